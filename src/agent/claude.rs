@@ -1,0 +1,304 @@
+//! Claude Code, `claude -p` with `stream-json`. A `result` event ends every complete stream; its key
+//! order differs between versions, and an API error is a `result` of subtype `success` with
+//! `is_error`. Sub-agents write to the same stream, marked by `parent_tool_use_id`; what they say is
+//! not the agent's message. When one of them ends late the agent goes on, and there is a `result` for
+//! each time it stopped: the last counts. Its `usage` is that of one turn, its `modelUsage` and cost
+//! are those of the whole process.
+
+use super::limit::Plan;
+use super::program;
+use super::reader::Heard;
+use super::wire::{Few, short};
+use super::{Cli, Context, Invocation, Usage};
+use crate::workflow::model::{Agent, Permissions};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// By default it tries ten times, which takes three minutes even for a wrong key. We wait better than
+/// it does: visibly, and through a restart.
+const RETRIES: &str = "3";
+
+pub(super) fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+    let mut argv = vec![program::find(Cli::Claude, context)?];
+    argv.extend(["-p", "--output-format", "stream-json", "--verbose"].map(str::to_owned));
+    let mut env = vec![
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("CLAUDE_CODE_MAX_RETRIES", RETRIES),
+        // Otherwise the first turn of a fresh process may run before its tools are there.
+        ("MCP_CONNECTION_NONBLOCKING", "0"),
+    ];
+    match agent.permissions {
+        Permissions::All => {
+            argv.push("--dangerously-skip-permissions".to_owned());
+            if context.root {
+                env.push(("IS_SANDBOX", "1"));
+            }
+        }
+        Permissions::Edit => argv.extend(["--permission-mode", "acceptEdits"].map(str::to_owned)),
+        Permissions::Agent => (),
+    }
+    if let Some(model) = context.model {
+        argv.extend(["--model".to_owned(), model.to_owned()]);
+    }
+    argv.extend(agent.args.iter().cloned());
+    let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Ok(Invocation { argv, env })
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    subtype: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parent_tool_use_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    rate_limit_info: Option<&'a RawValue>,
+    #[serde(borrow)]
+    attempt: Option<&'a RawValue>,
+    #[serde(borrow)]
+    max_retries: Option<&'a RawValue>,
+    #[serde(borrow)]
+    is_error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    api_error_status: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    errors: Option<&'a RawValue>,
+    #[serde(borrow)]
+    terminal_reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    api_error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    api_error_type: Option<&'a RawValue>,
+    #[serde(borrow, rename = "modelUsage")]
+    model_usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    total_cost_usd: Option<&'a RawValue>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    permission_denials: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    content: Few<Block<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Denial<'a> {
+    #[serde(borrow)]
+    tool_name: Cow<'a, str>,
+    #[serde(borrow)]
+    tool_input: Option<&'a RawValue>,
+}
+
+/// What a tool is used on, whatever the tool.
+#[derive(Deserialize)]
+pub(super) struct Target<'a> {
+    #[serde(borrow)]
+    command: Option<Cow<'a, str>>,
+    #[serde(borrow, alias = "filePath", alias = "absolute_path", alias = "notebook_path")]
+    file_path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pattern: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    url: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    query: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    skill: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    description: Option<Cow<'a, str>>,
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn read(input: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
+        let it: Target<'_> = value(input)?;
+        let places = it.file_path.or(it.pattern).or(it.path);
+        it.command.or(places).or(it.url).or(it.query).or(it.skill).or(it.description)
+    }
+}
+
+#[derive(Deserialize)]
+struct RateLimit<'a> {
+    #[serde(borrow)]
+    status: Cow<'a, str>,
+    #[serde(borrow, rename = "resetsAt")]
+    resets_at: Option<&'a RawValue>,
+    #[serde(borrow, rename = "rateLimitType")]
+    window: Option<Cow<'a, str>>,
+    utilization: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    #[serde(alias = "inputTokens")]
+    input_tokens: u64,
+    #[serde(alias = "outputTokens")]
+    output_tokens: u64,
+    #[serde(alias = "cacheReadInputTokens")]
+    cache_read_input_tokens: u64,
+    #[serde(alias = "cacheCreationInputTokens")]
+    cache_creation_input_tokens: u64,
+}
+
+pub(super) fn line(heard: &mut Heard, text: &str) {
+    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
+    if let Some(session) = &head.session_id {
+        heard.session.get_or_insert_with(|| short(session));
+    }
+    match head.kind.as_deref() {
+        Some("system") => system(heard, &head),
+        Some("assistant") => assistant(heard, &head),
+        Some("rate_limit_event") => rate_limit(heard, &head),
+        Some("result") => result(heard, &head),
+        // The list of refused tools may be so long that the line was cut in it, before the type. No
+        // other event has a cost, and its text was an event of its own.
+        None if head.total_cost_usd.is_some() => {
+            result(heard, &head);
+            heard.cut_terminal = true;
+        }
+        Some(_) | None => (),
+    }
+}
+
+fn system(heard: &mut Heard, head: &Head<'_>) {
+    match head.subtype.as_deref() {
+        Some("init") => {
+            heard.model = value::<Cow<'_, str>>(head.model).map(|it| short(&it));
+            heard.terminal = false;
+        }
+        Some("api_retry") => {
+            let attempt = value::<u64>(head.attempt).unwrap_or_default();
+            let most = value::<u64>(head.max_retries).unwrap_or_default();
+            let why = value::<Cow<'_, str>>(head.error).unwrap_or(Cow::Borrowed("unknown"));
+            heard.doing(&format!("the provider did not answer ({why}); retry {attempt} of {most}"));
+        }
+        Some(_) | None => (),
+    }
+}
+
+fn assistant(heard: &mut Heard, head: &Head<'_>) {
+    let Some(message) = value::<Message<'_>>(head.message) else { return };
+    let error = value::<Cow<'_, str>>(head.error);
+    if error.is_some() || message.model.as_deref() == Some("<synthetic>") {
+        heard.kind = error.map(Cow::into_owned);
+        heard.complaint = message.content.first.last().and_then(|it| it.text.as_deref()).map(str::to_owned);
+        return;
+    }
+    let is_main = head.parent_tool_use_id.is_none();
+    for block in &message.content.first {
+        match (block.kind.as_ref(), &block.text, &block.name) {
+            ("text", Some(text), _) => {
+                if is_main {
+                    heard.message.set(text);
+                }
+                heard.doing(text);
+            }
+            ("tool_use", _, Some(name)) => {
+                let on = Target::read(block.input);
+                if is_main {
+                    heard.uses(name, on.as_deref());
+                } else {
+                    heard.doing(&format!("{name}: {}", on.as_deref().unwrap_or("in a sub-agent")));
+                }
+            }
+            ("thinking", _, _) => heard.doing("thinking"),
+            _ => (),
+        }
+    }
+}
+
+fn rate_limit(heard: &mut Heard, head: &Head<'_>) {
+    let Some(info) = value::<RateLimit<'_>>(head.rate_limit_info) else { return };
+    heard.plan = Some(Plan {
+        rejected: info.status == "rejected",
+        warned: info.status == "allowed_warning",
+        window: info.window.map(|it| short(&it)),
+        used: info.utilization,
+        resets_at_s: value::<f64>(info.resets_at).map(|it| it as i64),
+    });
+}
+
+fn result(heard: &mut Heard, head: &Head<'_>) {
+    heard.terminal = true;
+    heard.cut_terminal = false;
+    let says_error = value::<bool>(head.is_error).unwrap_or(false);
+    heard.error = says_error || head.subtype.as_deref().is_some_and(|it| it.starts_with("error"));
+    heard.status = value(head.api_error_status);
+    let text = value::<Cow<'_, str>>(head.result);
+    if heard.error {
+        let listed = value::<Few<Cow<'_, str>>>(head.errors).map(|it| it.first.join("; "));
+        if let Some(complaint) = text.map(Cow::into_owned).or(listed) {
+            heard.complaint = Some(complaint);
+        }
+        // The most telling word first; what an earlier event said is less telling than a subtype.
+        let word = |raw| value::<Cow<'_, str>>(raw).map(Cow::into_owned);
+        let reason = word(head.terminal_reason).filter(|it| it != "completed" && it != "api_error");
+        let subtype = head.subtype.as_deref().filter(|it| *it != "success").map(str::to_owned);
+        let earlier = heard.kind.take();
+        heard.kind =
+            word(head.api_error).or(reason).or(subtype).or(earlier).or_else(|| word(head.api_error_type));
+    } else if let Some(text) = text.filter(|it| !it.is_empty()) {
+        // An empty result stands for a turn that hooks ended; the last text is the message then.
+        heard.message.set(&text);
+    }
+    let by_model = value::<BTreeMap<Cow<'_, str>, Tokens>>(head.model_usage).unwrap_or_default();
+    let turn = if by_model.is_empty() { value::<Tokens>(head.usage) } else { None };
+    heard.usage = Usage::default();
+    for tokens in by_model.values().chain(&turn) {
+        let uncached = tokens.input_tokens.saturating_add(tokens.cache_creation_input_tokens);
+        let usage = &mut heard.usage;
+        usage.cached = usage.cached.saturating_add(tokens.cache_read_input_tokens);
+        usage.input = usage.input.saturating_add(uncached).saturating_add(tokens.cache_read_input_tokens);
+        usage.output = usage.output.saturating_add(tokens.output_tokens);
+    }
+    heard.usage.usd = value::<f64>(head.total_cost_usd).unwrap_or_default();
+    let denials = value::<Few<Denial<'_>>>(head.permission_denials).unwrap_or_default();
+    heard.denials = denials.first.iter().map(denial).collect();
+    heard.activity = None;
+}
+
+fn denial(denial: &Denial<'_>) -> String {
+    match Target::read(denial.tool_input) {
+        Some(on) => short(&format!("{}: {on}", denial.tool_name)),
+        None => short(&denial.tool_name),
+    }
+}
+
+/// Reads a value that may be absent or of another type than it was.
+pub(super) fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    raw.and_then(|it| serde_json::from_str(it.get()).ok())
+}

@@ -1,0 +1,240 @@
+//! Codex, `codex exec --json`. A turn ends with `turn.completed` or `turn.failed`; an `error` event
+//! does not end it, most are retries. What it knows about the plan is not in the stream but in the
+//! record that it keeps of the session. Usage is that of the whole thread, so threads are not resumed.
+
+use super::claude::value;
+use super::limit::Plan;
+use super::reader::Heard;
+use super::wire::{Few, short};
+use super::{Cli, Context, Invocation, program};
+use crate::workflow::model::{Agent, Permissions};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+pub(super) fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+    let mut argv = vec![program::find(Cli::Codex, context)?];
+    // The tree is ours to judge, not Codex's; plugins would be fetched from the network at each start.
+    let fixed = ["exec", "--json", "--skip-git-repo-check", "--disable", "plugins", "--disable", "apps"];
+    argv.extend(fixed.map(str::to_owned));
+    argv.extend(["-c", "analytics.enabled=false"].map(str::to_owned));
+    match agent.permissions {
+        Permissions::All => argv.push("--dangerously-bypass-approvals-and-sandbox".to_owned()),
+        Permissions::Edit => argv.extend(["--sandbox", "workspace-write"].map(str::to_owned)),
+        Permissions::Agent => (),
+    }
+    if let Some(model) = context.model {
+        argv.extend(["--model".to_owned(), model.to_owned()]);
+    }
+    argv.extend(agent.args.iter().cloned());
+    argv.push("-".to_owned());
+    Ok(Invocation { argv, env: Vec::new() })
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    thread_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    item: Option<&'a RawValue>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Item<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    command: Option<&'a RawValue>,
+    #[serde(borrow)]
+    changes: Option<&'a RawValue>,
+    #[serde(borrow)]
+    server: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool: Option<&'a RawValue>,
+    #[serde(borrow)]
+    query: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Change<'a> {
+    #[serde(borrow)]
+    path: Cow<'a, str>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    input_tokens: u64,
+    cached_input_tokens: u64,
+    output_tokens: u64,
+}
+
+#[derive(Deserialize)]
+struct Failure<'a> {
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+pub(super) fn line(heard: &mut Heard, text: &str) {
+    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
+    match head.kind.as_deref() {
+        Some("thread.started") => heard.session = head.thread_id.map(|it| short(&it)),
+        Some("item.started" | "item.updated" | "item.completed") => {
+            if let Some(it) = value::<Item<'_>>(head.item) {
+                item(heard, &it);
+            }
+        }
+        Some("turn.completed") => {
+            heard.terminal = true;
+            heard.error = false;
+            let tokens = value::<Tokens>(head.usage).unwrap_or_default();
+            heard.usage.input = tokens.input_tokens;
+            heard.usage.cached = tokens.cached_input_tokens;
+            heard.usage.output = tokens.output_tokens;
+            heard.activity = None;
+        }
+        Some("turn.failed") => {
+            heard.terminal = true;
+            heard.error = true;
+            if let Some(failure) = value::<Failure<'_>>(head.error) {
+                complain(heard, &failure.message);
+            }
+            heard.activity = None;
+        }
+        Some("error") => {
+            if let Some(message) = value::<Cow<'_, str>>(head.message) {
+                heard.doing(&message);
+                if !message.starts_with("Reconnecting...") {
+                    complain(heard, &message);
+                }
+            }
+        }
+        Some(_) | None => (),
+    }
+}
+
+fn item(heard: &mut Heard, item: &Item<'_>) {
+    let text = |raw| value::<Cow<'_, str>>(raw);
+    match item.kind.as_ref() {
+        "agent_message" => {
+            if let Some(text) = text(item.text) {
+                heard.message.set(&text);
+                heard.doing(&text);
+            }
+        }
+        "command_execution" => heard.uses("run", text(item.command).as_deref().map(inside_shell)),
+        "file_change" => {
+            let changes = value::<Few<Change<'_>>>(item.changes).unwrap_or_default();
+            heard.uses("edit", changes.first.first().map(|it| it.path.as_ref()));
+        }
+        "mcp_tool_call" => heard.uses(&text(item.server).unwrap_or_default(), text(item.tool).as_deref()),
+        "web_search" => heard.uses("search", text(item.query).as_deref()),
+        "reasoning" => heard.doing("thinking"),
+        // A list of things to do, a warning about a model, and what is still to come.
+        _ => (),
+    }
+}
+
+/// Commands are shown as the agent meant them, without the shell around them.
+fn inside_shell(command: &str) -> &str {
+    let inside = ["/bin/bash -lc ", "bash -lc ", "/bin/sh -c ", "/usr/bin/zsh -lc ", "/bin/zsh -lc "]
+        .iter()
+        .find_map(|it| command.strip_prefix(it))
+        .unwrap_or(command);
+    let quote = |it: char| it == '\'' || it == '"';
+    inside.strip_prefix(quote).and_then(|it| it.strip_suffix(quote)).unwrap_or(inside)
+}
+
+fn complain(heard: &mut Heard, message: &str) {
+    // These two are Codex's own words around the status of an answer.
+    let words = ["unexpected status ", "exceeded retry limit, last status: "];
+    let after = words.iter().find_map(|it| message.strip_prefix(it));
+    heard.status = after.and_then(|it| it.get(..3)).and_then(|it| it.parse().ok());
+    heard.complaint = Some(message.to_owned());
+}
+
+#[derive(Deserialize)]
+struct Record<'a> {
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    rate_limits: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct RateLimits {
+    primary: Option<RateLimit>,
+    secondary: Option<RateLimit>,
+}
+
+#[derive(Deserialize)]
+struct RateLimit {
+    used_percent: f64,
+    window_minutes: Option<u64>,
+    resets_at: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct TaskError<'a> {
+    #[serde(borrow)]
+    codex_error_info: Option<Cow<'a, str>>,
+}
+
+/// Reads what the record of the session says about the plan.
+pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
+    for line in rollout.lines() {
+        let Ok(record) = serde_json::from_str::<Record<'_>>(line) else { continue };
+        let Some(payload) = value::<Payload<'_>>(record.payload) else { continue };
+        match payload.kind.as_deref() {
+            Some("token_count") => {
+                if let Some(limits) = value::<RateLimits>(payload.rate_limits) {
+                    heard.plan = fullest(limits).or(heard.plan.take());
+                }
+            }
+            Some("task_complete") => {
+                let error = value::<TaskError<'_>>(payload.error).and_then(|it| it.codex_error_info);
+                if error.as_deref() == Some("usage_limit_exceeded") {
+                    heard.plan.get_or_insert_default().rejected = true;
+                }
+            }
+            Some(_) | None => (),
+        }
+    }
+}
+
+/// Of several windows the one that is used up decides, and of two such the later end.
+fn fullest(limits: RateLimits) -> Option<Plan> {
+    let windows = [limits.primary, limits.secondary].into_iter().flatten();
+    let spent = |it: &RateLimit| (it.used_percent.min(100.0), it.resets_at.unwrap_or(0.0));
+    let window =
+        windows.max_by(|a, b| spent(a).partial_cmp(&spent(b)).unwrap_or(std::cmp::Ordering::Equal))?;
+    Some(Plan {
+        // Being at the limit is no refusal: the call may have been the last that fitted.
+        rejected: false,
+        warned: WARN_PERCENT <= window.used_percent,
+        window: window.window_minutes.map(|it| format!("{it} minutes")),
+        used: Some(window.used_percent / 100.0),
+        resets_at_s: window.resets_at.map(|it| it as i64),
+    })
+}
+
+/// Codex warns its users itself at three quarters.
+const WARN_PERCENT: f64 = 75.0;

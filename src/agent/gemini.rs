@@ -1,0 +1,138 @@
+//! Gemini CLI, `gemini -o stream-json`. Its `result` event ends every complete stream, also after an
+//! error; ended by a signal it exits with 0 and without one. Its message comes in pieces.
+
+use super::claude::{Target, value};
+use super::reader::Heard;
+use super::wire::short;
+use super::{Cli, Context, Invocation, program};
+use crate::workflow::model::{Agent, Permissions};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+pub(super) fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+    let mut argv = vec![program::find(Cli::Gemini, context)?];
+    argv.extend(["-o", "stream-json", "--skip-trust"].map(str::to_owned));
+    match agent.permissions {
+        Permissions::All => argv.push("--yolo".to_owned()),
+        Permissions::Edit => argv.extend(["--approval-mode", "auto_edit"].map(str::to_owned)),
+        Permissions::Agent => (),
+    }
+    if let Some(model) = context.model {
+        argv.extend(["-m".to_owned(), model.to_owned()]);
+    }
+    argv.extend(agent.args.iter().cloned());
+    // Otherwise it starts itself a second time and does not pass signals on.
+    Ok(Invocation { argv, env: vec![("GEMINI_CLI_NO_RELAUNCH".to_owned(), "true".to_owned())] })
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    role: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    delta: Option<bool>,
+    #[serde(borrow)]
+    tool_name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    parameters: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    stats: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Failure<'a> {
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Stats {
+    input_tokens: u64,
+    output_tokens: u64,
+    cached: u64,
+}
+
+pub(super) fn line(heard: &mut Heard, text: &str) {
+    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
+    match head.kind.as_deref() {
+        Some("init") => {
+            heard.session = head.session_id.map(|it| short(&it));
+            heard.model = head.model.map(|it| short(&it));
+        }
+        Some("message") if head.role.as_deref() == Some("assistant") => {
+            if let Some(text) = value::<Cow<'_, str>>(head.content) {
+                if head.delta == Some(true) {
+                    heard.message.add(&text);
+                } else {
+                    heard.message.set(&text);
+                }
+                heard.doing(&text);
+            }
+        }
+        Some("tool_use") => {
+            if let Some(tool) = head.tool_name {
+                heard.uses(&tool, Target::read(head.parameters).as_deref());
+            }
+        }
+        Some("error") => {
+            if let Some(message) = value::<Cow<'_, str>>(head.message) {
+                heard.doing(&message);
+                heard.complaint = Some(message.into_owned());
+            }
+        }
+        Some("result") => {
+            heard.terminal = true;
+            heard.error = head.status.as_deref() != Some("success");
+            if let Some(failure) = value::<Failure<'_>>(head.error) {
+                complain(heard, &failure.message);
+            }
+            let stats = value::<Stats>(head.stats).unwrap_or_default();
+            heard.usage.input = stats.input_tokens;
+            heard.usage.output = stats.output_tokens;
+            heard.usage.cached = stats.cached;
+            heard.activity = None;
+        }
+        Some(_) | None => (),
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    error: AnswerError<'a>,
+}
+
+#[derive(Deserialize)]
+struct AnswerError<'a> {
+    code: Option<u16>,
+    #[serde(borrow)]
+    message: Option<Cow<'a, str>>,
+}
+
+/// The message is a sentence, or the provider's whole answer in brackets.
+fn complain(heard: &mut Heard, message: &str) {
+    let inside = message.strip_prefix("[API Error: ").unwrap_or(message);
+    let answer = inside.rfind('}').and_then(|end| serde_json::from_str::<Answer<'_>>(&inside[..=end]).ok());
+    heard.complaint = Some(inside.replacen("]\n", "\n", 1).trim_end_matches(']').to_owned());
+    if let Some(answer) = answer {
+        heard.status = answer.error.code;
+        if let Some(sentence) = answer.error.message {
+            heard.complaint = Some(sentence.into_owned());
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The words in which agents and providers say that they will not serve a call. A phrase counts only
+//! at the beginning of what was said: in the middle of a sentence it is talk about limits.
+
+use super::super::{Cli, End};
+use super::{Limit, when};
+
+/// What a phrase stands for; its time is read from the text around it.
+#[derive(Clone, Copy)]
+enum Class {
+    Plan,
+    Throttle,
+    Overloaded,
+    Credit,
+    Auth,
+    Context,
+}
+
+use Class::{Auth, Context, Credit, Overloaded, Plan, Throttle};
+
+/// The first phrase that fits counts, so the narrower ones stand first. All in lower case, with
+/// straight apostrophes and single spaces, as [`plain`] makes them; after `…` a word that must follow.
+const PHRASES: &[(&str, Class)] = &[
+    ("you've hit your monthly spend limit", Credit),
+    ("your org is out of usage", Credit),
+    ("you've hit your … limit", Plan),
+    ("you've reached your … limit", Plan),
+    ("you're out of extra usage", Plan),
+    ("you're out of usage credits", Plan),
+    ("claude ai usage limit reached", Plan),
+    ("claude usage limit reached", Plan),
+    ("usage limit reached", Plan),
+    ("5-hour limit reached", Plan),
+    ("session limit reached", Plan),
+    ("weekly limit reached", Plan),
+    ("opus limit reached", Plan),
+    ("opus weekly limit reached", Plan),
+    ("sonnet limit reached", Plan),
+    ("the usage limit has been reached", Plan),
+    ("you have exhausted your daily quota", Plan),
+    ("you have exhausted your capacity", Plan),
+    ("credit balance is too low", Credit),
+    ("your credit balance is too low", Credit),
+    ("quota exceeded. check your plan", Credit),
+    ("you exceeded your current quota, please check your plan and billing", Credit),
+    ("insufficient_quota", Credit),
+    ("insufficient credits", Credit),
+    ("you exceeded your current quota", Throttle),
+    ("resource has been exhausted", Throttle),
+    ("rate limit reached", Throttle),
+    ("rate limit exceeded", Throttle),
+    ("rate limited", Throttle),
+    ("too many requests", Throttle),
+    ("request rejected (429)", Throttle),
+    ("exceeded retry limit, last status: 429", Throttle),
+    ("this request would exceed your account's rate limit", Throttle),
+    ("overloaded", Overloaded),
+    ("the model is overloaded", Overloaded),
+    ("the service is currently unavailable", Overloaded),
+    ("selected model is at capacity", Overloaded),
+    ("invalid api key", Auth),
+    ("incorrect api key", Auth),
+    ("api key not valid", Auth),
+    ("not logged in", Auth),
+    ("please run /login", Auth),
+    ("failed to authenticate", Auth),
+    ("missing environment variable", Auth),
+    ("your access token could not be refreshed", Auth),
+    ("oauth token has expired", Auth),
+    ("prompt is too long", Context),
+    ("input is too long", Context),
+    ("codex ran out of room in the model's context window", Context),
+    ("this model's maximum context length", Context),
+    ("input length and `max_tokens` exceed context limit", Context),
+];
+
+/// Returns what the text says about a limit, if that is what it is about.
+pub(super) fn read(cli: Cli, text: &str, end: &End<'_>) -> Option<Limit> {
+    let text = plain(text);
+    let said = unwrapped(&text);
+    let (_, class) = PHRASES.iter().find(|(phrase, _)| begins(said, phrase))?;
+    Some(match class {
+        Class::Plan => Limit::Plan { until: when::until(said, end.now, end.zone) },
+        Class::Throttle => {
+            Limit::Throttle { after: when::until(said, end.now, end.zone).map(|it| it.since(end.now)) }
+        }
+        Class::Overloaded => Limit::Overloaded,
+        // Gemini's free quota has the words that other providers use for an empty account.
+        Class::Credit if cli == Cli::Gemini => Limit::Throttle { after: None },
+        Class::Credit => Limit::Credit,
+        Class::Auth => Limit::Auth,
+        Class::Context => Limit::ContextTooLong,
+    })
+}
+
+fn begins(text: &str, phrase: &str) -> bool {
+    match phrase.split_once('…') {
+        None => text.starts_with(phrase),
+        Some((front, back)) => {
+            // The word between is a plan's or a model's name, so it is near.
+            let near = text.strip_prefix(front.trim_end()).and_then(|it| it.get(..it.floor(NEAR)));
+            near.is_some_and(|it| it.contains(back))
+        }
+    }
+}
+
+/// The longest name that was seen is "org's monthly usage".
+const NEAR: usize = 40;
+
+trait Floor {
+    fn floor(&self, at: usize) -> usize;
+}
+
+impl Floor for str {
+    /// Returns the last place up to `at` that lies between two characters.
+    fn floor(&self, at: usize) -> usize {
+        (0..=at.min(self.len())).rev().find(|it| self.is_char_boundary(*it)).unwrap_or(0)
+    }
+}
+
+/// Removes what the agents put before a provider's own words.
+fn unwrapped(text: &str) -> &str {
+    let text = text.strip_prefix('[').unwrap_or(text);
+    let text = text.strip_prefix("api error: ").unwrap_or(text);
+    // A status, as in "529 overloaded".
+    match text.split_at_checked(4) {
+        Some((status, rest))
+            if status.ends_with(' ') && status[..3].bytes().all(|it| it.is_ascii_digit()) =>
+        {
+            rest
+        }
+        Some(_) | None => text,
+    }
+}
+
+/// Messages differ between versions in apostrophes, in kinds of spaces and in case.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len().min(MOST));
+    for character in text.trim_start().chars().take(MOST) {
+        match character {
+            '\u{2018}' | '\u{2019}' => plain.push('\''),
+            _ if character.is_whitespace() => {
+                if !plain.ends_with(' ') {
+                    plain.push(' ');
+                }
+            }
+            _ => plain.extend(character.to_lowercase()),
+        }
+    }
+    plain
+}
+
+/// A sentence about a limit has at most some hundred characters; an answer quoted after it may have
+/// any number.
+const MOST: usize = 2000;

@@ -1,0 +1,160 @@
+//! opencode, `opencode run --format json`. No event ends its stream: the last step says that it
+//! finished with `stop`, or there is an `error`. Usage and cost come for each step and are added up.
+
+use super::claude::{Target, value};
+use super::reader::Heard;
+use super::wire::short;
+use super::{Cli, Context, Invocation, program};
+use crate::workflow::model::{Agent, Permissions};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+pub(super) fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+    let mut argv = vec![program::find(Cli::Opencode, context)?];
+    argv.extend(["run", "--format", "json"].map(str::to_owned));
+    match agent.permissions {
+        Permissions::All => argv.push("--auto".to_owned()),
+        // Its configuration says what may be edited and run.
+        Permissions::Edit | Permissions::Agent => (),
+    }
+    if let Some(model) = context.model {
+        argv.extend(["-m".to_owned(), model.to_owned()]);
+    }
+    argv.extend(agent.args.iter().cloned());
+    let off =
+        ["OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD"];
+    Ok(Invocation { argv, env: off.map(|it| (it.to_owned(), "1".to_owned())).to_vec() })
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, rename = "sessionID")]
+    session: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    part: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    state: Option<&'a RawValue>,
+    #[serde(borrow)]
+    reason: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    tokens: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cost: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct State<'a> {
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    input: u64,
+    output: u64,
+    reasoning: u64,
+    cache: Cache,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cache {
+    read: u64,
+    write: u64,
+}
+
+#[derive(Deserialize)]
+struct Failure<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    message: Option<Cow<'a, str>>,
+    #[serde(rename = "statusCode")]
+    status: Option<u16>,
+    #[serde(borrow, rename = "responseHeaders")]
+    headers: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Headers<'a> {
+    #[serde(borrow, rename = "retry-after")]
+    retry_after: Option<Cow<'a, str>>,
+}
+
+pub(super) fn line(heard: &mut Heard, text: &str) {
+    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
+    if let Some(session) = &head.session {
+        heard.session.get_or_insert_with(|| short(session));
+    }
+    let part = value::<Part<'_>>(head.part);
+    match (head.kind.as_deref(), part) {
+        (Some("step_start"), _) => {
+            heard.terminal = false;
+            heard.doing("thinking");
+        }
+        (Some("text"), Some(part)) => {
+            if let Some(text) = value::<Cow<'_, str>>(part.text) {
+                heard.message.set(&text);
+                heard.doing(&text);
+            }
+        }
+        (Some("tool_use"), Some(part)) => {
+            if let Some(tool) = part.tool {
+                let state = value::<State<'_>>(part.state);
+                heard.uses(&tool, state.and_then(|it| Target::read(it.input)).as_deref());
+            }
+        }
+        (Some("step_finish"), Some(part)) => finish_step(heard, &part),
+        (Some("error"), _) => {
+            heard.terminal = true;
+            heard.error = true;
+            if let Some(failure) = value::<Failure<'_>>(head.error) {
+                complain(heard, failure);
+            }
+        }
+        (Some(_) | None, _) => (),
+    }
+}
+
+fn finish_step(heard: &mut Heard, part: &Part<'_>) {
+    heard.terminal = part.reason.as_deref() == Some("stop");
+    if heard.terminal {
+        heard.activity = None;
+    }
+    let tokens = value::<Tokens>(part.tokens).unwrap_or_default();
+    let usage = &mut heard.usage;
+    let input = tokens.input.saturating_add(tokens.cache.read).saturating_add(tokens.cache.write);
+    usage.input = usage.input.saturating_add(input);
+    usage.cached = usage.cached.saturating_add(tokens.cache.read);
+    usage.output = usage.output.saturating_add(tokens.output).saturating_add(tokens.reasoning);
+    usage.usd += value::<f64>(part.cost).unwrap_or_default();
+}
+
+fn complain(heard: &mut Heard, failure: Failure<'_>) {
+    heard.kind = failure.name.map(Cow::into_owned);
+    let Some(answer) = value::<Answer<'_>>(failure.data) else { return };
+    heard.status = answer.status;
+    heard.complaint = answer.message.map(Cow::into_owned);
+    let after = value::<Headers<'_>>(answer.headers).and_then(|it| it.retry_after);
+    heard.retry_after_s = after.and_then(|it| it.parse().ok());
+}

@@ -1,0 +1,156 @@
+//! `loop check`: everything that is wrong with a workflow at once, or how it goes and after how many
+//! agent calls it ends at most. Nothing is started and nothing is written.
+
+use super::choose::{read_source, user_config};
+use super::{Context, Trouble};
+use crate::prove::{Proof, prove};
+use crate::text::sanitise;
+use crate::workflow::model::{Next, Workflow};
+use crate::workflow::problem::Problem;
+use crate::workflow::resolve::{Layers, resolve};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(super) struct Flags {
+    /// The workflow file (default: .loop/workflow.toml of the project)
+    file: Option<PathBuf>,
+    /// A built-in workflow, in place of what the file extends and of its phases
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Print the JSON Schema of workflow files, for editors
+    #[arg(long, conflicts_with_all = ["file", "preset"])]
+    schema: bool,
+}
+
+pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    if flags.schema {
+        print!("{}", crate::workflow::file::schema_text());
+        return Ok(0);
+    }
+    let which = Which { file: flags.file.as_deref(), preset: flags.preset.as_deref() };
+    let workflow = match which.resolve(context)? {
+        Ok(workflow) => workflow,
+        Err(problems) => return Ok(mistakes(context, &problems)),
+    };
+    let proof = prove(&workflow);
+    if context.json {
+        let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
+        let good = json!({
+            "ok": proof.ends, "workflow": workflow.name, "phases": phases, "ends": proof.ends,
+            "calls": proof.calls, "why": proof.why, "problems": [],
+        });
+        println!("{}", serde_json::to_string_pretty(&good)?);
+    } else if proof.ends {
+        println!("{}", sanitise(&good_news(&workflow, &proof, context.quiet)));
+    }
+    if !proof.ends {
+        let text = format!(
+            "{} may never end: ways back can follow each other for ever\n\n  {}\n",
+            workflow.name,
+            proof.why.join("\n  ")
+        );
+        return Err(Trouble::usage(
+            text,
+            "bound it with iterations = N in [limits], or lead one of them elsewhere",
+        ));
+    }
+    Ok(0)
+}
+
+/// Which workflow is meant.
+pub(super) struct Which<'a> {
+    pub file: Option<&'a std::path::Path>,
+    pub preset: Option<&'a str>,
+}
+
+impl Which<'_> {
+    /// Returns the workflow, or everything that is wrong with it.
+    pub(super) fn resolve(&self, context: &Context) -> anyhow::Result<Result<Workflow, Vec<Problem>>> {
+        let own = context.project()?.join(".loop/workflow.toml");
+        let file = match self.file {
+            Some(file) => {
+                let mut source = read_source(&context.dir().join(file))?;
+                source.name = file.display().to_string();
+                Some(source)
+            }
+            None if own.exists() => {
+                let mut source = read_source(&own)?;
+                source.name = own.strip_prefix(context.dir()).unwrap_or(&own).display().to_string();
+                Some(source)
+            }
+            None => None,
+        };
+        if file.is_none() && self.preset.is_none() {
+            let text = format!("there is no {}", own.display());
+            return Err(Trouble::usage(text, "loop setup writes one; or name a FILE, or --preset NAME"));
+        }
+        let preset = self.preset.map(str::to_owned);
+        let layers = Layers { preset, user: user_config()?, project: file, ..Layers::default() };
+        let read = |path: &std::path::Path| std::fs::read_to_string(path).map_err(|error| error.to_string());
+        Ok(resolve(&layers, &read))
+    }
+
+    /// Returns a preset as it is, without the files of any project or user.
+    pub(super) fn built_in(&self) -> anyhow::Result<Workflow> {
+        let layers = Layers { preset: self.preset.map(str::to_owned), ..Layers::default() };
+        resolve(&layers, &|_| Err("no such file".to_owned()))
+            .map_err(|problems| anyhow::anyhow!("a preset has {}", count(problems.len())))
+    }
+
+    /// Returns the workflow, where a mistake in it is nothing that the command could go on with.
+    pub(super) fn need(&self, context: &Context) -> anyhow::Result<Workflow> {
+        self.resolve(context)?.map_err(|problems| {
+            let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            let text = format!("the workflow has {}\n\n{}\n", count(texts.len()), texts.join("\n\n"));
+            Trouble::usage(text, "loop check shows them again once they are mended")
+        })
+    }
+}
+
+fn count(mistakes: usize) -> String {
+    if mistakes == 1 { "1 mistake".to_owned() } else { format!("{mistakes} mistakes") }
+}
+
+fn mistakes(context: &Context, problems: &[Problem]) -> u8 {
+    if context.json {
+        println!("{:#}", json!({ "ok": false, "problems": problems }));
+        return 2;
+    }
+    for problem in problems {
+        eprintln!("{problem}\n");
+    }
+    eprintln!("loop: the workflow has {}", count(problems.len()));
+    2
+}
+
+fn good_news(workflow: &Workflow, proof: &Proof, short: bool) -> String {
+    let about = if workflow.about.is_empty() { String::new() } else { format!(": {}", workflow.about) };
+    let mut out = format!("{} has no mistakes{about}\n", workflow.name);
+    out += &format!("{}\n", path(workflow));
+    out += &format!("it ends or asks a person after {}", proof.calls);
+    if !short {
+        for why in &proof.why {
+            out += &format!("\n  {why}");
+        }
+    }
+    out
+}
+
+/// Returns the phases in the order they follow each other, with the ways back.
+pub(super) fn path(workflow: &Workflow) -> String {
+    let mut shown = String::new();
+    for (id, phase) in workflow.phases.iter().enumerate() {
+        let each = phase.each.as_ref().map(|it| format!(" (each {it})")).unwrap_or_default();
+        let back = phase.reject.as_ref().map(|it| format!(" [back to {}]", workflow.phases[it.go].name));
+        shown += &format!("{}{each}{}", phase.name, back.unwrap_or_default());
+        match phase.next {
+            Next::Phase(next) if next == id + 1 => shown += " -> ",
+            Next::Phase(next) => shown += &format!(" -> {}; ", workflow.phases[next].name),
+            Next::Done if id + 1 < workflow.phases.len() => shown += " -> done; ",
+            Next::Done => shown += " -> done",
+        }
+    }
+    shown.trim_end_matches([' ', ';']).to_owned()
+}

@@ -1,0 +1,128 @@
+//! Which workflow is meant: flags, files, and where neither says it, the input.
+
+use super::Trouble;
+use super::context::Context;
+use super::flags::{RunFlags, split_words};
+use crate::input;
+use crate::workflow::model::Workflow;
+use crate::workflow::preset;
+use crate::workflow::resolve::{Layers, Overrides, Source, resolve};
+use std::path::{Path, PathBuf};
+
+/// Returns the workflow that flags, files and the input decide.
+pub(super) fn workflow(context: &Context, flags: &RunFlags, project: &Path) -> anyhow::Result<Workflow> {
+    let file = match &flags.workflow {
+        Some(path) => Some(read_source(&context.dir().join(path))?),
+        None => Some(project.join(".loop/workflow.toml"))
+            .filter(|it| it.exists())
+            .map(|it| read_source(&it))
+            .transpose()?,
+    };
+    let preset = match (&flags.preset, &file) {
+        (Some(name), _) => Some(preset_name(name)?),
+        (None, Some(_)) => None,
+        (None, None) => Some(by_input(context, flags, project)?),
+    };
+    let agent_args = flags.agent_cmd.as_deref().map(split_words).transpose();
+    let mut agent_args = agent_args
+        .map_err(|why| Trouble::usage(format!("--agent-cmd: {why}"), "quote it as one argument"))?;
+    // Agents run at the top of the tree; the user means the program that lies where they are.
+    if let Some(program) = agent_args.as_mut().and_then(|it| it.first_mut())
+        && program.contains('/')
+    {
+        *program = context.dir().join(&*program).to_string_lossy().into_owned();
+    }
+    let overrides = Overrides {
+        agent: flags.agent.clone(),
+        agent_args,
+        model: flags.model.clone(),
+        max: flags.max,
+        checks: flags.checks.clone(),
+        usd: flags.budget,
+        tokens: flags.tokens,
+        time: flags.time,
+        notify: flags.notify.clone(),
+        calls_per_hour: hourly_limit()?,
+        ..Overrides::default()
+    };
+    let layers = Layers { preset, user: user_config()?, project: file, overrides };
+    resolve(&layers, &|path| std::fs::read_to_string(path).map_err(|error| error.to_string())).map_err(
+        |problems| {
+            let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            let count =
+                if texts.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", texts.len()) };
+            Trouble {
+                text: format!("the workflow has {count}\n\n{}\n", texts.join("\n\n")),
+                next: None,
+                exit: 2,
+            }
+            .into()
+        },
+    )
+}
+
+fn preset_name(name: &str) -> anyhow::Result<String> {
+    if preset::find(name).is_some() {
+        return Ok(name.to_owned());
+    }
+    let names: Vec<&str> = preset::names().collect();
+    Err(Trouble::usage(format!("no preset is called \"{name}\""), format!("one of: {}", names.join(", "))))
+}
+
+pub(super) fn read_source(path: &Path) -> anyhow::Result<Source> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Trouble::usage(format!("{} cannot be read: {error}", path.display()), "name another file")
+    })?;
+    Ok(Source { name: path.display().to_string(), text, dir: path.parent().map(Path::to_owned) })
+}
+
+pub(super) fn user_config() -> anyhow::Result<Option<Source>> {
+    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let base = base.or_else(|| std::env::var_os("HOME").map(|it| PathBuf::from(it).join(".config")));
+    let path = base.map(|it| it.join("loop/config.toml")).filter(|it| it.exists());
+    path.map(|it| read_source(&it)).transpose()
+}
+
+fn hourly_limit() -> anyhow::Result<Option<u32>> {
+    let Ok(text) = std::env::var("BP_RATE_LIMIT_HOURLY") else { return Ok(None) };
+    match text.parse() {
+        Ok(limit @ 1..) => Ok(Some(limit)),
+        _ => Err(Trouble::usage(
+            format!("BP_RATE_LIMIT_HOURLY is \"{text}\", which is no number of calls"),
+            "set it to a whole number above 0, or unset it",
+        )),
+    }
+}
+
+/// With neither a file nor a flag, the input decides.
+fn by_input(context: &Context, flags: &RunFlags, project: &Path) -> anyhow::Result<String> {
+    let Some(input) = flags.input.as_deref() else {
+        return if super::design::newest(project).is_some() {
+            Ok("ralph".to_owned())
+        } else {
+            Err(Trouble::usage(
+                "there is no workflow and nothing to work on",
+                "loop run \"what to build\", or loop demo",
+            ))
+        };
+    };
+    let number = input.chars().all(|it| it.is_ascii_digit() || it == '.')
+        && input.starts_with(|it: char| it.is_ascii_digit());
+    let preset = if input.strip_prefix("sys-").is_some_and(|it| it.chars().all(|it| it.is_ascii_digit())) {
+        "engineering"
+    } else if number && project.join(".planning").is_dir() {
+        "plan"
+    } else {
+        let path = context.dir().join(input);
+        let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        match std::fs::read_to_string(&path) {
+            Ok(_) if name.starts_with("DESIGN-") => "ralph",
+            Ok(text) if input::criteria(&text).total != 0 => "tdd",
+            Ok(_) | Err(_) => "ralph",
+        }
+    };
+    if !context.quiet {
+        eprintln!("workflow: {preset}, because of the input; --preset chooses another");
+    }
+    Ok(preset.to_owned())
+}

@@ -1,0 +1,200 @@
+//! `loop stop`, `pause`, `cancel` and `resume`: what people want a run to do. A command is written
+//! down first; whoever drives the run is woken, and where nobody does, what can be done at once is
+//! done here.
+
+use super::context::Context;
+use super::drive::{self, Ask, Going, Reach};
+use super::{Trouble, ask};
+use crate::engine::{Command, Outcome, Station, Status};
+use crate::host::ears::{Ears, Signals, now};
+use crate::host::world::{Host, Leash};
+use crate::store::run::Run;
+use crate::store::{self, Home, Row};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+#[derive(Args)]
+pub(super) struct StopFlags {
+    /// End the call at once instead of after this iteration
+    #[arg(long)]
+    now: bool,
+}
+
+#[derive(Args)]
+pub(super) struct CancelFlags {
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Args)]
+pub(super) struct ResumeFlags {
+    /// Go on in this phase, which must have been reached before
+    #[arg(long, value_name = "PHASE")]
+    state: Option<String>,
+    /// Set the counters to 0
+    #[arg(long)]
+    reset: bool,
+    /// Iterations of this run, over all restarts
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max: Option<u32>,
+}
+
+pub(super) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
+    if flags.now {
+        return pause(context);
+    }
+    let Some((home, row)) = unfinished(context)? else { return nothing(context) };
+    let owned = leave(&home, &row, &Command::Stop)?;
+    if owned {
+        tell(context, "the run stops after this iteration");
+        return Ok(0);
+    }
+    settle(&home, &row)?;
+    tell(context, "the run is stopped; loop run goes on");
+    Ok(0)
+}
+
+pub(super) fn pause(context: &Context) -> anyhow::Result<u8> {
+    let Some((home, row)) = unfinished(context)? else { return nothing(context) };
+    let owned = leave(&home, &row, &Command::Pause { reason: "asked to pause".to_owned() })?;
+    if !owned {
+        settle(&home, &row)?;
+    }
+    tell(context, "the run is paused; loop run goes on");
+    Ok(0)
+}
+
+pub(super) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u8> {
+    let Some((home, row)) = unfinished(context)? else { return nothing(context) };
+    if context.is_interactive()
+        && !flags.yes
+        && !ask::confirm(&format!("cancel run {} for good?", &row.id[..8]))?
+    {
+        return Ok(5);
+    }
+    let owned = leave(&home, &row, &Command::Cancel)?;
+    if !owned {
+        settle(&home, &row)?;
+    }
+    let (workflow, state) = super::status::load(&home, &row)?;
+    let most = state.iterations_limit(&workflow).map(|it| format!("/{it}")).unwrap_or_default();
+    tell(context, &format!("cancelled at iteration {}{most}: {}", state.iterations_total, row.input));
+    Ok(0)
+}
+
+pub(super) fn resume(context: &Context, flags: &ResumeFlags) -> anyhow::Result<u8> {
+    let home = context.existing_home()?;
+    let row = match &home {
+        Some(home) => context.find_to_change(home)?,
+        None => None,
+    };
+    let found = match (home, row) {
+        (Some(home), Some(row)) => Some((home, row)),
+        _ => super::session::to_resume(context)?,
+    };
+    let Some((home, row)) = found else {
+        return Err(Trouble::usage("no run in this project", "loop run \"what to build\""));
+    };
+    let (workflow, state) = super::status::load(&home, &row)?;
+    match Status::of(&state) {
+        Status::Completed => return drive::completed_before(context, &home, &row),
+        Status::Cancelled => {
+            return Err(Trouble::usage(
+                format!("run {} is cancelled", &row.id[..8]),
+                "loop run opens another",
+            ));
+        }
+        Status::Ready
+        | Status::Running
+        | Status::Waiting
+        | Status::Paused
+        | Status::Halted
+        | Status::Stopped
+        | Status::Capped => (),
+    }
+    let phase = match &flags.state {
+        None => None,
+        Some(name) => {
+            let found = workflow.phases.iter().position(|it| it.name.eq_ignore_ascii_case(name));
+            let names: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
+            let text = format!("no phase is called \"{name}\"");
+            Some(found.ok_or_else(|| Trouble::usage(text, format!("one of: {}", names.join(", "))))?)
+        }
+    };
+    let asking = if context.is_interactive() { Ask::Here } else { Ask::Exit };
+    drive::resume(
+        context,
+        home,
+        &row,
+        &Going { reset: flags.reset, phase, most: flags.max, unblock: true },
+        &asking,
+        Reach::Far,
+    )
+}
+
+fn unfinished(context: &Context) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
+    let Some(home) = context.existing_home()? else { return Ok(None) };
+    let row = context.find_to_change(&home)?.filter(super::context::is_unfinished);
+    Ok(row.map(|it| (home, it)))
+}
+
+fn nothing(context: &Context) -> anyhow::Result<u8> {
+    tell(context, "no active loop in this project");
+    Ok(0)
+}
+
+fn tell(context: &Context, text: &str) {
+    let text = crate::text::sanitise(text);
+    if context.json {
+        println!("{}", serde_json::json!({ "done": text }));
+    } else {
+        println!("{text}");
+    }
+}
+
+/// Writes a command down and wakes whoever drives the run; says whether anybody does.
+pub(super) fn leave(home: &Home, row: &Row, command: &Command) -> anyhow::Result<bool> {
+    home.command(&row.id, now().0, &serde_json::to_string(command)?)?;
+    let urgency = if command.is_urgent() { store::NOW } else { store::COMMAND };
+    Ok(store::wake(&home.folder(&row.id), urgency)?)
+}
+
+/// Takes what was written down by somebody who drives nothing: a call that is still under way is
+/// ended, and nothing is begun.
+fn settle(home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
+    let place = PathBuf::from(&row.place);
+    let mut run = Run::open(Rc::clone(home), &row.id, now())?;
+    run.take_commands(now())?;
+    if matches!(run.state.station, Station::Working(_)) && run.state.wish_is_urgent() {
+        return drive_to_rest(home, &mut run, &place);
+    }
+    while let crate::engine::Decision::Record(event) = crate::engine::decide(&run.workflow, &run.state, now())
+    {
+        let closes = matches!(event, crate::engine::Event::Held(_) | crate::engine::Event::Closed(_));
+        run.record(now(), event);
+        if closes {
+            break;
+        }
+    }
+    run.commit()?;
+    mirror(home, &run, &place);
+    Ok(())
+}
+
+fn drive_to_rest(home: &Rc<Home>, run: &mut Run, place: &Path) -> anyhow::Result<()> {
+    let ours = super::open::ours_of(place, run);
+    let ears = Ears::new(Rc::clone(home), &run.id, Signals::listen()?)?;
+    let mut host = Host::new(ears, run, place, None, &ours, Leash::Calls(0), Box::new(|_, _| ()))?;
+    crate::drive::drive(run, &mut host)?;
+    mirror(home, run, place);
+    Ok(())
+}
+
+fn mirror(home: &Home, run: &Run, place: &Path) {
+    store::mirror::restore(home, &run.id, &run.workflow, &run.state, place);
+    if run.state.station == Station::Closed(Outcome::Completed) {
+        store::mirror::remove(&run.workflow, place);
+    }
+}

@@ -1,0 +1,148 @@
+//! The flags of `run` and their values.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct RunFlags {
+    /// What to work on: a file, a phase, a job or a sentence, as the workflow says
+    pub input: Option<String>,
+    /// One of the built-in workflows: tdd, engineering, plan, ralph
+    #[arg(long, value_name = "NAME", conflicts_with = "workflow")]
+    pub preset: Option<String>,
+    /// A workflow file
+    #[arg(long, value_name = "FILE")]
+    pub workflow: Option<PathBuf>,
+    /// The agent to call
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
+    /// Any program as the agent: its words, never a shell
+    #[arg(long, value_name = "\"PROGRAM ARGS\"")]
+    pub agent_cmd: Option<String>,
+    /// The model to ask for
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Iterations of this run, over all restarts
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max: Option<u32>,
+    /// A check that we run ourselves; repeatable, wins over detection
+    #[arg(long = "check", value_name = "NAME=COMMAND", value_parser = named_command)]
+    pub checks: Vec<(String, String)>,
+    /// Take the agent's word where nothing can be measured
+    #[arg(long)]
+    pub unverified: bool,
+    /// Begin anew; an unfinished run of the same input is cancelled
+    #[arg(long)]
+    pub fresh: bool,
+    /// Set the counters to 0
+    #[arg(long)]
+    pub reset: bool,
+    /// What to do at a question
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub on_question: Option<OnQuestion>,
+    /// Money that the run may spend, in dollars
+    #[arg(long, value_name = "USD", value_parser = amount)]
+    pub budget: Option<f64>,
+    /// Tokens that the run may spend
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub tokens: Option<u64>,
+    /// Time that the run may work, as 90s, 45m or 2h
+    #[arg(long, value_name = "LENGTH", value_parser = crate::workflow::resolve::parse_length)]
+    pub time: Option<u64>,
+    /// Work although the tree has uncommitted changes
+    #[arg(long)]
+    pub allow_dirty: bool,
+    /// How many success criteria the input has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub criteria: Option<u32>,
+    /// The promise that the agent must make
+    #[arg(long, value_name = "TEXT")]
+    pub promise: Option<String>,
+    /// Where the state files for other tools are written
+    #[arg(long, value_name = "DIR")]
+    pub mirror: Option<PathBuf>,
+    /// A command that is run at a question, a halt, and the end
+    #[arg(long, value_name = "COMMAND")]
+    pub notify: Option<String>,
+    /// Print the next decision; start and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Allow a run inside an agent call of another run
+    #[arg(long)]
+    pub nested: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnQuestion {
+    /// Ask on the terminal
+    Ask,
+    /// Wait until it is answered elsewhere
+    Wait,
+    /// Exit; the question stays open
+    Exit,
+}
+
+fn named_command(text: &str) -> Result<(String, String), String> {
+    let (name, command) =
+        text.split_once('=').ok_or("a check is written NAME=COMMAND, as tests=\"cargo test\"")?;
+    let plain =
+        !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
+    if !plain {
+        return Err(format!("\"{name}\" is no name for a check; use letters, digits, - and _"));
+    }
+    if command.trim().is_empty() {
+        return Err(format!("the check \"{name}\" has no command"));
+    }
+    Ok((name.to_owned(), command.to_owned()))
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    let number: f64 =
+        text.trim_start_matches('$').parse().map_err(|_| format!("\"{text}\" is no amount of dollars"))?;
+    if number.is_finite() && 0.0 < number { Ok(number) } else { Err("a budget is more than 0".to_owned()) }
+}
+
+/// Splits a command line into words, with quotes and backslashes and nothing else of a shell.
+pub(super) fn split_words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut rest = text.chars();
+    while let Some(it) = rest.next() {
+        match (quote, it) {
+            (Some(open), _) if it == open => quote = None,
+            (Some('\''), _) => word.get_or_insert_default().push(it),
+            (_, '\\') => {
+                let escaped = rest.next().ok_or("a backslash at the end escapes nothing")?;
+                word.get_or_insert_default().push(escaped);
+            }
+            (Some(_), _) => word.get_or_insert_default().push(it),
+            (None, '\'' | '"') => {
+                word.get_or_insert_default();
+                quote = Some(it);
+            }
+            (None, _) if it.is_whitespace() => words.extend(word.take()),
+            (None, _) => word.get_or_insert_default().push(it),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote is not closed".to_owned());
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_words;
+
+    #[test]
+    fn words_are_split_as_people_write_them() {
+        let split = |text| split_words(text).expect("words");
+        assert_eq!(split("sh -c 'echo hi; exit 1'"), ["sh", "-c", "echo hi; exit 1"]);
+        assert_eq!(split(r#"a "b \" c" d\ e ''"#), ["a", "b \" c", "d e", ""]);
+        assert_eq!(split("  "), Vec::<String>::new());
+        assert!(split_words("'open").is_err());
+        assert_eq!(split("$HOME;ls|x"), ["$HOME;ls|x"]);
+    }
+}

@@ -1,0 +1,131 @@
+//! What a run needs beside its workflow and its input: an agent that is there, commands for its
+//! checks, and something that could prove the work done. What is missing is said before the first
+//! call.
+
+use super::Trouble;
+use super::flags::RunFlags;
+use super::open::By;
+use super::work::Input;
+use crate::agent;
+use crate::host::detect::detect;
+use crate::host::which::executable;
+use crate::input;
+use crate::prove::prove;
+use crate::workflow::model::Workflow;
+use std::path::Path;
+
+/// Gives a workflow everything that a run needs beside its input, or says what is missing.
+pub(super) fn prepare(
+    workflow: &mut Workflow,
+    flags: &RunFlags,
+    project: &Path,
+    input: &Input,
+    by: By,
+) -> anyhow::Result<()> {
+    refuse_endless(workflow)?;
+    refuse_without_criteria(workflow, flags, input)?;
+    if by == By::Us {
+        choose_agent(workflow)?;
+    }
+    fill_checks(workflow, project, input);
+    refuse_unverifiable(workflow, flags, project)
+}
+
+/// A workflow whose ways back could follow each other for ever is refused before its first call.
+fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
+    let proof = prove(workflow);
+    if proof.ends {
+        return Ok(());
+    }
+    let text = format!("{} may never end: {}", workflow.name, proof.why.join("; "));
+    Err(Trouble::usage(text, "bound it with iterations = N in [limits]; loop check says more"))
+}
+
+fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
+    if workflow.agent.cli.is_empty() {
+        let installed: Vec<&str> =
+            agent::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect();
+        match installed.as_slice() {
+            [only] => workflow.agent.cli = (*only).to_owned(),
+            [] => {
+                return Err(Trouble::usage(
+                    "no agent is installed that this program knows",
+                    "loop run --agent-cmd \"PROGRAM ARGS\"",
+                ));
+            }
+            several => {
+                let text = format!("several agents are installed: {}", several.join(", "));
+                return Err(Trouble::usage(
+                    text,
+                    "loop run --agent NAME, or [agent] cli in .loop/workflow.toml",
+                ));
+            }
+        }
+    }
+    let context = agent::Context {
+        model: workflow.agent.model.as_deref(),
+        root: rustix::process::geteuid().is_root(),
+        find: &|name| executable(name, workflow.agent.env.get("PATH")),
+    };
+    let invocation = agent::invocation(&workflow.agent, &context)
+        .map_err(|why| Trouble::usage(why, "install it, or loop run --agent-cmd \"PROGRAM ARGS\""))?;
+    let program = invocation.argv.first().cloned().unwrap_or_default();
+    if executable(&program, workflow.agent.env.get("PATH")).is_none() {
+        let text = format!("the agent's program \"{program}\" was not found, or cannot be executed");
+        return Err(Trouble::usage(text, "install it, or name another with --agent-cmd \"PROGRAM ARGS\""));
+    }
+    Ok(())
+}
+
+/// Gives every check that has no command the one that was found in the project or in the design.
+fn fill_checks(workflow: &mut Workflow, project: &Path, input: &Input) {
+    let found = detect(project);
+    for (name, check) in &mut workflow.checks {
+        if check.run.is_some() {
+            continue;
+        }
+        if let Some(found) = found.iter().find(|it| it.name == name) {
+            check.run = Some(found.run.clone());
+            if check.counts.is_none() {
+                check.counts = found.counts.map(str::to_owned);
+            }
+        }
+    }
+    // What a check runs by name need not run again as a line of the design.
+    let named: Vec<String> = workflow.checks.values().filter_map(|it| it.run.clone()).collect();
+    let mut commands = input::validation(&input.text);
+    commands.retain(|it| !named.contains(it));
+    if let Some(check) = workflow.checks.get_mut("validation").filter(|it| it.run.is_none())
+        && !commands.is_empty()
+    {
+        check.run = Some(format!("set -e\n{}", commands.join("\n")));
+    }
+}
+
+/// A rule that counts criteria holds for nothing where there are none.
+fn refuse_without_criteria(workflow: &Workflow, flags: &RunFlags, input: &Input) -> anyhow::Result<()> {
+    let conditions = workflow.phases.iter().filter_map(|it| it.exit.as_ref());
+    let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == "criteria_count");
+    if !counts || flags.criteria.is_some() || input::criteria(&input.text).total != 0 {
+        return Ok(());
+    }
+    Err(Trouble::usage(
+        format!("{} lists no success criteria: nothing says when its tests are complete", input.name),
+        "add \"- [ ]\" items below a heading \"Success Criteria\", or say how many with --criteria N",
+    ))
+}
+
+fn refuse_unverifiable(workflow: &Workflow, flags: &RunFlags, project: &Path) -> anyhow::Result<()> {
+    let used: Vec<&String> = workflow.phases.iter().flat_map(|it| &it.checks).collect();
+    let runs = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.run.is_some());
+    let counts = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.must_count);
+    let nothing = !used.is_empty() && !used.iter().any(|it| runs(&it));
+    let uncounted = used.iter().any(|it| counts(&it)) && !used.iter().any(|it| counts(&it) && runs(&it));
+    if flags.unverified || !(nothing || uncounted) {
+        return Ok(());
+    }
+    Err(Trouble::usage(
+        format!("no check found in {}: nothing could prove that the work is done", project.display()),
+        "loop run --check tests=\"npm test\", or --unverified to take the agent's word",
+    ))
+}

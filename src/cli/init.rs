@@ -1,0 +1,103 @@
+//! `loop init`: opens a run without driving it. With `--hook` the agent's own session works on it:
+//! the prompt is printed, and from then on the session's stop hook says what comes next.
+
+use super::context::Context;
+use super::flags::RunFlags;
+use super::open::{self, By, Found, Opened};
+use super::{Trouble, hook, report};
+use crate::engine::{Event, Session, Status};
+use crate::host::ears::now;
+use crate::store::{Home, Row, mirror};
+use clap::Args;
+
+#[derive(Args)]
+pub(super) struct Flags {
+    #[command(flatten)]
+    run: RunFlags,
+    /// A session of the agent works on it, and its stop hook asks us what comes next
+    #[arg(long)]
+    hook: bool,
+    /// The session that works on it (default: the first one that stops in this project)
+    #[arg(long, value_name = "ID", requires = "hook")]
+    session: Option<String>,
+}
+
+pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    if flags.run.input.is_none() && !flags.hook {
+        return Err(Trouble::usage("there is nothing to open", "loop init INPUT, or loop setup"));
+    }
+    if flags.hook && !flags.run.fresh {
+        refuse_second(context)?;
+    }
+    let by = if flags.hook { By::Session } else { By::Us };
+    match open::open(context, &flags.run, by)? {
+        Found::Said(code) => Ok(code),
+        Found::Before(_, row) if row.status == "completed" => {
+            println!("run {} is already completed", &row.id[..8]);
+            println!("next: loop init --fresh begins anew");
+            Ok(0)
+        }
+        Found::Before(home, row) => Err(active(&home, &row)),
+        Found::Opened(opened) if flags.hook => begin(context, *opened, flags.session.as_deref()),
+        Found::Opened(opened) => {
+            let Opened { home, taken, place, .. } = *opened;
+            let run = taken.run;
+            mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
+            if context.json {
+                println!("{}", serde_json::json!({ "run": run.id, "status": Status::of(&run.state).word() }));
+            } else {
+                println!("run {} is opened: {}", &run.id[..8], run.state.opening.input);
+                println!("next: loop run");
+            }
+            Ok(0)
+        }
+    }
+}
+
+/// One session's loop is enough for a project: a second would answer the same stops.
+fn refuse_second(context: &Context) -> anyhow::Result<()> {
+    let Some(home) = context.existing_home()? else { return Ok(()) };
+    match hook::runs_of_sessions(context, &home)?.first() {
+        Some((row, _)) => Err(active(&home, row)),
+        None => Ok(()),
+    }
+}
+
+fn active(home: &Home, row: &Row) -> anyhow::Error {
+    let most = super::status::load(home, row)
+        .ok()
+        .and_then(|(workflow, state)| state.iterations_limit(&workflow))
+        .map(|it| format!("/{it}"))
+        .unwrap_or_default();
+    let text = format!(
+        "run {} is {}: {}, iteration {}{most}",
+        &row.id[..8],
+        row.status,
+        row.input,
+        row.iterations_total
+    );
+    Trouble { text, next: Some("loop status, loop cancel, or --fresh".to_owned()), exit: 7 }.into()
+}
+
+fn begin(context: &Context, mut opened: Opened, session: Option<&str>) -> anyhow::Result<u8> {
+    let id = session.unwrap_or_default().to_owned();
+    opened.taken.run.record(now(), Event::Joined(Session { id, ..Session::default() }));
+    let prompt = hook::first_prompt(&mut opened)?;
+    let run = &opened.taken.run;
+    let Some(prompt) = prompt else {
+        report::at_end(context, run, Status::of(&run.state));
+        return Ok(Status::of(&run.state).exit());
+    };
+    if context.json {
+        println!("{}", serde_json::json!({ "run": run.id, "prompt": prompt }));
+        return Ok(0);
+    }
+    if !context.quiet {
+        eprintln!(
+            "run {} is begun; a session with the hook works on it (loop hook install, or the plugin)",
+            &run.id[..8]
+        );
+    }
+    print!("{prompt}");
+    Ok(0)
+}

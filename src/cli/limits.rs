@@ -1,0 +1,76 @@
+//! `loop limits`: the holds of this machine. A provider that says no holds every run that uses the
+//! same agent until its time is over, or until a person clears it. Also what was spent today.
+
+use super::context::is_unfinished;
+use super::control::leave;
+use super::{Context, status};
+use crate::engine::Command;
+use crate::host::ears::now;
+use crate::store::{Filter, Home};
+use crate::text::sanitise;
+use crate::time::{Timestamp, length};
+use clap::Args;
+use serde_json::json;
+
+#[derive(Args)]
+pub(super) struct Flags {
+    /// Clear the hold of this agent
+    #[arg(long, value_name = "AGENT")]
+    clear: Option<String>,
+}
+
+pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let Some(home) = context.existing_home()? else {
+        println!("{}", if context.json { "[]" } else { "no holds" });
+        return Ok(0);
+    };
+    if let Some(account) = &flags.clear {
+        let cleared = home.clear_hold(account)?;
+        let waiting = if cleared { tell_runs(&home, account)? } else { 0 };
+        let text = match (cleared, waiting) {
+            (false, _) => "there is no such hold".to_owned(),
+            (true, 0) => "cleared".to_owned(),
+            (true, count) => format!("cleared; {count} unfinished runs are told"),
+        };
+        println!("{}: {text}", sanitise(account));
+        return Ok(0);
+    }
+    let holds: Vec<_> = home.holds()?.into_iter().filter(|it| now().0 < it.until).collect();
+    if context.json {
+        let list: Vec<_> = holds
+            .iter()
+            .map(|it| json!({ "agent": it.account, "until": Timestamp(it.until).to_string(), "reason": it.reason }))
+            .collect();
+        println!("{}", serde_json::Value::from(list));
+        return Ok(0);
+    }
+    let today = home.spent_on(&now().to_string()[..10])?;
+    println!(
+        "today: {} calls that say what they cost, {} tokens, ${:.2}",
+        today.calls,
+        today.tokens,
+        today.micro_usd as f64 / 1e6
+    );
+    if holds.is_empty() {
+        println!("no holds");
+    }
+    for hold in holds {
+        let until = Timestamp(hold.until);
+        let left = length(until.since(now()));
+        println!("{}  until {until} ({left} left): {}", sanitise(&hold.account), sanitise(&hold.reason));
+    }
+    Ok(0)
+}
+
+/// Every unfinished run that calls this agent may be waiting; each is told.
+fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
+    let mut told = 0;
+    for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
+        let (workflow, _) = status::load(home, row)?;
+        if workflow.agent.cli == account {
+            leave(home, row, &Command::Unhold)?;
+            told += 1;
+        }
+    }
+    Ok(told)
+}

@@ -1,0 +1,241 @@
+//! The command line: one file for each command. It finds the project, the home and the run, asks
+//! the rest of the program to work, and turns what came of it into words and an exit code.
+
+/// Prints a line. Whoever read us may be gone, which is no reason to stop working.
+macro_rules! println {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _nobody_reads = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
+/// The same, without an end of line.
+macro_rules! print {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _nobody_reads = write!(std::io::stdout(), $($words)*);
+    }};
+}
+/// The same, for people.
+macro_rules! eprintln {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _nobody_reads = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+/// The same, for people, without an end of line.
+macro_rules! eprint {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _nobody_reads = write!(std::io::stderr(), $($words)*);
+    }};
+}
+
+mod answer;
+mod ask;
+mod check;
+mod choose;
+mod completions;
+mod context;
+mod control;
+mod demo;
+mod design;
+mod doctor;
+mod drive;
+mod flags;
+mod furnish;
+mod hook;
+mod init;
+mod json;
+mod limits;
+mod log;
+mod open;
+mod planning;
+mod player;
+mod presets;
+mod progress;
+mod report;
+mod restore;
+mod runs;
+mod session;
+mod setup;
+mod ship;
+mod show;
+mod simulate;
+mod status;
+mod trouble;
+mod verify;
+mod voice;
+mod why;
+mod work;
+
+use clap::{Args, Parser, Subcommand};
+pub(crate) use context::Context;
+use flags::RunFlags;
+use std::path::PathBuf;
+use std::process::ExitCode;
+pub(crate) use trouble::Trouble;
+
+/// Runs a coding agent in a loop until the work is proven done.
+///
+/// It starts an agent with a fresh context for every iteration, runs the checks itself, believes
+/// only what it measured, and survives being killed at any moment.
+#[derive(Parser)]
+#[command(name = "loop", version, disable_help_subcommand = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  loop demo                                  watch a whole run in a temporary repository
+  loop run \"fix the date parser\" --agent-cmd ./agent.sh --check tests=\"cargo test\"
+  loop status                                where the run stands
+  loop why                                   why the last iteration was judged as it was";
+
+/// What every command takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Common {
+    /// Work as if started in this directory
+    #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]
+    dir: Option<PathBuf>,
+    /// Where runs are kept (default: $LOOP_HOME, $XDG_STATE_HOME/loop, ~/.local/state/loop)
+    #[arg(long, value_name = "DIR", global = true)]
+    home: Option<PathBuf>,
+    /// The run that is meant, by its id or the beginning of it
+    #[arg(long = "run", value_name = "ID", global = true)]
+    run_id: Option<String>,
+    /// Print machine-readable JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Say less
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Watch a whole run in a temporary repository; needs no key and leaves nothing behind
+    Demo(demo::Flags),
+    /// Write a short workflow file for this project
+    Setup(setup::Flags),
+    /// Say everything that is wrong with a workflow, or how it goes and when it ends
+    Check(check::Flags),
+    /// List the built-in workflows
+    Presets(presets::Flags),
+    /// Play a workflow without starting anything
+    Simulate(simulate::Flags),
+    /// Continue a run or open one, and drive it until it rests
+    Run(Box<RunFlags>),
+    /// Open a run without driving it; with --hook the agent's own session works on it
+    Init(Box<init::Flags>),
+    /// Go on with a run without asking
+    Resume(control::ResumeFlags),
+    /// At most one agent call: until one iteration has been judged, or the run rests
+    Next(Box<RunFlags>),
+    /// Show where a run stands
+    Status,
+    /// List all runs
+    Runs(runs::Flags),
+    /// Show the events of a run
+    Log(log::Flags),
+    /// Show an iteration, or the whole run as a Markdown report
+    Show(show::Flags),
+    /// Say why a decision was taken, with the values that decided it
+    Why(why::Flags),
+    /// Answer a question of a run; alone it lists what is open
+    Answer(answer::Flags),
+    /// Approve at a gate
+    Approve(answer::GateFlags),
+    /// Ask for changes at a gate
+    Changes(answer::ChangesFlags),
+    /// Reject at a gate
+    Reject(answer::RejectFlags),
+    /// Give guidance for the next prompt
+    Guide(answer::GuideFlags),
+    /// Skip a mandatory skill, with a reason
+    Skip(answer::SkipFlags),
+    /// Stop after this iteration; with --now, end the call at once
+    Stop(control::StopFlags),
+    /// End the call at once; the run can go on later
+    Pause,
+    /// End a run for good
+    Cancel(control::CancelFlags),
+    /// Write a design file from a sentence, to be read and refined before the work begins
+    Design(design::Flags),
+    /// Change the criteria or requirements of a design that is not locked
+    Refine(design::RefineFlags),
+    /// What the hooks of an agent call
+    #[command(subcommand)]
+    Hook(hook::Command),
+    /// List the snapshots of a run's working tree, or bring one back
+    Restore(restore::Flags),
+    /// Branch, commit, push and pull request for a completed run
+    Ship(ship::Flags),
+    /// Check that nothing of a run's journal is missing or changed
+    Verify(verify::Flags),
+    /// Say what is installed, what is allowed, and what would stop a run
+    Doctor,
+    /// List the agents that this program knows, and which are installed
+    Agents,
+    /// Show or clear the holds that providers put on agents
+    Limits(limits::Flags),
+    /// Print the completion script of a shell
+    Completions(completions::Flags),
+    #[command(name = "__agent", hide = true)]
+    Player(player::Flags),
+}
+
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return hook::misread().unwrap_or_else(|| error.exit()),
+    };
+    let context = Context::new(cli.common);
+    let done = match cli.command {
+        None => status::bare(&context),
+        Some(Command::Demo(flags)) => demo::run(&context, &flags),
+        Some(Command::Setup(flags)) => setup::run(&context, &flags),
+        Some(Command::Check(flags)) => check::run(&context, &flags),
+        Some(Command::Presets(flags)) => presets::run(&context, &flags),
+        Some(Command::Simulate(flags)) => simulate::run(&context, &flags),
+        Some(Command::Run(flags)) => open::run(&context, &flags, drive::Reach::Far),
+        Some(Command::Next(flags)) => open::run(&context, &flags, drive::Reach::OneCall),
+        Some(Command::Init(flags)) => init::run(&context, &flags),
+        Some(Command::Design(flags)) => design::run(&context, &flags),
+        Some(Command::Refine(flags)) => design::refine(&context, &flags),
+        Some(Command::Hook(command)) => hook::run(&context, &command),
+        Some(Command::Resume(flags)) => control::resume(&context, &flags),
+        Some(Command::Status) => status::run(&context),
+        Some(Command::Runs(flags)) => runs::run(&context, &flags),
+        Some(Command::Log(flags)) => log::run(&context, &flags),
+        Some(Command::Show(flags)) => show::run(&context, &flags),
+        Some(Command::Why(flags)) => why::run(&context, &flags),
+        Some(Command::Answer(flags)) => answer::run(&context, &flags),
+        Some(Command::Approve(flags)) => answer::approve(&context, &flags),
+        Some(Command::Changes(flags)) => answer::changes(&context, &flags),
+        Some(Command::Reject(flags)) => answer::reject(&context, &flags),
+        Some(Command::Guide(flags)) => answer::guide(&context, &flags),
+        Some(Command::Skip(flags)) => answer::skip(&context, &flags),
+        Some(Command::Stop(flags)) => control::stop(&context, &flags),
+        Some(Command::Pause) => control::pause(&context),
+        Some(Command::Cancel(flags)) => control::cancel(&context, &flags),
+        Some(Command::Restore(flags)) => restore::run(&context, &flags),
+        Some(Command::Ship(flags)) => ship::run(&context, &flags),
+        Some(Command::Verify(flags)) => verify::run(&context, &flags),
+        Some(Command::Doctor) => doctor::run(&context),
+        Some(Command::Agents) => doctor::list_agents(&context),
+        Some(Command::Limits(flags)) => limits::run(&context, &flags),
+        Some(Command::Completions(flags)) => completions::run(&flags),
+        Some(Command::Player(flags)) => player::run(&flags),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => trouble::tell(&error, context.json),
+    }
+}

@@ -1,0 +1,59 @@
+//! `loop restore`: the snapshots of a run's working tree, and bringing one back. Nothing that is
+//! not in the snapshot is deleted, and the state before is kept first.
+
+use super::log::none;
+use super::{Context, Trouble};
+use crate::host::git::Git;
+use crate::host::snapshot;
+use crate::host::tree::{Ours, Tree};
+use crate::text::sanitise;
+use crate::time::Timestamp;
+use clap::Args;
+use std::path::Path;
+
+#[derive(Args)]
+pub(super) struct Flags {
+    /// The snapshot's number (default: list them)
+    number: Option<u64>,
+}
+
+pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let Some(home) = context.existing_home()? else { return none() };
+    let Some(row) = context.find(&home)? else { return none() };
+    if home.holder(&row.id).is_some() && flags.number.is_some() {
+        return Err(Trouble {
+            text: "the run is being driven".to_owned(),
+            next: Some("loop stop".to_owned()),
+            exit: 7,
+        }
+        .into());
+    }
+    let git = Git::open(Path::new(&row.place))?;
+    let mut tree = Tree::watch(&git, &home.folder(&row.id).join("git"), Ours::read::<&str>(&[])?)?;
+    let snapshots = snapshot::list(&tree.pinned, &row.id)?;
+    let Some(number) = flags.number else {
+        if snapshots.is_empty() {
+            println!("no snapshots of run {}", &row.id[..8]);
+        }
+        for it in &snapshots {
+            println!("{:>4}  {}  {}", it.number, Timestamp(it.taken_at * 1000), it.name);
+        }
+        return Ok(0);
+    };
+    let Some(wanted) = snapshots.iter().find(|it| it.number == number) else {
+        return Err(Trouble::usage(format!("there is no snapshot {number}"), "loop restore lists them"));
+    };
+    let restored = snapshot::restore(&mut tree, &row.id, wanted)?;
+    for path in &restored.written {
+        println!("{}", sanitise(&path.to_string_lossy()));
+    }
+    for path in &restored.kept_out {
+        eprintln!("not written, something else is in its place: {}", sanitise(&path.to_string_lossy()));
+    }
+    eprintln!(
+        "{} files brought back; the state before is kept as {}",
+        restored.written.len(),
+        restored.before.name
+    );
+    Ok(0)
+}

@@ -1,0 +1,275 @@
+//! Sessions of other controllers, and of other inputs, in the place where a run keeps its files: the
+//! first are taken over once, the second are a question. Everything here happens before a run is
+//! driven, and a session that cannot be read changes nothing.
+
+use super::context::{Context, is_unfinished};
+use super::flags::RunFlags;
+use super::work::Input;
+use super::{Trouble, ask, choose, furnish, open};
+use crate::engine::{Event, Facts, Status};
+use crate::host::ears::now;
+use crate::host::git::{Git, single_line};
+use crate::store::mirror::prp_session::{folder, import, place};
+use crate::store::run::Run;
+use crate::store::{Filter, Home, NewRun, Row};
+use crate::workflow::model::Workflow;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The files of a session, as far as they are kept when another takes their place.
+const FILES: [&str; 6] = [
+    "loop-state.json",
+    "circuit-breaker.json",
+    "rate-limit.json",
+    "metrics.json",
+    "dual-gate.json",
+    "phase-status.log",
+];
+
+/// Settles where the mirror of a run is written, so that the run's own copy of the workflow says it.
+pub(super) fn settle_place(context: &Context, flags: &RunFlags, project: &Path, workflow: &mut Workflow) {
+    if workflow.mirror.off || workflow.mirror.format.as_deref() != Some("prp-session") {
+        return;
+    }
+    let variable = std::env::var_os("PRP_SESSION_DIR").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let told = flags.mirror.clone().or(variable).map(|it| context.dir().join(it));
+    let told = told.or_else(|| workflow.mirror.dir.as_ref().map(PathBuf::from));
+    let chosen = place::choose(told.as_deref(), project, std::env::home_dir().as_deref());
+    workflow.mirror.dir = chosen.map(|it| it.to_string_lossy().into_owned());
+}
+
+/// Takes over the session of another controller that works on this input, if there is one.
+pub(super) fn take_over(
+    context: &Context,
+    home: &Rc<Home>,
+    flags: &RunFlags,
+    project: &Path,
+    workflow: &Workflow,
+    input: &Input,
+) -> anyhow::Result<Option<Row>> {
+    let Some(folder) = folder(workflow).filter(|_| !flags.fresh) else { return Ok(None) };
+    let Some(found) = import::read(&folder, workflow, now()).map_err(|it| invalid(&folder, &it))? else {
+        return Ok(None);
+    };
+    if is_known(home, &found.session)? || !is_same(&found, project, input) {
+        return Ok(None);
+    }
+    let mut workflow = workflow.clone();
+    furnish::prepare(&mut workflow, flags, project, input, open::By::Us)?;
+    let git = Git::around(project)?;
+    let base = base(&git, &found)?;
+    let id = &found.session;
+    if home.run(id)?.is_none() {
+        home.create_run(&NewRun {
+            id,
+            project: &project.to_string_lossy(),
+            workflow: &workflow.name,
+            input: &input.name,
+            status: Status::Ready.word(),
+            place: &git.work_tree().to_string_lossy(),
+            definition: &serde_json::to_string(&workflow)?,
+            at: now().0,
+        })?;
+    }
+    let kept = home.folder(id).join("imported");
+    keep(&folder, &kept)?;
+    open::exclude_mirror(&git, &workflow)?;
+    let mut run = Run::open(Rc::clone(home), id, now())?;
+    for (at, event) in found.events(&workflow, input.opening(flags, &workflow), &base, now()) {
+        run.record(at, event);
+    }
+    let text = format!(
+        "taken over from {}: what it says was not measured here; its files are kept in {}",
+        folder.display(),
+        kept.display()
+    );
+    if !context.quiet {
+        eprintln!("{text}");
+    }
+    if found.is_unfinished {
+        run.record(now(), Event::Noted { text });
+    }
+    run.commit()?;
+    drop(run);
+    Ok(home.run(id)?)
+}
+
+/// Finds a session for `loop resume` where this home knows no run of the project.
+pub(super) fn to_resume(context: &Context) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
+    let project = context.project()?;
+    let mut flags = RunFlags::default();
+    if !project.join(".loop/workflow.toml").exists() {
+        flags.preset = Some("tdd".to_owned());
+    }
+    let Ok(mut workflow) = choose::workflow(context, &flags, &project) else { return Ok(None) };
+    settle_place(context, &flags, &project, &mut workflow);
+    let Some(folder) = folder(&workflow) else { return Ok(None) };
+    let Some(found) = import::read(&folder, &workflow, now()).map_err(|it| invalid(&folder, &it))? else {
+        return Ok(None);
+    };
+    let path = project.join(&found.input);
+    let input = Input::document(context, &project, &path.to_string_lossy())?;
+    let home = context.home()?;
+    let row = take_over(context, &home, &flags, &project, &workflow, &input)?;
+    Ok(row.map(|it| (home, it)))
+}
+
+/// An unfinished run of another input that writes into the same place.
+enum Other {
+    Run(Box<Row>),
+    Files(Box<import::Found>),
+}
+
+/// Asks what to do about an unfinished run of another input. `--fresh` says "new" beforehand.
+pub(super) fn settle_other(
+    context: &Context,
+    home: &Rc<Home>,
+    flags: &RunFlags,
+    project: &Path,
+    workflow: &Workflow,
+    input: &Input,
+) -> anyhow::Result<()> {
+    let Some(folder) = folder(workflow) else { return Ok(()) };
+    let Some(other) = other(home, flags, project, &folder, workflow, input)? else { return Ok(()) };
+    let (text, cost) = match &other {
+        Other::Run(row) => (
+            format!(
+                "run {} of {} is {} and writes to {}",
+                &row.id[..8],
+                row.input,
+                row.status,
+                folder.display()
+            ),
+            "that run is cancelled",
+        ),
+        Other::Files(found) => (
+            format!("{} holds an unfinished session of {}", folder.display(), found.input),
+            "its files are kept with the run that replaces it",
+        ),
+    };
+    if !flags.fresh {
+        if !context.is_interactive() {
+            let next = format!(
+                "loop run {} --fresh for new ({cost}), or --mirror DIR for another place",
+                input.name
+            );
+            return Err(Trouble { text: format!("other-input: {text}"), next: Some(next), exit: 3 }.into());
+        }
+        if !ask::new_or_abort(&format!("{text}\nnew: {cost}"))? {
+            return Err(Trouble::usage(text, "loop run with its own input goes on with it"));
+        }
+    }
+    match other {
+        Other::Run(row) => open::cancel(home, &row),
+        Other::Files(_) => Ok(()),
+    }
+}
+
+fn other(
+    home: &Home,
+    flags: &RunFlags,
+    project: &Path,
+    folder: &Path,
+    workflow: &Workflow,
+    input: &Input,
+) -> anyhow::Result<Option<Other>> {
+    let is_other =
+        |row: &Row| is_unfinished(row) && (row.input != input.name || Path::new(&row.project) != project);
+    let writes_here = |row: &Row| -> anyhow::Result<bool> {
+        let theirs: Workflow = serde_json::from_str(&home.definition(&row.id)?)?;
+        Ok(self::folder(&theirs).as_deref() == Some(folder))
+    };
+    let name = project.to_string_lossy();
+    let filter =
+        Filter { project: Some(&name), statuses: &UNFINISHED, limit: Some(LOOKED_AT), ..Filter::default() };
+    for row in home.runs(&filter)? {
+        if is_other(&row) && writes_here(&row)? {
+            return Ok(Some(Other::Run(Box::new(row))));
+        }
+    }
+    let found = match import::read(folder, workflow, now()) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(None),
+        Err(_) if flags.fresh => return Ok(None),
+        Err(error) => return Err(invalid(folder, &error)),
+    };
+    Ok(match home.run(&found.session)? {
+        Some(row) if is_other(&row) && writes_here(&row)? => Some(Other::Run(Box::new(row))),
+        Some(_) => None,
+        None if found.is_unfinished && !is_same(&found, project, input) => {
+            Some(Other::Files(Box::new(found)))
+        }
+        None => None,
+    })
+}
+
+/// Everything that is neither completed nor cancelled.
+const UNFINISHED: [&str; 7] = ["ready", "running", "waiting", "paused", "halted", "stopped", "capped"];
+
+/// A project with more unfinished runs than this has other troubles.
+const LOOKED_AT: usize = 50;
+
+/// Keeps what another controller left, before a run that takes its place writes its own files.
+pub(super) fn keep_before(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<()> {
+    let Some(folder) = folder(workflow) else { return Ok(()) };
+    let text = std::fs::read_to_string(folder.join("loop-state.json")).unwrap_or_default();
+    let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let is_ours = match state["session_id"].as_str() {
+        Some(session) => is_known(home, session)?,
+        None => text.is_empty(),
+    };
+    if is_ours { Ok(()) } else { keep(&folder, &home.folder(id).join("before")) }
+}
+
+fn keep(folder: &Path, kept: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(kept)?;
+    for name in FILES {
+        let path = folder.join(name);
+        if path.is_file() {
+            std::fs::copy(&path, kept.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// A run whose journal was never begun is one that a crash left while it was taken over.
+fn is_known(home: &Home, session: &str) -> anyhow::Result<bool> {
+    Ok(match home.run(session)? {
+        Some(_) => home.snapshot(session)?.is_some(),
+        None => false,
+    })
+}
+
+fn is_same(found: &import::Found, project: &Path, input: &Input) -> bool {
+    if found.project.as_ref().is_some_and(|it| Path::new(it) != project) {
+        return false;
+    }
+    let path = project.join(&found.input);
+    found.input == input.name || (input.path.is_some() && path.canonicalize().ok() == input.path)
+}
+
+fn invalid(folder: &Path, error: &import::Invalid) -> anyhow::Error {
+    let next = format!(
+        "mend {}, or loop run --fresh to begin anew; the file is kept",
+        folder.join(error.file).display()
+    );
+    Trouble {
+        text: format!("the session in {} is damaged: {error}", folder.display()),
+        next: Some(next),
+        exit: 8,
+    }
+    .into()
+}
+
+/// What the tree was when the session began: the last commit before it.
+fn base(git: &Git, found: &import::Found) -> anyhow::Result<Facts> {
+    let before = format!("--before={}", found.started_at);
+    // A branch without commits has none, which is no error here.
+    let commit = git.run(["rev-list", "-1", &before, "HEAD"]).map(|it| single_line(&it)).unwrap_or_default();
+    let tree = if commit.is_empty() {
+        git.run(["hash-object", "-t", "tree", "/dev/null"])?
+    } else {
+        git.run(["rev-parse", &format!("{commit}^{{tree}}")])?
+    };
+    Ok(Facts { commit, tree: single_line(&tree), ..Facts::default() })
+}

@@ -1,0 +1,176 @@
+//! `loop setup`: writes a short workflow file for this project, or with `--full` a copy of the whole
+//! preset with its prompts. What is there already is never touched: everything is looked at first, and
+//! nothing is written unless all of it can be.
+
+use super::presets::find;
+use super::{Context, Trouble, planning};
+use crate::agent;
+use crate::host::detect::{Found, detect};
+use crate::workflow::model::Workflow;
+use crate::workflow::preset::Preset;
+use crate::workflow::resolve::{Layers, Source, resolve};
+use clap::Args;
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(super) struct Flags {
+    /// The workflow to begin with: tdd, engineering, plan or ralph (default: what the project looks like)
+    preset: Option<String>,
+    /// Copy the whole preset and its prompts, to change everything
+    #[arg(long)]
+    full: bool,
+    /// The agent to call
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let project = context.project()?;
+    let preset = match &flags.preset {
+        Some(name) => find(name)?,
+        None => guess(context, &project)?,
+    };
+    let found = detect(&project);
+    let mut files = if flags.full { full(preset) } else { short(preset, flags, &found)? };
+    if preset.name == "plan" {
+        files.extend(planning::files(&project, &found)?);
+    }
+    for file in files.iter().filter(|it| !it.replaces) {
+        if project.join(&file.path).exists() {
+            let text = format!("{} is there already, and nothing was written", file.path.display());
+            return Err(Trouble::usage(text, "loop check looks at it; move it away to begin anew"));
+        }
+    }
+    if context.is_interactive() && !flags.yes && !agreed(&files)? {
+        eprintln!("nothing was written");
+        return Ok(5);
+    }
+    for file in &files {
+        write(&project.join(&file.path), file)?;
+    }
+    let paths: Vec<String> = files.iter().map(|it| it.path.display().to_string()).collect();
+    if context.json {
+        println!("{}", json!({ "preset": preset.name, "written": paths }));
+    } else {
+        paths.iter().for_each(|it| println!("{it}"));
+        if !context.quiet {
+            eprintln!("next: loop check, then loop run");
+        }
+    }
+    Ok(0)
+}
+
+/// A file to write, relative to the project.
+pub(super) struct Wanted {
+    pub path: PathBuf,
+    pub text: String,
+    /// It is a file of the project that keeps everything that was in it.
+    pub replaces: bool,
+}
+
+fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
+    let design = std::fs::read_dir(project).is_ok_and(|entries| {
+        entries.flatten().any(|it| it.file_name().to_string_lossy().starts_with("DESIGN-"))
+    });
+    let (name, why) = match () {
+        () if project.join(".planning").is_dir() => ("plan", ".planning/ is there"),
+        () if project.join("system-queue.json").exists() => ("engineering", "system-queue.json is there"),
+        () if project.join("docs/PRPs").is_dir() => ("tdd", "docs/PRPs/ is there"),
+        () if design => ("ralph", "a design is there"),
+        () => ("ralph", "it needs the least"),
+    };
+    if !context.quiet {
+        eprintln!("preset: {name}, because {why}; loop setup NAME takes another");
+    }
+    find(name)
+}
+
+fn full(preset: &Preset) -> Vec<Wanted> {
+    let folder = PathBuf::from(".loop");
+    let mut files =
+        vec![Wanted { path: folder.join("workflow.toml"), text: preset.text.to_owned(), replaces: false }];
+    for (path, text) in preset.prompts {
+        files.push(Wanted { path: folder.join(path), text: (*text).to_owned(), replaces: false });
+    }
+    files
+}
+
+fn short(preset: &Preset, flags: &Flags, found: &[Found]) -> anyhow::Result<Vec<Wanted>> {
+    let plain = resolved(&format!("extends = \"{}\"\n", preset.name))?;
+    let mut text = format!(
+        "# What this project changes of the preset. All of it: loop presets show {0}\nextends = \"{0}\"\n\n[agent]\n",
+        preset.name
+    );
+    text += &agent_line(flags.agent.as_deref());
+    for check in found.iter().filter(|it| plain.checks.contains_key(it.name)) {
+        text +=
+            &format!("\n[checks.{}]\nrun = {}  # found in {}\n", check.name, quoted(&check.run), check.why);
+    }
+    let nothing = !found.iter().any(|it| plain.checks.contains_key(it.name));
+    if nothing && plain.checks.contains_key("tests") {
+        text += "\n# No check was found. What proves that the work is done?\n# [checks.tests]\n# run = \"make test\"\n";
+    }
+    resolved(&text)?;
+    Ok(vec![Wanted { path: PathBuf::from(".loop/workflow.toml"), text, replaces: false }])
+}
+
+fn agent_line(chosen: Option<&str>) -> String {
+    let on_path = |name: &str| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|it| it.join(name).is_file())
+    };
+    let installed: Vec<&str> =
+        agent::KNOWN.iter().copied().filter(|it| *it != "command" && on_path(it)).collect();
+    match (chosen, installed.as_slice()) {
+        (Some(name), _) => format!("cli = {}\n", quoted(name)),
+        (None, [only]) => format!("cli = \"{only}\"  # the only one installed\n"),
+        (None, []) => {
+            "# cli = \"claude\"  # or codex, gemini, opencode, command; none was found here\n".to_owned()
+        }
+        (None, several) => format!("# cli = \"{}\"  # installed: {}\n", several[0], several.join(", ")),
+    }
+}
+
+/// Returns a TOML text, whatever is in it.
+pub(super) fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+fn resolved(text: &str) -> anyhow::Result<Workflow> {
+    let source = Source { name: ".loop/workflow.toml".to_owned(), text: text.to_owned(), dir: None };
+    let layers = Layers { project: Some(source), ..Layers::default() };
+    resolve(&layers, &|_| Err("no such file".to_owned())).map_err(|problems| {
+        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Trouble::usage(format!("this would be no workflow\n\n{}\n", texts.join("\n\n")), "choose otherwise")
+    })
+}
+
+fn agreed(files: &[Wanted]) -> anyhow::Result<bool> {
+    for file in files {
+        eprintln!("{}: {} lines", file.path.display(), file.text.lines().count());
+    }
+    eprint!("write them? [Y/n] ");
+    std::io::stderr().flush()?;
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "" | "y" | "Y" | "yes") && !line.is_empty())
+}
+
+fn write(path: &Path, file: &Wanted) -> anyhow::Result<()> {
+    let failed = |error: std::io::Error| anyhow::anyhow!("{} cannot be written: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    if file.replaces {
+        let beside = path.with_extension("loop-tmp");
+        std::fs::write(&beside, &file.text).map_err(failed)?;
+        return std::fs::rename(&beside, path).map_err(failed);
+    }
+    let mut opened = std::fs::File::create_new(path).map_err(failed)?;
+    opened.write_all(file.text.as_bytes()).map_err(failed)
+}

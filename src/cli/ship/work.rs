@@ -1,0 +1,350 @@
+//! A completed run as something to hand in: what stands in the way, what changed, and the steps that
+//! take it out of the house. Each step asks whether it was done already.
+
+use super::Flags;
+use crate::engine::{Facts, State, Status};
+use crate::host::detect::detect;
+use crate::host::ears::now;
+use crate::host::errand;
+use crate::host::git::{Git, GitError, bytes_to_path, single_line};
+use crate::ship::{Message, Names, message, names};
+use crate::store::mirror::{self, prp_session};
+use crate::store::{Home, Row};
+use crate::workflow::model::Workflow;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The command line of a code host answers within seconds; a minute is a network that is gone.
+const HOST_TIME: Duration = Duration::from_secs(60);
+
+/// A preflight check without a time limit of its own.
+const CHECK_TIME: Duration = Duration::from_secs(15 * 60);
+
+/// A completed run and the tree that it worked in.
+pub(super) struct Work {
+    row: Row,
+    workflow: Workflow,
+    pub(super) state: State,
+    git: Git,
+    pub(super) names: Names,
+    pub(super) message: Message,
+    /// A phase that was to review the work was skipped.
+    is_unreviewed: bool,
+}
+
+/// What stands in the way, and what would be handed in.
+#[derive(Default)]
+pub(super) struct Preflight {
+    tests: Option<bool>,
+    lint: Option<bool>,
+    build: Option<bool>,
+    pub(super) branch: Option<String>,
+    /// Paths to commit, and those that were uncommitted before the run began.
+    pub(super) files: Vec<PathBuf>,
+    pub(super) unrelated: Vec<PathBuf>,
+    pub(super) commits: usize,
+    pub(super) errors: Vec<String>,
+}
+
+#[derive(Default)]
+pub(super) struct Shipped {
+    pub(super) branch: Option<String>,
+    pub(super) commit: Option<String>,
+    pub(super) url: Option<String>,
+    pub(super) errors: Vec<String>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Work {
+    pub(super) fn look(
+        home: &Home,
+        row: Row,
+        workflow: Workflow,
+        state: State,
+        flags: &Flags,
+    ) -> anyhow::Result<Work> {
+        let git = Git::open(Path::new(&row.place))?.without_repository_drivers()?;
+        let names = names(&state.opening.input, flags.kind);
+        let path = state.opening.path.clone().unwrap_or_default();
+        let document = std::fs::read_to_string(path).unwrap_or_default();
+        let message = message(&state.opening.input, &document, &names, &facts(&workflow, &state));
+        let chronicle = prp_session::chronicle(home, &row.id, &workflow)?;
+        let reviews = (0..workflow.phases.len()).filter(|it| workflow.phases[*it].reject.is_some());
+        let is_unreviewed = reviews.into_iter().any(|it| chronicle.is_forced(it));
+        Ok(Work { row, workflow, state, git, names, message, is_unreviewed })
+    }
+
+    /// Looks at everything, so that all of what is wrong is said at once.
+    pub(super) fn preflight(&self) -> anyhow::Result<Preflight> {
+        let mut found = Preflight::default();
+        let status = Status::of(&self.state);
+        if status != Status::Completed {
+            found.errors.push(format!("run {} is {}, not completed", &self.row.id[..8], status.word()));
+            return Ok(found);
+        }
+        if self.is_unreviewed {
+            found.errors.push("the review was skipped: nobody approved this work".to_owned());
+        }
+        let here = self.git.run(["symbolic-ref", "--short", "-q", "HEAD"]).map(|it| single_line(&it));
+        found.branch = here.ok();
+        self.changes(&mut found)?;
+        if found.files.is_empty() && found.commits == 0 {
+            found.errors.push("there are no changes to hand in".to_owned());
+        }
+        if let Err(error) = self.git.run(["var", "GIT_COMMITTER_IDENT"]) {
+            found.errors.push(format!("git does not know who commits: {error}"));
+        }
+        self.other_branch(&mut found);
+        if found.errors.is_empty() {
+            found.tests = self.check("tests", &mut found.errors)?;
+            found.lint = self.check("lint", &mut found.errors)?;
+            // A build is looked at and shown; tests that pass were built.
+            found.build = self.check("build", &mut Vec::new())?;
+        }
+        Ok(found)
+    }
+
+    /// A branch of that name may be there from an earlier call; one with other work is in the way.
+    fn other_branch(&self, found: &mut Preflight) {
+        let branch = &self.names.branch;
+        let is_here = found.branch.as_ref() == Some(branch);
+        if !is_here && self.git.run(["show-ref", "--verify", "-q", &format!("refs/heads/{branch}")]).is_ok() {
+            found.errors.push(format!(
+                "the branch {branch} exists already; switch to it to go on there, or choose another --type"
+            ));
+        }
+    }
+
+    fn changes(&self, found: &mut Preflight) -> anyhow::Result<()> {
+        let base = self.state.baseline.as_ref().map(|it| it.facts.clone()).unwrap_or_default();
+        // A branch that was rewound has no commits since; that is no error.
+        let count = self.git.run(["rev-list", "--count", &format!("{}..HEAD", base.commit)]);
+        found.commits = count.ok().and_then(|it| single_line(&it).parse().ok()).unwrap_or(0);
+        let before = self.before(&base)?;
+        let listing =
+            self.git.run(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"])?;
+        for record in listing.split(|it| *it == 0).filter(|it| 3 < it.len()) {
+            let path = bytes_to_path(&record[3..]);
+            if self.is_ours(&path) {
+                continue;
+            }
+            if before.contains(&path) && self.is_untouched(&base, &path) {
+                found.unrelated.push(path);
+            } else {
+                found.files.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Paths that differed from HEAD when the run began.
+    fn before(&self, base: &Facts) -> Result<BTreeSet<PathBuf>, GitError> {
+        if base.commit.is_empty() || base.tree.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let asked = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", &base.commit, &base.tree];
+        let paths = self.git.run(asked)?;
+        let paths = paths.split(|it| *it == 0).filter(|it| !it.is_empty());
+        Ok(paths.map(bytes_to_path).collect())
+    }
+
+    fn is_untouched(&self, base: &Facts, path: &Path) -> bool {
+        let then = self.git.run([
+            "rev-parse".as_ref(),
+            "-q".as_ref(),
+            "--verify".as_ref(),
+            at(&base.tree, path).as_os_str(),
+        ]);
+        let now =
+            self.git.run(["hash-object".as_ref(), "--no-filters".as_ref(), "--".as_ref(), path.as_os_str()]);
+        match (then, now) {
+            (Ok(then), Ok(now)) => single_line(&then) == single_line(&now),
+            (Err(_), Err(_)) => true,
+            (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+        }
+    }
+
+    fn is_ours(&self, path: &Path) -> bool {
+        let inside = mirror::folder_inside(&self.workflow, Path::new(&self.row.place));
+        [".loop", ".worktrees", ".prp-session"].into_iter().any(|it| path.starts_with(it))
+            || inside.is_some_and(|it| path.starts_with(it))
+    }
+
+    /// Runs a check where there is a command for it.
+    fn check(&self, name: &str, errors: &mut Vec<String>) -> anyhow::Result<Option<bool>> {
+        let own = self.workflow.checks.get(name);
+        let command = own.and_then(|it| it.run.clone()).or_else(|| {
+            detect(Path::new(&self.row.project)).into_iter().find(|it| it.name == name).map(|it| it.run)
+        });
+        let Some(command) = command else { return Ok(None) };
+        let time = own.map_or(CHECK_TIME, |it| Duration::from_millis(it.timeout));
+        let done = errand::run("sh", ["-c", &command], Path::new(&self.row.place), time)?;
+        if !done.is_done {
+            errors.push(format!("{name} fails ({command}): {}", done.trouble));
+        }
+        Ok(Some(done.is_done))
+    }
+
+    pub(super) fn ship(
+        &self,
+        preflight: &Preflight,
+        flags: &Flags,
+        shipped: &mut Shipped,
+    ) -> anyhow::Result<()> {
+        let branch = &self.names.branch;
+        if preflight.branch.as_ref() != Some(branch) {
+            self.git.run(["switch", "-q", "-c", branch])?;
+        }
+        shipped.branch = Some(branch.clone());
+        for path in &preflight.unrelated {
+            let text =
+                format!("{} was uncommitted before the run began; it is left as it is", path.display());
+            shipped.warnings.push(text);
+        }
+        if !preflight.files.is_empty() {
+            self.commit(&preflight.files)?;
+        }
+        shipped.commit = Some(single_line(&self.git.run(["rev-parse", "HEAD"])?));
+        let remotes = String::from_utf8_lossy(&self.git.run(["remote"])?).into_owned();
+        let Some(remote) = remotes.lines().find(|it| *it == "origin").or(remotes.lines().next()) else {
+            shipped.warnings.push("there is no remote; the branch was not pushed".to_owned());
+            return Ok(());
+        };
+        self.git.run(["push", "-q", "-u", remote, &format!("refs/heads/{branch}:refs/heads/{branch}")])?;
+        if !flags.no_pr {
+            self.request(shipped)?;
+        }
+        Ok(())
+    }
+
+    fn commit(&self, files: &[PathBuf]) -> Result<(), GitError> {
+        let mut list = Vec::new();
+        for path in files {
+            list.extend_from_slice(path.as_os_str().as_encoded_bytes());
+            list.push(0);
+        }
+        self.git.feed(["add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"], &list)?;
+        self.git.feed(["commit", "-q", "-F", "-"], self.message.whole().as_bytes())?;
+        Ok(())
+    }
+
+    /// Opens a pull request, unless one is open already.
+    fn request(&self, shipped: &mut Shipped) -> anyhow::Result<()> {
+        let (branch, title) = (self.names.branch.as_str(), self.message.subject.as_str());
+        let text = [self.message.body.as_str(), &self.message.footer].join("\n\n");
+        let (program, list, create) = if errand::is_installed("gh") {
+            (
+                "gh",
+                vec!["pr", "list", "--head", branch, "--state", "open", "--json", "url", "--jq", ".[].url"],
+                vec!["pr", "create", "--head", branch, "--title", title, "--body", text.trim()],
+            )
+        } else if errand::is_installed("glab") {
+            (
+                "glab",
+                vec!["mr", "list", "--source-branch", branch],
+                vec![
+                    "mr",
+                    "create",
+                    "--source-branch",
+                    branch,
+                    "--title",
+                    title,
+                    "--description",
+                    text.trim(),
+                    "--yes",
+                ],
+            )
+        } else {
+            shipped.warnings.push("neither gh nor glab is installed; no pull request was opened".to_owned());
+            return Ok(());
+        };
+        let place = Path::new(&self.row.place);
+        let open = errand::run(program, list, place, HOST_TIME)?;
+        if !open.is_done {
+            anyhow::bail!("{program} could not be asked for open requests: {}", open.trouble);
+        }
+        if let Some(url) = url_in(&open.output) {
+            shipped.warnings.push("a pull request is open already".to_owned());
+            shipped.url = Some(url);
+            return Ok(());
+        }
+        let made = errand::run(program, create, place, HOST_TIME)?;
+        if !made.is_done {
+            anyhow::bail!("{program} could not open a request: {}", made.trouble);
+        }
+        shipped.url = url_in(&made.output);
+        Ok(())
+    }
+
+    pub(super) fn config(&self) -> Value {
+        json!({
+            "prp_file": self.state.opening.input, "feature_name": self.names.feature,
+            "branch_name": self.names.branch, "commit_type": self.names.kind.word(),
+            "auto_detected": self.names.is_detected,
+        })
+    }
+
+    pub(super) fn mirror(&self, name: &str, object: &Value) {
+        let mut text = serde_json::to_string_pretty(object).expect("a mirror is plain data");
+        text.push('\n');
+        self.mirror_text(name, &text);
+    }
+
+    pub(super) fn mirror_text(&self, name: &str, text: &str) {
+        if let Some(folder) = prp_session::folder(&self.workflow) {
+            // What cannot be written harms nobody: everything in it is said here, too.
+            let _harmless =
+                std::fs::create_dir_all(&folder).and_then(|()| prp_session::put(&folder, name, text));
+        }
+    }
+}
+
+impl Preflight {
+    pub(super) fn object(&self) -> Value {
+        json!({
+            "tests_passed": self.tests.unwrap_or(false), "lint_passed": self.lint.unwrap_or(true),
+            "build_passed": self.build.unwrap_or(true),
+            "has_changes": !self.files.is_empty() || self.commits != 0,
+            "is_clean": self.unrelated.is_empty(), "current_branch": self.branch,
+            "checked_at": now().to_string(),
+        })
+    }
+}
+
+impl Shipped {
+    pub(super) fn object(&self, success: bool) -> Value {
+        json!({
+            "success": success, "branch_created": self.branch, "commit_sha": self.commit, "pr_url": self.url,
+            "shipped_at": now().to_string(), "errors": self.errors, "warnings": self.warnings,
+        })
+    }
+}
+
+/// What was measured, for the commit.
+fn facts(workflow: &Workflow, state: &State) -> Vec<String> {
+    let count = |name: &str| state.visit.metrics.get(name).map(|it| it.value.to_string());
+    let mut facts = Vec::new();
+    if let (Some(passing), Some(total)) = (count("tests_passing"), count("tests_total")) {
+        facts.push(format!("{passing} of {total} tests pass"));
+    }
+    let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
+    facts.push(format!("{} in {} iterations", phases.join(", "), state.iterations_total));
+    if !state.verified() {
+        facts.push("unverified: not everything was measured".to_owned());
+    }
+    facts
+}
+
+fn at(tree: &str, path: &Path) -> std::ffi::OsString {
+    let mut name = std::ffi::OsString::from(format!("{tree}:"));
+    name.push(path);
+    name
+}
+
+fn url_in(text: &str) -> Option<String> {
+    text.split_whitespace()
+        .find(|it| it.starts_with("https://") || it.starts_with("http://"))
+        .map(str::to_owned)
+}

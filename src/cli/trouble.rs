@@ -1,0 +1,65 @@
+//! What could not be done, in words: the thing, the next step, and the exit code.
+
+use crate::host::git::GitError;
+use crate::store::StoreError;
+use crate::text::sanitise;
+use std::process::ExitCode;
+
+/// A command that ends here.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    pub text: String,
+    pub next: Option<String>,
+    pub exit: u8,
+}
+
+impl Trouble {
+    /// A usage or workflow mistake.
+    pub(crate) fn usage(text: impl Into<String>, next: impl Into<String>) -> anyhow::Error {
+        Trouble { text: text.into(), next: Some(next.into()), exit: 2 }.into()
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Trouble {}
+
+/// Prints an error and returns its exit code.
+pub(crate) fn tell(error: &anyhow::Error, json: bool) -> ExitCode {
+    let text = sanitise(&format!("{error:#}"));
+    let trouble = error.downcast_ref::<Trouble>();
+    let next = trouble.and_then(|it| it.next.as_deref());
+    let exit = exit_code(error);
+    if json {
+        let object = serde_json::json!({ "error": text, "next_step": next, "exit": exit });
+        println!("{}", super::json::line(&object));
+    }
+    eprintln!("loop: {text}");
+    if let Some(next) = next {
+        eprintln!("next: {next}");
+    }
+    ExitCode::from(exit)
+}
+
+fn exit_code(error: &anyhow::Error) -> u8 {
+    if let Some(trouble) = error.downcast_ref::<Trouble>() {
+        return trouble.exit;
+    }
+    if let Some(error) = error.downcast_ref::<StoreError>() {
+        return error.exit_code();
+    }
+    match error.downcast_ref::<GitError>() {
+        Some(GitError::NotInstalled | GitError::NotARepository { .. }) => 2,
+        Some(
+            GitError::Failed { .. }
+            | GitError::TimedOut { .. }
+            | GitError::TooMuchOutput { .. }
+            | GitError::File { .. },
+        )
+        | None => 1,
+    }
+}

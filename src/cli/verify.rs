@@ -1,0 +1,36 @@
+//! `loop verify`: whether a run's journal is whole, and a copy of the home's database. Every event
+//! carries the hash of the one before.
+
+use super::Context;
+use super::log::none;
+use crate::store::Verdict;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(super) struct Flags {
+    /// Copy the database to this file while runs go on; it is never overwritten
+    #[arg(long, value_name = "FILE")]
+    backup: Option<PathBuf>,
+}
+
+pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let Some(home) = context.existing_home()? else { return none() };
+    if let Some(file) = &flags.backup {
+        home.backup(&context.dir().join(file))?;
+        println!("copied; to restore it, put it in place of loop.db in {}", home.path().display());
+        return Ok(0);
+    }
+    let Some(row) = context.find(&home)? else { return none() };
+    match home.verify(&row.id)? {
+        Verdict::Whole { events } => {
+            println!("run {} is whole: {events} events", &row.id[..8]);
+            Ok(0)
+        }
+        Verdict::Broken { seq, what } => {
+            eprintln!("loop: run {} is damaged at event {seq}: {what}", &row.id[..8]);
+            eprintln!("next: restore a backup of the home, or begin anew with loop run --fresh");
+            Ok(8)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! `loop why`: the decision in plain words, with the values that decided it.
+
+use super::log::none;
+use super::{Context, Trouble, status};
+use crate::engine::{Event, Judgement, Source, Verdict};
+use crate::line::line;
+use crate::store::{Home, Row};
+use crate::text::sanitise;
+use crate::workflow::condition::Truth;
+use crate::workflow::model::Workflow;
+use clap::Args;
+
+#[derive(Args)]
+pub(super) struct Flags {
+    /// The event, as `loop log` numbers it (default: the last judgement)
+    seq: Option<i64>,
+}
+
+pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let Some(home) = context.existing_home()? else { return none() };
+    let Some(row) = context.find(&home)? else { return none() };
+    let (workflow, state) = status::load(&home, &row)?;
+    let Some((seq, judgement)) = find(&home, &row, flags.seq)? else {
+        if let Some(seq) = flags.seq {
+            return other_event(&home, &row, &workflow, seq);
+        }
+        println!("nothing has been judged yet: {}", sanitise(&state.reason(&workflow)));
+        return Ok(0);
+    };
+    if context.json {
+        let object = serde_json::json!({ "seq": seq, "judgement": judgement });
+        println!("{}", super::json::pretty(&object));
+        return Ok(0);
+    }
+    println!("event {seq}: {}", word(&judgement));
+    println!("  condition   {}", truth(judgement.exit));
+    println!("  signal      {}", if judgement.signal { "given" } else { "not given" });
+    for why in &judgement.why {
+        println!("  because     {}", sanitise(why));
+    }
+    for note in &judgement.notes {
+        println!("  noted       {}", sanitise(note));
+    }
+    println!("  progress    {}", if judgement.progress { "yes" } else { "no" });
+    if let Some(error) = &judgement.error {
+        println!("  error       {} ({})", sanitise(error.text.lines().next().unwrap_or("")), error.class);
+    }
+    println!("  values");
+    for (name, metric) in &judgement.metrics {
+        let source = match metric.source {
+            Source::Measured => "measured",
+            Source::Engine => "known",
+            Source::Claimed => "claimed",
+        };
+        let claimed =
+            metric.claimed.as_ref().map(|it| format!(", the agent claimed {it}")).unwrap_or_default();
+        println!("    {name} = {} ({source}{claimed})", sanitise(&metric.value.to_string()));
+    }
+    if status::load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
+        println!("  now         {}", sanitise(&state.reason(&workflow)));
+    }
+    Ok(0)
+}
+
+fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<(i64, Judgement)>> {
+    let mut found = None;
+    let mut next = seq.unwrap_or(1);
+    loop {
+        let page = home.events(&row.id, next, 1000)?;
+        let Some(last) = page.last() else { return Ok(found) };
+        next = last.seq + 1;
+        for recorded in page {
+            if recorded.kind == "judged"
+                && let Ok(Event::Judged(judgement)) = serde_json::from_str(&recorded.body)
+            {
+                found = Some((recorded.seq, *judgement));
+            }
+            if seq == Some(recorded.seq) {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+fn other_event(home: &Home, row: &Row, workflow: &Workflow, seq: i64) -> anyhow::Result<u8> {
+    let page = home.events(&row.id, seq, 1)?;
+    let Some(recorded) = page.first().filter(|it| it.seq == seq) else {
+        return Err(Trouble::usage(
+            format!("run {} has no event {seq}", &row.id[..8]),
+            "loop log numbers them",
+        ));
+    };
+    let event: Event = serde_json::from_str(&recorded.body)?;
+    println!("event {seq}: {}", sanitise(&line(workflow, &event).unwrap_or_else(|| recorded.kind.clone())));
+    println!("{}", sanitise(&serde_json::to_string_pretty(&event)?));
+    Ok(0)
+}
+
+fn word(judgement: &Judgement) -> &str {
+    match &judgement.verdict {
+        Verdict::Leave => "the phase is left: both halves of its exit rule hold",
+        Verdict::Step => "on to the next skill",
+        Verdict::Again => "the phase goes on",
+        Verdict::Fail => "the stage failed",
+        Verdict::Reject => "the work is sent back",
+        Verdict::Stuck(_) => "the agent says that it is stuck",
+        Verdict::Checkpoint(_) => "the agent waits for a person",
+    }
+}
+
+fn truth(truth: Truth) -> &'static str {
+    match truth {
+        Truth::True => "holds",
+        Truth::False => "does not hold",
+        Truth::Unknown => "is unknown, which never lets a phase be left",
+    }
+}

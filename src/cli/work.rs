@@ -1,0 +1,142 @@
+//! What a run works on: a document, a sentence that becomes one, or nothing.
+
+use super::Trouble;
+use super::context::Context;
+use super::flags::RunFlags;
+use crate::engine::Opening;
+use crate::host::git::Git;
+use crate::input;
+use crate::workflow::model::{InputKind, Workflow};
+use std::path::{Path, PathBuf};
+
+/// What a run works on.
+pub(super) struct Input {
+    /// How it is named, and what makes two runs the same.
+    pub name: String,
+    /// The other name: a sentence's design, a design's sentence.
+    pub alias: Option<String>,
+    /// What a sentence's design is called.
+    pub document: Option<String>,
+    /// The document, where it is one.
+    pub path: Option<PathBuf>,
+    pub text: String,
+}
+
+impl Input {
+    pub(super) fn find(
+        context: &Context,
+        flags: &RunFlags,
+        project: &Path,
+        workflow: &mut Workflow,
+    ) -> anyhow::Result<Input> {
+        let needed = |about: &str| {
+            Trouble::usage(
+                format!("{} needs an input: {about}", workflow.name),
+                format!("loop run INPUT --preset {}", workflow.name),
+            )
+        };
+        let given = flags.input.clone();
+        match workflow.input.kind {
+            InputKind::None => Ok(Input {
+                name: String::new(),
+                alias: None,
+                document: None,
+                path: None,
+                text: String::new(),
+            }),
+            InputKind::File => {
+                let name = given.ok_or_else(|| needed(&workflow.input.about))?;
+                Input::document(context, project, &name)
+            }
+            InputKind::Design => match given {
+                Some(name) if looks_like_a_file(&context.dir().join(&name)) => {
+                    Input::document(context, project, &name)
+                }
+                Some(text) => match super::design::of_sentence(project, &text) {
+                    Some(path) => Input::document(context, project, &path.to_string_lossy())?.called(&text),
+                    None => Input::sentence(text),
+                },
+                None => match super::design::newest(project) {
+                    Some(path) => Input::document(context, project, &path.to_string_lossy()),
+                    None => Err(needed(&workflow.input.about)),
+                },
+            },
+            InputKind::Text | InputKind::Job | InputKind::Phase => {
+                Input::sentence(given.ok_or_else(|| needed(&workflow.input.about))?)
+            }
+        }
+    }
+
+    pub(super) fn sentence(text: String) -> anyhow::Result<Input> {
+        if text.trim().is_empty() {
+            return Err(Trouble::usage("the input is empty", "say what to work on"));
+        }
+        Ok(Input { name: text.clone(), alias: None, document: None, path: None, text })
+    }
+
+    /// What has no design yet gets one where the workflow works on designs.
+    pub(super) fn into_design(
+        self,
+        context: &Context,
+        project: &Path,
+        git: &Git,
+        workflow: &Workflow,
+    ) -> anyhow::Result<Input> {
+        if workflow.input.kind != InputKind::Design || self.path.is_some() {
+            return Ok(self);
+        }
+        let path = super::design::for_sentence(context, project, &self.text)?;
+        if let Ok(inside) = path.strip_prefix(git.work_tree()) {
+            // Nobody has asked for a file, so none is to be committed or in the way.
+            git.exclude(&[&format!("/{}", inside.display())])?;
+        }
+        Input::document(context, project, &path.to_string_lossy())?.called(&self.name)
+    }
+
+    /// The document of a sentence goes by the sentence.
+    pub(super) fn called(self, sentence: &str) -> anyhow::Result<Input> {
+        let document = Some(self.name);
+        Ok(Input { alias: document.clone(), document, name: sentence.to_owned(), ..self })
+    }
+
+    pub(super) fn document(context: &Context, project: &Path, name: &str) -> anyhow::Result<Input> {
+        let path = context.dir().join(name);
+        let unreadable =
+            |why: String| Trouble::usage(format!("{name} {why}"), "name a text file that can be read");
+        let meta =
+            std::fs::metadata(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+        if !meta.is_file() {
+            return Err(unreadable("is not a file".to_owned()));
+        }
+        if input::LARGEST < meta.len() {
+            return Err(unreadable(format!("is larger than {} MB", input::LARGEST >> 20)));
+        }
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+        if text.trim().is_empty() {
+            return Err(unreadable("is empty".to_owned()));
+        }
+        let path = path.canonicalize()?;
+        let name = path.strip_prefix(project).unwrap_or(&path).to_string_lossy().into_owned();
+        Ok(Input { name, alias: crate::design::sentence_of(&text), document: None, path: Some(path), text })
+    }
+
+    pub(super) fn opening(&self, flags: &RunFlags, workflow: &Workflow) -> Opening {
+        let found = input::criteria(&self.text).total;
+        let lock = self.path.as_ref().filter(|_| workflow.input.lock).map(|_| input::lock(&self.text));
+        let promise = flags.promise.clone().unwrap_or_else(|| input::promise(&self.text).to_owned());
+        Opening {
+            input: self.name.clone(),
+            document: self.document.clone(),
+            path: self.path.as_ref().map(|it| it.to_string_lossy().into_owned()),
+            promise: Some(promise),
+            criteria: flags.criteria.or((found != 0).then_some(found)),
+            unverified: flags.unverified,
+            lock,
+        }
+    }
+}
+
+fn looks_like_a_file(path: &Path) -> bool {
+    path.exists() || path.extension().is_some_and(|it| it == "md")
+}

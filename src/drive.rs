@@ -1,0 +1,70 @@
+//! The loop: decide, act, record, repeat.
+//!
+//! Nothing here knows what an agent is. The engine says what comes next, the world does it, the
+//! journal keeps what came of it; because intent is written before the act, going on after a crash
+//! is the same code as starting.
+
+use crate::engine::{Decision, Effect, Event, Rest, decide};
+use crate::store::run::{Run, StoreError};
+use crate::time::Timestamp;
+
+/// Everything that the engine cannot do for itself.
+pub(crate) trait World {
+    fn now(&self) -> Timestamp;
+
+    /// Whether this process may do it. What it may not is left to another, undone and unrecorded.
+    fn takes(&self, effect: &Effect) -> bool;
+
+    /// Carries out one effect and says what came of it. A failing agent or check is a result, not
+    /// an error: `Err` means that the controller itself can no longer do its work.
+    fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed>;
+
+    /// Is told what has become durable, so that it can be shown and mirrored.
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]);
+}
+
+/// What came of an effect.
+pub(crate) enum Performed {
+    Done(Event),
+    /// It is under way, or was cut short by a command; deciding again finds out.
+    Begun,
+    /// Somebody else has the work; another process collects it.
+    Elsewhere,
+}
+
+/// Drives one run until it closes, or until there is nothing to do without a person.
+pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Rest> {
+    loop {
+        run.take_commands(world.now())?;
+        match decide(&run.workflow, &run.state, world.now()) {
+            Decision::Record(event) => run.record(world.now(), event),
+            Decision::Perform(effect) if !world.takes(&effect) => {
+                commit(run, world)?;
+                return Ok(Rest::Elsewhere);
+            }
+            Decision::Perform(effect) => {
+                // What may happen only once is on disk before it happens, so a crash leaves a trace of it.
+                if effect.happens_once() {
+                    run.record(world.now(), Event::Began(effect.clone()));
+                }
+                commit(run, world)?;
+                match world.perform(&effect, run)? {
+                    Performed::Done(event) => run.record(world.now(), event),
+                    Performed::Begun => (),
+                    Performed::Elsewhere => return Ok(Rest::Elsewhere),
+                }
+            }
+            Decision::Rest(rest) => {
+                commit(run, world)?;
+                return Ok(rest);
+            }
+        }
+    }
+}
+
+/// Makes everything since the last commit durable, and only then lets it be seen.
+fn commit(run: &mut Run, world: &mut impl World) -> Result<(), StoreError> {
+    let facts = run.commit()?;
+    world.committed(run, &facts);
+    Ok(())
+}

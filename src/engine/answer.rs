@@ -1,0 +1,150 @@
+//! What people say to a run: commands, and answers to its questions. A command is validated
+//! against the state that it meets, because it may have been written before something changed.
+
+use super::event::Outcome;
+use super::question::QuestionKind;
+use super::state::{State, Station};
+use crate::workflow::model::{PhaseId, Workflow};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Command {
+    Answer(Answer),
+    Guide {
+        text: String,
+    },
+    Skip {
+        skill: String,
+        reason: String,
+    },
+    /// After this iteration.
+    Stop,
+    /// The provider is asked again at once.
+    Unhold,
+    /// At once; the call is ended.
+    Pause {
+        reason: String,
+    },
+    Cancel,
+    Resume {
+        reset: bool,
+        phase: Option<PhaseId>,
+        most: Option<u32>,
+    },
+}
+
+impl Command {
+    /// Whether a call that is under way ends because of it.
+    pub(crate) fn is_urgent(&self) -> bool {
+        match self {
+            Command::Pause { .. } | Command::Cancel => true,
+            Command::Answer(_)
+            | Command::Guide { .. }
+            | Command::Skip { .. }
+            | Command::Stop
+            | Command::Unhold
+            | Command::Resume { .. } => false,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub question: u32,
+    /// One of the question's words.
+    pub choice: String,
+    #[serde(default)]
+    pub text: String,
+    #[serde(default)]
+    pub by: String,
+}
+
+impl Answer {
+    /// What stands for the answer of a question whose time ran out.
+    pub(super) fn expired() -> Answer {
+        Answer { question: 0, choice: "expired".to_owned(), text: String::new(), by: String::new() }
+    }
+}
+
+/// Returns the words that answer a question of this kind; the first letter of each will do.
+pub(crate) fn choices(kind: &QuestionKind) -> &'static [&'static str] {
+    match kind {
+        QuestionKind::Breaker => &["reset", "skip", "abort", "modify"],
+        QuestionKind::Rejected => &["fix", "skip", "abort"],
+        QuestionKind::Hourly => &["wait", "continue", "abort"],
+        QuestionKind::Gate(_) => &["approve", "changes", "reject"],
+        QuestionKind::Blocked => &["resume"],
+        QuestionKind::Checkpoint(_) => &["done"],
+        QuestionKind::Check(_) => &["command"],
+    }
+}
+
+/// Returns the command as it can be taken by a run in this state, or why it cannot.
+pub(crate) fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Result<Command, String> {
+    if let Station::Closed(outcome) = &state.station {
+        let word = match outcome {
+            Outcome::Completed => "completed",
+            Outcome::Cancelled => "cancelled",
+        };
+        return Err(format!("the run is {word}; nothing can be changed"));
+    }
+    match command {
+        Command::Answer(answer) => acceptable_answer(state, answer).map(Command::Answer),
+        Command::Guide { ref text } if text.trim().is_empty() => Err("the guidance is empty".to_owned()),
+        Command::Skip { ref reason, .. } if reason.trim().is_empty() => {
+            Err("a skill is skipped only with a reason".to_owned())
+        }
+        Command::Skip { ref skill, .. } if !workflow.phases.iter().any(|it| it.skills.contains(skill)) => {
+            Err(format!("no phase has a skill \"{skill}\""))
+        }
+        Command::Resume { phase: Some(phase), .. } if state.phase < phase => {
+            Err(format!("{} has not been reached", workflow.phases[phase].name))
+        }
+        Command::Guide { .. }
+        | Command::Skip { .. }
+        | Command::Stop
+        | Command::Unhold
+        | Command::Pause { .. }
+        | Command::Cancel
+        | Command::Resume { .. } => Ok(command),
+    }
+}
+
+fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
+    let Some(question) = state.question() else {
+        return Err("no question is open".to_owned());
+    };
+    if answer.question != 0 && answer.question != question.id {
+        return Err(format!("question {} is not open; {} is", answer.question, question.id));
+    }
+    if let QuestionKind::Check(check) = &question.kind {
+        return command(check, question.id, answer);
+    }
+    let words = choices(&question.kind);
+    let said = answer.choice.trim().to_ascii_lowercase();
+    let choice = words.iter().find(|word| **word == said || (said.len() == 1 && word.starts_with(&said)));
+    let Some(choice) = choice else {
+        return Err(format!(
+            "\"{}\" is no answer to this question; one of: {}",
+            answer.choice,
+            words.join(", ")
+        ));
+    };
+    let needs_text = matches!(*choice, "modify" | "changes");
+    if needs_text && answer.text.trim().is_empty() {
+        return Err(format!("\"{choice}\" needs a text that says what to change"));
+    }
+    Ok(Answer { question: question.id, choice: (*choice).to_owned(), ..answer })
+}
+
+/// Whatever is said is the command, with or without the word before it.
+fn command(check: &str, question: u32, answer: Answer) -> Result<Answer, String> {
+    let said = answer.choice.trim();
+    let words = if said.eq_ignore_ascii_case("command") { "" } else { said };
+    let text = [words, answer.text.trim()].join(" ").trim().to_owned();
+    if text.is_empty() {
+        return Err(format!("the check \"{check}\" needs a command"));
+    }
+    Ok(Answer { question, choice: "command".to_owned(), text, ..answer })
+}

@@ -1,0 +1,44 @@
+//! Questions: whatever waits for a person.
+
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Something that waits for a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Question {
+    /// 1-based in the run.
+    pub id: u32,
+    pub kind: QuestionKind,
+    pub text: String,
+    /// When it decides itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum QuestionKind {
+    Breaker,
+    Rejected,
+    Hourly,
+    Gate(String),
+    Blocked,
+    /// What an agent cannot do itself, by its kind.
+    Checkpoint(String),
+    /// The command of this check, without which nothing proves the work.
+    Check(String),
+}
+
+impl QuestionKind {
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            QuestionKind::Breaker => "breaker",
+            QuestionKind::Rejected => "rejected",
+            QuestionKind::Hourly => "hourly",
+            QuestionKind::Gate(_) => "gate",
+            QuestionKind::Blocked => "blocked",
+            QuestionKind::Checkpoint(_) => "checkpoint",
+            QuestionKind::Check(_) => "check",
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What a run's state is called outside: the contract's status words, the reason, the next step
+//! and the exit code. Presets have words of their own for these; mirrors translate.
+
+use super::event::{HoldKind, Outcome};
+use super::question::QuestionKind;
+use super::state::{State, Station};
+use super::visit::PhaseStatus;
+use crate::workflow::model::Workflow;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Status {
+    Ready,
+    Running,
+    Waiting,
+    Paused,
+    Halted,
+    Stopped,
+    Capped,
+    Completed,
+    Cancelled,
+}
+
+impl Status {
+    pub(crate) fn of(state: &State) -> Status {
+        if let Some(hold) = &state.hold {
+            return match hold.kind {
+                HoldKind::Stopped => Status::Stopped,
+                HoldKind::Paused => Status::Paused,
+                HoldKind::Capped => Status::Capped,
+                HoldKind::Halted => Status::Halted,
+            };
+        }
+        match &state.station {
+            Station::Closed(Outcome::Completed) => Status::Completed,
+            Station::Closed(Outcome::Cancelled) => Status::Cancelled,
+            Station::Waiting { question, .. } => match question.kind {
+                QuestionKind::Breaker | QuestionKind::Blocked => Status::Halted,
+                QuestionKind::Hourly => Status::Paused,
+                QuestionKind::Rejected
+                | QuestionKind::Gate(_)
+                | QuestionKind::Checkpoint(_)
+                | QuestionKind::Check(_) => Status::Waiting,
+            },
+            Station::Ready if state.calls_total == 0 => Status::Ready,
+            Station::Ready
+            | Station::Working(_)
+            | Station::Reported(_)
+            | Station::Measured(..)
+            | Station::Judged(_)
+            | Station::Between
+            | Station::Leaving { .. }
+            | Station::Finishing
+            | Station::Finished => Status::Running,
+        }
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Status::Ready => "ready",
+            Status::Running => "running",
+            Status::Waiting => "waiting",
+            Status::Paused => "paused",
+            Status::Halted => "halted",
+            Status::Stopped => "stopped",
+            Status::Capped => "capped",
+            Status::Completed => "completed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+
+    /// Returns what `loop run` exits with when the run rests like this.
+    pub(crate) fn exit(self) -> u8 {
+        match self {
+            Status::Completed => 0,
+            Status::Waiting => 3,
+            Status::Halted => 4,
+            Status::Ready | Status::Running | Status::Paused | Status::Stopped | Status::Cancelled => 5,
+            Status::Capped => 6,
+        }
+    }
+}
+
+impl State {
+    /// Returns why the run stands where it stands.
+    pub(crate) fn reason(&self, workflow: &Workflow) -> String {
+        if let Some(hold) = &self.hold {
+            return hold.reason.clone();
+        }
+        let phase = &workflow.phases[self.phase].name;
+        match &self.station {
+            Station::Waiting { question, .. } => question.text.clone(),
+            Station::Closed(Outcome::Completed) if self.unproven => {
+                "completed, not everything verified".to_owned()
+            }
+            Station::Closed(Outcome::Completed) => "every phase was left by its exit rule".to_owned(),
+            Station::Closed(Outcome::Cancelled) => "cancelled by user".to_owned(),
+            Station::Working(call) => format!("call {} of {phase} is under way", call.number),
+            Station::Reported(_) => format!("the checks of {phase} are running"),
+            Station::Ready
+            | Station::Measured(..)
+            | Station::Judged(_)
+            | Station::Between
+            | Station::Leaving { .. }
+            | Station::Finishing
+            | Station::Finished => match &self.wait {
+                Some(wait) => format!("{}; waiting until {}", wait.why, wait.until),
+                None => format!("{phase}, iteration {}", self.visit.iteration + 1),
+            },
+        }
+    }
+
+    /// Returns what a person can do next, as a command.
+    pub(crate) fn next_step(&self, workflow: &Workflow) -> String {
+        let status = Status::of(self);
+        if let Some(question) = self.question() {
+            let words = super::answer::choices(&question.kind).join("|");
+            return match &question.kind {
+                QuestionKind::Gate(gate) => {
+                    format!("loop approve {gate}, or loop changes {gate} TEXT, or loop reject {gate}")
+                }
+                QuestionKind::Check(check) => format!("loop answer COMMAND, what runs the check \"{check}\""),
+                QuestionKind::Breaker
+                | QuestionKind::Rejected
+                | QuestionKind::Hourly
+                | QuestionKind::Blocked
+                | QuestionKind::Checkpoint(_) => {
+                    format!("loop answer {words}")
+                }
+            };
+        }
+        match status {
+            Status::Completed => "loop show".to_owned(),
+            Status::Cancelled => "loop run --fresh".to_owned(),
+            Status::Capped => {
+                let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
+                format!("loop run --max {}", most.saturating_add(10).max(self.iterations_total + 10))
+            }
+            Status::Halted => "loop resume --reset".to_owned(),
+            Status::Ready | Status::Running | Status::Waiting | Status::Paused | Status::Stopped => {
+                "loop run".to_owned()
+            }
+        }
+    }
+
+    /// Whether everything that conditions used was measured.
+    pub(crate) fn verified(&self) -> bool {
+        !self.unproven
+    }
+
+    /// Returns how far the run has come, by the weights of its phases. An iteration of the current
+    /// phase counts for a tenth of it.
+    pub(crate) fn progress_percent(&self, workflow: &Workflow) -> u32 {
+        const ITERATIONS_ASSUMED: u32 = 10;
+        if self.station == Station::Closed(Outcome::Completed) {
+            return 100;
+        }
+        let total: u32 = workflow.phases.iter().map(|it| it.weight).sum();
+        let mut done = 0;
+        for (phase, log) in workflow.phases.iter().zip(&self.phases) {
+            done += match log.status {
+                PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => {
+                    phase.weight * ITERATIONS_ASSUMED
+                }
+                PhaseStatus::Active => phase.weight * log.iterations.min(ITERATIONS_ASSUMED),
+                PhaseStatus::Pending => 0,
+            };
+        }
+        (done * 100 / (total.max(1) * ITERATIONS_ASSUMED)).min(100)
+    }
+}

@@ -1,0 +1,205 @@
+//! Puts our stop hook into an agent's settings file without touching anything else in it: the text
+//! is spliced, not written anew, so order, indentation and everything that we do not know stay. What
+//! comes out is read again and must be what was meant, else nothing is changed.
+
+use serde_json::{Value, json};
+use std::ops::Range;
+
+/// Returns the settings with the hook, nothing where they have it already, or why they cannot be
+/// changed.
+pub(crate) fn install(text: &str, command: &str, timeout_seconds: u64) -> Result<Option<String>, String> {
+    let text = if text.trim().is_empty() { "{}\n" } else { text };
+    let value: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let Value::Object(settings) = &value else { return Err("it is no JSON object".to_owned()) };
+    let hooks = settings.get("hooks");
+    if hooks.is_some_and(|it| !it.is_object()) {
+        return Err("\"hooks\" is no object in it".to_owned());
+    }
+    let stop = hooks.and_then(|it| it.get("Stop"));
+    if stop.is_some_and(|it| !it.is_array()) {
+        return Err("\"Stop\" is no list in its \"hooks\"".to_owned());
+    }
+    if stop.is_some_and(has_ours) {
+        return Ok(None);
+    }
+    let entry = json!({ "hooks": [{ "type": "command", "command": command, "timeout": timeout_seconds }] });
+    let mut meant = value.clone();
+    match &mut meant["hooks"]["Stop"] {
+        Value::Array(entries) => entries.push(entry.clone()),
+        absent => *absent = json!([entry.clone()]),
+    }
+    let start = text.find('{').expect("it is an object");
+    let hooks_at = member(text, start, "hooks");
+    let stop_at = hooks_at.as_ref().and_then(|it| member(text, it.start, "Stop"));
+    let spliced = match (hooks_at, stop_at) {
+        (_, Some(list)) => splice(text, list.start, &entry.to_string(), 3),
+        (Some(object), None) => splice(text, object.start, &format!("\"Stop\": [{entry}]"), 2),
+        (None, None) => splice(text, start, &format!("\"hooks\": {{\"Stop\": [{entry}]}}"), 1),
+    };
+    match serde_json::from_str::<Value>(&spliced) {
+        Ok(read) if read == meant => Ok(Some(spliced)),
+        Ok(_) | Err(_) => Err("it is written in a way that we cannot change safely".to_owned()),
+    }
+}
+
+fn has_ours(stop: &Value) -> bool {
+    let entries = stop.as_array().into_iter().flatten();
+    let commands = entries.flat_map(|it| it["hooks"].as_array().into_iter().flatten());
+    commands.filter_map(|it| it["command"].as_str()).any(|it| it.contains("hook stop"))
+}
+
+/// Puts something at the end of the list or object that begins here.
+fn splice(text: &str, start: usize, what: &str, depth: usize) -> String {
+    let end = end_of(text, start) - 1;
+    let inner = &text[start + 1..end];
+    let kept = start + 1 + inner.trim_end().len();
+    let comma = if inner.trim().is_empty() { "" } else { "," };
+    let (indent, outdent) = ("  ".repeat(depth), "  ".repeat(depth - 1));
+    let tail = &text[kept..end];
+    let closing = if tail.contains('\n') { tail.to_owned() } else { format!("\n{outdent}") };
+    format!("{}{comma}\n{indent}{what}{closing}{}", &text[..kept], &text[end..])
+}
+
+/// Returns where the value of a member stands; the last one counts, as it does for every reader.
+fn member(text: &str, object: usize, name: &str) -> Option<Range<usize>> {
+    let mut found = None;
+    let mut at = skip_space(text, object + 1);
+    while text[at..].starts_with('"') {
+        let key = at..end_of(text, at);
+        let value = skip_space(text, skip_space(text, key.end) + 1);
+        let end = end_of(text, value);
+        if serde_json::from_str::<String>(&text[key]).is_ok_and(|it| it == name) {
+            found = Some(value..end);
+        }
+        at = skip_space(text, end);
+        if text[at..].starts_with(',') {
+            at = skip_space(text, at + 1);
+        }
+    }
+    found
+}
+
+fn skip_space(text: &str, at: usize) -> usize {
+    text.len() - text[at..].trim_start().len()
+}
+
+/// Returns where the value that begins here ends. The text is known to be JSON.
+fn end_of(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let (mut depth, mut at) = (0u32, start);
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => {
+                at += 1;
+                while bytes.get(at).is_some_and(|it| *it != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            Some(b'{' | b'[') => depth += 1,
+            Some(b'}' | b']') => depth -= 1,
+            Some(_) => (),
+            None => return text.len(),
+        }
+        at += 1;
+        let over = match bytes.get(at) {
+            Some(b',' | b'}' | b']') | None => true,
+            Some(it) => it.is_ascii_whitespace() || matches!(bytes[at - 1], b'"' | b'}' | b']'),
+        };
+        if depth == 0 && over {
+            return at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::install;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn installed(text: &str) -> String {
+        install(text, "loop hook stop", 60).expect("can be changed").expect("is changed")
+    }
+
+    #[test]
+    fn nothing_else_is_touched() {
+        let ours = r#"{"hooks":[{"command":"loop hook stop","timeout":60,"type":"command"}]}"#;
+        assert_eq!(installed(""), format!("{{\n  \"hooks\": {{\"Stop\": [{ours}]}}\n}}\n"));
+        let theirs = "{\n  \"model\" : \"opus\",\n  \"a\": [ 1,2 ]\n}\n";
+        assert_eq!(
+            installed(theirs),
+            format!(
+                "{{\n  \"model\" : \"opus\",\n  \"a\": [ 1,2 ],\n  \"hooks\": {{\"Stop\": [{ours}]}}\n}}\n"
+            )
+        );
+        let theirs = "{ \"hooks\": { \"PreToolUse\": [] } }";
+        assert_eq!(
+            installed(theirs),
+            format!("{{ \"hooks\": {{ \"PreToolUse\": [],\n    \"Stop\": [{ours}]\n  }} }}")
+        );
+        let theirs = "{\"hooks\": {\"Stop\": [\n      {\"hooks\": []}\n    ]}, \"z\": 1}";
+        assert_eq!(
+            installed(theirs),
+            format!(
+                "{{\"hooks\": {{\"Stop\": [\n      {{\"hooks\": []}},\n      {ours}\n    ]}}, \"z\": 1}}"
+            )
+        );
+    }
+
+    #[test]
+    fn it_is_put_there_once() {
+        let once = installed("{\"hooks\": {\"Stop\": []}}");
+        assert_eq!(install(&once, "loop hook stop", 60), Ok(None));
+        let elsewhere = once.replace("loop hook stop", "/opt/bin/loop hook stop --timeout 90");
+        assert_eq!(install(&elsewhere, "loop hook stop", 60), Ok(None));
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_left_alone() {
+        for text in ["{", "[]", "3", "{\"hooks\": []}", "{\"hooks\": {\"Stop\": {}}}", "// x\n{}"] {
+            assert!(install(text, "loop hook stop", 60).is_err(), "{text}");
+        }
+    }
+
+    fn any_settings() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[a-z\"\\\\{}\\[\\],: é]{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            let key = prop::sample::select(vec!["hooks", "Stop", "a", "b\"}", "command"]);
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map(key, inner, 0..4).prop_map(|it| Value::Object(
+                    it.into_iter().map(|(key, it)| (key.to_owned(), it)).collect()
+                )),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_there_is_there_afterwards(settings in any_settings(), pretty in any::<bool>()) {
+            let text = if pretty { serde_json::to_string_pretty(&settings) } else { serde_json::to_string(&settings) };
+            let text = text.expect("JSON");
+            if let Ok(Some(changed)) = install(&text, "loop hook stop", 60) {
+                let mut read: Value = serde_json::from_str(&changed).expect("JSON");
+                let entries = read["hooks"]["Stop"].as_array_mut().expect("a list");
+                let last = entries.pop().expect("ours");
+                prop_assert_eq!(&last["hooks"][0]["command"], &json!("loop hook stop"));
+                let mut before = settings.clone();
+                if before["hooks"].get("Stop").is_none() {
+                    before["hooks"]["Stop"] = json!([]);
+                }
+                prop_assert_eq!(read, before);
+            } else if settings.is_object() {
+                let odd = !settings["hooks"].is_null() && !settings["hooks"].is_object()
+                    || settings.get("hooks").is_some_and(Value::is_null)
+                    || settings["hooks"].get("Stop").is_some_and(|it| !it.is_array());
+                prop_assert!(odd, "{}", text);
+            }
+        }
+    }
+}

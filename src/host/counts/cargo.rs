@@ -1,0 +1,143 @@
+//! Reads `cargo test`: blocks of `running N tests` … `test result: …`, one for each target and one
+//! for the doc tests. A result counts only at the start of a line, after its `running` line, and
+//! when its numbers add up to the number announced; the last such line of a block wins, because
+//! what tests print comes before it. A block printed inside a block (a test that shows the output
+//! of another cargo) is passed over. A target whose process died prints no result: what it did not
+//! report as passed counts as failing, if cargo says that it failed.
+
+use super::tally::{Finding, Names, Sum, Tally, amount_of, amounts, count};
+
+/// Blocks inside blocks that are followed; deeper ones are text.
+const NESTING_LIMIT: usize = 8;
+
+#[derive(Debug, Default)]
+pub(super) struct Cargo {
+    sum: Sum,
+    block: Option<Block>,
+}
+
+#[derive(Debug, Default)]
+struct Block {
+    first: u64,
+    /// Announced numbers of tests: the block's own, then those of blocks printed inside it.
+    announced: Vec<u32>,
+    result: Option<(Tally, u64)>,
+    listed: Option<Names>,
+    seen: Tally,
+    died: Option<u64>,
+}
+
+impl Cargo {
+    pub(super) fn line(&mut self, at: u64, text: &str) {
+        if let Some(number) = announcement(text) {
+            self.announce(at, number);
+            return;
+        }
+        let Some(block) = &mut self.block else { return };
+        if is_between_targets(text) {
+            block.died = Some(at);
+        } else if let Some(result) = text.strip_prefix("test result: ") {
+            block.conclude(at, result);
+        } else if text == "failures:" {
+            block.listed = Some(Names::default());
+        } else if let (Some(names), Some(name)) = (&mut block.listed, text.strip_prefix("    ")) {
+            if !name.starts_with(' ') {
+                names.insert(name);
+            }
+        } else if let Some((name, outcome)) = test_line(text) {
+            block.see(name, outcome);
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Option<Finding> {
+        self.close();
+        self.sum.finish()
+    }
+
+    fn announce(&mut self, at: u64, number: u32) {
+        match &mut self.block {
+            Some(block) if block.result.is_none() && block.died.is_none() => {
+                if block.announced.len() < NESTING_LIMIT {
+                    block.announced.push(number);
+                }
+            }
+            Some(_) | None => {
+                self.close();
+                self.block = Some(Block { first: at, announced: vec![number], ..Block::default() });
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(block) = self.block.take() else { return };
+        match (block.result, block.died) {
+            (Some((tally, last)), _) => self.sum.add(&tally, block.first, last),
+            (None, Some(last)) => {
+                let mut tally = block.seen;
+                let reported = tally.passing.saturating_add(tally.skipped);
+                tally.failing = block.announced[0].saturating_sub(reported).max(1);
+                self.sum.add(&tally, block.first, last);
+            }
+            (None, None) => {}
+        }
+    }
+}
+
+impl Block {
+    fn conclude(&mut self, at: u64, result: &str) {
+        let Some((mut tally, number)) = read_result(result) else { return };
+        match self.announced.iter().rposition(|it| *it == number) {
+            None => {}
+            Some(0) => {
+                let listed = self.listed.take().unwrap_or_default();
+                listed.iter().take(tally.failing as usize).for_each(|it| tally.failed.insert(it));
+                self.announced.truncate(1);
+                self.result = Some((tally, at));
+            }
+            Some(inner) => self.announced.truncate(inner),
+        }
+    }
+
+    fn see(&mut self, name: &str, outcome: &str) {
+        match outcome {
+            "ok" => self.seen.passing += 1,
+            "FAILED" => self.seen.failed.insert(name),
+            _ if outcome.starts_with("ignored") => self.seen.skipped += 1,
+            _ => {}
+        }
+    }
+}
+
+fn announcement(text: &str) -> Option<u32> {
+    let (number, word) = text.strip_prefix("running ")?.split_once(' ')?;
+    matches!(word, "test" | "tests").then(|| count(number)).flatten()
+}
+
+/// What cargo itself says on its standard error. A dying test leaves its line unfinished, so the
+/// error may stand in the middle of one.
+fn is_between_targets(text: &str) -> bool {
+    text.starts_with("     Running ")
+        || text.starts_with("   Doc-tests ")
+        || text.contains("error: test failed, to rerun pass")
+        || text.contains("error: doctest failed, to rerun pass")
+}
+
+fn read_result(text: &str) -> Option<(Tally, u32)> {
+    let (word, numbers) = text.split_once(". ")?;
+    let numbers = numbers.split_once("; finished in").map_or(numbers, |(it, _)| it);
+    let numbers = amounts(numbers, ";")?;
+    let tally = Tally {
+        passing: amount_of(&numbers, &["passed", "measured"]),
+        failing: amount_of(&numbers, &["failed"]),
+        skipped: amount_of(&numbers, &["ignored"]),
+        failed: Names::default(),
+    };
+    let agrees = (word == "ok") == (tally.failing == 0);
+    agrees.then(|| (tally.clone(), tally.total()))
+}
+
+fn test_line(text: &str) -> Option<(&str, &str)> {
+    let (name, outcome) = text.strip_prefix("test ")?.split_once(" ... ")?;
+    let remarks = [" - should panic", " - compile fail", " - compile"];
+    Some((remarks.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name), outcome))
+}

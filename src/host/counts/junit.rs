@@ -1,0 +1,255 @@
+//! Reads JUnit XML, as it is printed or collected from a file. The test cases are counted, because
+//! the totals in the attributes differ from tool to tool (some count suites twice, some leave
+//! hooks out); only where there are fewer cases than the attributes announce, as in a report that
+//! was cut short, the attributes count. This is no XML parser: it follows tags, comments and
+//! character data as far as counting needs it, and starts afresh at every `<`, which no attribute
+//! may hold, so other text in the same log cannot lead it astray.
+
+use super::tally::{Finding, Sum, Tally, count};
+
+/// A longer tag is passed over; failure messages in attributes are the longest there are.
+const TAG_LIMIT: usize = 16 * 1024;
+
+#[derive(Debug, Default)]
+pub(super) struct Junit {
+    sum: Sum,
+    place: Place,
+    report: Option<Report>,
+}
+
+#[derive(Debug, Default)]
+enum Place {
+    #[default]
+    Text,
+    Tag {
+        text: String,
+        quote: Option<char>,
+    },
+    /// Until the given end of a comment or of character data.
+    Until(&'static str),
+}
+
+#[derive(Debug, Default)]
+struct Report {
+    lines: (u64, u64),
+    depth: u32,
+    suites_announce: bool,
+    announced: Tally,
+    counted: Tally,
+    case: Option<Case>,
+}
+
+#[derive(Debug, Default)]
+struct Case {
+    name: String,
+    failed: bool,
+    skipped: bool,
+}
+
+impl Junit {
+    pub(super) fn line(&mut self, at: u64, text: &str) {
+        let mut rest = text;
+        loop {
+            rest = match &mut self.place {
+                Place::Until(end) => match rest.split_once(*end) {
+                    Some((_, after)) => {
+                        self.place = Place::Text;
+                        after
+                    }
+                    None => return,
+                },
+                Place::Text => match rest.split_once('<') {
+                    Some((_, after)) => {
+                        self.place = after_bracket(after, self.report.is_some());
+                        after
+                    }
+                    None => return,
+                },
+                Place::Tag { .. } => match self.read_tag(at, rest) {
+                    Some(after) => after,
+                    None => return,
+                },
+            };
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Option<Finding> {
+        self.close();
+        self.sum.finish()
+    }
+
+    /// Reads on in a tag, and returns what follows its end.
+    fn read_tag<'a>(&mut self, at: u64, rest: &'a str) -> Option<&'a str> {
+        let Place::Tag { text, quote } = &mut self.place else { return Some(rest) };
+        for (index, character) in rest.char_indices() {
+            match (character, *quote) {
+                ('<', _) => {
+                    self.place = after_bracket(&rest[index + 1..], self.report.is_some());
+                    return Some(&rest[index + 1..]);
+                }
+                ('>', None) => {
+                    let tag = std::mem::take(text);
+                    self.place = Place::Text;
+                    self.tag(at, &tag);
+                    return Some(&rest[index + 1..]);
+                }
+                ('"' | '\'', None) => *quote = Some(character),
+                (_, Some(open)) if open == character => *quote = None,
+                (_, _) => {}
+            }
+            text.push(character);
+        }
+        text.push('\n');
+        if text.len() > TAG_LIMIT {
+            self.place = Place::Text;
+        }
+        None
+    }
+
+    fn tag(&mut self, at: u64, tag: &str) {
+        let tag = tag.trim();
+        let name = tag.split(|it: char| it.is_whitespace() || it == '/').find(|it| !it.is_empty());
+        let (closes, alone) = (tag.starts_with('/'), tag.ends_with('/'));
+        let is_suite = matches!(name, Some("testsuites" | "testsuite"));
+        if is_suite && !closes {
+            let report = self.report.get_or_insert_with(|| Report { lines: (at, at), ..Report::default() });
+            report.open_suite(tag);
+            report.lines.1 = at;
+            if alone && report.depth == 0 {
+                self.close();
+            } else if !alone {
+                report.depth = report.depth.saturating_add(1);
+            }
+            return;
+        }
+        let Some(report) = &mut self.report else { return };
+        report.lines.1 = at;
+        if is_suite {
+            report.depth = report.depth.saturating_sub(1);
+            if report.depth == 0 {
+                self.close();
+            }
+            return;
+        }
+        match (name, closes) {
+            (Some("testcase"), false) => {
+                report.case = Some(Case::read(tag));
+                if alone {
+                    report.count_case();
+                }
+            }
+            (Some("testcase"), true) => report.count_case(),
+            (Some("failure" | "error"), false) => report.in_case(|it| it.failed = true),
+            (Some("skipped"), false) => report.in_case(|it| it.skipped = true),
+            (_, _) => {}
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(report) = self.report.take() else { return };
+        let cut_short = report.counted.total() < report.announced.total();
+        let mut tally = if cut_short { report.announced } else { report.counted.clone() };
+        tally.failed = report.counted.failed;
+        self.sum.add(&tally, report.lines.0, report.lines.1);
+    }
+}
+
+impl Report {
+    /// Takes what the attributes of an outermost suite announce: a `testsuites` without totals
+    /// leaves it to the suites in it.
+    fn open_suite(&mut self, tag: &str) {
+        let number = |name: &str| attribute(tag, name).and_then(|it| count(&it));
+        let announces = self.depth == 0 || (self.depth == 1 && self.suites_announce);
+        let Some(tests) = number("tests").filter(|_| announces) else {
+            self.suites_announce |= self.depth == 0;
+            return;
+        };
+        let failing = number("failures").unwrap_or(0).saturating_add(number("errors").unwrap_or(0));
+        let skipped = number("skipped").unwrap_or(0);
+        let passing = tests.saturating_sub(failing).saturating_sub(skipped);
+        self.announced.add(&Tally { passing, failing, skipped, ..Tally::default() });
+    }
+
+    fn in_case(&mut self, change: impl FnOnce(&mut Case)) {
+        if let Some(case) = &mut self.case {
+            change(case);
+        }
+    }
+
+    fn count_case(&mut self) {
+        let Some(case) = self.case.take() else { return };
+        let mut one = Tally::default();
+        if case.skipped {
+            one.skipped = 1;
+        } else if case.failed {
+            one.failing = 1;
+            one.failed.insert(&case.name);
+        } else {
+            one.passing = 1;
+        }
+        self.counted.add(&one);
+    }
+}
+
+impl Case {
+    fn read(tag: &str) -> Case {
+        let name = attribute(tag, "name").unwrap_or_default();
+        let class = attribute(tag, "classname").filter(|it| !it.is_empty());
+        let name = class.map_or(name.clone(), |class| format!("{class}.{name}"));
+        Case { name, ..Case::default() }
+    }
+}
+
+/// Outside a report nothing is skipped, or a comment that never ends would hide the report.
+fn after_bracket(after: &str, in_report: bool) -> Place {
+    if in_report && after.starts_with("![CDATA[") {
+        return Place::Until("]]>");
+    }
+    if in_report && after.starts_with("!--") {
+        return Place::Until("-->");
+    }
+    match after.starts_with(|it: char| it.is_ascii_alphabetic() || it == '/') {
+        true => Place::Tag { text: String::new(), quote: None },
+        false => Place::Text,
+    }
+}
+
+/// Returns the value of an attribute, as a person would read it.
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let mut rest = tag.split_once(char::is_whitespace)?.1;
+    loop {
+        let (key, after) = rest.split_once('=')?;
+        let after = after.trim_start();
+        let quote = after.chars().next().filter(|it| matches!(it, '"' | '\''))?;
+        let (value, after) = after[1..].split_once(quote)?;
+        if key.trim() == name {
+            return Some(unescaped(value));
+        }
+        rest = after;
+    }
+}
+
+fn unescaped(value: &str) -> String {
+    let mut plain = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some((before, after)) = rest.split_once('&') {
+        plain.push_str(before);
+        let (entity, after) = after.split_once(';').unwrap_or((after, ""));
+        let number = |it: &str| match it.strip_prefix('x') {
+            Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok(),
+            None => it.parse().ok(),
+        };
+        let character = match entity {
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "amp" => Some('&'),
+            "quot" => Some('"'),
+            "apos" => Some('\''),
+            _ => entity.strip_prefix('#').and_then(number).and_then(char::from_u32),
+        };
+        plain.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+        rest = after;
+    }
+    plain.push_str(rest);
+    plain
+}

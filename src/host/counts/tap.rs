@@ -1,0 +1,191 @@
+//! Reads TAP, as bats, tape and many others write it, and node's test runner in both its reporters.
+//! Of nested reports the innermost points are the tests. A document counts when it has its plan
+//! (`1..N`): planned tests without a result are failing. A point whose number lies ahead of its
+//! turn was printed by a test; one without a number is not read, though TAP allows it, because
+//! anything that begins with "ok" would be one. `# SKIP` and `# TODO` count as skipped.
+
+use super::node::{Spec, Totals};
+use super::tally::{Finding, Names, Sum, Tally, count};
+use super::tree::Tree;
+
+#[derive(Debug, Default)]
+pub(super) struct Tap {
+    sum: Sum,
+    document: Document,
+    spec: Spec,
+}
+
+#[derive(Debug, Default)]
+struct Document {
+    lines: Option<(u64, u64)>,
+    plan: Option<u32>,
+    points: u32,
+    last_number: u32,
+    tree: Tree,
+    tally: Tally,
+    totals: Totals,
+    stated: Option<Tally>,
+    /// The column of the `---` that opened a block of details.
+    details: Option<usize>,
+}
+
+struct Point<'a> {
+    ok: bool,
+    number: u32,
+    name: &'a str,
+    excused: bool,
+    opens: bool,
+}
+
+impl Tap {
+    pub(super) fn line(&mut self, at: u64, text: &str) {
+        self.spec.line(at, text);
+        let trimmed = text.trim_start_matches(' ');
+        let column = text.len() - trimmed.len();
+        if self.document.skips_details(column, trimmed) || !column.is_multiple_of(4) {
+            return;
+        }
+        let depth = column / 4;
+        if depth == 0 && (text.starts_with("TAP version ") || self.document.is_over(text)) {
+            self.close();
+        }
+        self.document.line(at, depth, trimmed);
+    }
+
+    pub(super) fn finish(mut self) -> Option<Finding> {
+        self.close();
+        let (points, spec) = (self.sum.finish(), self.spec.finish());
+        // Both at once are two runs in one log.
+        let mut both = Sum::default();
+        for found in [points, spec].into_iter().flatten() {
+            both.add(&found.tally, found.first, found.last);
+        }
+        both.finish()
+    }
+
+    fn close(&mut self) {
+        let document = std::mem::take(&mut self.document);
+        let Some((first, last)) = document.lines else { return };
+        let Document { plan, points, mut tally, stated, .. } = document;
+        if let Some(stated) = stated {
+            let failed = if stated.failing > 0 { tally.failed } else { Names::default() };
+            self.sum.add(&Tally { failed, ..stated }, first, last);
+        } else if let Some(plan) = plan {
+            tally.add(&Tally { failing: plan.saturating_sub(points), ..Tally::default() });
+            self.sum.add(&tally, first, last);
+        }
+    }
+}
+
+impl Document {
+    /// Returns whether a line at the outermost level begins the next document.
+    fn is_over(&self, text: &str) -> bool {
+        let Some(plan) = self.plan else { return false };
+        read_plan(text).is_some() || self.points >= plan && read_point(text).is_some_and(|it| it.number == 1)
+    }
+
+    fn skips_details(&mut self, column: usize, trimmed: &str) -> bool {
+        match self.details {
+            Some(open) if column >= open => {
+                if trimmed == "..." {
+                    self.details = None;
+                }
+                true
+            }
+            Some(_) | None => {
+                self.details = (trimmed == "---" && column > 0).then_some(column);
+                self.details.is_some()
+            }
+        }
+    }
+
+    fn line(&mut self, at: u64, depth: usize, text: &str) {
+        if let Some(plan) = read_plan(text) {
+            if depth == 0 {
+                self.plan = Some(plan);
+                self.note(at);
+            }
+        } else if let Some(point) = read_point(text) {
+            self.take(at, depth, &point);
+        } else if let Some(name) = text.strip_prefix("# Subtest: ") {
+            self.tree.open(depth, &plain(name));
+        } else if text == "}" {
+            self.tree.close(depth);
+        } else if let (0, Some(comment)) = (depth, text.strip_prefix("# ")) {
+            if let Some(stated) = self.totals.read(comment) {
+                self.stated = Some(stated);
+                self.note(at);
+            }
+        } else if depth == 0 && text.starts_with("Bail out!") {
+            self.tally.add(&Tally { failing: 1, ..Tally::default() });
+            self.tally.failed.insert(text);
+            self.note(at);
+        }
+    }
+
+    fn take(&mut self, at: u64, depth: usize, point: &Point<'_>) {
+        if depth == 0 {
+            let is_late = self.plan.is_some_and(|plan| self.points >= plan);
+            let is_early = point.number > self.last_number.saturating_add(1);
+            if is_late || is_early {
+                return;
+            }
+            self.points = self.points.saturating_add(1);
+            self.last_number = point.number;
+        }
+        self.note(at);
+        let name = plain(point.name);
+        if point.opens {
+            self.tree.open(depth, &name);
+            self.tree.close(depth);
+            return;
+        }
+        let fails = !point.ok && !point.excused;
+        let Some(full_name) = self.tree.point(depth, &name, fails) else { return };
+        let mut one = Tally::default();
+        if point.excused {
+            one.skipped = 1;
+        } else if point.ok {
+            one.passing = 1;
+        } else {
+            one.failing = 1;
+            one.failed.insert(&full_name);
+        }
+        self.tally.add(&one);
+    }
+
+    fn note(&mut self, at: u64) {
+        self.lines = Some((self.lines.map_or(at, |(first, _)| first), at));
+    }
+}
+
+fn read_plan(text: &str) -> Option<u32> {
+    let plan = text.strip_prefix("1..")?;
+    count(plan.split_once(" #").map_or(plan, |(plan, _)| plan).trim())
+}
+
+/// Reads `not ok 2 - name # TODO reason`.
+fn read_point(text: &str) -> Option<Point<'_>> {
+    let (ok, rest) = match text.strip_prefix("not ok") {
+        Some(rest) => (false, rest),
+        None => (true, text.strip_prefix("ok")?),
+    };
+    if !rest.is_empty() && !rest.starts_with(' ') {
+        return None;
+    }
+    let rest = rest.trim();
+    let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
+    let number = count(first)?;
+    let rest = after.trim_start();
+    let rest = rest.strip_prefix("- ").unwrap_or(rest);
+    let (rest, opens) = rest.strip_suffix(" {").map_or((rest, false), |rest| (rest, true));
+    let (name, directive) = rest.rsplit_once(" # ").unwrap_or((rest, ""));
+    let word = directive.get(..4).unwrap_or(directive);
+    let excused = word.eq_ignore_ascii_case("skip") || word.eq_ignore_ascii_case("todo");
+    let is_directive = excused || directive.starts_with("time=");
+    Some(Point { ok, number, name: if is_directive { name } else { rest }, excused, opens })
+}
+
+fn plain(name: &str) -> String {
+    name.replace("\\#", "#").replace("\\\\", "\\")
+}

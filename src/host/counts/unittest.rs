@@ -1,0 +1,130 @@
+//! Reads Python's unittest, and Django's runner on top of it: `Ran N tests`, then `OK` or `FAILED`
+//! with what is to be taken off. The `Ran` line counts only under the rule that closes the list of
+//! failures. unittest counts a failure for each subtest, and failures of class fixtures that are
+//! not among the tests it ran, so the headings of the list say how many different tests failed.
+//! An expected failure counts as skipped; an unexpected success fails the run, so it is failing.
+
+use super::tally::{Finding, Sum, Tally, amount_of, count};
+use std::collections::BTreeSet;
+
+/// More different failing tests are not told apart; their number is then the one printed.
+const HEADINGS_LIMIT: usize = 10_000;
+
+const RULE_WIDTH: usize = 70;
+
+#[derive(Debug, Default)]
+pub(super) struct Unittest {
+    sum: Sum,
+    first: Option<u64>,
+    place: Place,
+    headings: u32,
+    failed: BTreeSet<String>,
+}
+
+#[derive(Debug, Default, PartialEq)]
+enum Place {
+    #[default]
+    Running,
+    Heading,
+    Surprises,
+    Ruled,
+    Ran(u32),
+}
+
+impl Unittest {
+    pub(super) fn line(&mut self, at: u64, text: &str) {
+        if is_rule(text, '=') {
+            self.first.get_or_insert(at);
+            self.place = Place::Heading;
+            return;
+        }
+        if is_rule(text, '-') {
+            self.first.get_or_insert(at);
+            self.place = if self.place == Place::Heading { Place::Running } else { Place::Ruled };
+            return;
+        }
+        match self.place {
+            Place::Heading | Place::Surprises => self.read_heading(text),
+            Place::Ruled => {
+                if let Some(number) = ran(text) {
+                    self.place = Place::Ran(number);
+                }
+            }
+            Place::Ran(number) => self.read_end(at, text, number),
+            Place::Running => {}
+        }
+    }
+
+    pub(super) fn finish(self) -> Option<Finding> {
+        self.sum.finish()
+    }
+
+    fn read_heading(&mut self, text: &str) {
+        let Some((word, title)) = text.split_once(": ") else { return };
+        match word {
+            "FAIL" | "ERROR" => {}
+            // These have no rule of their own below them: the next one closes the list.
+            "UNEXPECTED SUCCESS" => self.place = Place::Surprises,
+            _ => return,
+        }
+        self.headings = self.headings.saturating_add(1);
+        if self.failed.len() < HEADINGS_LIMIT {
+            self.failed.insert(identity(title));
+        }
+    }
+
+    fn read_end(&mut self, at: u64, text: &str, number: u32) {
+        let (word, details) = text.split_once(" (").unwrap_or((text, ""));
+        if !matches!(word, "OK" | "FAILED" | "NO TESTS RAN") {
+            return;
+        }
+        let details = details.trim_end_matches(')').split(", ");
+        let details: Vec<(u32, &str)> = details
+            .filter_map(|it| it.split_once('='))
+            .filter_map(|(it, of)| Some((count(of)?, it)))
+            .collect();
+        let printed = amount_of(&details, &["failures", "errors", "unexpected successes"]);
+        let skipped = amount_of(&details, &["skipped", "expected failures"]);
+        let told_apart = self.headings == printed && self.failed.len() < HEADINGS_LIMIT;
+        let of_classes = self.failed.iter().filter(|it| is_fixture(it)).count() as u32;
+        let (failing, among_ran) = match told_apart {
+            true => (self.failed.len() as u32, self.failed.len() as u32 - of_classes),
+            false => (printed, printed),
+        };
+        let passing = number.saturating_sub(among_ran).saturating_sub(skipped);
+        let mut tally = Tally { passing, failing, skipped, ..Tally::default() };
+        if failing > 0 {
+            self.failed.iter().for_each(|it| tally.failed.insert(it));
+        }
+        self.sum.add(&tally, self.first.unwrap_or(at), at);
+        *self = Unittest { sum: std::mem::take(&mut self.sum), ..Unittest::default() };
+    }
+}
+
+fn is_rule(text: &str, of: char) -> bool {
+    text.len() == RULE_WIDTH && text.chars().all(|it| it == of)
+}
+
+fn ran(text: &str) -> Option<u32> {
+    let (number, rest) = text.strip_prefix("Ran ")?.split_once(" test")?;
+    (rest.starts_with(" in ") || rest.starts_with("s in ")).then(|| count(number)).flatten()
+}
+
+/// Returns the dotted name of `test_a (module.Class.test_a) (i=1)`; older versions of Python leave
+/// the method out of the parentheses.
+fn identity(title: &str) -> String {
+    let Some((method, rest)) = title.split_once(" (") else { return title.to_owned() };
+    let owner = rest.split_once(')').map_or(rest, |(owner, _)| owner);
+    let owner = owner.strip_prefix("unittest.loader._FailedTest").unwrap_or(owner);
+    let owner = owner.trim_start_matches('.');
+    match owner.is_empty() || owner == method || owner.ends_with(&format!(".{method}")) {
+        true if owner.is_empty() => method.to_owned(),
+        true => owner.to_owned(),
+        false => format!("{owner}.{method}"),
+    }
+}
+
+fn is_fixture(identity: &str) -> bool {
+    let method = identity.rsplit('.').next().unwrap_or(identity);
+    matches!(method, "setUpClass" | "tearDownClass" | "setUpModule" | "tearDownModule")
+}

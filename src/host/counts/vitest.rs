@@ -1,0 +1,89 @@
+//! Reads vitest: the `Tests` line that follows a `Test Files` line, and the ` FAIL ` headings. A
+//! suite that failed to run is in none of vitest's numbers of tests and counts as one failing test;
+//! so does an unhandled error, which fails the run though every test passed. Of several summaries
+//! after one `RUN` line the last counts, because what tests print comes before it.
+
+use super::tally::{Finding, Names, Sum, Tally, amount_of, amounts, count};
+
+#[derive(Debug, Default)]
+pub(super) struct Vitest {
+    sum: Sum,
+    first: Option<u64>,
+    broken_suites: u32,
+    names: Names,
+    after_files: bool,
+    summary: Option<(Tally, u64)>,
+}
+
+impl Vitest {
+    pub(super) fn line(&mut self, at: u64, text: &str) {
+        let trimmed = text.trim();
+        if trimmed.starts_with("RUN  v") {
+            self.close();
+            self.first = Some(at);
+        } else if let Some(name) = text.strip_prefix(" FAIL  ") {
+            self.names.insert(without_path(name));
+        } else if let Some(number) = failed_suites(trimmed) {
+            self.broken_suites = number;
+        } else if trimmed.starts_with("Test Files  ") {
+            self.after_files = true;
+        } else if trimmed.starts_with("No test files found, exiting with code ") {
+            self.summary = Some((Tally::default(), at));
+        } else if let (true, Some(numbers)) = (self.after_files, trimmed.strip_prefix("Tests  ")) {
+            if let Some(mut tally) = read_numbers(numbers) {
+                tally.failing += self.broken_suites;
+                self.summary = Some((tally, at));
+            }
+        } else if let (Some((tally, last)), Some(number)) = (&mut self.summary, errors(trimmed)) {
+            let errors = Tally { failing: number, ..Tally::default() };
+            tally.add(&errors);
+            *last = at;
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Option<Finding> {
+        self.close();
+        self.sum.finish()
+    }
+
+    fn close(&mut self) {
+        let names = std::mem::take(&mut self.names);
+        if let Some((mut tally, last)) = self.summary.take() {
+            if tally.failing > 0 {
+                tally.failed = names;
+            }
+            self.sum.add(&tally, self.first.unwrap_or(last), last);
+        }
+        *self = Vitest { sum: std::mem::take(&mut self.sum), ..Vitest::default() };
+    }
+}
+
+/// A broken file is printed with its path: `c.test.js [ c.test.js ]`.
+fn without_path(name: &str) -> &str {
+    let path = name.strip_suffix(" ]").and_then(|it| it.rsplit_once(" [ "));
+    path.map_or(name, |(name, _)| name)
+}
+
+fn failed_suites(text: &str) -> Option<u32> {
+    count(text.trim_matches(['⎯', ' ']).strip_prefix("Failed Suites ")?)
+}
+
+fn errors(text: &str) -> Option<u32> {
+    let (number, word) = text.strip_prefix("Errors  ")?.split_once(' ')?;
+    word.starts_with("error").then(|| count(number)).flatten()
+}
+
+fn read_numbers(text: &str) -> Option<Tally> {
+    if text == "no tests" {
+        return Some(Tally::default());
+    }
+    let (numbers, total) = text.strip_suffix(')')?.rsplit_once(" (")?;
+    let numbers = amounts(numbers, "|")?;
+    let tally = Tally {
+        passing: amount_of(&numbers, &["passed"]),
+        failing: amount_of(&numbers, &["failed"]),
+        skipped: amount_of(&numbers, &["skipped", "todo", "expected fail"]),
+        failed: Names::default(),
+    };
+    (tally.total() == count(total)?).then_some(tally)
+}

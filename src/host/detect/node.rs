@@ -1,0 +1,76 @@
+//! Finds the checks of a package.json: those of its scripts that have one of our names, run by the
+//! package manager whose lock file is there.
+
+use super::{Found, Root, check, tests};
+use serde_json::Value;
+
+const TYPE_SCRIPTS: [&str; 5] = ["typecheck", "type-check", "types", "check-types", "tsc"];
+
+pub(super) fn find(root: &Root) -> Vec<Found> {
+    let package: Option<Value> =
+        root.text("package.json").and_then(|it| serde_json::from_str(it.trim_start_matches('\u{feff}')).ok());
+    let Some(package) = package else { return Vec::new() };
+    let script = |name: &str| package["scripts"][name].as_str().filter(|it| !it.trim().is_empty());
+    let manager = manager(root, &package);
+    let why = |name: &str| format!("package.json, script {name}");
+    let mut found = Vec::new();
+    if script("build").is_some() {
+        found.push(check("build", format!("{manager} run build"), &why("build")));
+    }
+    // `npm init` writes a test script that only complains.
+    if let Some(test) = script("test").filter(|it| !it.contains("no test specified")) {
+        // `bun test` is another program than the script of that name.
+        let run = if manager == "bun" { "bun run test".to_owned() } else { format!("{manager} test") };
+        // This one waits for changes unless it believes that nobody is watching.
+        let run = if test.contains("react-scripts test") { format!("CI=true {run}") } else { run };
+        found.push(tests(run, counts(test, &package), &why("test")));
+    }
+    if script("lint").is_some() {
+        found.push(check("lint", format!("{manager} run lint"), &why("lint")));
+    }
+    if let Some(name) = TYPE_SCRIPTS.into_iter().find(|it| script(it).is_some()) {
+        found.push(check("types", format!("{manager} run {name}"), &why(name)));
+    }
+    found
+}
+
+fn manager(root: &Root, package: &Value) -> &'static str {
+    let locks = [
+        ("pnpm-lock.yaml", "pnpm"),
+        ("yarn.lock", "yarn"),
+        ("bun.lock", "bun"),
+        ("bun.lockb", "bun"),
+        ("package-lock.json", "npm"),
+        ("npm-shrinkwrap.json", "npm"),
+    ];
+    if let Some((_, manager)) = locks.iter().find(|(file, _)| root.has(file)) {
+        return manager;
+    }
+    let named = package["packageManager"].as_str().unwrap_or_default();
+    let named = named.split('@').next().unwrap_or_default();
+    ["pnpm", "yarn", "bun"].into_iter().find(|it| *it == named).unwrap_or("npm")
+}
+
+/// Returns the format of the one runner that the script names, else of the one that is installed,
+/// else `auto`, which also serves where there are several.
+fn counts(script: &str, package: &Value) -> &'static str {
+    let runners = [
+        ("vitest", "vitest"),
+        ("jest", "jest"),
+        ("react-scripts test", "jest"),
+        ("mocha", "mocha"),
+        ("node --test", "tap"),
+        ("bats", "tap"),
+    ];
+    let named: Vec<&str> = runners.iter().filter(|(it, _)| script.contains(it)).map(|(_, it)| *it).collect();
+    let depends =
+        |name: &str| ["devDependencies", "dependencies"].iter().any(|it| !package[*it][name].is_null());
+    let installed: Vec<&str> = ["vitest", "jest", "mocha"].into_iter().filter(|it| depends(it)).collect();
+    match (named.as_slice(), installed.as_slice()) {
+        ([one], _) | ([], [one]) => {
+            let formats = ["vitest", "jest", "mocha", "tap"];
+            formats.into_iter().find(|it| it == one).unwrap_or("auto")
+        }
+        (_, _) => "auto",
+    }
+}

@@ -1,0 +1,93 @@
+//! The real world: everything that starts, watches and ends processes, and everything that looks
+//! at the working tree. Only this part of the program starts processes.
+//!
+//! An agent call is held by a shim, a second process of this program that outlives its controller;
+//! `keeper` is the controller's end of it, and `found` is what the next controller makes of a call
+//! that was open.
+
+mod stat;
+
+mod identity;
+
+mod order;
+
+mod tail;
+
+mod claim;
+
+mod ledger;
+
+mod contain;
+
+mod hunt;
+
+mod capture;
+
+mod deadline;
+
+mod ladder;
+
+mod interrupt;
+
+mod request;
+
+mod program;
+
+mod call;
+
+pub(crate) mod shim;
+
+mod keeper;
+
+mod found;
+
+mod exchange;
+
+pub(crate) mod errand;
+
+pub(crate) mod git;
+
+mod pinned;
+
+mod admission;
+
+mod status;
+
+pub(crate) mod tree;
+
+pub(crate) mod snapshot;
+
+mod change;
+
+#[cfg(test)]
+mod sample;
+
+pub(crate) mod counts;
+
+pub(crate) mod detect;
+
+mod signals;
+
+pub(crate) mod ears;
+
+mod log;
+
+mod room;
+
+mod checks;
+
+mod facts;
+
+pub(crate) mod which;
+
+pub(crate) mod probe;
+
+mod glance;
+
+mod rollout;
+
+mod said;
+
+mod working;
+
+pub(crate) mod world;

@@ -1,0 +1,273 @@
+//! What the controller asks of its shim and what comes back: the wire types of the two pipes between
+//! them, one JSON object a line. Arguments, environment and paths are bytes on Linux and stay so.
+
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// A line to the shim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Request {
+    Order(Box<Order>),
+    Interrupt(Force),
+}
+
+/// A line from the shim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reply {
+    /// The shim is known by name on disk and takes orders.
+    Hello,
+    Ended(Ending),
+}
+
+/// One process to start, watch and clean up after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Order {
+    /// The name of its files in the run's folder, without the ending: `call-12`.
+    pub(crate) stem: String,
+    pub(crate) kind: Kind,
+    #[serde(with = "bytes::list")]
+    pub(crate) argv: Vec<OsString>,
+    #[serde(with = "bytes::path")]
+    pub(crate) cwd: PathBuf,
+    /// The complete environment; nothing is inherited.
+    #[serde(with = "bytes::pairs")]
+    pub(crate) env: Vec<(OsString, OsString)>,
+    /// What the process reads on its standard input before end of file.
+    pub(crate) stdin: String,
+    pub(crate) bounds: Bounds,
+}
+
+impl Order {
+    /// Returns where the standard output goes; for a check, all output.
+    pub(crate) fn out_path(&self, run_dir: &Path) -> PathBuf {
+        match self.kind {
+            Kind::Call => run_dir.join(format!("{}.out", self.stem)),
+            Kind::Check => run_dir.join(format!("{}.log", self.stem)),
+        }
+    }
+
+    /// Returns where the standard error of a call goes.
+    pub(crate) fn err_path(&self, run_dir: &Path) -> PathBuf {
+        run_dir.join(format!("{}.err", self.stem))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// An agent call: paid for, so it may start only once and outlives its controller.
+    Call,
+    /// A command of ours that can be repeated: it ends with its controller.
+    Check,
+}
+
+/// How long and how much. A limit of `u64::MAX` is none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Bounds {
+    /// From the start to the first byte of output.
+    pub(crate) first_ms: u64,
+    /// Without output, while no process of the call uses the processor.
+    pub(crate) idle_ms: u64,
+    pub(crate) total_ms: u64,
+    /// From the exit until the reading stops although somebody still holds the pipe.
+    pub(crate) pipe_ms: u64,
+    /// From SIGINT to SIGTERM.
+    pub(crate) grace_ms: u64,
+    /// Bytes of each output that are kept on disk, apart from the tail that `capture` adds.
+    pub(crate) out_bytes: u64,
+}
+
+/// How strongly a call is asked to end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Force {
+    /// SIGINT and the whole grace: agents still write their result then.
+    Soft,
+    /// Skips what is left of the grace.
+    Hard,
+}
+
+/// What became of an order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ending {
+    pub(crate) how: How,
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    /// Bytes written by the process, kept or not.
+    pub(crate) out_bytes: u64,
+    pub(crate) err_bytes: u64,
+    /// Some of them are not on disk.
+    pub(crate) cut: bool,
+    /// The exit left a pipe that did not end within its limit.
+    pub(crate) pipe_held: bool,
+    /// Processes that were alive when the call was over, and were ended.
+    pub(crate) swept: u32,
+    /// Processes that could not be ended.
+    pub(crate) left: Vec<Left>,
+    pub(crate) ms: u64,
+    /// What went wrong with the files of this call, if anything did.
+    pub(crate) trouble: Option<String>,
+}
+
+impl Ending {
+    /// Returns the ending of something that left neither exit nor output.
+    pub(crate) fn without_exit(how: How) -> Ending {
+        Ending {
+            how,
+            code: None,
+            signal: None,
+            out_bytes: 0,
+            err_bytes: 0,
+            cut: false,
+            pipe_held: false,
+            swept: 0,
+            left: Vec::new(),
+            ms: 0,
+            trouble: None,
+        }
+    }
+}
+
+/// Why a call is over. Exit code and signal stand beside it: an agent that is interrupted may well
+/// exit with 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum How {
+    Exited,
+    NoFirstOutput,
+    Idle,
+    TimedOut,
+    Interrupted,
+    CouldNotStart(String),
+    /// The right to start it had been taken before.
+    NotStarted,
+    /// It was started and nobody saw its end.
+    Lost(String),
+}
+
+/// A process that could not be ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Left {
+    pub(crate) pid: i32,
+    pub(crate) name: String,
+}
+
+/// Text where it is text, an array of bytes where it is not, so that the lines stay readable.
+mod bytes {
+    use serde::{Deserialize, Serialize};
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Written<'a> {
+        Text(&'a str),
+        Bytes(&'a [u8]),
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Read {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    fn write(it: &OsStr) -> Written<'_> {
+        it.to_str().map_or_else(|| Written::Bytes(it.as_bytes()), Written::Text)
+    }
+
+    fn read(it: Read) -> OsString {
+        match it {
+            Read::Text(text) => text.into(),
+            Read::Bytes(bytes) => OsString::from_vec(bytes),
+        }
+    }
+
+    pub(super) mod path {
+        use serde::{Deserialize, Deserializer, Serialize, Serializer};
+        use std::path::{Path, PathBuf};
+
+        pub(in super::super) fn serialize<S: Serializer>(it: &Path, to: S) -> Result<S::Ok, S::Error> {
+            super::write(it.as_os_str()).serialize(to)
+        }
+
+        pub(in super::super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<PathBuf, D::Error> {
+            Ok(super::read(super::Read::deserialize(from)?).into())
+        }
+    }
+
+    pub(super) mod list {
+        use serde::{Deserialize, Deserializer, Serializer};
+        use std::ffi::OsString;
+
+        pub(in super::super) fn serialize<S: Serializer>(it: &[OsString], to: S) -> Result<S::Ok, S::Error> {
+            to.collect_seq(it.iter().map(|it| super::write(it)))
+        }
+
+        pub(in super::super) fn deserialize<'a, D: Deserializer<'a>>(
+            from: D,
+        ) -> Result<Vec<OsString>, D::Error> {
+            Ok(Vec::deserialize(from)?.into_iter().map(super::read).collect())
+        }
+    }
+
+    pub(super) mod pairs {
+        use serde::{Deserialize, Deserializer, Serializer};
+        use std::ffi::OsString;
+
+        type Pairs = Vec<(OsString, OsString)>;
+
+        pub(in super::super) fn serialize<S: Serializer>(
+            it: &[(OsString, OsString)],
+            to: S,
+        ) -> Result<S::Ok, S::Error> {
+            to.collect_seq(it.iter().map(|(name, value)| (super::write(name), super::write(value))))
+        }
+
+        pub(in super::super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Pairs, D::Error> {
+            let pairs: Vec<(super::Read, super::Read)> = Vec::deserialize(from)?;
+            Ok(pairs.into_iter().map(|(name, value)| (super::read(name), super::read(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounds, Force, Kind, Order, Request};
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    #[test]
+    fn bytes_that_are_no_text_survive() {
+        let odd = OsString::from_vec(vec![b'/', 0xff, b'"', b'\n']);
+        let order = Order {
+            stem: "call-1".to_owned(),
+            kind: Kind::Call,
+            argv: vec!["claude".into(), odd.clone()],
+            cwd: odd.clone().into(),
+            env: vec![("PATH".into(), odd)],
+            stdin: "two\nlines".to_owned(),
+            bounds: Bounds {
+                first_ms: 1,
+                idle_ms: 2,
+                total_ms: u64::MAX,
+                pipe_ms: 4,
+                grace_ms: 5,
+                out_bytes: 6,
+            },
+        };
+        let request = Request::Order(Box::new(order));
+        let line = serde_json::to_string(&request).expect("written");
+        assert!(!line.contains('\n'), "{line}");
+        assert_eq!(serde_json::from_str::<Request>(&line).expect("read"), request);
+    }
+
+    #[test]
+    fn an_interrupt_is_short() {
+        let line = serde_json::to_string(&Request::Interrupt(Force::Soft)).expect("written");
+        assert_eq!(line, r#"{"interrupt":"soft"}"#);
+    }
+}

@@ -1,0 +1,104 @@
+//! What a call left behind, read: the agent's output as its adapter understands it, and the report
+//! in its last message or in the file that its protocol names.
+
+use super::ears::now;
+use super::rollout;
+use super::tail::tail;
+use crate::agent;
+use crate::engine::Call;
+use crate::report::{self, Expected, Report};
+use crate::store::run::Run;
+use crate::workflow::model::{Agent, Protocol};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Complaints explain a failure in their last lines.
+const COMPLAINTS_MOST: u64 = 16 << 10;
+
+/// Reads the whole output of a call, in memory that does not grow with it.
+pub(super) fn read(folder: &Path, agent: &Agent, call: &Call, code: Option<i32>) -> agent::Said {
+    let cli = agent::Cli::named(&agent.cli).expect("it could be started");
+    let mut reader = agent::Reader::new(cli);
+    if let Ok(mut file) = std::fs::File::open(folder.join(format!("{}.out", call.stem()))) {
+        let mut chunk = vec![0; 64 << 10];
+        // An output that cannot be read any further ends there.
+        while let Ok(count @ 1..) = file.read(&mut chunk) {
+            reader.bytes(&chunk[..count]);
+        }
+    }
+    let complaints = tail(&folder.join(format!("{}.err", call.stem())), COMPLAINTS_MOST);
+    let rollout = match cli {
+        agent::Cli::Codex if code != Some(0) => rollout::read(codex_home(agent).as_deref(), reader.session()),
+        agent::Cli::Claude
+        | agent::Cli::Codex
+        | agent::Cli::Gemini
+        | agent::Cli::Opencode
+        | agent::Cli::Command => String::new(),
+    };
+    let zone = agent::zone(agent, &jiff::tz::TimeZone::system());
+    reader.finish(&agent::End {
+        exit: code,
+        complaints: &complaints.unwrap_or_default(),
+        rollout: &rollout,
+        now: now(),
+        zone: &zone,
+    })
+}
+
+/// Where Codex keeps its records: as the agent's process sees it.
+fn codex_home(agent: &Agent) -> Option<PathBuf> {
+    let set = |name: &str| {
+        let own = agent.env.get(name).map(PathBuf::from);
+        own.or_else(|| std::env::var_os(name).map(PathBuf::from))
+    };
+    set("CODEX_HOME").or_else(|| set("HOME").map(|it| it.join(".codex")))
+}
+
+/// Reads the report of a call: from its last message, or from where its protocol has it.
+pub(super) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, message: &str) -> Report {
+    let phase = &run.workflow.phases[call.phase];
+    let promise = run.state.opening.promise.as_deref().unwrap_or_default();
+    let expected = Expected { phase: &phase.name, promise };
+    match &phase.report {
+        Protocol::Json => {
+            let written = std::fs::read_to_string(result_file(folder, call));
+            report::read(&phase.report, expected, written.as_deref().unwrap_or(message))
+        }
+        Protocol::Frontmatter(pattern) => match newest(place, pattern) {
+            Some(text) => report::read(&phase.report, expected, &text),
+            None => Report { notes: vec![format!("no file matches {pattern}")], ..Report::default() },
+        },
+        Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
+            report::read(&phase.report, expected, message)
+        }
+    }
+}
+
+/// Where an agent may write its report instead of saying it.
+pub(super) fn result_file(folder: &Path, call: &Call) -> PathBuf {
+    folder.join(format!("{}.result.json", call.stem()))
+}
+
+/// Returns the content of the newest file below `place` that matches.
+fn newest(place: &Path, pattern: &str) -> Option<String> {
+    let pattern = globset::Glob::new(pattern).ok()?.compile_matcher();
+    let mut found: Option<(std::time::SystemTime, PathBuf)> = None;
+    let mut folders = vec![place.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).ok()?.flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && entry.file_name() != ".git" {
+                folders.push(entry.path());
+            }
+            let path = entry.path();
+            let matches = path.strip_prefix(place).is_ok_and(|it| pattern.is_match(it));
+            let modified = entry.metadata().and_then(|it| it.modified());
+            if let (true, true, Ok(modified)) = (kind.is_file(), matches, modified)
+                && found.as_ref().is_none_or(|(newest, _)| *newest < modified)
+            {
+                found = Some((modified, path));
+            }
+        }
+    }
+    std::fs::read_to_string(found?.1).ok()
+}

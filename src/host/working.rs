@@ -1,0 +1,300 @@
+//! A call from its start to its end: what is sent to the shim, how its answer is awaited, what an
+//! earlier controller's call came to, and what all of that means to the engine.
+
+use super::ears::{Heard, now};
+use super::found::{Attached, Found, find};
+use super::git::GitError;
+use super::glance::{self, Glance};
+use super::order::{Bounds, Ending as Exit, Force, How, Kind, Order};
+use super::which::executable;
+use super::world::{Host, Leash, exit_words};
+use super::{hunt, said};
+use crate::agent::{self, Limit};
+use crate::drive::Performed;
+use crate::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
+use crate::prompt;
+use crate::report::Report;
+use crate::store::run::Run;
+use crate::time::length;
+use rustix::fd::AsFd;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// What the next prompt shows of a message that held no report.
+const TAIL_SHOWN: usize = 2000;
+
+/// A whole day of verbose streaming is below 200 MB; what is beyond keeps its tail.
+const TRANSCRIPT_MOST: u64 = 1 << 30;
+
+/// How long an agent that was asked to end may take to write its result.
+const GRACE_MS: u64 = 10_000;
+
+impl Host<'_> {
+    pub(super) fn work(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
+        if let Leash::Calls(left) = &mut self.leash {
+            *left = left.saturating_sub(1);
+        }
+        if let Err(error) = self.keep() {
+            // Nothing is lost by working on; what could not be kept is named.
+            return Ok(Performed::Done(not_started(
+                call,
+                &format!("the working tree could not be kept: {error}"),
+            )));
+        }
+        let text = prompt::render(&run.workflow, &run.state, call);
+        self.note_prompt(call, &text);
+        let order = match self.order(run, call, text) {
+            Ok(order) => order,
+            Err(why) => return Ok(Performed::Done(not_started(call, &why))),
+        };
+        let stem = order.stem.clone();
+        let sent = self.keeper(call.epoch).and_then(|it| it.send(order));
+        match sent {
+            Ok(()) => self.under_way = Some(stem),
+            // Whether the shim has it is found out when the call is collected.
+            Err(_) => drop(self.bury_shim()),
+        }
+        Ok(Performed::Begun)
+    }
+
+    /// Prepares a call that somebody else carries out, and returns its prompt.
+    pub(crate) fn hand_over(&mut self, run: &Run, call: &Call) -> Result<String, GitError> {
+        self.keep()?;
+        let text = prompt::render(&run.workflow, &run.state, call);
+        self.note_prompt(call, &text);
+        Ok(text)
+    }
+
+    /// Returns what a call came to that somebody else carried out, by its last message.
+    pub(crate) fn handed_back(&self, run: &Run, call: &Call, message: &str) -> Ended {
+        Ended {
+            call: call.number,
+            ending: Ending::Done,
+            report: said::report(&self.folder, &self.place, run, call, message),
+            usage: Usage::default(),
+            ms: 0,
+            bytes: message.len() as u64,
+            swept: 0,
+            left: Vec::new(),
+            tail: last_characters(message, TAIL_SHOWN),
+        }
+    }
+
+    /// Prompts of a run lie in one file, a JSON object a line: for people, not for deciding.
+    fn note_prompt(&self, call: &Call, text: &str) {
+        use std::io::Write;
+        let line = serde_json::json!({ "call": call.stem(), "prompt": text });
+        let file =
+            std::fs::OpenOptions::new().create(true).append(true).open(self.folder.join("prompts.jsonl"));
+        let _for_people_only = file.and_then(|mut it| writeln!(it, "{line}"));
+    }
+
+    fn order(&self, run: &Run, call: &Call, text: String) -> Result<Order, String> {
+        let workflow = &run.workflow;
+        let phase = &workflow.phases[call.phase];
+        let invocation = agent::invocation(
+            &workflow.agent,
+            &agent::Context {
+                model: call.model.as_deref(),
+                root: rustix::process::geteuid().is_root(),
+                find: &|name| executable(name, workflow.agent.env.get("PATH")),
+            },
+        )?;
+        let cli = agent::Cli::named(&workflow.agent.cli).expect("it was just asked for its invocation");
+        let (role, skill) = match &call.step {
+            Step::Main => (phase.role.as_str(), ""),
+            Step::Skill(skill) | Step::Fix(skill) => (phase.role.as_str(), skill.as_str()),
+        };
+        let item = call.item.as_ref().map(|it| it.id.clone()).unwrap_or_default();
+        let result = said::result_file(&self.folder, call).to_string_lossy().into_owned();
+        let (iteration, number) = (call.iteration.to_string(), call.number.to_string());
+        let mut set = vec![
+            ("LOOP_RUN", self.run_id.as_str()),
+            ("LOOP_PHASE", &phase.name),
+            ("LOOP_ITERATION", &iteration),
+            ("LOOP_CALL", &number),
+            ("LOOP_ROLE", role),
+            ("LOOP_SKILL", skill),
+            ("LOOP_MODEL", call.model.as_deref().unwrap_or("")),
+            ("LOOP_ITEM", &item),
+            ("LOOP_RESULT_FILE", &result),
+        ];
+        set.extend(invocation.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let limits = &workflow.agent;
+        Ok(Order {
+            stem: call.stem(),
+            kind: Kind::Call,
+            argv: invocation.argv.iter().map(OsString::from).collect(),
+            cwd: self.place.clone(),
+            env: self.environment(&set, &|name| agent::keeps(cli, name)),
+            stdin: text,
+            bounds: Bounds {
+                first_ms: limits.first_timeout,
+                idle_ms: limits.idle_timeout,
+                total_ms: limits.timeout,
+                pipe_ms: 2000,
+                grace_ms: GRACE_MS,
+                out_bytes: TRANSCRIPT_MOST,
+            },
+        })
+    }
+
+    /// Waits for the call that our shim has, or finds out what became of one that another
+    /// controller began.
+    pub(super) fn collect(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
+        let unwanted = run.state.wish_is_urgent();
+        let exit = if self.under_way.as_ref() == Some(&call.stem()) {
+            self.await_own(run, call, unwanted)?
+        } else {
+            self.await_found(call, unwanted)?
+        };
+        self.under_way = None;
+        Ok(Performed::Done(Event::Ended(Box::new(self.ended(run, call, exit)))))
+    }
+
+    fn await_own(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
+        let mut asked = false;
+        let mut glance: Option<Glance> = None;
+        loop {
+            let keeper = self.keeper.as_mut().expect("it has the call");
+            match keeper.answer() {
+                Ok(Some(exit)) => return Ok(exit),
+                Ok(None) => (),
+                Err(error) => {
+                    let swept = self.bury_shim();
+                    let lost = Exit::without_exit(How::Lost(format!("{error}, perhaps by the agent's hand")));
+                    return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
+                }
+            }
+            if unwanted && !asked {
+                asked = true;
+                keeper.interrupt(Force::Soft)?;
+            }
+            let nap = if self.onlooker.is_some() { glance::EVERY } else { Duration::MAX };
+            match self.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
+                Heard::Now { impatient: false } => keeper.interrupt(Force::Soft)?,
+                Heard::Now { impatient: true } => keeper.interrupt(Force::Hard)?,
+                Heard::Nothing => {
+                    keeper.end_if_overdue()?;
+                    if let (Some(onlooker), Some(cli)) =
+                        (&mut self.onlooker, agent::Cli::named(&run.workflow.agent.cli))
+                    {
+                        let output = self.folder.join(format!("{}.out", call.stem()));
+                        let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));
+                        glance.look().map(onlooker);
+                    }
+                }
+                Heard::Answer | Heard::Command => (),
+            }
+        }
+    }
+
+    fn await_found(&mut self, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
+        loop {
+            match find(&self.folder, &call.stem(), call.epoch)? {
+                Found::NotStarted => return Ok(Exit::without_exit(How::NotStarted)),
+                Found::Ended(exit) => return Ok(exit),
+                Found::Lost(why) => {
+                    // Neither controller nor shim was there to clean up.
+                    let left = hunt::hunt(&self.run_id);
+                    return Ok(Exit { left, ..Exit::without_exit(How::Lost(why)) });
+                }
+                Found::Live(attached) => self.await_attached(&attached, unwanted)?,
+            }
+        }
+    }
+
+    fn await_attached(&mut self, attached: &Attached, unwanted: bool) -> anyhow::Result<()> {
+        if unwanted {
+            attached.interrupt(Force::Soft)?;
+        }
+        loop {
+            match self.ears.listen(Some(attached.as_fd()), Duration::MAX)? {
+                Heard::Answer => return Ok(()),
+                Heard::Now { impatient: false } => attached.interrupt(Force::Soft)?,
+                Heard::Now { impatient: true } => attached.interrupt(Force::Hard)?,
+                Heard::Command | Heard::Nothing => (),
+            }
+        }
+    }
+
+    /// Turns an exit into what the engine needs to know: how it ended, and what the agent said.
+    fn ended(&mut self, run: &Run, call: &Call, exit: Exit) -> Ended {
+        let workflow = &run.workflow;
+        let limits = &workflow.agent;
+        let mut ending = match exit.how {
+            How::Exited if exit.code == Some(0) => Ending::Done,
+            How::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
+            How::NoFirstOutput => {
+                timed_out(&format!("no first output within {}", length(limits.first_timeout)))
+            }
+            How::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
+            How::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
+            How::Interrupted => Ending::Interrupted,
+            How::CouldNotStart(why) => Ending::Failed { why: format!("it could not be started: {why}") },
+            How::NotStarted => Ending::NotStarted,
+            How::Lost(why) => Ending::Lost { why },
+        };
+        let started = ending != Ending::NotStarted;
+        let mut usage = Usage::default();
+        let mut report = Report::default();
+        let mut said_tail = String::new();
+        if started {
+            let said = said::read(&self.folder, &workflow.agent, call, exit.code);
+            usage = said.usage.spent();
+            let denied = said.denied();
+            if let (Ending::Done | Ending::Failed { .. }, Some(why)) = (&ending, said.trouble) {
+                ending = match said.limit {
+                    Some(limit @ Limit::Plan { until }) => {
+                        let until = until.or_else(|| limit.until(now()));
+                        self.ears.hold(&workflow.agent.cli, until, &why);
+                        Ending::Limited { why, until }
+                    }
+                    Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
+                    Some(limit @ (Limit::Throttle { .. } | Limit::Overloaded | Limit::Unknown)) => {
+                        Ending::Limited { why, until: limit.until(now()) }
+                    }
+                    Some(Limit::ContextTooLong) | None => Ending::Failed { why },
+                };
+            }
+            report = said::report(&self.folder, &self.place, run, call, &said.message);
+            report.notes.extend(denied);
+            report.notes.extend(said.warning);
+            said_tail = last_characters(&said.message, TAIL_SHOWN);
+        }
+        Ended {
+            call: call.number,
+            ending,
+            report,
+            usage,
+            ms: exit.ms,
+            bytes: exit.out_bytes,
+            swept: exit.swept,
+            left: exit.left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect(),
+            tail: said_tail,
+        }
+    }
+}
+
+fn not_started(call: &Call, why: &str) -> Event {
+    Event::Ended(Box::new(Ended {
+        call: call.number,
+        ending: Ending::Failed { why: why.to_owned() },
+        report: Report::default(),
+        usage: Usage::default(),
+        ms: 0,
+        bytes: 0,
+        swept: 0,
+        left: Vec::new(),
+        tail: String::new(),
+    }))
+}
+
+fn timed_out(why: &str) -> Ending {
+    Ending::TimedOut { why: why.to_owned() }
+}
+
+fn last_characters(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    text.chars().skip(count.saturating_sub(most)).collect()
+}

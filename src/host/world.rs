@@ -1,0 +1,388 @@
+//! The real [`World`]: it starts agents through the shim, runs checks, looks at the tree, and waits
+//! without polling. It decides nothing; whatever goes wrong with an agent, a check or git becomes
+//! an event.
+
+use super::ears::{Ears, Heard, now};
+use super::git::{Git, GitError};
+use super::keeper::Keeper;
+use super::order::{Bounds, Ending as Exit, Force, How, Kind, Order};
+use super::pinned::Pinned;
+use super::room::Room;
+use super::tree::{Look, Ours, Tree};
+use super::{change, checks, contain, facts, hunt, snapshot};
+use crate::drive::{Performed, World};
+use crate::engine::{Baseline, Effect, Event, Evidence, Facts, Left, Station};
+use crate::input;
+use crate::store::run::Run;
+use crate::time::Timestamp;
+use crate::workflow::model::Proof;
+use rustix::fd::AsFd;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// An effect was ended early because a person wants something.
+pub(super) struct Cut;
+
+/// Criteria that a promise left open are named up to here; a longer list is the design itself.
+const OPEN_NAMED: usize = 20;
+
+/// What this process may do of what is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leash {
+    /// Until the run rests.
+    Free,
+    /// So many calls, and no waiting.
+    Calls(u32),
+}
+
+pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) + 'a>;
+
+/// Who is told what an agent is doing.
+pub(crate) type Onlooker<'a> = Box<dyn FnMut(&str) + 'a>;
+
+pub(crate) struct Host<'a> {
+    pub(super) run_id: String,
+    pub(super) folder: PathBuf,
+    /// The working tree that agents and checks run in.
+    pub(super) place: PathBuf,
+    input: Option<PathBuf>,
+    pub(super) keeper: Option<Keeper>,
+    /// The call that our own shim has.
+    pub(super) under_way: Option<String>,
+    pub(crate) ears: Ears,
+    tree: Tree,
+    /// The tree as it was last seen, while nothing that could change it has been started since.
+    look: Option<Look>,
+    /// The tree that the last snapshot of this process holds.
+    kept: Option<String>,
+    pub(super) leash: Leash,
+    /// No check may run beyond this moment; one that would is cut short.
+    pub(crate) until: Option<Instant>,
+    watcher: Watcher<'a>,
+    /// Is told what an agent is doing, while it does it.
+    pub(crate) onlooker: Option<Onlooker<'a>>,
+}
+
+impl<'a> Host<'a> {
+    /// Prepares to work in `place`, the top of a git working tree.
+    pub(crate) fn new(
+        ears: Ears,
+        run: &Run,
+        place: &Path,
+        input: Option<PathBuf>,
+        ours: &[String],
+        leash: Leash,
+        watcher: Watcher<'a>,
+    ) -> anyhow::Result<Host<'a>> {
+        contain::become_subreaper()?;
+        let folder = run.folder();
+        let pinned = Pinned::open(&Git::open(place)?, &folder.join("git"))?;
+        let tree = Tree::open(pinned, Ours::read(ours)?)?;
+        Ok(Host {
+            run_id: run.id.clone(),
+            ears,
+            place: place.to_owned(),
+            input,
+            folder,
+            keeper: None,
+            under_way: None,
+            tree,
+            look: None,
+            kept: None,
+            leash,
+            until: None,
+            watcher,
+            onlooker: None,
+        })
+    }
+
+    /// Keeps the working tree as it is under a ref of the run, unless that holds it already.
+    pub(super) fn keep(&mut self) -> Result<(), GitError> {
+        let look = match self.look.take() {
+            Some(look) => look,
+            None => self.tree.look()?,
+        };
+        if self.kept.as_ref() != Some(&look.tree) {
+            snapshot::take(&self.tree.pinned, &look, &self.run_id)?;
+            self.kept = Some(look.tree);
+        }
+        Ok(())
+    }
+
+    /// Returns what of our own environment is kept, with these variables set: the complete one of a
+    /// child. What would lead git or a nested controller astray is never passed on.
+    pub(super) fn environment(
+        &self,
+        set: &[(&str, &str)],
+        keeps: &dyn Fn(&str) -> bool,
+    ) -> Vec<(OsString, OsString)> {
+        let kept = std::env::vars_os().filter(|(name, _)| {
+            let name = name.to_string_lossy();
+            keeps(&name)
+                && !name.starts_with("LOOP_")
+                && !name.starts_with("GIT_")
+                && !set.iter().any(|(it, _)| *it == name)
+        });
+        kept.chain(set.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)))).collect()
+    }
+
+    pub(super) fn keeper(&mut self, epoch: u64) -> io::Result<&mut Keeper> {
+        if self.keeper.is_none() {
+            self.keeper = Some(Keeper::start(Path::new("/proc/self/exe"), &self.folder, epoch)?);
+        }
+        Ok(self.keeper.as_mut().expect("it was just started"))
+    }
+
+    /// Has our shim run something that may be repeated, and waits for its end.
+    pub(super) fn carry_out(&mut self, run: &Run, order: Order) -> anyhow::Result<Result<Exit, Cut>> {
+        self.keeper(run.state.epoch)?.send(order)?;
+        let mut cut = false;
+        loop {
+            let keeper = self.keeper.as_mut().expect("it has the order");
+            match keeper.answer() {
+                Ok(Some(_)) if cut => return Ok(Err(Cut)),
+                Ok(Some(exit)) => return Ok(Ok(exit)),
+                Ok(None) => (),
+                Err(error) => {
+                    self.bury_shim();
+                    return Ok(Ok(Exit::without_exit(How::Lost(error.to_string()))));
+                }
+            }
+            let left = self.until.map_or(Duration::MAX, |it| it.saturating_duration_since(Instant::now()));
+            if left.is_zero() && !cut {
+                cut = true;
+                keeper.interrupt(Force::Hard)?;
+            }
+            let patience = if cut { keeper.patience() } else { keeper.patience().min(left) };
+            match self.ears.listen(Some(keeper.as_fd()), patience)? {
+                Heard::Now { .. } => {
+                    cut = true;
+                    keeper.interrupt(Force::Hard)?;
+                }
+                Heard::Nothing => keeper.end_if_overdue()?,
+                Heard::Answer | Heard::Command => (),
+            }
+        }
+    }
+
+    /// The shim died: what it held fell to us.
+    pub(super) fn bury_shim(&mut self) -> contain::Swept {
+        self.keeper = None;
+        self.under_way = None;
+        contain::sweep()
+    }
+
+    /// Every check that a phase uses, once, before the first call.
+    fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let look = match self.tree.look() {
+            Ok(look) => look,
+            Err(error) => anyhow::bail!("{error}"),
+        };
+        let used: BTreeSet<&String> = run.workflow.phases.iter().flat_map(|it| &it.checks).collect();
+        let names: Vec<String> = used.into_iter().cloned().collect();
+        let room = Room::in_place(&self.place);
+        let results = match checks::run_all(self, run, &names, &look, &room)? {
+            Ok(results) => results,
+            Err(Cut) => return Ok(Performed::Begun),
+        };
+        // What the checks themselves leave behind belongs to the beginning.
+        let look = self.tree.look()?;
+        let facts = facts::gather(&self.tree, &look, run, self.input.as_deref())?;
+        self.look = Some(look);
+        let ms = results.iter().map(|it| it.ms).sum();
+        Ok(Performed::Done(Event::Baselined(Baseline { results, facts, ms })))
+    }
+
+    fn measure(&mut self, run: &Run, names: &[String], deliverables: &[String]) -> anyhow::Result<Performed> {
+        let mut notes = Vec::new();
+        let mut ms = 0;
+        let (look, results, unstable) = loop {
+            let look = self.tree.look()?;
+            let room = match run.workflow.phases[run.state.phase].proof {
+                Proof::Clean if !names.is_empty() => {
+                    Room::fresh(&self.tree, &look, &self.run_id, &self.folder)?
+                }
+                Proof::Clean | Proof::Tree => Room::in_place(&self.place),
+            };
+            let results = match checks::run_all(self, run, names, &look, &room)? {
+                Ok(results) => results,
+                Err(Cut) => return Ok(Performed::Begun),
+            };
+            ms += results.iter().map(|it| it.ms).sum::<u64>();
+            let after = if names.is_empty() { look.clone() } else { self.tree.look()? };
+            let touched = self.touched_by_checks(&look, &after)?;
+            if touched.is_empty() {
+                break (after, results, Vec::new());
+            }
+            // A lock file or a formatted source settles after one round; what moves again will not.
+            if notes.is_empty() {
+                notes.push(format!("the checks changed {} and were run again", touched.join(", ")));
+                continue;
+            }
+            break (after, results, touched);
+        };
+        let facts = facts::gather(&self.tree, &look, run, self.input.as_deref())?;
+        self.look = Some(look);
+        let missing = self.missing(deliverables, &facts);
+        self.watch_input(run, &mut notes);
+        Ok(Performed::Done(Event::Measured(Box::new(Evidence {
+            results,
+            facts,
+            missing,
+            unstable,
+            notes,
+            ms,
+        }))))
+    }
+
+    /// Tracked files that differ after the checks. Files that git does not know may come and go:
+    /// coverage data, caches that nobody ignored.
+    fn touched_by_checks(&self, before: &Look, after: &Look) -> Result<Vec<String>, GitError> {
+        let changes = change::changes(&self.tree.pinned, &before.tree, &after.tree)?;
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let paths = changes.iter().map(|it| it.path.as_os_str().to_owned());
+        let asked = ["ls-files", "-z", "--"].map(OsString::from).into_iter().chain(paths);
+        let tracked = self.tree.pinned.repository.run(asked)?;
+        let names = tracked.split(|it| *it == 0).filter(|it| !it.is_empty());
+        Ok(names.map(|it| String::from_utf8_lossy(it).into_owned()).collect())
+    }
+
+    /// Deliverables must exist, hold something, and have been touched in this run.
+    fn missing(&self, deliverables: &[String], facts: &Facts) -> Vec<String> {
+        let there = |pattern: &&String| {
+            let Ok(glob) = globset::Glob::new(pattern) else { return false };
+            let glob = glob.compile_matcher();
+            let files = facts.files.iter().filter(|it| glob.is_match(it));
+            files.into_iter().any(|it| std::fs::metadata(self.place.join(it)).is_ok_and(|it| 0 < it.len()))
+        };
+        deliverables.iter().filter(|it| !there(it)).cloned().collect()
+    }
+
+    /// Notes what became of the locked input.
+    fn watch_input(&self, run: &Run, notes: &mut Vec<String>) {
+        let Some((path, lock)) = self.input.as_ref().zip(run.state.opening.lock.as_ref()) else { return };
+        let name = run.state.opening.document();
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let promised =
+            matches!(&run.state.station, Station::Reported(turn) if turn.ended.report.signal.is_some());
+        if promised {
+            let open = input::open_criteria(&text);
+            notes.extend(open.iter().take(OPEN_NAMED).map(|it| format!("not ticked in {name}: {it}")));
+        }
+        if input::lock(&text) != *lock {
+            notes.push(format!("{name} is locked and was changed beyond its checkboxes"));
+        }
+    }
+
+    fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
+        self.look = None;
+        loop {
+            let left = until.since(now());
+            if left == 0 {
+                return Ok(Performed::Done(Event::Woke));
+            }
+            match self.ears.listen(None, Duration::from_millis(left))? {
+                Heard::Now { .. } | Heard::Command => return Ok(Performed::Begun),
+                Heard::Answer | Heard::Nothing => (),
+            }
+        }
+    }
+
+    fn tell(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        self.look = None;
+        let Some(command) = &run.workflow.notify else {
+            return Ok(Performed::Done(Event::Told { trouble: None }));
+        };
+        let trouble = self.notify(run, command)?;
+        Ok(Performed::Done(Event::Told { trouble }))
+    }
+
+    /// Runs the person's own command; that it fails is a fact, not an error.
+    pub(crate) fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
+        let status = crate::engine::Status::of(&run.state).word();
+        let (reason, next_step) = (run.state.reason(&run.workflow), run.state.next_step(&run.workflow));
+        let set = [
+            ("LOOP_RUN", self.run_id.as_str()),
+            ("LOOP_STATUS", status),
+            ("LOOP_REASON", &reason),
+            ("LOOP_NEXT_STEP", &next_step),
+        ];
+        let order = Order {
+            stem: "notify".to_owned(),
+            kind: Kind::Check,
+            argv: ["sh", "-c", command].map(OsString::from).to_vec(),
+            cwd: self.place.clone(),
+            env: self.environment(&set, &|_| true),
+            stdin: String::new(),
+            bounds: Bounds {
+                first_ms: u64::MAX,
+                idle_ms: u64::MAX,
+                // A notification that takes longer is stuck, and the run should not be.
+                total_ms: 30_000,
+                pipe_ms: 500,
+                grace_ms: 500,
+                out_bytes: 1 << 20,
+            },
+        };
+        Ok(match self.carry_out(run, order)? {
+            Ok(exit) if exit.code == Some(0) => None,
+            Ok(exit) => Some(format!("the notify command: {}", exit_words(exit.code, exit.signal))),
+            Err(Cut) => None,
+        })
+    }
+}
+
+impl World for Host<'_> {
+    fn now(&self) -> Timestamp {
+        now()
+    }
+
+    fn takes(&self, effect: &Effect) -> bool {
+        match (self.leash, effect) {
+            (Leash::Free, _) => true,
+            (Leash::Calls(left), Effect::Work(_)) => 0 < left,
+            (Leash::Calls(_), Effect::Sleep { .. }) => false,
+            (Leash::Calls(_), _) => true,
+        }
+    }
+
+    fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
+        match effect {
+            Effect::Workspace => {
+                Ok(Performed::Done(Event::Placed { place: self.place.display().to_string(), branch: None }))
+            }
+            Effect::Baseline => self.baseline(run),
+            Effect::List => Ok(Performed::Done(Event::Listed(Vec::new()))),
+            Effect::Work(call) => self.work(run, call),
+            Effect::Collect(call) => self.collect(run, call),
+            Effect::Contain => {
+                let swept = contain::sweep();
+                let mut left = hunt::hunt(&self.run_id);
+                left.extend(swept.left);
+                let left = left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect();
+                Ok(Performed::Done(Event::Contained { left }))
+            }
+            Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
+            Effect::Sleep { until, .. } => self.sleep(*until),
+            Effect::Ask(_) => self.tell(run),
+            Effect::Finish => Ok(Performed::Done(Event::Finished { trouble: None })),
+        }
+    }
+
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) {
+        (self.watcher)(run, facts);
+    }
+}
+
+pub(super) fn exit_words(code: Option<i32>, signal: Option<i32>) -> String {
+    match (code, signal) {
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => "no exit status".to_owned(),
+    }
+}

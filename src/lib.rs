@@ -1,0 +1,52 @@
+//! `loop`: an autonomous loop controller for coding agents. Reading order is dependency order; a
+//! module uses only what stands above it.
+
+mod text;
+mod time;
+mod value;
+
+mod workflow;
+
+mod report;
+
+mod engine;
+
+mod prove;
+
+mod input;
+
+mod design;
+
+mod line;
+mod prompt;
+mod ship;
+
+mod agent;
+
+mod store;
+
+mod drive;
+
+mod host;
+
+mod hook;
+
+mod sim;
+
+mod cli;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs the program with the arguments of this process.
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let [_, word, run_dir, epoch] = &arguments[..]
+        && word == "__shim"
+        && let Some(Ok(epoch)) = epoch.to_str().map(str::parse)
+    {
+        return host::shim::serve(Path::new(run_dir), epoch);
+    }
+    cli::main()
+}

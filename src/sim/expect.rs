@@ -1,0 +1,120 @@
+//! The words of a story that say what must have come of it. Each compares one thing with the state,
+//! and says what it found where that differs.
+
+use super::story::{number, phase_id};
+use crate::engine::{PhaseStatus, Source, State, Status};
+use crate::value::Value;
+use crate::workflow::model::Workflow;
+
+pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&str]) -> Result<(), String> {
+    let status = Status::of(state);
+    let here = &workflow.phases[state.phase].name;
+    let reason = state.reason(workflow);
+    let unless = |holds: bool, found: String| if holds { Ok(()) } else { Err(found) };
+    let counts = |found: usize, wanted: &str, what: &str| {
+        let wanted: usize = number(wanted)?;
+        unless(found == wanted, format!("{found} {what}"))
+    };
+    let has = |list: &[String], text: &str, what: &str| {
+        unless(list.iter().any(|it| it.contains(text)), format!("the {what} are {list:?}"))
+    };
+    match what {
+        ["prompt", text] => {
+            unless(prompt.contains(text), format!("the last prompt lacks \"{text}\":\n{prompt}"))
+        }
+        ["no", "prompt", text] => unless(!prompt.contains(text), format!("the last prompt has \"{text}\"")),
+        ["exit", code] => {
+            unless(status.exit() == number::<u8>(code)?, format!("it exits {} ({reason})", status.exit()))
+        }
+        ["calls", count] => counts(state.calls_total as usize, count, "calls were made"),
+        ["iterations", count] => counts(state.iterations_total as usize, count, "iterations were judged"),
+        ["failures", count] => counts(state.retry.total as usize, count, "failures were counted"),
+        ["retries", count] => counts(state.retry.count as usize, count, "retries were used"),
+        ["errors", count] => counts(state.history.errors.len(), count, "errors are kept"),
+        ["resolved", count] => {
+            let resolved = state.history.failures.iter().filter(|it| it.resolution.is_some());
+            counts(resolved.count(), count, "failures are resolved")
+        }
+        ["items", "done", count] => counts(state.items_done.len(), count, "items are done"),
+        ["item", name] => {
+            let found = state.item.as_ref().map_or("none", |it| it.name.as_str());
+            unless(found == *name, format!("the item is {found}"))
+        }
+        ["percent", count] => counts(state.progress_percent(workflow) as usize, count, "percent"),
+        ["breaker", word] => {
+            let found = format!("{:?}", state.visit.breaker.state(&workflow.phases[state.phase].breaker));
+            let wanted = word.replace('-', "");
+            unless(found.eq_ignore_ascii_case(&wanted), format!("the breaker is {found}"))
+        }
+        ["model", name] => {
+            let found = state.models.get(&state.phase).cloned().unwrap_or_default();
+            unless(found == *name, format!("the model was \"{found}\""))
+        }
+        ["metric", pair] => metric(state, pair, |it| Some(it.value.clone())),
+        ["claimed", pair] => metric(state, pair, |it| it.claimed.clone()),
+        ["source", name, source] => {
+            let found = state.visit.metrics.get(*name).map(|it| match it.source {
+                Source::Measured => "measured",
+                Source::Engine => "engine",
+                Source::Claimed => "claimed",
+            });
+            unless(found == Some(source), format!("the source of {name} is {}", found.unwrap_or("unknown")))
+        }
+        ["verified"] => unless(state.verified(), "it is not verified".to_owned()),
+        ["unverified"] => unless(!state.verified(), "it is verified".to_owned()),
+        ["warning", text] => has(&state.warnings, text, "warnings"),
+        ["note", text] => {
+            has(&state.feedback.as_ref().map(|it| it.notes.clone()).unwrap_or_default(), text, "notes")
+        }
+        ["why", text] => {
+            has(&state.feedback.as_ref().map(|it| it.why.clone()).unwrap_or_default(), text, "reasons")
+        }
+        ["phase", name, word] => phase(workflow, state, name, word),
+        ["phase", name, word, "iterations", count] => {
+            phase(workflow, state, name, word)?;
+            let found = state.phases[phase_id(workflow, name)?].iterations;
+            counts(found as usize, count, "iterations are in its log")
+        }
+        ["reason", name, text] => {
+            let found = state.phases[phase_id(workflow, name)?].exit_reason.clone().unwrap_or_default();
+            unless(found.contains(text), format!("{name} was left because: {found}"))
+        }
+        [name, "iteration", count] => unless(
+            here.eq_ignore_ascii_case(name) && state.visit.iteration == number::<u32>(count)?,
+            format!("it is {here}, {} iterations judged", state.visit.iteration),
+        ),
+        [word] => unless(
+            status.word() == *word || here.eq_ignore_ascii_case(word),
+            format!("it is {} in {here} ({reason})", status.word()),
+        ),
+        [word, text] => unless(
+            status.word() == *word && reason.contains(text),
+            format!("it is {} in {here} ({reason})", status.word()),
+        ),
+        other => Err(format!("nothing to expect is called: {}", other.join(" "))),
+    }
+}
+
+fn metric(
+    state: &State,
+    pair: &str,
+    part: impl Fn(&crate::engine::Metric) -> Option<Value>,
+) -> Result<(), String> {
+    let (name, value) = pair.split_once('=').ok_or("a metric is written name=value")?;
+    let found =
+        state.visit.metrics.get(name).and_then(part).map_or("unknown".to_owned(), |it| it.to_string());
+    let wanted = if value == "unknown" { value.to_owned() } else { Value::read(value).to_string() };
+    if found == wanted { Ok(()) } else { Err(format!("{name} is {found}")) }
+}
+
+fn phase(workflow: &Workflow, state: &State, name: &str, word: &str) -> Result<(), String> {
+    let log = &state.phases[phase_id(workflow, name)?];
+    let found = match log.status {
+        PhaseStatus::Pending => "pending",
+        PhaseStatus::Active => "active",
+        PhaseStatus::Completed => "completed",
+        PhaseStatus::Skipped => "skipped",
+        PhaseStatus::Forced => "forced",
+    };
+    if found == word { Ok(()) } else { Err(format!("{name} is {found}")) }
+}

@@ -1,0 +1,326 @@
+//! A world that starts nothing: agents and checks answer from a script or from dice, the clock
+//! jumps instead of waiting. `loop simulate` plays workflows in it, and the tests kill it wherever
+//! a real controller could die.
+//!
+//! What a call answers depends only on its number, so a run that was killed and goes on meets the
+//! same world as one that was not.
+
+mod dice;
+mod expect;
+mod play;
+mod setting;
+pub(crate) mod story;
+
+#[cfg(test)]
+mod invariants;
+#[cfg(test)]
+mod seeds;
+
+use crate::drive::{Performed, World};
+use crate::engine::{
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Tests,
+    Usage,
+};
+use crate::report::Report;
+use crate::store::run::Run;
+use crate::time::Timestamp;
+use crate::value::Value;
+use crate::workflow::model::Workflow;
+pub(crate) use dice::Dice;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// When simulated time begins: an arbitrary Monday morning.
+const BEGIN: i64 = 1_767_600_000_000;
+
+/// What one call does and what the checks say after it.
+#[derive(Clone, Debug)]
+pub(crate) struct Play {
+    pub ending: Ending,
+    pub report: Report,
+    pub tests: Option<(u32, u32)>,
+    /// Checks that fail, by name.
+    pub failing: BTreeMap<String, String>,
+    pub facts: BTreeMap<String, Value>,
+    /// The commit that the tree is at.
+    pub commit: String,
+    pub missing: Vec<String>,
+    pub usage: Usage,
+    pub ms: u64,
+}
+
+impl Default for Play {
+    fn default() -> Play {
+        Play {
+            ending: Ending::Done,
+            report: Report::default(),
+            tests: None,
+            failing: BTreeMap::new(),
+            facts: BTreeMap::new(),
+            commit: String::new(),
+            missing: Vec::new(),
+            usage: Usage::default(),
+            ms: 60_000,
+        }
+    }
+}
+
+type Watch = Box<dyn FnMut(&Run, &Effect)>;
+
+/// Who plays the agents.
+pub(crate) enum Cast {
+    /// One play for each call; with none left, the work is somebody else's.
+    Script(Vec<Play>),
+    Dice(Dice),
+}
+
+pub(crate) struct Sim {
+    pub now: Timestamp,
+    pub cast: Cast,
+    pub items: Vec<Item>,
+    pub baseline: Option<(u32, u32)>,
+    /// What is so until something else is said.
+    pub world: BTreeMap<String, Value>,
+    /// Checks that fail whatever is done, and why.
+    pub failing: BTreeMap<String, String>,
+    /// Checks that have no command.
+    pub absent: BTreeSet<String>,
+    /// How often the start of a call comes to nothing, by number.
+    pub voids: BTreeMap<u32, u32>,
+    /// When each call that was started ends, by number and attempt; `None` for one that may not be
+    /// started any more. The world remembers, whoever dies.
+    pub started: BTreeMap<(u32, u32), Option<Timestamp>>,
+    /// Sees every effect before it is done.
+    pub watch: Option<Watch>,
+}
+
+impl Sim {
+    pub(crate) fn new(cast: Cast) -> Sim {
+        Sim {
+            now: Timestamp(BEGIN),
+            cast,
+            items: Vec::new(),
+            baseline: None,
+            world: usual_facts(),
+            failing: BTreeMap::new(),
+            absent: BTreeSet::new(),
+            voids: BTreeMap::new(),
+            started: BTreeMap::new(),
+            watch: None,
+        }
+    }
+
+    fn is_void(&self, call: &Call) -> bool {
+        self.voids.get(&call.number).is_some_and(|it| call.attempt <= *it)
+    }
+
+    fn play(&self, workflow: &Workflow, call: &Call) -> Play {
+        if self.is_void(call) {
+            return Play { ending: Ending::NotStarted, ms: 0, ..Play::default() };
+        }
+        match &self.cast {
+            Cast::Script(plays) => plays[call.number as usize - 1].clone(),
+            Cast::Dice(dice) => dice.play(workflow, call),
+        }
+    }
+}
+
+impl World for Sim {
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    fn takes(&self, effect: &Effect) -> bool {
+        match (&self.cast, effect) {
+            (Cast::Script(plays), Effect::Work(call)) => {
+                (call.number as usize) <= plays.len() || self.is_void(call)
+            }
+            (Cast::Script(_), Effect::Sleep { .. }) => false,
+            (Cast::Script(_) | Cast::Dice(_), _) => true,
+        }
+    }
+
+    fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
+        if let Some(watch) = &mut self.watch {
+            watch(run, effect);
+        }
+        Ok(Performed::Done(match effect {
+            Effect::Workspace => Event::Placed { place: "worktree".to_owned(), branch: None },
+            Effect::Baseline => {
+                let names = run.workflow.phases.iter().flat_map(|it| &it.checks).collect::<BTreeSet<_>>();
+                let play = Play { tests: self.baseline, ..Play::default() };
+                let results = names.into_iter().map(|name| self.check(run, name, &play));
+                Event::Baselined(Baseline { results: results.collect(), facts: Facts::default(), ms: 0 })
+            }
+            Effect::List => Event::Listed(self.items.clone()),
+            Effect::Work(call) => {
+                let ends = self.now.plus(self.play(&run.workflow, call).ms);
+                let before = self.started.insert((call.number, call.attempt), Some(ends));
+                assert_eq!(before, None, "call {} is started twice", call.number);
+                return Ok(Performed::Begun);
+            }
+            Effect::Collect(call) => Event::Ended(Box::new(self.collect(run, call))),
+            Effect::Contain => Event::Contained { left: Vec::new() },
+            Effect::Measure { checks, deliverables: _ } => {
+                let play = current(run).map(|it| self.play(&run.workflow, it)).unwrap_or_default();
+                Event::Measured(Box::new(self.evidence(run, &play, checks)))
+            }
+            Effect::Sleep { until, .. } => {
+                self.now = self.now.max(*until);
+                Event::Woke
+            }
+            Effect::Ask(_) => Event::Told { trouble: None },
+            Effect::Finish => Event::Finished { trouble: None },
+        }))
+    }
+
+    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) {}
+}
+
+impl Sim {
+    fn collect(&mut self, run: &Run, call: &Call) -> Ended {
+        let play = match self.started.entry((call.number, call.attempt)).or_insert(None) {
+            Some(ends) => {
+                self.now = self.now.max(*ends);
+                self.play(&run.workflow, call)
+            }
+            // The controller died between intent and start.
+            None => Play { ending: Ending::NotStarted, ms: 0, ..Play::default() },
+        };
+        let tail = if play.report.found { "" } else { "I did what I could." };
+        Ended {
+            call: call.number,
+            ending: play.ending,
+            report: play.report,
+            usage: play.usage,
+            ms: play.ms,
+            bytes: 0,
+            swept: 0,
+            left: Vec::new(),
+            tail: tail.to_owned(),
+        }
+    }
+}
+
+/// The call that is measured, if one was made.
+fn current(run: &Run) -> Option<&Call> {
+    match &run.state.station {
+        crate::engine::Station::Reported(turn) => Some(&turn.call),
+        crate::engine::Station::Ready => None,
+        other => panic!("only a call that ended is measured: {other:?}"),
+    }
+}
+
+impl Sim {
+    fn evidence(&self, run: &Run, play: &Play, checks: &[String]) -> Evidence {
+        let results = checks.iter().map(|name| self.check(run, name, play));
+        let mut values = self.world.clone();
+        values.extend(play.facts.clone());
+        Evidence {
+            results: results.collect(),
+            facts: Facts { values, commit: play.commit.clone(), ..Facts::default() },
+            missing: play.missing.clone(),
+            ..Evidence::default()
+        }
+    }
+
+    fn is_absent(&self, run: &Run, name: &str) -> bool {
+        self.absent.contains(name) && !run.state.commands.contains_key(name)
+    }
+
+    /// The check named `tests` brings the counts, and a failing test fails it. The first that fail
+    /// are those that failed before the run began.
+    fn check(&self, run: &Run, name: &str, play: &Play) -> CheckResult {
+        let before = self.baseline.map_or(0, |(passing, total)| total - passing);
+        let counts = play.tests.filter(|_| name == "tests").map(|(passing, total)| {
+            let failing = total - passing;
+            let named = |it| if it <= before { format!("old {it}") } else { format!("young {it}") };
+            Tests { total, passing, failing, skipped: 0, failed: (1..=failing).map(named).collect() }
+        });
+        let red = counts.as_ref().filter(|it| 0 < it.failing);
+        let failing = play.failing.get(name).or(self.failing.get(name)).cloned();
+        let begun = run.state.baseline.is_some() && failing.is_none();
+        let only_old = begun && red.is_some_and(|it| it.failing <= before);
+        let outcome = match failing.or(red.map(|it| format!("{} tests fail", it.failing))) {
+            _ if self.is_absent(run, name) => CheckOutcome::Skipped,
+            Some(why) => CheckOutcome::Failed(why),
+            None => CheckOutcome::Passed,
+        };
+        let repeat = run.workflow.checks.get(name).map_or(1, |it| it.repeat.max(1));
+        CheckResult {
+            passes: if outcome == CheckOutcome::Passed || only_old { repeat } else { 0 },
+            exit: Some(i32::from(outcome != CheckOutcome::Passed)),
+            counts: counts.filter(|_| !self.is_absent(run, name)),
+            ..CheckResult::plain(name, outcome)
+        }
+    }
+}
+
+/// An iteration that changed something and left the tree tidy.
+fn usual_facts() -> BTreeMap<String, Value> {
+    let usual: [(&str, Value); 14] = [
+        ("commits_made", 1u32.into()),
+        ("files_changed", 1u32.into()),
+        ("tree_changed", true.into()),
+        ("tree_clean", true.into()),
+        ("criteria_open", 0u32.into()),
+        ("docs_generated", 0u32.into()),
+        ("has_adr", false.into()),
+        ("new_plans", 0u32.into()),
+        ("plan_summarised", false.into()),
+        ("touches_security", false.into()),
+        ("schema_changes", false.into()),
+        ("external_apis", false.into()),
+        ("new_patterns", false.into()),
+        ("pr_merged", true.into()),
+    ];
+    usual.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+#[cfg(test)]
+mod stories {
+    use super::seeds::preset;
+    use super::story::tell;
+    use crate::workflow::model::Workflow;
+    use crate::workflow::resolve::{Layers, Source, resolve};
+
+    /// A workflow beside the stories, else a preset.
+    fn load(name: &str) -> Result<Workflow, String> {
+        let Ok(text) = std::fs::read_to_string(format!("tests/stories/{name}.toml")) else {
+            return Ok(preset(name));
+        };
+        let project = Some(Source { name: format!("{name}.toml"), text, dir: None });
+        let layers = Layers { project, ..Layers::default() };
+        resolve(&layers, &|path| Err(format!("{} is not there", path.display())))
+            .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+    }
+
+    /// Every story in `tests/stories` is played; its journal is kept beside it.
+    #[test]
+    fn stories_end_as_they_should() {
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("../../tests/stories/journals");
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        let mut told = 0;
+        let mut wrong = Vec::new();
+        let entries = std::fs::read_dir("tests/stories").expect("stories are there");
+        let mut paths: Vec<_> = entries.flatten().map(|it| it.path()).collect();
+        paths.sort();
+        for path in paths {
+            if path.extension().is_none_or(|it| it != "story") {
+                continue;
+            }
+            told += 1;
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).expect("a story is text");
+            match tell(&text, &load) {
+                Ok(journal) => settings.bind(|| insta::assert_snapshot!(name, journal)),
+                Err(problem) => wrong.push(format!("{name}: {problem}")),
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let journals = std::fs::read_dir("tests/stories/journals").expect("journals are there");
+        let kept = journals.flatten().filter(|it| it.path().extension().is_some_and(|it| it == "snap"));
+        assert_eq!(kept.count(), told, "every journal has its story");
+    }
+}

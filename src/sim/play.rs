@@ -1,0 +1,158 @@
+//! The words of a story that say what one call does: how it ends, what it reports, and what is
+//! measured after it.
+
+use super::story::{fraction, millis, number};
+use super::{BEGIN, Play};
+use crate::engine::Ending;
+use crate::report::Trouble;
+use crate::time::Timestamp;
+use crate::value::Value;
+use crate::workflow::model::{Signal, Workflow};
+
+/// Reads the words after a phase's name.
+pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Result<Play, String> {
+    let mut play = Play::default();
+    let mut rest = match act {
+        ["says", word, rest @ ..] => {
+            play.report.found = true;
+            say(&mut play, &workflow.phases[phase].signal, word);
+            rest
+        }
+        ["is", "silent", rest @ ..] => rest,
+        ["fails", why, rest @ ..] => {
+            play.ending = Ending::Failed { why: (*why).to_owned() };
+            rest
+        }
+        ["hangs", rest @ ..] => {
+            play.ending = Ending::TimedOut { why: "no output for 10m 00s".to_owned() };
+            rest
+        }
+        ["is", "limited", time] => {
+            let until = Some(Timestamp(BEGIN + i64::try_from(millis(time)?).unwrap_or(i64::MAX)));
+            play.ending = Ending::Limited { why: "overloaded".to_owned(), until };
+            &[]
+        }
+        ["is", "limited"] => {
+            play.ending = Ending::Limited { why: "overloaded".to_owned(), until: None };
+            &[]
+        }
+        ["is", "refused", why] => {
+            play.ending = Ending::Refused { why: (*why).to_owned() };
+            &[]
+        }
+        ["is", "lost", rest @ ..] => {
+            play.ending = Ending::Lost { why: "the shim is gone".to_owned() };
+            rest
+        }
+        ["is", "stuck", reason, rest @ ..] => {
+            play.report.found = true;
+            play.report.stuck = Some((*reason).to_owned());
+            rest
+        }
+        ["is", "at", kind, rest @ ..] => {
+            play.report.found = true;
+            play.report.metrics.insert("checkpoint".to_owned(), Value::from(*kind));
+            rest
+        }
+        ["is", "interrupted", rest @ ..] => {
+            play.ending = Ending::Interrupted;
+            rest
+        }
+        other => return Err(format!("an agent cannot do this: {}", other.join(" "))),
+    };
+    let mut facts = false;
+    loop {
+        rest = match rest {
+            [] => return Ok(play),
+            [check, "fails", why, rest @ ..] if workflow.checks.contains_key(*check) => {
+                play.failing.insert((*check).to_owned(), (*why).to_owned());
+                rest
+            }
+            ["tests", tests, rest @ ..] => {
+                play.tests = Some(fraction(tests)?);
+                rest
+            }
+            ["with", rest @ ..] => {
+                facts = true;
+                rest
+            }
+            ["error", text, rest @ ..] => {
+                play.report.error = Some(Trouble { class: "other".to_owned(), text: (*text).to_owned() });
+                rest
+            }
+            ["class", class, rest @ ..] => {
+                let error = play.report.error.as_mut().ok_or("a class needs an error before it")?;
+                error.class = (*class).to_owned();
+                rest
+            }
+            ["gate", gate, rest @ ..] => {
+                play.report.gates.push((*gate).to_owned());
+                rest
+            }
+            ["failed", rest @ ..] => {
+                play.report.failed = true;
+                rest
+            }
+            ["misses", file, rest @ ..] => {
+                play.missing.push((*file).to_owned());
+                rest
+            }
+            ["takes", length, rest @ ..] => {
+                play.ms = millis(length)?;
+                rest
+            }
+            ["costs", usd, rest @ ..] => {
+                play.usage.usd = usd.parse().map_err(|_| format!("\"{usd}\" is no amount"))?;
+                rest
+            }
+            ["tokens", count, rest @ ..] => {
+                play.usage.tokens = number(count)?;
+                rest
+            }
+            ["proposes", name, rest @ ..] => {
+                play.report.items.push((*name).to_owned());
+                rest
+            }
+            ["broken", rest @ ..] => {
+                play.report.counts_broken = true;
+                rest
+            }
+            ["commit", hash, rest @ ..] => {
+                play.commit = (*hash).to_owned();
+                rest
+            }
+            ["summary", text, rest @ ..] => {
+                play.report.summary = Some((*text).to_owned());
+                rest
+            }
+            [pair, rest @ ..] => {
+                let (name, value) =
+                    pair.split_once('=').ok_or_else(|| format!("\"{pair}\" is not understood"))?;
+                let into = if facts { &mut play.facts } else { &mut play.report.metrics };
+                // A short hash may consist of digits and is no number.
+                let value = if name == "commit" { Value::from(value) } else { Value::read(value) };
+                into.insert(name.to_owned(), value);
+                rest
+            }
+        };
+    }
+}
+
+/// `done` gives the signal of the phase's protocol, `nothing` gives none; a word in capitals is a
+/// signal where the phase knows it, else a verdict that comes with the signal.
+fn say(play: &mut Play, signal: &Signal, word: &str) {
+    let own = match signal {
+        Signal::Words(words) => words.first().cloned(),
+        Signal::Own | Signal::None => Some("done".to_owned()),
+    };
+    let known = matches!(signal, Signal::Words(words) if words.iter().any(|it| it == word));
+    match word {
+        "done" => play.report.signal = own,
+        "nothing" => (),
+        _ if known => play.report.signal = Some(word.to_owned()),
+        _ => {
+            play.report.signal = own;
+            play.report.metrics.insert("verdict".to_owned(), Value::from(word));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The words of a story that say how things are before the run begins.
+
+use super::story::{Teller, fraction, millis, number};
+use crate::workflow::model::{Limits, Window, WindowThen};
+
+/// Takes a line that says how things are before the run begins. Returns whether it was one.
+pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool, String> {
+    let workflow = &mut teller.workflow;
+    match (word, rest) {
+        ("criteria", [count]) => teller.opening.criteria = Some(number(count)?),
+        ("unverified", []) => teller.opening.unverified = true,
+        ("baseline", ["tests", tests]) => teller.sim.baseline = Some(fraction(tests)?),
+        ("check", [name, "absent"]) => drop(teller.sim.absent.insert((*name).to_owned())),
+        ("from", [phase]) => teller.from = Some((*phase).to_owned()),
+        ("mode", [mode, gates @ ..]) => {
+            workflow.mode = Some((*mode).to_owned());
+            if !gates.is_empty() {
+                let named = gates.iter().filter(|it| **it != "none").map(|it| (*it).to_owned());
+                workflow.modes.insert((*mode).to_owned(), named.collect());
+            }
+        }
+        ("required", [gate]) => {
+            workflow.gates.get_mut(*gate).ok_or(format!("no gate \"{gate}\""))?.required = true;
+        }
+        ("model", [model]) => workflow.agent.model = Some((*model).to_owned()),
+        ("profile", [name]) => workflow.models.profile = Some((*name).to_owned()),
+        ("halts-on-edit", []) => workflow.input.halt_on_edit = true,
+        ("pivots", []) => workflow.phases.iter_mut().for_each(|it| it.breaker.pivot = true),
+        ("limit", limit) => set_limit(&mut workflow.limits, limit)?,
+        ("deliverable", [skill, file]) => {
+            let skill = workflow.skills.entry((*skill).to_owned()).or_default();
+            skill.deliverables.push((*file).to_owned());
+        }
+        ("retries", [pair]) => {
+            let rules = workflow.retries.as_mut().ok_or("the workflow has no [retries]")?;
+            match pair.split_once('=') {
+                Some(("reset_on_different", value)) => rules.reset_on_different = value == "true",
+                Some(("at_most", value)) => rules.at_most = number(value)?,
+                Some(("same_error", value)) => rules.same_error = number(value)?,
+                Some(("total", value)) => rules.total = number(value)?,
+                Some(_) | None => return Err(format!("[retries] has no \"{pair}\"")),
+            }
+        }
+        ("threshold", [which, count]) => {
+            let count = number(count)?;
+            for breaker in workflow.phases.iter_mut().map(|it| &mut it.breaker) {
+                let threshold = match *which {
+                    "failures" => &mut breaker.failures,
+                    "no_progress" => &mut breaker.no_progress,
+                    "same_error" => &mut breaker.same_error,
+                    other => return Err(format!("a breaker has no threshold \"{other}\"")),
+                };
+                *threshold = threshold.map(|_| count);
+            }
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn set_limit(limits: &mut Limits, limit: &[&str]) -> Result<(), String> {
+    match limit {
+        ["iterations", count] => limits.iterations = Some(number(count)?),
+        ["phase", count] => limits.phase_iterations = number(count)?,
+        ["usd", usd] => limits.usd = Some(usd.parse().map_err(|_| format!("\"{usd}\" is no amount"))?),
+        ["tokens", count] => limits.tokens = Some(number(count)?),
+        ["time", time] => limits.time = Some(millis(time)?),
+        ["window", calls, then] => {
+            let then = match *then {
+                "ask" => WindowThen::Ask,
+                "wait" => WindowThen::Wait,
+                "pause" => WindowThen::Pause,
+                "abort" => WindowThen::Abort,
+                other => return Err(format!("a window cannot {other}; one of: ask, wait, pause, abort")),
+            };
+            limits.window = Some(Window { calls: number(calls)?, every: 3_600_000, then });
+        }
+        other => return Err(format!("no limit is called: {}", other.join(" "))),
+    }
+    Ok(())
+}

@@ -1,0 +1,283 @@
+//! One execution of a workflow, held by its owner: its definition, the state that its journal
+//! implies, and the journal itself. `record` takes a fact into account in memory; `commit` makes
+//! everything since the last one durable. A simulated run keeps its books in memory instead.
+
+pub(crate) use super::error::StoreError;
+use super::{Commit, Home, Journal, Question, QuestionChange, RowUpdate, Spend};
+use crate::engine::{Command, Effect, Event, State, Station, Status, Wait, acceptable, choices};
+use crate::time::Timestamp;
+use crate::workflow::model::Workflow;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+pub(crate) struct Run {
+    pub id: String,
+    pub workflow: Workflow,
+    pub state: State,
+    books: Books,
+    pending: Vec<(Timestamp, Event)>,
+    taken: Vec<i64>,
+}
+
+enum Books {
+    Disk { home: Rc<Home>, journal: Box<Journal>, project: String, place: String },
+    Memory(Box<Memory>),
+}
+
+/// The books of a simulated run: what a crash would leave.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    pub events: Vec<(Timestamp, Event)>,
+    pub commands: Vec<Command>,
+    /// The state that the events lead to, as it would stand beside them.
+    pub snapshot: Option<State>,
+}
+
+impl Run {
+    /// Becomes the owner of a run that exists.
+    pub(crate) fn open(home: Rc<Home>, id: &str, now: Timestamp) -> Result<Run, StoreError> {
+        let opened = Journal::open(&home, id)?;
+        let unreadable = |what: String| StoreError::Damaged { path: home.path().to_owned(), what };
+        let workflow: Workflow = serde_json::from_str(&home.definition(id)?)
+            .map_err(|error| unreadable(format!("the workflow of run {id} cannot be read: {error}")))?;
+        let mut state = match &opened.state {
+            Some(text) => serde_json::from_str(text)
+                .map_err(|error| unreadable(format!("the state of run {id} cannot be read: {error}")))?,
+            None => State::new(&workflow),
+        };
+        for recorded in &opened.tail {
+            let event = serde_json::from_str(&recorded.body)
+                .map_err(|error| unreadable(format!("event {} of run {id}: {error}", recorded.seq)))?;
+            state.apply(&workflow, Timestamp(recorded.at), &event);
+        }
+        let (project, place) = home.run(id)?.map(|row| (row.project, row.place)).unwrap_or_default();
+        let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
+        let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
+        let mut run =
+            Run { id: id.to_owned(), workflow, state, books, pending: Vec::new(), taken: Vec::new() };
+        run.record(now, Event::Owned { epoch });
+        Ok(run)
+    }
+
+    /// Makes a run whose books are in memory, going on from whatever they hold.
+    pub(crate) fn simulated(workflow: Workflow, memory: Memory) -> Run {
+        let state = memory.snapshot.clone().unwrap_or_else(|| State::new(&workflow));
+        let books = Books::Memory(Box::new(memory));
+        Run { id: "simulated".to_owned(), workflow, state, books, pending: Vec::new(), taken: Vec::new() }
+    }
+
+    /// Returns the folder that holds prompts, transcripts and check logs.
+    pub(crate) fn folder(&self) -> PathBuf {
+        match &self.books {
+            Books::Disk { home, .. } => home.folder(&self.id),
+            Books::Memory(_) => PathBuf::new(),
+        }
+    }
+
+    /// Takes one fact into account. It is durable after the next commit.
+    pub(crate) fn record(&mut self, at: Timestamp, event: Event) {
+        self.state.apply(&self.workflow, at, &event);
+        if let Books::Disk { journal, .. } = &mut self.books {
+            let body = serde_json::to_string(&event).expect("an event is plain data");
+            journal.append(at.0, event.kind(), &body);
+        }
+        self.pending.push((at, event));
+    }
+
+    /// Takes what has happened outside since the last time: what people have asked for, what other
+    /// runs have called, what providers have told them.
+    pub(crate) fn take_commands(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.take_wishes(now)?;
+        if self.state.station == Station::Ready {
+            self.notice_calls(now)?;
+            self.notice_hold(now)?;
+        }
+        Ok(())
+    }
+
+    /// The window of calls is shared by all runs of a project.
+    fn notice_calls(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let (Books::Disk { home, project, .. }, Some(window)) = (&self.books, &self.workflow.limits.window)
+        else {
+            return Ok(());
+        };
+        let own = self.state.calls.at(window, now);
+        let every = i64::try_from(window.every).unwrap_or(i64::MAX);
+        let since = if own.made == 0 { now.0.saturating_sub(every) } else { own.start.0 };
+        let all = home.calls_since(project, since)?;
+        let made = u32::try_from(all.count).unwrap_or(u32::MAX);
+        if own.made < made {
+            let start = all.oldest_at.map_or(own.start, Timestamp);
+            self.record(now, Event::Counted { start, made });
+        }
+        Ok(())
+    }
+
+    /// A provider that says no to one run says it to all that use the same agent.
+    fn notice_hold(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let Books::Disk { home, .. } = &self.books else { return Ok(()) };
+        if self.workflow.agent.cli == "command" || self.state.wait.is_some() {
+            return Ok(());
+        }
+        if let Some(hold) = home.hold(&self.workflow.agent.cli)?.filter(|it| now.0 < it.until) {
+            let (until, why) = (Timestamp(hold.until), hold.reason);
+            self.record(now, Event::Waits { until, why, wait: Wait::Provider });
+        }
+        Ok(())
+    }
+
+    /// Each command becomes a fact in the same
+    /// transaction that marks it as taken.
+    fn take_wishes(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let commands = match &mut self.books {
+            Books::Disk { home, journal, .. } => journal.pending_commands(home)?,
+            Books::Memory(memory) => {
+                for command in std::mem::take(&mut memory.commands) {
+                    self.obey(now, command);
+                }
+                return Ok(());
+            }
+        };
+        for (id, body) in commands {
+            if self.taken.contains(&id) {
+                continue;
+            }
+            self.taken.push(id);
+            match serde_json::from_str(&body) {
+                Ok(command) => self.obey(now, command),
+                Err(error) => {
+                    self.record(now, Event::Noted { text: format!("command {id} cannot be read: {error}") });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, now: Timestamp, command: Command) {
+        let event = match acceptable(&self.workflow, &self.state, command.clone()) {
+            Ok(command) => Event::Commanded(command),
+            Err(why) => Event::Refused { command, why },
+        };
+        self.record(now, event);
+    }
+
+    /// Makes everything since the last commit durable, or nothing, and returns it.
+    pub(crate) fn commit(&mut self) -> Result<Vec<(Timestamp, Event)>, StoreError> {
+        if self.pending.is_empty() {
+            return Ok(Vec::new());
+        }
+        match &mut self.books {
+            Books::Disk { home, journal, place, .. } => {
+                let state = serde_json::to_string(&self.state).expect("a state is plain data");
+                let commit = Commit {
+                    at: self.state.updated_at.0,
+                    state: &state,
+                    row: row(&self.workflow, &self.state, place),
+                    taken: &self.taken,
+                    questions: &questions(&self.pending),
+                    call_at: self.pending.iter().find_map(call_at),
+                    spend: spend(&self.pending),
+                    definition: None,
+                };
+                journal.commit(home, &commit)?;
+                self.taken.clear();
+            }
+            Books::Memory(memory) => {
+                memory.events.extend(self.pending.iter().cloned());
+                memory.snapshot = Some(self.state.clone());
+            }
+        }
+        Ok(std::mem::take(&mut self.pending))
+    }
+
+    /// Returns the books of a simulated run as a crash would leave them.
+    pub(crate) fn memory(&self) -> &Memory {
+        match &self.books {
+            Books::Memory(memory) => memory,
+            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        }
+    }
+
+    /// Returns them, and forgets what was not committed.
+    #[cfg(test)]
+    pub(crate) fn into_memory(self) -> Memory {
+        match self.books {
+            Books::Memory(memory) => *memory,
+            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        }
+    }
+
+    /// Puts a command into the books of a simulated run.
+    pub(crate) fn simulate_command(&mut self, command: Command) {
+        match &mut self.books {
+            Books::Memory(memory) => memory.commands.push(command),
+            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        }
+    }
+}
+
+fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
+    let status = Status::of(state);
+    RowUpdate {
+        status: status.word().to_owned(),
+        reason: Some(state.reason(workflow)),
+        next_step: Some(state.next_step(workflow)),
+        phase: Some(workflow.phases[state.phase].name.clone()),
+        iteration: state.visit.iteration.into(),
+        iterations_total: state.iterations_total.into(),
+        calls_total: state.calls_total.into(),
+        progress: Some(state.progress_percent(workflow).into()),
+        verified: state.verified(),
+        place: state.place.clone().unwrap_or_else(|| place.to_owned()),
+        branch: state.branch.clone(),
+        exit: Some(status.exit().into()),
+    }
+}
+
+fn questions(facts: &[(Timestamp, Event)]) -> Vec<QuestionChange> {
+    let mut changes = Vec::new();
+    for (at, event) in facts {
+        match event {
+            Event::Began(Effect::Ask(question)) => changes.push(QuestionChange::Asked(Question {
+                id: question.id.to_string(),
+                kind: question.kind.word().to_owned(),
+                text: question.text.clone(),
+                choices: serde_json::to_string(choices(&question.kind)).expect("words are plain data"),
+                asked_at: at.0,
+            })),
+            Event::Commanded(Command::Answer(answer)) => {
+                changes.push(QuestionChange::Answered { id: answer.question.to_string(), at: at.0 });
+            }
+            Event::Expired { question } => {
+                changes.push(QuestionChange::Answered { id: question.to_string(), at: at.0 });
+            }
+            _ => (),
+        }
+    }
+    changes
+}
+
+fn call_at((at, event): &(Timestamp, Event)) -> Option<i64> {
+    matches!(event, Event::Began(Effect::Work(_))).then_some(at.0)
+}
+
+fn spend(facts: &[(Timestamp, Event)]) -> Option<Spend> {
+    let mut sum: Option<Spend> = None;
+    for (at, event) in facts {
+        let Event::Ended(ended) = event else { continue };
+        if ended.usage.tokens == 0 && ended.usage.usd == 0.0 {
+            continue;
+        }
+        let spend = sum.get_or_insert_with(|| Spend {
+            day: at.to_string()[..10].to_owned(),
+            calls: 0,
+            tokens: 0,
+            micro_usd: 0,
+        });
+        spend.calls += 1;
+        spend.tokens = spend.tokens.saturating_add(i64::try_from(ended.usage.tokens).unwrap_or(i64::MAX));
+        // A float cast saturates, and what is not a number becomes nothing.
+        spend.micro_usd = spend.micro_usd.saturating_add((ended.usage.usd * 1e6) as i64);
+    }
+    sum
+}

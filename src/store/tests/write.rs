@@ -1,0 +1,194 @@
+//! What one owner writes: commits, commands, questions, calls, fencing.
+
+use super::*;
+
+#[test]
+fn a_commit_is_read_back_by_the_next_owner() {
+    let place = place();
+    let mut opened = Journal::open(&place.home, RUN).unwrap();
+    assert_eq!((opened.state, opened.tail, opened.journal.epoch()), (None, vec![], 1));
+    opened.journal.append(5, "opened", "{}");
+    opened.journal.append(6, "began", "{\"call\":1}");
+    let commit = Commit { call_at: Some(6), definition: Some("{\"name\":\"other\"}"), ..commit("{\"s\":1}") };
+    opened.journal.commit(&place.home, &commit).unwrap();
+    drop(opened.journal);
+
+    let again = Journal::open(&place.home, RUN).unwrap();
+    assert_eq!((again.state.as_deref(), again.tail, again.journal.seq()), (Some("{\"s\":1}"), vec![], 2));
+    assert_eq!(again.journal.epoch(), 2);
+    assert_eq!(
+        place.home.events(RUN, 2, 10).unwrap(),
+        [Recorded { seq: 2, epoch: 1, at: 6, kind: "began".into(), body: "{\"call\":1}".into() }]
+    );
+    assert_eq!(place.home.snapshot(RUN).unwrap(), Some(Snapshot { seq: 2, state: "{\"s\":1}".into() }));
+    assert_eq!(place.home.definition(RUN).unwrap(), "{\"name\":\"other\"}");
+    assert_eq!(place.home.calls_since("/work/shop", 6).unwrap(), Calls { count: 1, oldest_at: Some(6) });
+    assert_eq!(place.home.calls_since("/work/shop", 7).unwrap(), Calls { count: 0, oldest_at: None });
+    assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
+}
+
+#[test]
+fn nothing_is_visible_before_its_commit() {
+    let place = place();
+    let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
+    journal.append(5, "opened", "{}");
+    assert_eq!(place.home.events(RUN, 1, 10).unwrap(), []);
+}
+
+#[test]
+fn an_unchanged_commit_writes_nothing() {
+    let place = place();
+    let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
+    fill(&place.home, &mut journal, 1);
+    drop(journal);
+    let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
+    let wal = || std::fs::metadata(place.path().join("loop.db-wal")).unwrap().len();
+    let before = wal();
+    journal.commit(&place.home, &Commit { at: 9_000, ..commit("{\"seq\":1}") }).unwrap();
+    assert_eq!(wal(), before);
+    journal.commit(&place.home, &commit("{\"seq\":\"other\"}")).unwrap();
+    assert!(wal() > before);
+}
+
+#[test]
+fn a_grown_log_has_its_size_and_changes_nothing() {
+    let place = place();
+    let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
+    fill(&place.home, &mut journal, 2);
+    place.home.grow_log().unwrap();
+    let wal = || std::fs::metadata(place.path().join("loop.db-wal")).unwrap().len();
+    let grown = wal();
+    assert!(grown >= 4_200_000, "{grown}");
+    fill(&place.home, &mut journal, 50);
+    place.home.grow_log().unwrap();
+    assert_eq!(wal(), grown);
+    assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: 52 });
+    assert_eq!(place.home.faults().unwrap(), [] as [String; 0]);
+}
+
+#[test]
+fn a_command_is_taken_once_and_with_its_event() {
+    let place = place();
+    let id = place.home.command(RUN, 7, "{\"stop\":true}").unwrap();
+    let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
+    assert_eq!(journal.pending_commands(&place.home).unwrap(), [(id, "{\"stop\":true}".to_owned())]);
+    journal.append(8, "commanded", "{}");
+    journal.commit(&place.home, &Commit { taken: &[id], ..commit("{}") }).unwrap();
+    assert_eq!(journal.pending_commands(&place.home).unwrap(), []);
+
+    journal.append(9, "commanded", "{}");
+    let twice = journal.commit(&place.home, &Commit { taken: &[id], ..commit("{}") }).unwrap_err();
+    assert_eq!(twice.exit_code(), 8);
+    assert_eq!(place.home.events(RUN, 1, 10).unwrap().len(), 1);
+}
+
+#[test]
+fn questions_open_and_close_with_commits() {
+    let place = place();
+    let question = Question {
+        id: "q1".into(),
+        kind: "gate".into(),
+        text: "ship it?".into(),
+        choices: "[\"approve\",\"reject\"]".into(),
+        asked_at: 3,
+    };
+    let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
+    let asked = [QuestionChange::Asked(question.clone())];
+    journal.commit(&place.home, &Commit { questions: &asked, ..commit("{}") }).unwrap();
+    assert_eq!(place.home.open_questions(RUN).unwrap(), [question]);
+    let answered = [QuestionChange::Answered { id: "q1".into(), at: 4 }];
+    journal.commit(&place.home, &Commit { questions: &answered, ..commit("{}") }).unwrap();
+    assert_eq!(place.home.open_questions(RUN).unwrap(), []);
+}
+
+#[test]
+fn g16_a_replaced_owner_writes_nothing() {
+    let place = place();
+    let other = Home::open(&place.path()).unwrap();
+    let mut old = Journal::open(&place.home, RUN).unwrap().journal;
+    fill(&place.home, &mut old, 1);
+    // Taking over by force: the lock file is removed, so the old owner's lock is on a lost file.
+    std::fs::remove_file(place.home.folder(RUN).join("lock")).unwrap();
+    let mut young = Journal::open(&other, RUN).unwrap().journal;
+
+    old.append(3, "judged", "{\"from\":\"the dead\"}");
+    assert!(matches!(old.commit(&place.home, &commit("{\"old\":1}")), Err(StoreError::Fenced { .. })));
+    assert!(matches!(old.commit(&place.home, &commit("{\"old\":2}")), Err(StoreError::Fenced { .. })));
+    fill(&other, &mut young, 1);
+    let epochs: Vec<i64> = other.events(RUN, 1, 10).unwrap().iter().map(|event| event.epoch).collect();
+    assert_eq!(epochs, [1, 2]);
+    assert_eq!(other.snapshot(RUN).unwrap().unwrap().state, "{\"seq\":2}");
+    assert_eq!(other.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
+}
+
+#[test]
+fn holds_and_spend_are_kept_by_account_and_day() {
+    let place = place();
+    let hold = Hold { account: "claude".into(), until: 90, reason: "limit".into(), at: 10 };
+    place.home.put_hold(&hold).unwrap();
+    place.home.put_hold(&Hold { until: 95, ..hold.clone() }).unwrap();
+    assert_eq!(place.home.hold("claude").unwrap(), Some(Hold { until: 95, ..hold.clone() }));
+    assert_eq!(place.home.holds().unwrap().len(), 1);
+    assert!(place.home.clear_hold("claude").unwrap());
+    assert!(!place.home.clear_hold("claude").unwrap());
+
+    let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
+    let spend = Spend { day: "2026-01-31".into(), calls: 1, tokens: 500, micro_usd: 20 };
+    for tokens in [500, i64::MAX] {
+        let spend = Some(Spend { tokens, ..spend.clone() });
+        journal.commit(&place.home, &Commit { spend, ..commit("{}") }).unwrap();
+    }
+    let sum = Spend { day: "2026-01-31".into(), calls: 2, tokens: i64::MAX, micro_usd: 40 };
+    assert_eq!(place.home.spent_on("2026-01-31").unwrap(), sum);
+}
+
+#[test]
+fn g07_a_full_disk_keeps_events_pending_and_goes_on_when_space_returns() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::mount(folder.path(), "600k") else {
+        eprintln!("skipped: mounting a tmpfs needs root");
+        return;
+    };
+    let home = Home::open(&disk.0.join("home")).unwrap();
+    create(&home, RUN);
+    let mut journal = Journal::open(&home, RUN).unwrap().journal;
+    let body = format!("\"{}\"", "x".repeat(10_000));
+    let failure = loop {
+        let seq = journal.append(1, "reported", &body);
+        if let Err(error) = journal.commit(&home, &commit(&format!("{{\"seq\":{seq}}}"))) {
+            break error;
+        }
+        assert!(seq < 1_000, "the disk never filled");
+    };
+    assert!(matches!(failure, StoreError::Full { .. }), "{failure:?}");
+    assert_eq!(failure.exit_code(), 1);
+    let pending = journal.seq();
+    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: pending - 1 });
+
+    disk.resize("8m");
+    journal.commit(&home, &commit("{}")).unwrap();
+    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: pending });
+    assert_eq!(home.faults().unwrap(), [] as [String; 0]);
+}
+
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(at: &Path, size: &str) -> Option<SmallDisk> {
+        let options = format!("size={size}");
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(at).output().ok()?;
+        mount.status.success().then(|| SmallDisk(at.to_path_buf()))
+    }
+
+    fn resize(&self, size: &str) {
+        let options = format!("remount,size={size}");
+        assert!(Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap().success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}

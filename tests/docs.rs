@@ -1,0 +1,79 @@
+//! Commands that documents show exist, with the flags they show; links lead somewhere.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn documents() -> Vec<(PathBuf, String)> {
+    let mut found =
+        vec![PathBuf::from("README.md"), PathBuf::from("ARCHITECTURE.md"), PathBuf::from("CHANGELOG.md")];
+    let mut folders = vec![PathBuf::from("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path if path.extension().is_some_and(|it| it == "md") => found.push(path),
+                _ => (),
+            }
+        }
+    }
+    found.into_iter().map(|it| (it.clone(), std::fs::read_to_string(it).expect("text"))).collect()
+}
+
+fn help(words: &[&str]) -> Option<String> {
+    let done = Command::new(env!("CARGO_BIN_EXE_loop")).args(words).arg("--help").output().expect("loop");
+    done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// The lines of fenced blocks, and what stands between backticks, that begin with our name.
+fn commands(text: &str) -> Vec<String> {
+    let fenced = text.lines().map(str::trim).filter(|it| it.starts_with("loop "));
+    let inline = text.split('`').skip(1).step_by(2).filter(|it| it.starts_with("loop "));
+    fenced.chain(inline).map(|it| it.split(" #").next().unwrap_or(it).replace('\n', " ")).collect()
+}
+
+#[test]
+fn every_command_that_is_shown_exists() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for (path, text) in documents() {
+        for command in commands(&text) {
+            let mut words = command.split_whitespace().skip(1).filter(|it| !it.starts_with('-'));
+            let Some(name) = words.next().filter(|it| it.chars().all(|it| it.is_ascii_lowercase())) else {
+                continue;
+            };
+            seen += 1;
+            let nested = words.next().filter(|_| matches!(name, "hook" | "presets"));
+            let called: Vec<&str> = std::iter::once(name).chain(nested).collect();
+            let Some(help) = help(&called).or_else(|| help(&called[..1])) else {
+                wrong.push(format!("{}: {command}", path.display()));
+                continue;
+            };
+            let flags = command.split_whitespace().filter(|it| it.starts_with("--"));
+            for flag in flags.map(|it| it.split('=').next().unwrap_or(it)).filter(|it| it.len() > 2) {
+                let flag = flag.trim_end_matches([',', ';', ')', '.']);
+                if !help.contains(flag) {
+                    wrong.push(format!("{}: {command} has no {flag}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(40 < seen, "only {seen} commands were found");
+}
+
+#[test]
+fn every_link_between_documents_leads_somewhere() {
+    let mut wrong = Vec::new();
+    for (path, text) in documents() {
+        for link in text.split("](").skip(1).filter_map(|it| it.split(')').next()) {
+            let file = link.split('#').next().unwrap_or(link);
+            if file.is_empty() || file.contains("://") {
+                continue;
+            }
+            if !path.parent().unwrap_or(Path::new(".")).join(file).exists() {
+                wrong.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

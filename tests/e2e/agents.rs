@@ -1,0 +1,157 @@
+//! Agents that are not there, cannot be run, say nothing, say too much, or never end.
+
+use super::sandbox::{PROMISE, Sandbox};
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+#[test]
+fn en07_an_agent_that_is_not_there_is_named_and_costs_nothing() {
+    let sandbox = Sandbox::new();
+    let plain = sandbox.root().join("plain.txt");
+    std::fs::write(&plain, "not a program").expect("a file");
+    let folder = sandbox.root().join("io");
+    for program in [
+        "no-such-program",
+        "/no/such/program",
+        plain.to_str().expect("plain"),
+        folder.to_str().expect("plain"),
+        "''",
+    ] {
+        let done = sandbox.run(&["run", "it", "--agent-cmd", program, "--check", "tests=true"]).exits(2);
+        assert!(done.err.contains("next: "), "{program}: {}", done.err);
+        assert_eq!(sandbox.status(), serde_json::json!({ "run": null }), "{program}");
+    }
+    sandbox.run(&["run", "it", "--agent-cmd", "", "--check", "tests=true"]).exits(2);
+    sandbox.run(&["run", "it", "--agent-cmd", "'open", "--check", "tests=true"]).exits(2).says("quote");
+    sandbox.run(&["run", "it", "--agent", "nobody", "--check", "tests=true"]).exits(2);
+    sandbox.run(&["run", "it", "--check", "tests=true"]).exits(2);
+}
+
+#[test]
+fn en07_an_agent_that_goes_away_is_an_event() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.root().join("agent");
+    std::fs::write(&program, "#!/bin/sh\nrm -f \"$0\"\ndate +%N > work; git add -A; git commit -qm x\n")
+        .expect("a file");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let program = program.to_str().expect("plain");
+    sandbox.run(&["run", "it", "--agent-cmd", program, "--check", "tests=true"]).exits(4);
+    assert_eq!(sandbox.status()["status"], "halted");
+    sandbox.run(&["log"]).says("could not be started");
+}
+
+/// The kernel cannot run it although it is executable.
+#[test]
+fn en07_garbage_that_is_executable_is_an_event() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.root().join("garbage");
+    std::fs::write(&program, [0u8, 159, 146, 150, 255, 254, 10, 7]).expect("a file");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let done =
+        sandbox.run(&["run", "it", "--agent-cmd", program.to_str().expect("plain"), "--check", "tests=true"]);
+    assert!(matches!(done.code, 2 | 4), "{done:?}");
+    sandbox.assert_nothing_runs();
+}
+
+#[test]
+fn g33_any_bytes_are_survived() {
+    for script in [
+        "head -c 1000000 /dev/urandom",
+        "head -c 1000000 /dev/zero",
+        "printf '\\377\\376\\000<promise>TASK_COMPLETE</promise\\000>\\n'",
+        "i=0; while [ $i -lt 20000 ]; do echo '{{{{[[[['; i=$((i+1)); done",
+        "exit 7",
+        "kill -SEGV $$",
+        "exec <&- >&- 2>&-",
+        "",
+    ] {
+        let sandbox = Sandbox::new();
+        let agent = sandbox.agent(script);
+        let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+        assert_eq!(done.code, 4, "{script}: {done:?}");
+        assert_eq!(sandbox.status()["status"], "halted", "{script}");
+        sandbox.run(&["show", "1"]).exits(0);
+        sandbox.assert_nothing_runs();
+    }
+}
+
+/// An agent that reads none of its prompt must not hang or harm us.
+#[test]
+fn g33_a_prompt_that_nobody_reads_harms_nothing() {
+    let sandbox = Sandbox::new();
+    let design: String = (0..20_000).map(|it| format!("line {it} of a long design\n")).collect();
+    sandbox.write("DESIGN-1.md", format!("# Long\n\n{design}"));
+    sandbox.commit("a design");
+    let agent = "sh -c 'exec <&-; echo; echo \"<promise>TASK_COMPLETE</promise>\"'";
+    sandbox.run(&["run", "--agent-cmd", agent, "--check", "tests=true"]).exits(0);
+}
+
+#[test]
+fn en06_fifty_megabytes_and_the_promise_is_still_found() {
+    let sandbox = Sandbox::new();
+    let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
+    let agent = sandbox.agent(&format!(
+        "yes 0123456789012345678901234567890123456789 | head -c 50000000; head -c 5000000 /dev/zero; echo\n\
+         {PROMISE}; echo here > \"$OUT/at\"; read x < \"$OUT/go\""
+    ));
+    let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    at.hear();
+    for (pid, line) in sandbox.processes().into_iter().filter(|(_, line)| line.contains("/loop ")) {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+        let most = status.lines().find_map(|it| it.strip_prefix("VmHWM:")).expect("a peak");
+        let kilobytes: u64 = most.trim().trim_end_matches(" kB").parse().expect("a number");
+        assert!(kilobytes < 64 << 10, "{line} took {kilobytes} kB");
+    }
+    go.say();
+    running.wait().exits(0);
+    let bytes = sandbox.contents(&sandbox.home).iter().map(|(_, it)| it.len()).sum::<usize>();
+    assert!(bytes < 70_000_000, "{bytes} bytes were kept");
+}
+
+#[test]
+fn en05_a_hanging_agent_is_ended() {
+    let sandbox = Sandbox::new();
+    let workflow = "extends = \"ralph\"\n[agent]\nidle_timeout = \"1s\"\nfirst_timeout = \"1s\"\n";
+    std::fs::write(sandbox.note("flow.toml"), workflow).expect("a file");
+    let flow = sandbox.note("flow.toml");
+    let flow = flow.to_str().expect("plain");
+    let agent = sandbox.agent("[ \"$LOOP_CALL\" = 1 ] || echo something; setsid sleep 1000 & sleep 1000");
+    let began = Instant::now();
+    sandbox.run(&["run", "it", "--workflow", flow, "--agent-cmd", &agent, "--check", "tests=true"]).exits(4);
+    assert!(began.elapsed() < Duration::from_secs(20), "it took {:?}", began.elapsed());
+    sandbox.run(&["log"]).says("no first output within 1s").says("no output for 1s");
+    let status = sandbox.status();
+    assert_eq!((&status["status"], &status["iterations_total"]), (&"halted".into(), &2.into()));
+    sandbox.assert_nothing_runs();
+}
+
+#[test]
+fn en05_a_hanging_check_is_ended() {
+    let sandbox = Sandbox::new();
+    let workflow =
+        "extends = \"ralph\"\n[checks.tests]\nrun = \"sleep 1000 & sleep 1000\"\ntimeout = \"1s\"\n";
+    std::fs::write(sandbox.note("flow.toml"), workflow).expect("a file");
+    let flow = sandbox.note("flow.toml");
+    let agent = sandbox.agent(PROMISE);
+    sandbox
+        .run(&["run", "it", "--workflow", flow.to_str().expect("plain"), "--agent-cmd", &agent, "-n", "1"])
+        .exits(6);
+    sandbox.run(&["log"]).says("timed out after 1s");
+    sandbox.assert_nothing_runs();
+}
+
+/// Somebody starts it from a folder below: the program is found where they are.
+#[test]
+fn en07_a_relative_program_is_found_from_where_the_user_is() {
+    let sandbox = Sandbox::new();
+    sandbox.write("below/agent.sh", format!("#!/bin/sh\n{PROMISE}\n"));
+    let path = sandbox.project.join("below/agent.sh");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    sandbox.commit("an agent");
+    let mut command = sandbox.command(&["run", "it", "--agent-cmd", "./agent.sh", "--check", "tests=true"]);
+    command.current_dir(sandbox.project.join("below"));
+    sandbox.start(command).wait().exits(0);
+    sandbox
+        .run(&["run", "that", "-C", "below", "--agent-cmd", "./agent.sh", "--check", "tests=true"])
+        .exits(0);
+}

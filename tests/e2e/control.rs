@@ -1,0 +1,236 @@
+//! Stopping, cancelling, beginning anew, looking without touching: what people do with runs.
+
+use super::sandbox::{COMMIT, PROMISE, Sandbox};
+
+#[test]
+fn lp19_stop_lets_the_iteration_finish() {
+    let sandbox = Sandbox::new();
+    let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
+    let agent = sandbox.agent(&format!(
+        "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; read x < \"$OUT/go\"; }}; date +%N > work; {COMMIT}; {PROMISE}"
+    ));
+    let check = "tests=echo checked >> $OUT/checked; cat work; [ $(git log --oneline | wc -l) = 3 ]";
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", check];
+    let running = sandbox.spawn(&command);
+    at.hear();
+    sandbox.run(&["stop"]).exits(0).says("after this iteration");
+    go.say();
+    let done = running.wait().exits(5).says("stopped");
+    assert!(done.err.contains("next: loop run"), "{}", done.err);
+    let status = sandbox.status();
+    assert_eq!((&status["status"], &status["iterations_total"]), (&"stopped".into(), &1.into()));
+    assert_eq!(sandbox.notes("checked").len(), 2, "the iteration was measured to its end");
+    assert_eq!(sandbox.calls(), [1]);
+    sandbox.run(&["run"]).exits(0);
+    assert_eq!(sandbox.calls(), [1, 2]);
+}
+
+#[test]
+fn lp19_stop_now_ends_the_call() {
+    let sandbox = Sandbox::new();
+    let (at, _go) = (sandbox.fifo("at"), sandbox.fifo("go"));
+    let agent = sandbox.agent("echo here > \"$OUT/at\"; read x < \"$OUT/go\"");
+    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    at.hear();
+    sandbox.run(&["stop", "--now"]).exits(0);
+    running.wait().exits(5);
+    let status = sandbox.status();
+    assert_eq!((&status["status"], &status["iterations_total"]), (&"paused".into(), &0.into()));
+    sandbox.assert_nothing_runs();
+}
+
+#[test]
+fn rt21_cancel_says_where_it_was_and_a_cancelled_run_is_over() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["cancel"]).exits(0).says("no active loop");
+    let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=cat work; exit 1", "-n", "1"];
+    sandbox.run(&command).exits(6);
+    sandbox.run(&["cancel"]).exits(0).says("cancelled at iteration 1/1: build it");
+    let status = sandbox.status();
+    assert_eq!(status["status"], "cancelled");
+    let mirror: serde_json::Value =
+        serde_json::from_str(&sandbox.read(".claude-task-state.json")).expect("JSON");
+    assert_eq!(mirror["status"], "cancelled");
+    sandbox.run(&["resume"]).exits(2).says("cancelled");
+    sandbox.run(&["cancel"]).exits(0).says("no active loop");
+    sandbox.run(&["guide", "more"]).exits(2);
+    sandbox.run(&command).exits(6);
+    assert_ne!(sandbox.status()["run"], status["run"], "run opens another");
+    assert_eq!(sandbox.calls(), [1, 1]);
+}
+
+#[test]
+fn rt21_cancel_ends_a_call_that_is_under_way() {
+    let sandbox = Sandbox::new();
+    let (at, _go) = (sandbox.fifo("at"), sandbox.fifo("go"));
+    let agent = sandbox.agent("echo here > \"$OUT/at\"; read x < \"$OUT/go\"");
+    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    at.hear();
+    sandbox.run(&["cancel"]).exits(0);
+    running.wait().exits(5).says("cancelled");
+    assert_eq!(sandbox.status()["status"], "cancelled");
+    sandbox.assert_nothing_runs();
+}
+
+#[test]
+fn runs_a_completed_run_says_so_and_fresh_begins_anew() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(PROMISE);
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"];
+    sandbox.run(&command).exits(0);
+    let first = sandbox.status();
+    sandbox.run(&command).exits(0).says("already completed");
+    sandbox.run(&["resume"]).exits(0).says("already completed");
+    sandbox.run(&["stop"]).exits(0).says("no active loop");
+    assert_eq!(sandbox.calls(), [1]);
+    sandbox.run(&[&command[..], &["--fresh"]].concat()).exits(0);
+    assert_eq!(sandbox.calls(), [1, 1]);
+    let second = sandbox.status();
+    assert_ne!(first["run"], second["run"]);
+    assert_eq!(second["status"], "completed");
+}
+
+#[test]
+fn runs_fresh_cancels_what_was_unfinished() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=cat work; exit 1", "-n", "1"];
+    sandbox.run(&command).exits(6);
+    let first = sandbox.status()["run"].as_str().expect("an id").to_owned();
+    sandbox.run(&[&command[..], &["--fresh"]].concat()).exits(6);
+    let before = sandbox.run(&["status", "--json", "--run", &first]).exits(0);
+    assert!(before.out.contains("\"cancelled\""), "{}", before.out);
+    assert_ne!(sandbox.status()["run"], first.as_str());
+}
+
+#[test]
+fn runs_several_unfinished_runs_are_listed() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
+    let flags = ["--agent-cmd", &agent, "--check", "tests=cat work; exit 1", "-n", "1"];
+    sandbox.run(&[&["run", "build one"], &flags[..]].concat()).exits(6);
+    let first = sandbox.status()["run"].as_str().expect("an id").to_owned();
+    sandbox.run(&[&["run", "build two"], &flags[..]].concat()).exits(6);
+    for command in
+        [&["cancel"][..], &["stop"], &["resume"], &["run"], &["guide", "x"], &["answer", "reset"], &["pause"]]
+    {
+        sandbox.run(command).exits(2).says("build one").says("build two").says("--run ID");
+    }
+    sandbox.run(&["status"]).exits(0).says("build two");
+    sandbox.run(&["cancel", "--run", &first[..8]]).exits(0).says("build one");
+    sandbox.run(&["cancel"]).exits(0).says("build two");
+    sandbox.run(&["status", "--run", "ffffffffffff"]).exits(2);
+}
+
+#[test]
+fn runs_without_an_input_the_only_unfinished_run_goes_on() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["run"]).exits(2);
+    let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
+    sandbox
+        .run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=cat work; exit 1", "-n", "1"])
+        .exits(6);
+    sandbox.run(&["run"]).exits(6);
+    sandbox.run(&["run", "--max", "2"]).exits(6);
+    sandbox.run(&["run", "--preset", "ralph", "--max", "3"]).exits(6);
+    assert_eq!(sandbox.calls(), [1, 2, 3]);
+    let id = sandbox.status()["run"].as_str().expect("an id").to_owned();
+    sandbox.run(&["run", "--run", &id[..8], "--max", "4"]).exits(6);
+    assert_eq!(sandbox.calls(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn en14_a_dry_run_writes_nothing_and_starts_nothing() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=cat work; exit 1", "-n", "1"];
+    let dry: Vec<&str> = [&command[..], &["--dry-run"]].concat();
+    let before = sandbox.contents(&sandbox.project);
+    sandbox.run(&dry).exits(0);
+    assert_eq!(sandbox.contents(&sandbox.project), before);
+    assert!(!sandbox.home.exists(), "{:?}", sandbox.contents(&sandbox.home));
+    sandbox.run(&command).exits(6);
+    let before = (sandbox.contents(&sandbox.project), sandbox.contents(&sandbox.home));
+    let done = sandbox.run(&dry).exits(0);
+    assert!(!done.out.trim().is_empty());
+    sandbox.run(&["run", "--dry-run"]).exits(0);
+    assert!(
+        before == (sandbox.contents(&sandbox.project), sandbox.contents(&sandbox.home)),
+        "something was written"
+    );
+    assert_eq!(sandbox.calls(), [1]);
+}
+
+/// Reading commands leave the journal alone.
+#[test]
+fn en14_looking_changes_nothing() {
+    let sandbox = Sandbox::new();
+    for command in [
+        &[][..],
+        &["status"],
+        &["runs"],
+        &["log"],
+        &["show"],
+        &["why"],
+        &["answer"],
+        &["verify"],
+        &["restore"],
+    ] {
+        let done = sandbox.run(command);
+        assert!(matches!(done.code, 0 | 2), "{command:?}: {done:?}");
+        assert!(!sandbox.home.exists(), "{command:?} made a home");
+    }
+    let agent = sandbox.agent(PROMISE);
+    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=false"]).exits(4);
+    let before = sandbox.events();
+    for command in [
+        &[][..],
+        &["status"],
+        &["runs"],
+        &["log"],
+        &["show"],
+        &["show", "1"],
+        &["why"],
+        &["answer"],
+        &["verify"],
+        &["restore"],
+    ] {
+        sandbox.run(command).exits(0);
+    }
+    assert_eq!(sandbox.events(), before);
+}
+
+#[test]
+fn runs_next_makes_one_call() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(&format!("echo \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"));
+    let command =
+        ["next", "build it", "--agent-cmd", &agent, "--check", "tests=cat work; [ $(wc -l < work) = 3 ]"];
+    sandbox.run(&command).exits(5);
+    assert_eq!(sandbox.calls(), [1]);
+    let status = sandbox.status();
+    assert_eq!(status["iterations_total"], 1, "the iteration is judged");
+    sandbox.run(&command).exits(5);
+    assert_eq!(sandbox.calls(), [1, 2]);
+    sandbox.run(&["next"]).exits(0);
+    assert_eq!(sandbox.calls(), [1, 2, 3]);
+    sandbox.run(&command).exits(0);
+    assert_eq!(sandbox.calls(), [1, 2, 3]);
+    sandbox.assert_nothing_runs();
+}
+
+#[test]
+fn runs_a_run_inside_a_call_needs_a_word() {
+    let sandbox = Sandbox::new();
+    let program = super::sandbox::LOOP;
+    let agent = sandbox.agent(&format!(
+        "mkdir -p inner; cd inner; git init -q; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x\n\
+         for it in '' --nested; do '{program}' run inner --agent-cmd \"echo '<promise>TASK_COMPLETE</promise>'\" \
+         --check tests=true --home \"$OUT/inner-home\" $it >> \"$OUT/said\" 2>&1; echo $? >> \"$OUT/codes\"; done\n\
+         cd ..; rm -rf inner; {PROMISE}"
+    ));
+    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    assert_eq!(sandbox.notes("codes"), ["2", "0"], "{:?}", sandbox.notes("said"));
+    sandbox.assert_nothing_runs();
+}

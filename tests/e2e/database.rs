@@ -1,0 +1,114 @@
+//! A database that is damaged, newer, foreign or locked: refused by name, and never touched.
+
+use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use rusqlite::Connection;
+
+fn capped() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
+    sandbox
+        .run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=cat work; exit 1", "-n", "1"])
+        .exits(6);
+    sandbox
+}
+
+fn database(sandbox: &Sandbox) -> Connection {
+    Connection::open(sandbox.home.join("loop.db")).expect("a database")
+}
+
+fn assert_refused(sandbox: &Sandbox, word: &str) {
+    let before = std::fs::read(sandbox.home.join("loop.db")).expect("a file");
+    for command in [
+        &["status"][..],
+        &["run"],
+        &["run", "other", "--agent-cmd", "true", "--check", "tests=true"],
+        &["resume"],
+        &["cancel"],
+        &["runs"],
+    ] {
+        let done = sandbox.run(command).exits(8);
+        assert!(done.err.contains("loop.db") && done.err.contains(word), "{command:?}: {}", done.err);
+    }
+    assert!(before == std::fs::read(sandbox.home.join("loop.db")).expect("a file"), "it was touched");
+    assert_eq!(sandbox.calls(), [1]);
+}
+
+#[test]
+fn g08_a_newer_database_is_refused() {
+    let sandbox = capped();
+    database(&sandbox).pragma_update(None, "user_version", 4711).expect("a version");
+    assert_refused(&sandbox, "later version");
+}
+
+#[test]
+fn g08_a_foreign_database_is_refused() {
+    let sandbox = capped();
+    database(&sandbox).pragma_update(None, "application_id", 12345).expect("an id");
+    assert_refused(&sandbox, "not a database of loop");
+}
+
+#[test]
+fn g04_a_file_that_is_no_database_is_refused() {
+    let sandbox = capped();
+    for name in ["loop.db-wal", "loop.db-shm"] {
+        let _may_be_absent = std::fs::remove_file(sandbox.home.join(name));
+    }
+    std::fs::write(
+        sandbox.home.join("loop.db"),
+        "this is a shopping list, not a database at all\n".repeat(200),
+    )
+    .expect("a file");
+    assert_refused(&sandbox, "not a database of loop");
+}
+
+/// Wherever a page is damaged, nothing panics, nothing is called, and what is said has a code.
+#[test]
+fn g04_a_damaged_page_is_found_and_nothing_begins() {
+    let sandbox = capped();
+    database(&sandbox).pragma_update(None, "wal_checkpoint", "TRUNCATE").expect("a checkpoint");
+    let whole = std::fs::read(sandbox.home.join("loop.db")).expect("a file");
+    assert!(8192 < whole.len());
+    let mut refused = 0;
+    for offset in (100..whole.len()).step_by(whole.len() / 24) {
+        let mut damaged = whole.clone();
+        let end = (offset + 64).min(damaged.len());
+        damaged[offset..end].iter_mut().for_each(|it| *it ^= 0xa5);
+        for name in ["loop.db-wal", "loop.db-shm"] {
+            let _may_be_absent = std::fs::remove_file(sandbox.home.join(name));
+        }
+        std::fs::write(sandbox.home.join("loop.db"), &damaged).expect("a file");
+        for command in [&["status"][..], &["run"], &["verify"], &["log"]] {
+            let done = sandbox.run(command);
+            // A page that a command does not read does not trouble it.
+            assert!(matches!(done.code, 0 | 2 | 6 | 8), "{command:?} at {offset}: {done:?}");
+            refused += u32::from(done.code == 8);
+        }
+    }
+    assert!(0 < refused);
+    assert_eq!(sandbox.calls(), [1]);
+}
+
+#[test]
+fn g27_a_changed_event_is_found() {
+    let sandbox = capped();
+    let id = sandbox.status()["run"].as_str().expect("an id").to_owned();
+    sandbox.run(&["verify"]).exits(0).says("whole");
+    let changed = database(&sandbox)
+        .execute("update event set body = replace(body, 'exit status 1', 'exit status 0') where body like '%exit status 1%'", [])
+        .expect("a change");
+    assert!(0 < changed);
+    let done = sandbox.run(&["verify"]).exits(8);
+    assert!(done.err.contains(&id[..8]), "{}", done.err);
+}
+
+/// Another program has it and does not let go.
+#[test]
+fn g07_a_locked_database_is_waited_for_and_then_named() {
+    let sandbox = capped();
+    let other = database(&sandbox);
+    other.execute_batch("begin exclusive").expect("a lock");
+    let done = sandbox.run(&["guide", "hello"]).exits(1);
+    assert!(done.err.contains("locked"), "{}", done.err);
+    other.execute_batch("rollback").expect("free again");
+    sandbox.run(&["guide", "hello"]).exits(0);
+}

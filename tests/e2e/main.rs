@@ -1,0 +1,29 @@
+//! The product's promises, attacked from the outside: the real binary, real git, real shells as
+//! agents, a project and a home of their own for each test. Nothing here knows the inside.
+//!
+//! Tests are named after the promise or the case that they attack, or, where the contract alone says
+//! it, after its subject. Random ones print their seed;
+//! `LOOP_TEST_TIMES=N` repeats the expensive ones N times.
+
+mod agents;
+mod attach;
+mod control;
+mod crowd;
+mod database;
+mod demo;
+mod fifo;
+mod forged;
+mod gates;
+mod json;
+mod kills;
+mod liar;
+mod mirror;
+mod places;
+mod proof;
+mod questions;
+mod sandbox;
+mod secrets;
+mod signals;
+mod snapshots;
+mod starved;
+mod terminal;

@@ -1,0 +1,109 @@
+//! A home that may not be written, and one that is full.
+
+use super::sandbox::{COMMIT, Done, LOOP, PROMISE, Sandbox, skipped};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+use std::process::Command;
+
+/// The usual number of a user who owns nothing.
+const NOBODY: u32 = 65534;
+
+#[test]
+fn g07_a_home_that_may_not_be_written_is_named() {
+    const NAME: &str = "g07_a_home_that_may_not_be_written_is_named";
+    if !rustix::process::geteuid().is_root() {
+        return skipped(NAME, "needs root, to become somebody else");
+    }
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(PROMISE);
+    std::fs::create_dir(&sandbox.home).expect("a home");
+    give_to_nobody(sandbox.root());
+    chown(&sandbox.home, Some(0), Some(0)).expect("root's");
+    std::fs::set_permissions(&sandbox.home, std::fs::Permissions::from_mode(0o555)).expect("a mode");
+    let mut command = Command::new("setpriv");
+    sandbox.furnish(&mut command);
+    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", LOOP]);
+    command.args(["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).current_dir(&sandbox.project);
+    let done: Done = sandbox.start(command).wait();
+    if done.err.contains("setpriv") || done.code == 127 {
+        return skipped(NAME, &done.err);
+    }
+    let done = done.exits(1);
+    assert!(done.err.contains("loop-home"), "{}", done.err);
+    assert!(sandbox.calls().is_empty());
+}
+
+fn give_to_nobody(path: &Path) {
+    chown(path, Some(NOBODY), Some(NOBODY)).expect("root may");
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).expect("a folder").flatten() {
+            if !entry.file_type().expect("a kind").is_symlink() {
+                give_to_nobody(&entry.path());
+            }
+        }
+    }
+}
+
+/// A small file system of its own for the home.
+struct Mounted<'a>(&'a Path);
+
+impl Mounted<'_> {
+    fn new<'a>(path: &'a Path, options: &str) -> Option<Mounted<'a>> {
+        std::fs::create_dir_all(path).expect("a folder");
+        let done = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(path).output();
+        done.is_ok_and(|it| it.status.success()).then_some(Mounted(path))
+    }
+
+    fn change(&self, options: &str) {
+        let done = Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(self.0).output();
+        assert!(done.expect("mount").status.success());
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0).output();
+    }
+}
+
+#[test]
+fn g07_a_full_home_stops_it_safely_and_it_goes_on_when_there_is_room() {
+    const NAME: &str = "g07_a_full_home_stops_it_safely";
+    let mut stopped = 0;
+    for kilobytes in [16, 64, 160, 256, 384, 640, 1024] {
+        let sandbox = Sandbox::new();
+        let size = format!("size={kilobytes}k,mode=0700");
+        let Some(home) = Mounted::new(&sandbox.home, &size) else {
+            return skipped(NAME, "a file system cannot be mounted here");
+        };
+        let agent = sandbox.agent(&format!(
+            "head -c 60000 /dev/zero | tr '\\0' a; echo; echo \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"
+        ));
+        let command =
+            ["run", "it", "--agent-cmd", &agent, "--check", "tests=cat work; [ $(wc -l < work) = 4 ]"];
+        let done = sandbox.run(&command);
+        if done.code == 0 {
+            continue;
+        }
+        stopped += 1;
+        assert!(matches!(done.code, 1 | 4), "{kilobytes} KiB: {done:?}");
+        if done.code == 1 {
+            assert!(done.err.contains("loop-home"), "{kilobytes} KiB: {done:?}");
+        }
+        home.change("size=64m");
+        sandbox.assert_nothing_runs();
+        let mut after = sandbox.run(&command);
+        if after.code == 4 {
+            sandbox.run(&["answer", "reset"]).exits(0);
+            after = sandbox.run(&command);
+        }
+        assert_eq!(after.code, 0, "{kilobytes} KiB, with room: {after:?}");
+        let calls = sandbox.calls();
+        let mut once = calls.clone();
+        once.dedup();
+        assert_eq!(calls, once, "{kilobytes} KiB: a call was made twice");
+        sandbox.run(&["verify"]).exits(0);
+        drop(home);
+    }
+    assert!(0 < stopped, "every home was large enough");
+}

@@ -1,0 +1,225 @@
+//! `setup`, `check`, `presets` and `simulate` as a person meets them: the real binary in a folder of
+//! its own.
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Folder {
+        let folder = Folder(tempfile::tempdir().expect("a folder"));
+        std::fs::create_dir_all(folder.path(".git")).expect("a folder");
+        for (path, text) in files {
+            let path = folder.path(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            std::fs::write(path, text).expect("it can be written");
+        }
+        folder
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.path().join("project").join(path)
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_loop"))
+            .args(arguments)
+            .current_dir(self.path(""))
+            .env("LOOP_HOME", self.0.path().join("home"))
+            .env("HOME", self.0.path())
+            .env("PATH", self.0.path().join("no-programs"))
+            .env_remove("XDG_CONFIG_HOME")
+            .output()
+            .expect("loop runs");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is text");
+        (status.code().unwrap_or(-1), text(stdout), text(stderr))
+    }
+}
+
+const CARGO: (&str, &str) = ("Cargo.toml", "[package]\nname = \"x\"\nversion = \"0.1.0\"\n");
+
+#[test]
+fn setup_writes_a_few_lines_that_check_takes() {
+    let folder = Folder::new(&[CARGO]);
+    let (code, written, _) = folder.run(&["setup", "tdd", "--agent", "claude"]);
+    assert_eq!((code, written.as_str()), (0, ".loop/workflow.toml\n"));
+    assert_eq!(
+        folder.read(".loop/workflow.toml"),
+        "# What this project changes of the preset. All of it: loop presets show tdd\n\
+         extends = \"tdd\"\n\n\
+         [agent]\ncli = \"claude\"\n\n\
+         [checks.build]\nrun = \"cargo build\"  # found in Cargo.toml\n\n\
+         [checks.tests]\nrun = \"cargo test --no-fail-fast\"  # found in Cargo.toml\n"
+    );
+    let (code, said, _) = folder.run(&["check", "-q"]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        said,
+        "tdd has no mistakes: Red, green, refactor, document, QA\n\
+         RED -> GREEN -> REFACTOR -> DOCUMENT -> QA [back to GREEN] -> done\n\
+         it ends or asks a person after at most 900 agent calls\n"
+    );
+}
+
+#[test]
+fn setup_never_overwrites() {
+    for arguments in [&["setup", "ralph"][..], &["setup", "tdd", "--full"], &["setup", "plan"]] {
+        let folder = Folder::new(&[(".loop/workflow.toml", "mine")]);
+        let (code, _, said) = folder.run(arguments);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains(".loop/workflow.toml is there already"), "{said}");
+        assert_eq!(folder.read(".loop/workflow.toml"), "mine");
+        assert!(!folder.path(".loop/prompts").exists(), "all or nothing");
+        assert!(!folder.path(".planning").exists(), "all or nothing");
+    }
+}
+
+#[test]
+fn a_full_copy_means_the_same_as_the_preset() {
+    for (preset, files) in [("tdd", 6), ("engineering", 3), ("plan", 6), ("ralph", 2)] {
+        let folder = Folder::new(&[]);
+        let (code, written, said) = folder.run(&["setup", preset, "--full"]);
+        assert_eq!((code, written.lines().count()), (0, files), "{written}{said}");
+        let copied = folder.run(&["check", "--json"]);
+        assert_eq!(copied, Folder::new(&[]).run(&["check", "--preset", preset, "--json"]));
+    }
+}
+
+#[test]
+fn lp37_setup_plan_adds_to_the_planning_folder() {
+    let config = "{\n  \"mode\": \"yolo\",\n  \"depth\": {\"of\": 3}\n}\n";
+    let folder = Folder::new(&[CARGO, (".planning/config.json", config)]);
+    let (code, written, said) = folder.run(&["setup", "plan"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(written, ".loop/workflow.toml\n.planning/config.json\n.planning/LEARNINGS.md\n");
+    let text = folder.read(".planning/config.json");
+    assert!(
+        text.starts_with("{\n  \"mode\": \"yolo\",\n  \"depth\": {\"of\": 3},\n"),
+        "nothing moved: {text}"
+    );
+    let read: Value = serde_json::from_str(&text).expect("it is JSON");
+    let commands = json!(["cargo build", "cargo test --no-fail-fast"]);
+    let section = json!({
+        "enabled": true, "max_iterations": 50, "stuck_threshold": 3, "parallel_waves": false,
+        "validation_commands": commands,
+    });
+    assert_eq!(read, json!({ "mode": "yolo", "depth": { "of": 3 }, "loop": section }));
+    let learnings = folder.read(".planning/LEARNINGS.md");
+    for heading in
+        ["Validation Commands", "Patterns", "Constraints", "Session Decisions", "Discovered Issues"]
+    {
+        assert!(learnings.contains(&format!("\n## {heading}\n")), "{heading} is missing");
+    }
+    assert!(learnings.contains("cargo build\ncargo test --no-fail-fast\n"));
+}
+
+#[test]
+fn setup_plan_keeps_what_a_person_configured() {
+    let config = r#"{"loop": {"max_iterations": 7, "validation_commands": ["make"]}, "a": 1}"#;
+    let folder = Folder::new(&[CARGO, (".planning/config.json", config), (".planning/LEARNINGS.md", "mine")]);
+    assert_eq!(folder.run(&["setup", "plan"]).0, 0);
+    let read: Value = serde_json::from_str(&folder.read(".planning/config.json")).expect("it is JSON");
+    assert_eq!(read["a"], 1);
+    assert_eq!(
+        read["loop"],
+        json!({
+            "enabled": true, "max_iterations": 7, "stuck_threshold": 3, "parallel_waves": false,
+            "validation_commands": ["make"],
+        })
+    );
+    assert_eq!(folder.read(".planning/LEARNINGS.md"), "mine");
+    let broken = Folder::new(&[(".planning/config.json", "{ no json")]);
+    let (code, _, said) = broken.run(&["setup", "plan"]);
+    assert_eq!(code, 2, "{said}");
+    assert_eq!(broken.read(".planning/config.json"), "{ no json");
+    assert!(!broken.path(".loop").exists(), "all or nothing");
+}
+
+#[test]
+fn setup_refuses_what_would_be_no_workflow() {
+    let folder = Folder::new(&[]);
+    for arguments in [&["setup", "tddd"][..], &["setup", "tdd", "--agent", "cluade"]] {
+        let (code, _, said) = folder.run(arguments);
+        assert_eq!(code, 2, "{said}");
+    }
+    assert!(!folder.path(".loop").exists());
+}
+
+#[test]
+fn check_says_everything_at_once() {
+    let text = "extends = \"tdd\"\n[agent]\nmodle = \"x\"\n[[phase]]\nname = \"GREEN\"\nexit = \"tests_faling == 0\"\n";
+    let folder = Folder::new(&[("mine.toml", text)]);
+    let (code, out, said) = folder.run(&["check", "mine.toml"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert_eq!(
+        said,
+        "mine.toml:3:1: [agent] has no key \"modle\"\n  |\n3 | modle = \"x\"\n  | ^^^^^\n  next: did you mean \"model\"?\n\n\
+         mine.toml:6:9: nothing supplies \"tests_faling\" in this phase\n  |\n6 | exit = \"tests_faling == 0\"\n  |         \
+         ^^^^^^^^^^^^\n  next: did you mean \"tests_failing\"?\n\n\
+         loop: the workflow has 2 mistakes\n"
+    );
+    let (code, out, _) = folder.run(&["check", "mine.toml", "--json"]);
+    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    assert_eq!((code, &shown["ok"], shown["problems"].as_array().map(Vec::len)), (2, &json!(false), Some(2)));
+    assert_eq!(folder.run(&["check"]).0, 2, "there is no workflow here");
+    assert_eq!(folder.run(&["check", "none.toml"]).0, 2);
+}
+
+#[test]
+fn check_refuses_what_may_never_end() {
+    let phase = |name: &str, go: &str, back: &str| {
+        format!(
+            "[[phase]]\nname = \"{name}\"\nprompt = \"x\"\n\
+             reject = {{ when = 'verdict == \"NO\"', go = \"{go}\", at_most = 1, back = \"{back}\" }}\n"
+        )
+    };
+    let text = phase("A", "B", "direct") + &phase("B", "A", "full");
+    let folder =
+        Folder::new(&[("mine.toml", &text), ("capped.toml", &format!("[limits]\niterations = 9\n{text}"))]);
+    let (code, _, said) = folder.run(&["check", "mine.toml"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("may never end"), "{said}");
+    assert_eq!(folder.run(&["check", "capped.toml"]).0, 0);
+    assert_eq!(folder.run(&["simulate", "mine.toml"]).0, 2, "and it is not played");
+}
+
+#[test]
+fn presets_are_listed_and_shown() {
+    let folder = Folder::new(&[]);
+    let (code, out, _) = folder.run(&["presets", "--json"]);
+    let shown: Value = serde_json::from_str(&out).expect("it is JSON");
+    let names: Vec<&str> =
+        shown.as_array().into_iter().flatten().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!((code, names), (0, vec!["tdd", "engineering", "plan", "ralph"]));
+    let (code, out, _) = folder.run(&["presets", "show", "RALPH"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("name  = \"ralph\"\n") && !out.contains("prompts/work.md\n\n"), "{out}");
+    let (code, _, said) = folder.run(&["presets", "show", "rlaph"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("tdd, engineering, plan, ralph"), "{said}");
+}
+
+#[test]
+fn the_same_seed_shows_the_same_way() {
+    let folder = Folder::new(&[]);
+    let one = folder.run(&["simulate", "--preset", "plan", "--seed", "4"]);
+    assert_eq!(one.0, 0, "{}", one.2);
+    assert_eq!(one, folder.run(&["simulate", "--preset", "plan", "--seed", "4"]));
+    assert_ne!(one.1, folder.run(&["simulate", "--preset", "plan", "--seed", "5"]).1);
+    assert!(one.1.contains("EXECUTE iteration 1, item 1: call 1 begins"), "{}", one.1);
+}
+
+#[test]
+fn a_story_that_does_not_fit_is_refused_with_its_line() {
+    let folder =
+        Folder::new(&[("x.story", "workflow ralph\nWORK says done\nexpect completed\nWORK says done\n")]);
+    let (code, _, said) = folder.run(&["simulate", "--story", "x.story"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("x.story: line 4: no call is made: completed"), "{said}");
+}

@@ -1,0 +1,65 @@
+# Sixty distinct errors: the last fifty are kept.
+workflow tdd
+criteria 99
+limit phase 99
+RED says nothing error "E1" tests 0/1
+RED says nothing error "E2" tests 0/2
+RED says nothing error "E3" tests 0/3
+RED says nothing error "E4" tests 0/4
+RED says nothing error "E5" tests 0/5
+RED says nothing error "E6" tests 0/6
+RED says nothing error "E7" tests 0/7
+RED says nothing error "E8" tests 0/8
+RED says nothing error "E9" tests 0/9
+RED says nothing error "E10" tests 0/10
+RED says nothing error "E11" tests 0/11
+RED says nothing error "E12" tests 0/12
+RED says nothing error "E13" tests 0/13
+RED says nothing error "E14" tests 0/14
+RED says nothing error "E15" tests 0/15
+RED says nothing error "E16" tests 0/16
+RED says nothing error "E17" tests 0/17
+RED says nothing error "E18" tests 0/18
+RED says nothing error "E19" tests 0/19
+RED says nothing error "E20" tests 0/20
+RED says nothing error "E21" tests 0/21
+RED says nothing error "E22" tests 0/22
+RED says nothing error "E23" tests 0/23
+RED says nothing error "E24" tests 0/24
+RED says nothing error "E25" tests 0/25
+RED says nothing error "E26" tests 0/26
+RED says nothing error "E27" tests 0/27
+RED says nothing error "E28" tests 0/28
+RED says nothing error "E29" tests 0/29
+RED says nothing error "E30" tests 0/30
+RED says nothing error "E31" tests 0/31
+RED says nothing error "E32" tests 0/32
+RED says nothing error "E33" tests 0/33
+RED says nothing error "E34" tests 0/34
+RED says nothing error "E35" tests 0/35
+RED says nothing error "E36" tests 0/36
+RED says nothing error "E37" tests 0/37
+RED says nothing error "E38" tests 0/38
+RED says nothing error "E39" tests 0/39
+RED says nothing error "E40" tests 0/40
+RED says nothing error "E41" tests 0/41
+RED says nothing error "E42" tests 0/42
+RED says nothing error "E43" tests 0/43
+RED says nothing error "E44" tests 0/44
+RED says nothing error "E45" tests 0/45
+RED says nothing error "E46" tests 0/46
+RED says nothing error "E47" tests 0/47
+RED says nothing error "E48" tests 0/48
+RED says nothing error "E49" tests 0/49
+RED says nothing error "E50" tests 0/50
+RED says nothing error "E51" tests 0/51
+RED says nothing error "E52" tests 0/52
+RED says nothing error "E53" tests 0/53
+RED says nothing error "E54" tests 0/54
+RED says nothing error "E55" tests 0/55
+RED says nothing error "E56" tests 0/56
+RED says nothing error "E57" tests 0/57
+RED says nothing error "E58" tests 0/58
+RED says nothing error "E59" tests 0/59
+RED says nothing error "E60" tests 0/60
+expect errors 50

@@ -1,0 +1,5 @@
+workflow plan
+profile budget
+from VERIFY
+VERIFY is silent
+expect model haiku

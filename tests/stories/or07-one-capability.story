@@ -1,0 +1,5 @@
+# Neither the queue nor the spec names any: there is one, named like the system.
+workflow engineering
+from IMPLEMENT
+IMPLEMENT says done
+expect item "the input"

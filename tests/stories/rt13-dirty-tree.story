@@ -1,0 +1,6 @@
+workflow ralph
+WORK says done tests 2/2 with tree_clean=false
+expect WORK iteration 1
+expect why "tree_clean"
+WORK says done tests 2/2
+expect completed

@@ -1,0 +1,147 @@
+//! `loop ship` after a completed run: what it hands in, and everything that stops it before anything
+//! is changed.
+
+use crate::sandbox::Sandbox;
+use serde_json::{Value, json};
+
+/// A completed run in a repository with a remote, and a stand-in for `gh` that keeps what it is told.
+fn completed() -> Sandbox {
+    let sandbox = Sandbox::with_lines();
+    let remote = sandbox.path("remote.git").display().to_string();
+    sandbox.git(&["init", "-q", "--bare", &remote]);
+    sandbox.git(&["remote", "add", "origin", &remote]);
+    sandbox.git(&["push", "-q", "origin", "main"]);
+    sandbox.program(
+        "bin/gh",
+        &"#!/bin/sh\necho \"$@\" >> ROOT/gh\ncase \"$2\" in list) cat ROOT/open 2>/dev/null; true;; \
+          create) echo https://example.org/pull/7 | tee ROOT/open;; esac\n"
+            .replace("ROOT", &sandbox.root().to_string_lossy()),
+    );
+    sandbox.step(
+        "QA",
+        "echo late > late.txt\nreport true <<E\nQA_METRICS:\n  BLOCKING_ISSUES: 0\nVERDICT: APPROVE\nE\n",
+    );
+    sandbox.drive_lines(&[]).exits(0);
+    sandbox
+}
+
+fn ship(sandbox: &Sandbox, more: &[&str]) -> crate::sandbox::Done {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = sandbox.looper(&[&["ship"], more].concat());
+    command.env("PATH", format!("{}:{path}", sandbox.path("bin").display()));
+    crate::sandbox::Done::of(command.output().expect("started"))
+}
+
+/// Everything that a dry run or a refusal must leave as it is.
+fn repository(sandbox: &Sandbox) -> [String; 3] {
+    [
+        sandbox.git(&["for-each-ref"]),
+        sandbox.git(&["status", "--porcelain=v2", "--branch"]),
+        std::fs::read_to_string(sandbox.path("gh")).unwrap_or_default(),
+    ]
+}
+
+#[test]
+fn bp93_a_completed_run_becomes_a_branch_a_commit_and_one_request() {
+    let sandbox = completed();
+    let done = ship(&sandbox, &[]).exits(0);
+    assert!(done.out.contains("https://example.org/pull/7"), "{}", done.out);
+    assert_eq!(sandbox.git(&["symbolic-ref", "--short", "HEAD"]), "feature/greetings");
+    assert_eq!(
+        sandbox.git(&["log", "-1", "--format=%B"]),
+        "feat: greetings\n\nPeople are greeted by name.\n\n- 2 of 2 tests pass\n\
+         - RED, GREEN, REFACTOR, DOCUMENT, QA in 5 iterations\n\nPRP: docs/PRPs/2026-01-13-greetings.md"
+    );
+    assert_eq!(sandbox.git(&["show", "--name-only", "--format="]), "late.txt");
+    let head = sandbox.git(&["rev-parse", "HEAD"]);
+    assert_eq!(
+        sandbox.git(&["ls-remote", "origin", "refs/heads/feature/greetings"]),
+        format!("{head}\trefs/heads/feature/greetings")
+    );
+    let mut result = sandbox.session_json("ship-result.json");
+    assert!(result["shipped_at"].as_str().is_some_and(|it| it.ends_with('Z')));
+    drop(result.as_object_mut().expect("an object").remove("shipped_at"));
+    let expected = json!({
+        "success": true, "branch_created": "feature/greetings", "commit_sha": head,
+        "pr_url": "https://example.org/pull/7", "errors": [], "warnings": [],
+    });
+    assert_eq!(result, expected);
+    let config = json!({
+        "prp_file": "docs/PRPs/2026-01-13-greetings.md", "feature_name": "greetings",
+        "branch_name": "feature/greetings", "commit_type": "feat", "auto_detected": true,
+    });
+    assert_eq!(sandbox.session_json("ship-config.json"), config);
+    let preflight = sandbox.session_json("preflight-result.json");
+    let told = ["tests_passed", "lint_passed", "has_changes", "is_clean", "current_branch"]
+        .map(|it| preflight[it].clone());
+    assert_eq!(told, [json!(true), json!(true), json!(true), json!(true), json!("main")]);
+    assert_eq!(sandbox.session("current-prp.txt"), "docs/PRPs/2026-01-13-greetings.md\n");
+
+    // A second time there is nothing to commit, and the request that is open stays the only one.
+    ship(&sandbox, &[]).exits(0);
+    assert_eq!(sandbox.git(&["rev-parse", "HEAD"]), head);
+    assert_eq!(sandbox.read("gh").lines().filter(|it| it.starts_with("pr create")).count(), 1);
+}
+
+#[test]
+fn bp94_a_dry_run_and_a_refusal_change_nothing() {
+    let sandbox = completed();
+    let before = repository(&sandbox);
+    let dry = ship(&sandbox, &["--dry-run"]).exits(0);
+    assert!(dry.out.contains("feature/greetings") && dry.out.contains("late.txt"), "{}", dry.out);
+    assert_eq!(repository(&sandbox), before);
+    assert!(!sandbox.path("user/.bp-sessions/project/ship-result.json").exists());
+
+    sandbox.file("project/tests.txt", "bad\n");
+    let before = repository(&sandbox);
+    let refused = ship(&sandbox, &[]).exits(4);
+    assert!(refused.err.contains("tests fails"), "{}", refused.err);
+    assert_eq!(repository(&sandbox), before);
+    let result: Value = sandbox.session_json("ship-result.json");
+    assert_eq!(["success", "branch_created"].map(|it| result[it].clone()), [json!(false), json!(null)]);
+    assert_eq!(result["errors"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn what_is_not_finished_reviewed_or_changed_is_not_shipped() {
+    let sandbox = Sandbox::with_lines();
+    sandbox.drive_lines(&["--max", "1"]).exits(6);
+    let refused = ship(&sandbox, &[]).exits(4);
+    assert!(refused.err.contains("is capped, not completed"), "{}", refused.err);
+
+    let sandbox = Sandbox::with_lines();
+    sandbox.step("QA", "report false </dev/null\n");
+    sandbox.drive_lines(&[]).exits(4);
+    sandbox.run(&["answer", "skip"]).exits(0);
+    sandbox.drive_lines(&[]).exits(0);
+    let refused = ship(&sandbox, &[]).exits(4);
+    assert!(refused.err.contains("the review was skipped"), "{}", refused.err);
+
+    // Nothing of the run is left.
+    let sandbox = completed();
+    sandbox.git(&["switch", "-q", "-c", "elsewhere", "origin/main"]);
+    std::fs::remove_file(sandbox.path("project/late.txt")).expect("removed");
+    let refused = ship(&sandbox, &[]).exits(4);
+    assert!(refused.err.contains("there are no changes"), "{}", refused.err);
+}
+
+#[test]
+fn what_was_uncommitted_before_stays_uncommitted_and_hooks_do_not_run() {
+    let sandbox = Sandbox::with_lines();
+    sandbox.file("project/mine.txt", "mine\n");
+    sandbox.program("project/.git/hooks/pre-commit", "#!/bin/sh\ntouch ../hooked\nexit 1\n");
+    for phase in ["RED", "GREEN"] {
+        let script =
+            sandbox.read(&format!("steps/{phase}")).replace("commit red; ", "").replace("commit green; ", "");
+        sandbox.step(phase, &script);
+    }
+    let documents = sandbox.read("steps/DOCUMENT").replace("commit docs\n", "");
+    sandbox.step("DOCUMENT", &documents);
+    sandbox.drive_lines(&["--allow-dirty"]).exits(0);
+    let done = ship(&sandbox, &["--type", "chore", "--no-pr"]).exits(0);
+    assert!(done.err.contains("mine.txt was uncommitted before the run began"), "{}", done.err);
+    assert!(done.err.contains("there is no remote"), "{}", done.err);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "?? mine.txt");
+    assert_eq!(sandbox.git(&["log", "-1", "--format=%s"]), "chore: greetings");
+    assert!(!sandbox.path("hooked").exists());
+}

@@ -1,0 +1,197 @@
+//! A cage for the misbehaving programs of `zoo.c`: a run's folder, a folder to work in, and the real
+//! binary as shim. The controller's half of the shim is compiled into the tests, because the program
+//! exports nothing.
+
+#![allow(dead_code, unused_imports, reason = "each test program needs its own part of this")]
+
+#[path = "../../src/host/claim.rs"]
+pub(crate) mod claim;
+#[path = "../../src/host/contain.rs"]
+pub(crate) mod contain;
+#[path = "../../src/host/found.rs"]
+pub(crate) mod found;
+#[path = "../../src/host/hunt.rs"]
+pub(crate) mod hunt;
+#[path = "../../src/host/identity.rs"]
+pub(crate) mod identity;
+#[path = "../../src/host/keeper.rs"]
+pub(crate) mod keeper;
+#[path = "../../src/host/ledger.rs"]
+pub(crate) mod ledger;
+#[path = "../../src/host/order.rs"]
+pub(crate) mod order;
+#[path = "../../src/host/stat.rs"]
+pub(crate) mod stat;
+#[path = "../../src/host/tail.rs"]
+pub(crate) mod tail;
+
+pub(crate) use found::{Found, find};
+pub(crate) use keeper::Keeper;
+pub(crate) use order::{Bounds, Ending, Force, How, Kind, Order};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::{AsFd, BorrowedFd};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Generous where a test is about something else: the machine may be busy.
+pub(crate) const BOUNDS: Bounds = Bounds {
+    first_ms: 20_000,
+    idle_ms: 20_000,
+    total_ms: 30_000,
+    pipe_ms: 2_000,
+    grace_ms: 10_000,
+    out_bytes: 8 * 1024 * 1024,
+};
+
+pub(crate) const SAID_READY: Ending = Ending {
+    how: How::Exited,
+    code: Some(3),
+    signal: None,
+    out_bytes: 6,
+    err_bytes: 0,
+    cut: false,
+    pipe_held: false,
+    swept: 0,
+    left: Vec::new(),
+    ms: 0,
+    trouble: None,
+};
+
+/// A run's folder, a folder to work in, and a shim.
+pub(crate) struct Zoo {
+    pub(crate) run: tempfile::TempDir,
+    pub(crate) cage: tempfile::TempDir,
+    pub(crate) keeper: Keeper,
+}
+
+impl Zoo {
+    pub(crate) fn open() -> Zoo {
+        let run = tempfile::tempdir().expect("a folder");
+        let cage = tempfile::tempdir().expect("a folder");
+        let keeper = Keeper::start(&shim_program(), run.path(), 1).expect("a shim");
+        Zoo { run, cage, keeper }
+    }
+
+    pub(crate) fn order(&self, words: &[&str]) -> Order {
+        order(self.cage.path(), "call-1", words)
+    }
+
+    pub(crate) fn send(&mut self, words: &[&str]) {
+        let order = self.order(words);
+        self.keeper.send(order).expect("sent");
+    }
+
+    pub(crate) fn answer(&mut self) -> Ending {
+        wait(&mut self.keeper).expect("an answer")
+    }
+
+    pub(crate) fn run(&mut self, order: Order) -> Ending {
+        self.keeper.send(order).expect("sent");
+        self.answer()
+    }
+
+    /// Runs one word and checks that nothing of it is alive.
+    pub(crate) fn watch(&mut self, words: &[&str], bounds: Bounds) -> Ending {
+        let order = Order { bounds, ..self.order(words) };
+        let ending = self.run(order);
+        assert_eq!(survivors(self.cage.path()), Vec::<i32>::new(), "{words:?} left something");
+        ending
+    }
+
+    pub(crate) fn output(&self) -> String {
+        String::from_utf8_lossy(&fs::read(self.run.path().join("call-1.out")).expect("an output"))
+            .into_owned()
+    }
+
+    pub(crate) fn shim_status(&self, field: &str) -> u64 {
+        let line = self.shim_field(field);
+        line.split(' ').next().expect("a value").parse().expect("a number")
+    }
+
+    pub(crate) fn shim_state(&self) -> String {
+        self.shim_field("State")
+    }
+
+    fn shim_field(&self, field: &str) -> String {
+        let shim = identity::Identity::read(self.run.path(), 1).expect("readable").expect("a shim");
+        let status = fs::read_to_string(format!("/proc/{}/status", shim.pid)).expect("alive");
+        let line = status.lines().find_map(|it| it.strip_prefix(field)).expect("a field");
+        line.trim_matches([':', '\t', ' ']).to_owned()
+    }
+}
+
+pub(crate) fn order(cage: &Path, stem: &str, words: &[&str]) -> Order {
+    let argv = std::iter::once(zoo_program().into()).chain(words.iter().map(|it| it.into()));
+    Order {
+        stem: stem.to_owned(),
+        kind: Kind::Call,
+        argv: argv.collect(),
+        cwd: cage.to_owned(),
+        env: vec![("ZOO_CAGE".into(), cage.into())],
+        stdin: "do it\n".to_owned(),
+        bounds: BOUNDS,
+    }
+}
+
+pub(crate) fn wait(keeper: &mut Keeper) -> io::Result<Ending> {
+    loop {
+        readable(keeper.as_fd(), None);
+        if let Some(ending) = keeper.answer()? {
+            return Ok(ending);
+        }
+    }
+}
+
+pub(crate) fn readable(fd: BorrowedFd<'_>, limit: Option<Duration>) -> bool {
+    let limit = limit.map(|it| Timespec::try_from(it).expect("short"));
+    matches!(poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], limit.as_ref()), Ok(1))
+}
+
+pub(crate) fn shim_program() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_loop"))
+}
+
+pub(crate) fn zoo_program() -> PathBuf {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let build = || {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let unfinished = folder.join(format!("zoo-{}", std::process::id()));
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/zoo.c");
+        let built = Command::new("cc").arg("-O1").arg("-o").arg(&unfinished).arg(source).status();
+        assert!(built.expect("the tests need a C compiler").success());
+        fs::rename(&unfinished, folder.join("zoo")).expect("renamed");
+        folder.join("zoo")
+    };
+    // A controller of the crash test finds the program built.
+    PROGRAM.get_or_init(|| std::env::var_os("ZOO_PROGRAM").map_or_else(build, PathBuf::from)).clone()
+}
+
+/// Everybody who works in the cage, or carries its mark.
+pub(crate) fn survivors(cage: &Path) -> Vec<i32> {
+    let mark = format!("ZOO_CAGE={}", cage.display());
+    let is_ours = |pid: &i32| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|it| it.starts_with(cage))
+            || environment.split(|it| *it == 0).any(|it| it == mark.as_bytes())
+    };
+    let entries = fs::read_dir("/proc").expect("a process table").flatten();
+    entries.filter_map(|it| it.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
+}
+
+/// What differs from run to run.
+pub(crate) fn apart_from_counts(ending: Ending) -> Ending {
+    Ending { swept: 0, ms: 0, ..ending }
+}
+
+/// Waits for the first byte without a pause: the file is watched by nobody else.
+pub(crate) fn until_output(path: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while fs::metadata(path).map_or(0, |it| it.len()) == 0 {
+        assert!(Instant::now() < deadline, "no output");
+        std::thread::yield_now();
+    }
+}
