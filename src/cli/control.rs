@@ -52,7 +52,15 @@ pub(super) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
         return Ok(0);
     }
     settle(&home, &row)?;
-    tell(context, "the run is stopped; loop run goes on");
+    let (_, state) = super::status::load(&home, &row)?;
+    let text = match state.station {
+        // Its shim still has a call, which was paid for.
+        Station::Working(_) => {
+            "nobody drives the run; its call ends by itself and nothing follows, or loop stop --now"
+        }
+        _ => "the run is stopped; loop run goes on",
+    };
+    tell(context, text);
     Ok(0)
 }
 

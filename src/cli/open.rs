@@ -7,12 +7,14 @@ use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
 use super::{Trouble, ask, choose, session};
-use crate::engine::{Command, Event, Status};
+use crate::engine::{Command, Decision, Effect, Event, Status, decide};
 use crate::host::ears::now;
 use crate::host::git::Git;
+use crate::line::line;
 use crate::store::mirror;
 use crate::store::run::Run;
 use crate::store::{Filter, Home, NewRun, Row, TreeLock};
+use crate::text::sanitise;
 use crate::workflow::model::Workflow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -331,6 +333,30 @@ fn dry_run(
 }
 
 fn tell_decision(workflow: &Workflow, state: &crate::engine::State) -> anyhow::Result<u8> {
-    println!("{:?}", crate::engine::decide(workflow, state, now()));
+    let next = match decide(workflow, state, now()) {
+        Decision::Perform(effect) => intent(workflow, &effect),
+        Decision::Record(event) => line(workflow, &event).unwrap_or_else(|| event.kind().to_owned()),
+        Decision::Rest(_) => format!("{}: {}", Status::of(state).word(), state.reason(workflow)),
+    };
+    println!("next: {}", sanitise(&next));
     Ok(0)
+}
+
+/// What would be done, as a wish.
+fn intent(workflow: &Workflow, effect: &Effect) -> String {
+    match effect {
+        Effect::Workspace => "make the branch and the worktree".to_owned(),
+        Effect::Baseline => "run every check once, before the first call".to_owned(),
+        Effect::List => "read the list of items".to_owned(),
+        Effect::Work(call) => {
+            let phase = &workflow.phases[call.phase].name;
+            format!("start call {}: {phase}, iteration {}", call.number, call.iteration)
+        }
+        Effect::Collect(call) => format!("find out what became of call {}", call.number),
+        Effect::Contain => "end what a call left running".to_owned(),
+        Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
+        Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
+        Effect::Ask(question) => format!("ask: {}", question.text),
+        Effect::Finish => "finish".to_owned(),
+    }
 }
