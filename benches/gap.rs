@@ -35,7 +35,7 @@ fn main() {
         let project = project(&folder);
         let gaps = ours(&folder, &project, &agent, calls);
         let ours = median(&mut gaps.clone());
-        let git = median(&mut git_look(&project));
+        let git = median(&mut git_look(&folder, &project));
         let net = (ours - git) / floor;
         ratios.push(net);
         println!("{round:>5}  {floor:.2}   {ours:.2}   {git:.2}         {:.2}        {net:.2}", ours / floor);
@@ -122,12 +122,34 @@ fn ours(folder: &Path, project: &Path, agent: &Path, calls: usize) -> Vec<f64> {
     gaps(&stamps)
 }
 
-/// What one look at an unchanged tree costs: starting git once.
-fn git_look(project: &Path) -> Vec<f64> {
+/// What one look at an unchanged tree costs: starting git once, with the run's own view and settings.
+fn git_look(folder: &Path, project: &Path) -> Vec<f64> {
+    let runs = std::fs::read_dir(folder.join("home/runs")).expect("runs");
+    let view = runs.flatten().next().expect("a run").path().join("git");
+    let settings = "core.fsmonitor=false core.hooksPath=/dev/null core.pager=cat core.quotePath=false diff.external= \
+                    protocol.ext.allow=never commit.gpgSign=false gc.auto=0 maintenance.auto=false advice.detachedHead=false";
     let look = || {
         let begun = Instant::now();
-        let words = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames"];
-        let done = Command::new("git").args(words).current_dir(project).output().expect("git");
+        let words = [
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--untracked-files=all",
+            "--ignore-submodules=dirty",
+            "--no-renames",
+        ];
+        let done = Command::new("git")
+            .args(settings.split_whitespace().flat_map(|it| ["-c", it]))
+            .args(words)
+            .current_dir(project)
+            .env("GIT_DIR", &view)
+            .env("GIT_WORK_TREE", project)
+            .env("GIT_INDEX_FILE", view.join("index"))
+            .env("GIT_OBJECT_DIRECTORY", project.join(".git/objects"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .expect("git");
         assert!(done.status.success());
         begun.elapsed().as_secs_f64() * 1e3
     };

@@ -16,6 +16,7 @@ pub(crate) struct Run {
     pub state: State,
     books: Books,
     pending: Vec<(Timestamp, Event)>,
+    /// Commands that the next commit marks as taken.
     taken: Vec<i64>,
 }
 
@@ -132,7 +133,9 @@ impl Run {
         let commands = match &mut self.books {
             Books::Disk { home, journal, .. } => journal.pending_commands(home)?,
             Books::Memory(memory) => {
-                for command in std::mem::take(&mut memory.commands) {
+                let untaken: Vec<Command> = memory.commands.iter().skip(self.taken.len()).cloned().collect();
+                for command in untaken {
+                    self.taken.push(0);
                     self.obey(now, command);
                 }
                 return Ok(());
@@ -184,6 +187,8 @@ impl Run {
             }
             Books::Memory(memory) => {
                 memory.events.extend(self.pending.iter().cloned());
+                memory.commands.drain(..self.taken.len());
+                self.taken.clear();
                 memory.snapshot = Some(self.state.clone());
             }
         }
