@@ -35,6 +35,9 @@ mod sim;
 
 mod cli;
 
+#[cfg(test)]
+mod fuzz;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
