@@ -8,10 +8,11 @@ use super::open::By;
 use super::work::Input;
 use crate::agent;
 use crate::host::detect::detect;
+use crate::host::items::unreadable;
 use crate::host::which::executable;
 use crate::input;
 use crate::prove::prove;
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{Place, Workflow};
 use std::path::Path;
 
 /// Gives a workflow everything that a run needs beside its input, or says what is missing.
@@ -22,6 +23,7 @@ pub(super) fn prepare(
     input: &Input,
     by: By,
 ) -> anyhow::Result<()> {
+    refuse_what_comes_later(workflow)?;
     refuse_endless(workflow)?;
     refuse_without_criteria(workflow, flags, input)?;
     if by == By::Us {
@@ -29,6 +31,21 @@ pub(super) fn prepare(
     }
     fill_checks(workflow, project, input);
     refuse_unverifiable(workflow, flags, project)
+}
+
+/// A workflow that needs what this version cannot do is refused: skipping it in silence would look
+/// like work that was done.
+fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
+    let missing = match (&workflow.items, workflow.workspace.at) {
+        (_, Place::Worktree) => Some("working in a worktree of its own"),
+        (Some(items), Place::Here) => unreadable(&items.from),
+        (None, Place::Here) => None,
+    };
+    let Some(missing) = missing else { return Ok(()) };
+    Err(Trouble::usage(
+        format!("{} needs {missing}, which comes with a later version", workflow.name),
+        format!("loop check --preset {0} and loop simulate --preset {0} show it", workflow.name),
+    ))
 }
 
 /// A workflow whose ways back could follow each other for ever is refused before its first call.

@@ -78,6 +78,8 @@ mod checks;
 
 mod facts;
 
+pub(crate) mod items;
+
 pub(crate) mod which;
 
 pub(crate) mod probe;

@@ -9,7 +9,7 @@ use super::order::{Bounds, Ending as Exit, Force, How, Kind, Order};
 use super::pinned::Pinned;
 use super::room::Room;
 use super::tree::{Look, Ours, Tree};
-use super::{change, checks, contain, facts, hunt, snapshot};
+use super::{change, checks, contain, facts, hunt, items, snapshot};
 use crate::drive::{Performed, World};
 use crate::engine::{Baseline, Effect, Event, Evidence, Facts, Left, Station};
 use crate::input;
@@ -357,7 +357,14 @@ impl World for Host<'_> {
                 Ok(Performed::Done(Event::Placed { place: self.place.display().to_string(), branch: None }))
             }
             Effect::Baseline => self.baseline(run),
-            Effect::List => Ok(Performed::Done(Event::Listed(Vec::new()))),
+            Effect::List => {
+                let items = run.workflow.items.as_ref().expect("a body has items");
+                match items::list(&self.place, items) {
+                    Ok(items) => Ok(Performed::Done(Event::Listed(items))),
+                    // An empty list would pass the body over as if everything in it were done.
+                    Err(why) => anyhow::bail!("the list of {}s: {why}", items.name),
+                }
+            }
             Effect::Work(call) => self.work(run, call),
             Effect::Collect(call) => self.collect(run, call),
             Effect::Contain => {

@@ -14,6 +14,7 @@ mod demo;
 mod fifo;
 mod forged;
 mod gates;
+mod items;
 mod json;
 mod kills;
 mod liar;
