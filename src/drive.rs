@@ -47,9 +47,7 @@ pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Res
                 if effect.happens_once() {
                     run.record(world.now(), Event::Began(effect.clone()));
                 }
-                if !effect.is_momentary() {
-                    commit(run, world)?;
-                }
+                commit(run, world)?;
                 match world.perform(&effect, run)? {
                     Performed::Done(event) => run.record(world.now(), event),
                     Performed::Begun => (),

@@ -62,12 +62,6 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// Whether it takes less than making what came before it durable: it can be done again, and
-    /// nothing is shown meanwhile.
-    pub(crate) fn is_momentary(&self) -> bool {
-        matches!(self, Effect::Measure { checks, .. } if checks.is_empty())
-    }
-
     /// Whether it must never happen twice, so that its intent is written down first.
     pub(crate) fn happens_once(&self) -> bool {
         match self {
