@@ -44,7 +44,7 @@ fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
     let Some(missing) = missing else { return Ok(()) };
     Err(Trouble::usage(
         format!("{} needs {missing}, which comes with a later version", workflow.name),
-        format!("loop check --preset {0} and loop simulate --preset {0} show it", workflow.name),
+        "loop check and loop simulate show how it goes",
     ))
 }
 

@@ -11,9 +11,10 @@ use super::world::{Cut, Host, exit_words};
 use crate::engine::{CheckOutcome, CheckResult, Tests, known_red};
 use crate::store::run::Run;
 use crate::time::length;
-use crate::workflow::model::Check;
+use crate::workflow::model::{Check, Millis};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
+use std::path::Path;
 
 /// A check's log is for reading; what a runner prints beyond this is a loop gone wild.
 const LOG_MOST: u64 = 64 << 20;
@@ -51,7 +52,7 @@ fn run_one(
     let before = run.state.baseline.as_ref().and_then(|it| it.results.iter().find(|it| it.name == name));
     if let Some(prepare) = check.prepare.as_ref().filter(|_| room.is_fresh()) {
         let stem = format!("{}-prepare", stem(run, name, 0));
-        match host.carry_out(run, order(host, &stem, prepare, check, room))? {
+        match host.carry_out(run, order(host, &stem, prepare, check.timeout, &room.path))? {
             Ok(ending) if ending.code == Some(0) => (),
             Ok(ending) => return Ok(Ok(unprepared(host, name, &stem, &ending))),
             Err(cut) => return Ok(Err(cut)),
@@ -61,7 +62,7 @@ fn run_one(
     let mut spent = 0;
     loop {
         let stem = stem(run, name, passes);
-        let ending = match host.carry_out(run, order(host, &stem, command, check, room))? {
+        let ending = match host.carry_out(run, order(host, &stem, command, check.timeout, &room.path))? {
             Ok(ending) => ending,
             Err(cut) => return Ok(Err(cut)),
         };
@@ -119,11 +120,12 @@ fn stem(run: &Run, name: &str, pass: u32) -> String {
     }
 }
 
-fn order(host: &Host, stem: &str, command: &str, check: &Check, room: &Room) -> Order {
+/// Returns how to run a command of the user's: one that can be repeated and ends with us.
+pub(super) fn order(host: &Host, stem: &str, command: &str, timeout: Millis, cwd: &Path) -> Order {
     let bounds = Bounds {
         first_ms: u64::MAX,
         idle_ms: u64::MAX,
-        total_ms: check.timeout,
+        total_ms: timeout,
         pipe_ms: 2000,
         grace_ms: 2000,
         out_bytes: LOG_MOST,
@@ -132,7 +134,7 @@ fn order(host: &Host, stem: &str, command: &str, check: &Check, room: &Room) -> 
         stem: stem.to_owned(),
         kind: Kind::Check,
         argv: ["sh", "-c", command].map(OsString::from).to_vec(),
-        cwd: room.path.clone(),
+        cwd: cwd.to_owned(),
         env: host.environment(&[("LOOP_RUN", host.run_id.as_str()), ("CI", "true")], &|_| true),
         stdin: String::new(),
         bounds,

@@ -15,26 +15,31 @@ const FILE_MOST: u64 = 16 << 20;
 /// Why this program cannot read such a list, if it cannot.
 pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
     match from {
-        ItemSource::List(_) | ItemSource::Json { .. } => None,
+        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Command(_) => None,
         ItemSource::Plans(_) => Some("plan files"),
         ItemSource::Queue(_) => Some("the queue of systems"),
-        ItemSource::Command(_) => Some("a command's output"),
     }
 }
 
-/// Returns the items, or why there are none.
-pub(super) fn list(place: &Path, items: &Items) -> Result<Vec<Item>, String> {
+/// Returns the items, or why there are none. `printed` is what the list's command printed, where it
+/// has one.
+pub(super) fn list(place: &Path, items: &Items, printed: &str) -> Result<Vec<Item>, String> {
     let found = match &items.from {
         ItemSource::List(names) => names.iter().map(|it| item(it, it)).collect(),
         ItemSource::Json { file, pointer } => json(place, file, pointer)?,
-        ItemSource::Plans(_) | ItemSource::Queue(_) | ItemSource::Command(_) => {
-            return Err(format!("{} cannot be read yet", unreadable(&items.from).unwrap_or("this list")));
-        }
+        ItemSource::Command(_) => lines(printed).map(|it| item(it, it)).collect(),
+        ItemSource::Plans(_) => return Err("plan files cannot be read yet".to_owned()),
+        ItemSource::Queue(_) => return Err("the queue cannot be read yet".to_owned()),
     };
     if ITEMS_MOST < found.len() {
         return Err(format!("{} items are more than {ITEMS_MOST}", found.len()));
     }
     Ok(found)
+}
+
+/// One item a line.
+fn lines(printed: &str) -> impl Iterator<Item = &str> {
+    printed.lines().map(str::trim).filter(|it| !it.is_empty())
 }
 
 /// An entry is a text, or an object with an `id`, a `name`, or both.
@@ -80,7 +85,7 @@ mod tests {
         let items = Items { name: "task".to_owned(), from };
         let read = |text: &str| {
             std::fs::write(dir.path().join("todo.json"), text).expect("written");
-            list(dir.path(), &items)
+            list(dir.path(), &items, "")
         };
         let good = r#"{"open": ["a", {"id": "b", "name": "the second"}, {"name": "c"}]}"#;
         assert_eq!(read(good), Ok(vec![item("a", "a"), item("b", "the second"), item("c", "c")]));

@@ -15,7 +15,7 @@ use crate::engine::{Baseline, Effect, Event, Evidence, Facts, Left, Station};
 use crate::input;
 use crate::store::run::Run;
 use crate::time::Timestamp;
-use crate::workflow::model::Proof;
+use crate::workflow::model::{ItemSource, Proof};
 use rustix::fd::AsFd;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -28,6 +28,12 @@ pub(super) struct Cut;
 
 /// Criteria that a promise left open are named up to here; a longer list is the design itself.
 const OPEN_NAMED: usize = 20;
+
+/// What the log of a list's command is called.
+const LIST: &str = "list";
+
+/// A list that takes longer to print is work of its own.
+const LIST_MS: u64 = 300_000;
 
 /// What this process may do of what is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,6 +285,28 @@ impl<'a> Host<'a> {
         }
     }
 
+    /// An empty list would pass a body over as if everything in it were done, so one that cannot be
+    /// read is an error.
+    fn list(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let items = run.workflow.items.as_ref().expect("a body has items");
+        let unread = |why: String| anyhow::anyhow!("the list of {}s: {why}", items.name);
+        let mut printed = String::new();
+        if let ItemSource::Command(command) = &items.from {
+            // What it complains about is no item.
+            let quiet = format!("{{ {command}\n}} 2>/dev/null");
+            let order = checks::order(self, LIST, &quiet, LIST_MS, &self.place);
+            let exit = match self.carry_out(run, order)? {
+                Ok(exit) => exit,
+                Err(Cut) => return Ok(Performed::Begun),
+            };
+            if exit.code != Some(0) {
+                return Err(unread(format!("`{command}`: {}", exit_words(exit.code, exit.signal))));
+            }
+            printed = std::fs::read_to_string(self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
+        }
+        items::list(&self.place, items, &printed).map_err(unread).map(|it| Performed::Done(Event::Listed(it)))
+    }
+
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
         self.look = None;
         loop {
@@ -357,14 +385,7 @@ impl World for Host<'_> {
                 Ok(Performed::Done(Event::Placed { place: self.place.display().to_string(), branch: None }))
             }
             Effect::Baseline => self.baseline(run),
-            Effect::List => {
-                let items = run.workflow.items.as_ref().expect("a body has items");
-                match items::list(&self.place, items) {
-                    Ok(items) => Ok(Performed::Done(Event::Listed(items))),
-                    // An empty list would pass the body over as if everything in it were done.
-                    Err(why) => anyhow::bail!("the list of {}s: {why}", items.name),
-                }
-            }
+            Effect::List => self.list(run),
             Effect::Work(call) => self.work(run, call),
             Effect::Collect(call) => self.collect(run, call),
             Effect::Contain => {

@@ -51,3 +51,18 @@ fn a_list_that_cannot_be_read_is_not_an_empty_one() {
     }
     assert!(sandbox.calls().is_empty());
 }
+
+#[test]
+fn wf04_a_command_may_print_the_list() {
+    let sandbox = Sandbox::new();
+    let from = "from = \"command:echo oops >&2; ls chores\"";
+    sandbox.write(".loop/workflow.toml", WORKFLOW.replace("from = \"json:chores.json#/open\"", from));
+    sandbox.write("chores/a", "");
+    sandbox.write("chores/b", "");
+    sandbox.commit("chores");
+    let agent = sandbox.agent("echo \"$LOOP_ITEM\" > d$LOOP_CALL; git add -A; git commit -qm \"$LOOP_ITEM\"");
+    sandbox.run(&["run", "--unverified", "--agent-cmd", &agent]).exits(0);
+    assert_eq!(sandbox.read("d1") + &sandbox.read("d2"), "a\nb\n");
+    sandbox.write(".loop/workflow.toml", WORKFLOW.replace("json:chores.json#/open", "command:exit 3"));
+    sandbox.run(&["run", "--fresh", "--unverified", "--agent-cmd", &agent]).exits(1).says("exit status 3");
+}
