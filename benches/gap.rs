@@ -122,12 +122,10 @@ fn ours(folder: &Path, project: &Path, agent: &Path, calls: usize) -> Vec<f64> {
     gaps(&stamps)
 }
 
-/// What one look at an unchanged tree costs: starting git once, with the run's own view and settings.
+/// What one look at an unchanged tree costs: starting git once, with the run's own view.
 fn git_look(folder: &Path, project: &Path) -> Vec<f64> {
     let runs = std::fs::read_dir(folder.join("home/runs")).expect("runs");
     let view = runs.flatten().next().expect("a run").path().join("git");
-    let settings = "core.fsmonitor=false core.hooksPath=/dev/null core.pager=cat core.quotePath=false diff.external= \
-                    protocol.ext.allow=never commit.gpgSign=false gc.auto=0 maintenance.auto=false advice.detachedHead=false";
     let look = || {
         let begun = Instant::now();
         let words = [
@@ -139,7 +137,6 @@ fn git_look(folder: &Path, project: &Path) -> Vec<f64> {
             "--no-renames",
         ];
         let done = Command::new("git")
-            .args(settings.split_whitespace().flat_map(|it| ["-c", it]))
             .args(words)
             .current_dir(project)
             .env("GIT_DIR", &view)

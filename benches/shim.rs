@@ -1,6 +1,8 @@
-//! What the shim costs, against the same programs started directly. Run it with
-//! `cargo test --test zoo_cost -- --ignored --nocapture`; it judges nothing.
+//! What the shim costs, against the same programs started directly. It judges nothing.
+//!
+//!     cargo bench --bench shim
 
+#[path = "../tests/zoo_cage/mod.rs"]
 mod zoo_cage;
 
 use std::fs;
@@ -9,9 +11,11 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 use zoo_cage::{BOUNDS, Bounds, Order, Zoo, order, zoo_program};
 
+fn main() {
+    what_a_call_costs();
+}
+
 /// The floor is the same program started directly, with its output read from a pipe into a file.
-#[test]
-#[ignore = "a measurement"]
 fn what_a_call_costs() {
     const CALLS: u32 = 500;
     let mut zoo = Zoo::open();

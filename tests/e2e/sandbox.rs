@@ -305,7 +305,7 @@ pub(crate) fn within(time: Duration, is_so: impl Fn() -> bool) -> bool {
         if deadline < Instant::now() {
             return false;
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::yield_now();
     }
 }
 

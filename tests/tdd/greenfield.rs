@@ -145,7 +145,7 @@ fn read_until(sandbox: &Sandbox, done: &AtomicBool) -> u32 {
                 reads += 1;
             }
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::yield_now();
     }
     reads
 }
