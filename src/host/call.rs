@@ -11,10 +11,11 @@ use super::ladder::{Ladder, Step};
 use super::order::{Ending, Force, How, Kind, Order};
 use super::program::{Launcher, PIPE_BYTES, Program};
 use super::request::Requests;
+use super::stat::Stat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
-use rustix::process::{Signal, WaitStatus, getpgid, kill_process, kill_process_group};
+use rustix::process::{Signal, WaitStatus, kill_process, kill_process_group};
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -190,11 +191,16 @@ impl Call {
         // It may have emptied its group by leaving it; the errors say no more than that.
         let _ = kill_process_group(pid, signal);
         // Twice the same signal would be a second wish, so the program gets its own only if it left.
-        if signal == Signal::KILL || getpgid(Some(pid)) != Ok(pid) {
+        if signal == Signal::KILL || !self.leads_its_group() {
             let _ = kill_process(pid, signal);
         }
         // The stopped hear nothing until they go on.
         let _ = kill_process_group(pid, Signal::CONT);
+    }
+
+    fn leads_its_group(&self) -> bool {
+        let pid = self.program.pid.as_raw_nonzero().get();
+        matches!(Stat::read(pid), Ok(Some(stat)) if stat.group == pid)
     }
 
     /// Waits for whatever comes first.

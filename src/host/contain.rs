@@ -9,8 +9,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpgid, getpid, getsid, kill_process,
-    kill_process_group, pidfd_open, set_child_subreaper, wait,
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, pidfd_open,
+    set_child_subreaper, wait,
 };
 use std::fs;
 use std::io;
@@ -119,22 +119,21 @@ pub(crate) fn load() -> Load {
 /// Groups first: the kernel signals a group atomically with respect to fork, which ends chains that
 /// fork faster than their pids can be read.
 fn end(child: Pid) {
-    if let Ok(group) = getpgid(Some(child))
-        && is_foreign(child, group)
-    {
+    if let Some(group) = foreign_group(child) {
         let _ = kill_process_group(group, Signal::KILL);
     }
     // It may be gone, or not ours to signal; the sweep sees what became of it.
     let _ = kill_process(child, Signal::KILL);
 }
 
-/// Whether nobody but our descendants can be in the child's group: a group lies inside one session,
-/// and a session other than ours, or one that we lead, was made below us.
-fn is_foreign(child: Pid, group: Pid) -> bool {
-    let (Ok(mine), Ok(session), Ok(my_group)) = (getsid(None), getsid(Some(child)), getpgid(None)) else {
-        return false;
-    };
-    group != my_group && (session != mine || mine == getpid())
+/// The child's group, if nobody but our descendants can be in it: a group lies inside one session,
+/// and a session other than ours, or one that we lead, was made below us. The kernel's text is read
+/// and not `getsid`, which answers 0 where the leader is outside our pid namespace; 0 names nobody.
+fn foreign_group(child: Pid) -> Option<Pid> {
+    let me = Stat::read(getpid().as_raw_nonzero().get()).ok()??;
+    let child = Stat::read(child.as_raw_nonzero().get()).ok()??;
+    let is_ours = child.session == me.session && me.session != me.pid;
+    if child.group == me.group || is_ours { None } else { Pid::from_raw(child.group) }
 }
 
 /// Every thread has its own list of children, and orphans may fall to any of them.

@@ -12,6 +12,9 @@ pub(crate) struct Stat {
     pub(crate) name: String,
     pub(crate) state: char,
     pub(crate) parent: i32,
+    /// Its process group and its session; 0 where the one who leads it is outside our pid namespace.
+    pub(crate) group: i32,
+    pub(crate) session: i32,
     /// Clock ticks after boot at which the process started; together with the pid and the boot it
     /// names one process for ever.
     pub(crate) start: u64,
@@ -78,6 +81,8 @@ fn parse(text: &str, ticks_per_second: u64) -> Option<Stat> {
         name: name.to_owned(),
         state: fields.first()?.chars().next()?,
         parent: fields.get(1)?.parse().ok()?,
+        group: fields.get(2)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
         start: number(22)?,
         own_cpu: cpu(14)?,
         children_cpu: cpu(16)?,
@@ -91,12 +96,14 @@ mod tests {
 
     #[test]
     fn a_name_may_look_like_fields() {
-        let line = "42 (a) R 1 (b)) S 7 42 42 0 -1 4194560 1 2 3 4 150 50 30 20 20 0 1 0 987654 1 2";
+        let line = "42 (a) R 1 (b)) S 7 41 40 0 -1 4194560 1 2 3 4 150 50 30 20 20 0 1 0 987654 1 2";
         let expected = Stat {
             pid: 42,
             name: "a) R 1 (b)".to_owned(),
             state: 'S',
             parent: 7,
+            group: 41,
+            session: 40,
             start: 987_654,
             own_cpu: Duration::from_secs(2),
             children_cpu: Duration::from_millis(500),
@@ -113,6 +120,8 @@ mod tests {
             name: String::new(),
             state: 'S',
             parent,
+            group: 0,
+            session: 0,
             start: 0,
             own_cpu: Duration::ZERO,
             children_cpu: Duration::ZERO,
