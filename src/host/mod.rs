@@ -76,7 +76,7 @@ mod room;
 
 mod checks;
 
-mod facts;
+pub(crate) mod facts;
 
 pub(crate) mod items;
 
@@ -90,6 +90,6 @@ mod rollout;
 
 mod said;
 
-mod working;
+pub(crate) mod working;
 
 pub(crate) mod world;

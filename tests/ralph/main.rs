@@ -7,5 +7,6 @@ mod design;
 mod doubt;
 mod hook;
 mod install;
+mod killed;
 mod lock;
 mod sandbox;
