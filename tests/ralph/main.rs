@@ -6,6 +6,7 @@ mod claude;
 mod design;
 mod doubt;
 mod hook;
+mod import;
 mod install;
 mod killed;
 mod lock;
