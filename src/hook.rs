@@ -29,6 +29,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 pub(crate) use stop::Stop;
 pub(crate) use transcript::last_message;
+#[cfg(test)]
+pub(crate) use transcript::last_of as last_words;
 
 /// A build that starts cold may be cut once or twice and be quick afterwards; what is cut again
 /// and again does not fit into a hook.
@@ -222,6 +224,9 @@ impl World for Visit<'_> {
             }
             Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
             Effect::Baseline => self.baseline(run),
+            Effect::Ask(_) if run.workflow.notify.is_none() => {
+                Ok(Performed::Done(Event::Told { trouble: None }))
+            }
             Effect::Workspace
             | Effect::List
             | Effect::Contain

@@ -240,7 +240,8 @@ fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn install(context: &Context) -> anyhow::Result<u8> {
+/// Puts the stop hook beside what the project's settings hold.
+pub(super) fn install(context: &Context) -> anyhow::Result<u8> {
     let folder = context.project()?.join(".claude");
     let path = folder.join("settings.json");
     let text = match std::fs::read_to_string(&path) {

@@ -29,7 +29,7 @@ fn begin(sandbox: &Sandbox) -> Child {
 }
 
 /// Ends the wait as soon as it holds; far more time than it takes is a failure.
-fn until(what: &str, holds: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < deadline, "not in time: {what}");
