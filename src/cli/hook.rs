@@ -98,6 +98,7 @@ fn answer(context: &Context, timeout: Duration) -> anyhow::Result<Option<String>
     };
     let here = context.elsewhere(stop.cwd.as_deref().filter(|it| it.is_dir()));
     let Some(home) = here.existing_home()? else { return Ok(None) };
+    home.leave_log()?;
     let Some(row) = run_of(&here, &home, &stop.session)? else { return Ok(None) };
     let said = match &stop.message {
         Some(message) => message.clone(),

@@ -54,11 +54,11 @@ impl Visit<'_> {
     pub(super) fn corrected(&mut self, run: &Run, performed: Performed) -> Performed {
         match (performed, &run.state.station) {
             (Performed::Done(Event::Measured(mut evidence)), Station::Reported(turn)) => {
-                let (place, folder) = (self.setting.place, &self.setting.folder);
-                self.marks = self.setting.marks();
-                let before = Marks::read(folder, turn.call.number);
-                if let Some((before, now)) = before.zip(self.marks.as_mut()) {
-                    evidence.facts.values.extend(told(now.changes_since(&before, place).len()));
+                let place = self.setting.place;
+                if let Some(before) = Marks::read(&self.setting.folder, turn.call.number) {
+                    self.marks = self.setting.marks();
+                    let changed = self.marks.as_mut().map(|it| it.changes_since(&before, place));
+                    evidence.facts.values.extend(changed.into_iter().flat_map(|it| told(it.len())));
                 }
                 Performed::Done(Event::Measured(evidence))
             }
