@@ -16,6 +16,9 @@ fn stop(sandbox: &Sandbox, said: &str) -> Option<Value> {
     answer(&sandbox.finish(command, &sandbox.stop_input("one", true, said).to_string()))
 }
 
+/// What a session does.
+type Act<'a> = &'a dyn Fn(&Sandbox);
+
 fn metrics(sandbox: &Sandbox) -> (Value, Value) {
     let metrics = &sandbox.status()["metrics"];
     (metrics["files_changed"]["value"].clone(), metrics["commits_made"]["value"].clone())
@@ -28,7 +31,7 @@ fn what_a_session_did_is_seen_without_git() {
     sandbox.write("old.txt", "old\n");
     sandbox.begin(CHECK);
     let commit = |_: &Sandbox| sandbox.commit("work");
-    let steps: [(&str, &dyn Fn(&Sandbox), i64, i64); 8] = [
+    let steps: [(&str, Act, i64, i64); 8] = [
         ("a file is written", &|it| it.write("a.txt", "1"), 1, 0),
         ("it is written again, and another", &|it| (it.write("a.txt", "12"), it.write("src/b", "1")).1, 2, 0),
         ("two are committed", &commit, 0, 1),
