@@ -123,6 +123,7 @@ impl World for Visit<'_> {
             | Effect::Contain
             | Effect::Sleep { .. }
             | Effect::Ask(_)
+            | Effect::Tell
             | Effect::Finish => self.host.perform(effect, run),
         }
     }

@@ -130,18 +130,38 @@ impl State {
                 }
             };
         }
+        if self.session.is_some() {
+            return session_step(status, self.iterations_most_after(workflow));
+        }
         match status {
             Status::Completed => "loop show".to_owned(),
             Status::Cancelled => "loop run --fresh".to_owned(),
-            Status::Capped => {
-                let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
-                format!("loop run --max {}", most.saturating_add(10).max(self.iterations_total + 10))
-            }
+            Status::Capped => format!("loop run --max {}", self.iterations_most_after(workflow)),
             Status::Halted => "loop resume --reset".to_owned(),
-            Status::Ready | Status::Running | Status::Waiting | Status::Paused | Status::Stopped => {
-                "loop run".to_owned()
-            }
+            Status::Stopped => format!("loop run{}", self.higher_limit(workflow)),
+            Status::Ready | Status::Running | Status::Waiting | Status::Paused => "loop run".to_owned(),
         }
+    }
+
+    /// Returns the flag that a run needs which has used up what it may spend.
+    fn higher_limit(&self, workflow: &Workflow) -> String {
+        let (limits, spent) = (&workflow.limits, &self.spent);
+        if limits.usd.is_some_and(|most| most <= spent.usd) {
+            return format!(" --budget {:.2}", spent.usd * 2.0);
+        }
+        if limits.tokens.is_some_and(|most| most <= spent.tokens) {
+            return format!(" --tokens {}", spent.tokens.saturating_mul(2));
+        }
+        if limits.time.is_some_and(|most| most <= spent.ms) {
+            return format!(" --time {}s", (spent.ms / 1000 + 1).saturating_mul(2));
+        }
+        String::new()
+    }
+
+    /// Returns a limit of iterations that lets a capped run go on.
+    fn iterations_most_after(&self, workflow: &Workflow) -> u32 {
+        let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
+        most.saturating_add(10).max(self.iterations_total.saturating_add(10))
     }
 
     /// Whether everything that conditions used was measured.
@@ -168,5 +188,21 @@ impl State {
             };
         }
         (done * 100 / (total.max(1) * ITERATIONS_ASSUMED)).min(100)
+    }
+}
+
+/// What goes on with a run that a session of the agent works on: `loop run` drives none of it.
+fn session_step(status: Status, most: u32) -> String {
+    match status {
+        Status::Completed => "loop show".to_owned(),
+        Status::Cancelled => "loop init --hook --fresh".to_owned(),
+        Status::Ready | Status::Running | Status::Waiting => {
+            "its session goes on at its next stop; loop hook join gives it to another one".to_owned()
+        }
+        Status::Paused | Status::Stopped => {
+            "loop resume, then its session goes on at its next stop".to_owned()
+        }
+        Status::Halted => "loop resume --reset, then its session goes on at its next stop".to_owned(),
+        Status::Capped => format!("loop resume --max {most}, then its session goes on at its next stop"),
     }
 }
