@@ -108,6 +108,7 @@ loop COMMAND --help has examples of each. Exit codes: 0 completed, 1 could not w
 
 /// What every command takes.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What every command takes")]
 pub(crate) struct Common {
     /// Work as if started in this directory
     #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]

@@ -52,7 +52,10 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, calls: &[String], comm
             PhaseStatus::Skipped => "skipped",
             PhaseStatus::Forced => "skipped by a person",
         };
-        let _ = writeln!(out, "- {}: {word}, {} iterations", phase.name, log.iterations);
+        let _ = match log.iterations {
+            1 => writeln!(out, "- {}: {word}, 1 iteration", phase.name),
+            count => writeln!(out, "- {}: {word}, {count} iterations", phase.name),
+        };
     }
     if let Some(baseline) = &state.baseline {
         let _ = writeln!(out, "\n## Checks\n");
@@ -103,7 +106,10 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, calls: &[String], comm
             let _ = writeln!(out, "- {line}");
         }
     }
-    let _ = writeln!(out, "\nnext: {}", state.next_step(workflow));
+    // What is completed needs no step more, and this is the report that the step would be.
+    if status != Status::Completed {
+        let _ = writeln!(out, "\nnext: {}", state.next_step(workflow));
+    }
     out
 }
 
