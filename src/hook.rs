@@ -232,6 +232,7 @@ impl World for Visit<'_> {
             | Effect::Contain
             | Effect::Sleep { .. }
             | Effect::Ask(_)
+            | Effect::Tell
             | Effect::Finish => self.host(run)?.perform(effect, run),
         }
     }

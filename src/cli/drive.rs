@@ -148,11 +148,6 @@ pub(super) fn run(
         }
     }
     let signal = host.ears.signals.last();
-    if let Some(command) = run.workflow.notify.clone()
-        && run.state.question().is_none()
-    {
-        host.notify(&run, &command)?;
-    }
     drop(host);
     let status = Status::of(&run.state);
     let exit = match signal {
@@ -160,7 +155,7 @@ pub(super) fn run(
         None => status.exit(),
     };
     voice.rest(&run, status, exit);
-    report::at_end(context, &run, status);
+    report::at_end(context, &run, place);
     Ok(exit)
 }
 

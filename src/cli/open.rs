@@ -6,7 +6,7 @@ use super::drive::{self, Ask, Reach};
 use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
-use super::{Trouble, ask, choose, session};
+use super::{Trouble, ask, choose, later, reload, session};
 use crate::engine::{Command, Decision, Effect, Event, Status, decide};
 use crate::host::ears::now;
 use crate::host::git::Git;
@@ -64,6 +64,7 @@ pub(super) struct Opened {
 /// Finds the run that is meant, or opens one.
 pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Result<Found> {
     refuse_nesting(flags)?;
+    later::refuse_flags(flags)?;
     let project = context.project()?;
     if let Some((home, row)) = meant_without_input(context, flags, &project)? {
         if flags.dry_run {
@@ -147,7 +148,9 @@ fn meant_without_input(
     let named = match (&flags.preset, &flags.workflow) {
         (Some(preset), _) => Some(preset.clone()),
         (None, None) if !project.join(".loop/workflow.toml").exists() => None,
-        (None, _) => Some(choose::workflow(context, flags, project)?.name),
+        // Which run a file asks for cannot be said while it has mistakes, or is about to be read anew.
+        (None, _) if flags.reload => None,
+        (None, _) => choose::workflow(context, flags, project).ok().map(|it| it.name),
     };
     let fits = |row: &Row| named.as_ref().is_none_or(|it| row.workflow.eq_ignore_ascii_case(it));
     let runs = context.runs_of_project(&home)?;
@@ -214,7 +217,7 @@ pub(super) fn exclude_mirror(git: &Git, workflow: &Workflow) -> anyhow::Result<(
 }
 
 /// What to do at a question: as the flag says, else ask on a terminal and exit elsewhere.
-fn asking(flags: &RunFlags, interactive: bool) -> Ask {
+pub(super) fn asking(flags: &RunFlags, interactive: bool) -> Ask {
     match flags.on_question {
         Some(OnQuestion::Wait) => Ask::Wait,
         Some(OnQuestion::Exit) => Ask::Exit,
@@ -312,6 +315,7 @@ fn go_on(
             ask::Wanted::Abort => return Ok(5),
         }
     }
+    reload::before_going_on(context, &home, row, flags)?;
     drive::resume(
         context,
         home,
@@ -373,6 +377,7 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
         Effect::Ask(question) => format!("ask: {}", question.text),
+        Effect::Tell => "tell a person where it stands".to_owned(),
         Effect::Finish => "finish".to_owned(),
     }
 }

@@ -311,7 +311,7 @@ impl<'a> Host<'a> {
     }
 
     /// Runs the person's own command; that it fails is a fact, not an error.
-    pub(crate) fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
+    fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
         let status = crate::engine::Status::of(&run.state).word();
         let (reason, next_step) = (run.state.reason(&run.workflow), run.state.next_step(&run.workflow));
         let set = [
@@ -377,7 +377,7 @@ impl World for Host<'_> {
             }
             Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
             Effect::Sleep { until, .. } => self.sleep(*until),
-            Effect::Ask(_) => self.tell(run),
+            Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => Ok(Performed::Done(Event::Finished { trouble: None })),
         }
     }

@@ -7,6 +7,7 @@
 
 mod agents;
 mod attach;
+mod contract;
 mod control;
 mod crowd;
 mod database;
