@@ -39,6 +39,9 @@ pub(super) struct ResumeFlags {
     /// Iterations of this run, over all restarts
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
+    /// Go on without this terminal; loop attach watches it and answers its questions
+    #[arg(long)]
+    detach: bool,
 }
 
 pub(super) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
@@ -132,14 +135,11 @@ pub(super) fn resume(context: &Context, flags: &ResumeFlags) -> anyhow::Result<u
         }
     };
     let asking = if context.is_interactive() { Ask::Here } else { Ask::Exit };
-    drive::resume(
-        context,
-        home,
-        &row,
-        &Going { reset: flags.reset, phase, most: flags.max, unblock: true },
-        &asking,
-        Reach::Far,
-    )
+    let going = Going { reset: flags.reset, phase, most: flags.max, unblock: true };
+    if flags.detach {
+        return super::detach::start(context, &home, &row.id, &going, None);
+    }
+    drive::resume(context, home, &row, &going, &asking, Reach::Far)
 }
 
 fn unfinished(context: &Context) -> anyhow::Result<Option<(Rc<Home>, Row)>> {

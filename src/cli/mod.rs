@@ -32,6 +32,8 @@ macro_rules! eprint {
 
 mod answer;
 mod ask;
+mod attach;
+mod bar;
 mod check;
 mod choose;
 mod completions;
@@ -39,8 +41,10 @@ mod context;
 mod control;
 mod demo;
 mod design;
+mod detach;
 mod doctor;
 mod drive;
+mod fit;
 mod flags;
 mod furnish;
 mod hook;
@@ -56,6 +60,7 @@ mod progress;
 mod report;
 mod restore;
 mod runs;
+mod screen;
 mod session;
 mod setup;
 mod ship;
@@ -63,7 +68,9 @@ mod show;
 mod simulate;
 mod status;
 mod trouble;
+mod typing;
 mod verify;
+mod view;
 mod voice;
 mod why;
 mod work;
@@ -138,6 +145,8 @@ enum Command {
     Resume(control::ResumeFlags),
     /// At most one agent call: until one iteration has been judged, or the run rests
     Next(Box<RunFlags>),
+    /// Watch a run that another process drives, and answer its questions
+    Attach,
     /// Show where a run stands
     Status,
     /// List all runs
@@ -187,6 +196,8 @@ enum Command {
     Limits(limits::Flags),
     /// Print the completion script of a shell
     Completions(completions::Flags),
+    #[command(name = "__controller", hide = true)]
+    Controller(detach::Flags),
     #[command(name = "__agent", hide = true)]
     Player(player::Flags),
 }
@@ -211,6 +222,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Refine(flags)) => design::refine(&context, &flags),
         Some(Command::Hook(command)) => hook::run(&context, &command),
         Some(Command::Resume(flags)) => control::resume(&context, &flags),
+        Some(Command::Attach) => attach::run(&context),
         Some(Command::Status) => status::run(&context),
         Some(Command::Runs(flags)) => runs::run(&context, &flags),
         Some(Command::Log(flags)) => log::run(&context, &flags),
@@ -232,6 +244,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Agents) => doctor::list_agents(&context),
         Some(Command::Limits(flags)) => limits::run(&context, &flags),
         Some(Command::Completions(flags)) => completions::run(&flags),
+        Some(Command::Controller(flags)) => detach::control(&context, &flags),
         Some(Command::Player(flags)) => player::run(&flags),
     };
     match done {
