@@ -105,6 +105,8 @@ pub(super) fn on_screen(
     let keys = Keys::take()?;
     let said = loop {
         screen.prompt(Some(&prompt));
+        // A terminal that is gone says so when it is read from.
+        let _is_gone = keys.hold();
         match wait(question, listen)? {
             Turn::Typed => (),
             Turn::Elsewhere => break Said::Elsewhere,

@@ -1,6 +1,7 @@
 //! A line that a person types, key by key. The terminal hands out keys at once and shows nothing by
 //! itself, so that what is shown around the line can move; Ctrl-C and Ctrl-Z stay signals.
 
+use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io;
 
@@ -80,22 +81,33 @@ impl Typing {
 /// A terminal that hands out keys; it is as it was before when this goes.
 pub(super) struct Keys {
     before: Termios,
+    during: Termios,
 }
 
 impl Keys {
     /// Whatever was typed before the question is no answer to it, and is dropped.
     pub(super) fn take() -> io::Result<Keys> {
         let before = tcgetattr(rustix::stdio::stdin())?;
-        let mut keys = before.clone();
-        keys.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &keys)?;
-        Ok(Keys { before })
+        let mut during = before.clone();
+        during.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &during)?;
+        Ok(Keys { before, during })
+    }
+
+    /// Takes them again where a shell took them away while we were stopped.
+    pub(super) fn hold(&self) -> io::Result<()> {
+        if tcgetattr(rustix::stdio::stdin())?.local_modes.contains(LocalModes::ICANON) {
+            tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &self.during)?;
+        }
+        Ok(())
     }
 
     /// Reads what there is; nothing is the end of file.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; 1024];
-        let count = rustix::io::retry_on_intr(|| rustix::io::read(rustix::stdio::stdin(), &mut bytes[..]))?;
+        let read = rustix::io::retry_on_intr(|| rustix::io::read(rustix::stdio::stdin(), &mut bytes[..]));
+        // A terminal that is gone says so in its own way.
+        let count = if read == Err(Errno::IO) { 0 } else { read? };
         bytes.truncate(count);
         Ok(bytes)
     }

@@ -1,6 +1,7 @@
 //! Questions at the terminal: their words, first letters and texts, what is no answer, and answers
 //! that come from elsewhere.
 
+use crate::sandbox::PROMISE;
 use crate::stage::{RUN, STUCK, Stage, WAITS, WORKS};
 use crate::tdd;
 use crate::terminal::Terminal;
@@ -192,17 +193,20 @@ fn a_run_of_another_input_is_asked_about() {
     terminal.types("\u{3}").exits(130);
 }
 
+/// A workflow of one phase with a gate at its end, in a terminal.
+fn gated(stage: &Stage, gate: &str) -> Terminal {
+    let workflow = "name = \"small\"\ninput = { kind = \"text\", about = \"what\" }\n[agent]\nreport = \"promise\"\n\
+        [limits]\niterations = 9\n[[phase]]\nname = \"WORK\"\nprompt = \"work on {{ input }}\"\nchecks = [\"tests\"]\n\
+        exit = \"tests_ok\"\n[checks.tests]\nrun = \"true\"\n[gates.look]\nat = \"WORK\"\n";
+    stage.sandbox.write(".loop/workflow.toml", format!("{workflow}{gate}"));
+    stage.sandbox.commit("a workflow");
+    stage.terminal(24, 80, &["run", "x", "--agent-cmd", "agent"])
+}
+
 #[test]
 fn a_gate_is_passed_at_the_terminal() {
-    let stage = Stage::new("echo; echo '<promise>TASK_COMPLETE</promise>'");
-    stage.sandbox.write(
-        ".loop/workflow.toml",
-        "name = \"small\"\ninput = { kind = \"text\", about = \"what\" }\n[agent]\nreport = \"promise\"\n\
-         [limits]\niterations = 9\n[[phase]]\nname = \"WORK\"\nprompt = \"work on {{ input }}\"\nchecks = [\"tests\"]\n\
-         exit = \"tests_ok\"\n[gates.look]\nat = \"WORK\"\n[checks.tests]\nrun = \"true\"\n",
-    );
-    stage.sandbox.commit("a workflow");
-    let mut terminal = stage.terminal(24, 80, &["run", "x", "--agent-cmd", "agent"]);
+    let stage = Stage::new(PROMISE);
+    let mut terminal = gated(&stage, "");
     terminal.until("approve, changes TEXT, reject?");
     terminal
         .types("c\r")
@@ -210,4 +214,13 @@ fn a_gate_is_passed_at_the_terminal() {
         .types("c more of it\r")
         .until("changes asked for at the gate");
     terminal.until("question 2").until("approve, changes TEXT, reject?").types("approve\r").exits(0);
+}
+
+#[test]
+fn a_question_whose_time_is_over_is_no_longer_asked() {
+    let stage = Stage::new(PROMISE);
+    let mut terminal = gated(&stage, "timeout = \"2s\"\n");
+    terminal.until("approve, changes TEXT, reject?").types("appr");
+    terminal.exits(4).said("question 1 is closed without an answer");
+    assert!(terminal.is_as_before());
 }
