@@ -190,7 +190,11 @@ impl View {
                 Doing::Call { number: call.number, since: since.unwrap_or(state.updated_at) }
             }
             Station::Reported(_) => {
-                let names = phase.checks.iter().filter(|it| workflow.checks[*it].run.is_some());
+                let has_command = |name: &String| {
+                    state.commands.contains_key(name)
+                        || workflow.checks.get(name).is_some_and(|it| it.run.is_some())
+                };
+                let names = phase.checks.iter().filter(|it| has_command(it));
                 let names: Vec<&str> = names.map(String::as_str).collect();
                 let text = match names.as_slice() {
                     [] => "looking at the tree".to_owned(),

@@ -41,7 +41,7 @@ impl Terminal {
         let end = || slave.try_clone().expect("another end");
         // It makes the terminal the controlling one of a new session, as a shell would.
         let mut inside = Command::new("setsid");
-        inside.arg("--ctty").arg(command.get_program()).args(command.get_args());
+        inside.arg("-c").arg(command.get_program()).args(command.get_args());
         inside.env_clear().env("TERM", "xterm-256color");
         for (name, value) in command.get_envs() {
             match value {
