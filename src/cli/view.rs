@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(at(1805, 80)[2], "   waiting 29m 55s · no calls left");
         assert_eq!(
             at(5, 30),
-            [" * RED 1/5 · 1/100 · 5s", "   ────────── 0 % · 41/100", "   waiting 59m 55s · no cal…"]
+            [" * RED 1/5 · 1/100 · 5s", "   ────────── 0 % · 41/100", "   waiting 59m 55s · no calls…"]
         );
         for width in 0..60 {
             at(7, width);
