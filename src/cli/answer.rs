@@ -165,7 +165,7 @@ fn answer(question: u32, choice: &str, text: &str, by: Option<&str>) -> Command 
 }
 
 /// A person's word comes from outside every agent call.
-fn refuse_agents() -> anyhow::Result<()> {
+pub(super) fn refuse_agents() -> anyhow::Result<()> {
     match call_around_us() {
         Some(run) => Err(Trouble::usage(
             format!("this is inside an agent call of run {run}; only a person may answer"),

@@ -56,6 +56,9 @@ pub(super) struct ResumeFlags {
     /// What to do at a question
     #[arg(long, value_enum, value_name = "WHAT")]
     on_question: Option<OnQuestion>,
+    /// Go on without this terminal; loop attach watches it and answers its questions
+    #[arg(long)]
+    detach: bool,
 }
 
 pub(super) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
@@ -170,14 +173,11 @@ pub(super) fn resume(context: &Context, flags: &ResumeFlags) -> anyhow::Result<u
     };
     reload::before_going_on(context, &home, &row, &changes)?;
     let asking = open::asking(&changes, context.is_interactive());
-    drive::resume(
-        context,
-        home,
-        &row,
-        &Going { reset: flags.reset, phase, most: flags.max, unblock: true },
-        &asking,
-        Reach::Far,
-    )
+    let going = Going { reset: flags.reset, phase, most: flags.max, unblock: true };
+    if flags.detach {
+        return super::detach::start(context, &home, &row.id, &going, flags.on_question);
+    }
+    drive::resume(context, home, &row, &going, &asking, Reach::Far)
 }
 
 fn unfinished(context: &Context) -> anyhow::Result<Option<(Rc<Home>, Row)>> {

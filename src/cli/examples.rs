@@ -39,6 +39,9 @@ pub(super) const RESUME: &str = r#"Examples:
 pub(super) const NEXT: &str = r#"Examples:
   loop next                        one iteration, then it rests
   while loop next; do :; done      drive it from a script (0 is completed, 5 can go on)"#;
+pub(super) const ATTACH: &str = r#"Examples:
+  loop attach              the live view of the run that works in this project
+  loop attach --run 1f3c   of another one; Ctrl-C leaves it alone"#;
 pub(super) const STATUS: &str = r#"Examples:
   loop status
   loop status --json | jq .question

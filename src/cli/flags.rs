@@ -52,6 +52,9 @@ pub(super) struct RunFlags {
     /// Time that the run may work, as 90s, 45m or 2h
     #[arg(long, value_name = "LENGTH", value_parser = crate::workflow::resolve::parse_length)]
     pub time: Option<u64>,
+    /// Go on without this terminal; loop attach watches it and answers its questions
+    #[arg(long)]
+    pub detach: bool,
     /// Work although the tree has uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,

@@ -32,6 +32,8 @@ macro_rules! eprint {
 
 mod answer;
 mod ask;
+mod attach;
+mod bar;
 mod check;
 mod choose;
 mod completions;
@@ -39,10 +41,12 @@ mod context;
 mod control;
 mod demo;
 mod design;
+mod detach;
 mod dialogue;
 mod doctor;
 mod drive;
 mod examples;
+mod fit;
 mod flags;
 mod furnish;
 mod hook;
@@ -63,6 +67,7 @@ mod reload;
 mod report;
 mod restore;
 mod runs;
+mod screen;
 mod session;
 mod setup;
 mod ship;
@@ -70,7 +75,9 @@ mod show;
 mod simulate;
 mod status;
 mod trouble;
+mod typing;
 mod verify;
+mod view;
 mod voice;
 mod why;
 mod work;
@@ -159,6 +166,9 @@ enum Command {
     /// At most one agent call: until one iteration has been judged, or the run rests
     #[command(after_help = examples::NEXT)]
     Next(Box<RunFlags>),
+    /// Watch a run that another process drives, and answer its questions
+    #[command(after_help = examples::ATTACH)]
+    Attach,
     /// Show where a run stands
     #[command(after_help = examples::STATUS)]
     Status,
@@ -252,6 +262,8 @@ enum Command {
     /// One of a fleet (comes with a later version)
     #[command(hide = true)]
     Worker(later::Words),
+    #[command(name = "__controller", hide = true)]
+    Controller(detach::Flags),
     #[command(name = "__agent", hide = true)]
     Player(player::Flags),
 }
@@ -276,6 +288,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Refine(flags)) => design::refine(&context, &flags),
         Some(Command::Hook(command)) => hook::run(&context, &command),
         Some(Command::Resume(flags)) => control::resume(&context, &flags),
+        Some(Command::Attach) => attach::run(&context),
         Some(Command::Status) => status::run(&context),
         Some(Command::Runs(flags)) => runs::run(&context, &flags),
         Some(Command::Log(flags)) => log::run(&context, &flags),
@@ -308,6 +321,7 @@ pub(crate) fn main() -> ExitCode {
             later::command("mcp", "loop hook stop lets a session of an agent be the loop")
         }
         Some(Command::Worker(_)) => later::command("worker", "loop run in each working tree"),
+        Some(Command::Controller(flags)) => detach::control(&context, &flags),
         Some(Command::Player(flags)) => player::run(&flags),
     };
     match done {

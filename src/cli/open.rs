@@ -6,7 +6,7 @@ use super::drive::{self, Ask, Reach};
 use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
-use super::{Trouble, ask, choose, later, reload, session};
+use super::{Trouble, ask, choose, detach, later, reload, session};
 use crate::engine::{Command, Decision, Effect, Event, Status, decide};
 use crate::host::ears::now;
 use crate::host::git::Git;
@@ -21,10 +21,17 @@ use std::rc::Rc;
 
 pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::Result<u8> {
     let interactive = context.is_interactive();
+    detach::refuse_one_call(flags.detach, reach)?;
     match open(context, flags, By::Us)? {
         Found::Said(code) => Ok(code),
         Found::Before(home, row) | Found::Imported(home, row) => {
             go_on(context, home, &row, flags, reach, interactive)
+        }
+        Found::Opened(it) if flags.detach => {
+            let (home, id) = (Rc::clone(&it.home), it.taken.run.id.clone());
+            // Whoever goes on takes the run and its tree, so both are let go here.
+            drop(it);
+            detach::start(context, &home, &id, &drive::Going::default(), flags.on_question)
         }
         Found::Opened(it) => {
             drive::run(context, it.home, it.taken, &it.place, &it.kept, &asking(flags, interactive), reach)
@@ -316,14 +323,11 @@ fn go_on(
         }
     }
     reload::before_going_on(context, &home, row, flags)?;
-    drive::resume(
-        context,
-        home,
-        row,
-        &drive::Going { reset: flags.reset, phase: None, most: flags.max, unblock: false },
-        &asking,
-        reach,
-    )
+    let going = drive::Going { reset: flags.reset, phase: None, most: flags.max, unblock: false };
+    if flags.detach {
+        return detach::start(context, &home, &row.id, &going, flags.on_question);
+    }
+    drive::resume(context, home, row, &going, &asking, reach)
 }
 
 fn dry_run(

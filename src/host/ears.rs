@@ -66,17 +66,6 @@ impl Ears {
         Ok(if answered { Heard::Answer } else { Heard::Nothing })
     }
 
-    /// Waits until a line can be read from standard input; says no when somebody called before.
-    pub(crate) fn await_input(&mut self) -> anyhow::Result<bool> {
-        loop {
-            match self.listen(Some(rustix::stdio::stdin()), LONGEST_NAP)? {
-                Heard::Answer => return Ok(true),
-                Heard::Command | Heard::Now { .. } => return Ok(false),
-                Heard::Nothing => (),
-            }
-        }
-    }
-
     fn wait(&self, answer: Option<BorrowedFd<'_>>, nap: Duration) -> anyhow::Result<bool> {
         let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
         if let Some(answer) = answer {

@@ -86,7 +86,11 @@ pub(crate) mod which;
 
 pub(crate) mod probe;
 
-mod glance;
+pub(crate) mod glance;
+
+pub(crate) mod detached;
+
+pub(crate) mod watch;
 
 mod rollout;
 

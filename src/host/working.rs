@@ -129,6 +129,7 @@ impl Host<'_> {
 
     fn await_own(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
         let mut asked = false;
+        let mut ending = false;
         let mut glance: Option<Glance> = None;
         loop {
             let keeper = self.keeper.as_mut().expect("it has the call");
@@ -147,12 +148,18 @@ impl Host<'_> {
             }
             let nap = if self.onlooker.is_some() { glance::EVERY } else { Duration::MAX };
             match self.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
-                Heard::Now { impatient: false } => keeper.interrupt(Force::Soft)?,
+                Heard::Now { impatient: false } => {
+                    keeper.interrupt(Force::Soft)?;
+                    ending = true;
+                    if let Some(onlooker) = &mut self.onlooker {
+                        onlooker("asked to end, 10 s at most; once more ends it at once");
+                    }
+                }
                 Heard::Now { impatient: true } => keeper.interrupt(Force::Hard)?,
                 Heard::Nothing => {
                     keeper.end_if_overdue()?;
-                    if let (Some(onlooker), Some(cli)) =
-                        (&mut self.onlooker, agent::Cli::named(&run.workflow.agent.cli))
+                    if let (Some(onlooker), Some(cli), false) =
+                        (&mut self.onlooker, agent::Cli::named(&run.workflow.agent.cli), ending)
                     {
                         let output = self.folder.join(format!("{}.out", call.stem()));
                         let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));
