@@ -65,7 +65,6 @@ pub(super) fn resume(
     asking: &Ask,
     reach: Reach,
 ) -> anyhow::Result<u8> {
-    let place = PathBuf::from(&row.place);
     let mut taken = Taken::open(&home, &row.id)?;
     let run = &mut taken.run;
     if run.state.opening == Opening::default() {
@@ -74,6 +73,7 @@ pub(super) fn resume(
             format!("loop run {:?}", row.input),
         ));
     }
+    let place = super::place::again(run, &row.place)?;
     let _tree = TreeLock::take(context.home_path(), &place)?;
     let command = Command::Resume { reset: going.reset, phase: going.phase, most: going.most };
     match acceptable(&run.workflow, &run.state, command) {

@@ -49,6 +49,9 @@ pub(super) struct RunFlags {
     /// Time that the run may work, as 90s, 45m or 2h
     #[arg(long, value_name = "LENGTH", value_parser = crate::workflow::resolve::parse_length)]
     pub time: Option<u64>,
+    /// Work in a worktree of its own, below .worktrees/, on a branch of its own
+    #[arg(long)]
+    pub worktree: bool,
     /// Work although the tree has uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,

@@ -49,6 +49,7 @@ mod json;
 mod limits;
 mod log;
 mod open;
+mod place;
 mod planning;
 mod player;
 mod presets;

@@ -35,6 +35,8 @@ pub(super) fn settle_place(context: &Context, flags: &RunFlags, project: &Path, 
     let told = flags.mirror.clone().or(variable).map(|it| context.dir().join(it));
     let told = told.or_else(|| workflow.mirror.dir.as_ref().map(PathBuf::from));
     let chosen = place::choose(told.as_deref(), project, std::env::home_dir().as_deref());
+    // Where a link leads is settled once, and a link that comes later is not followed.
+    let chosen = chosen.map(|it| it.canonicalize().unwrap_or(it));
     workflow.mirror.dir = chosen.map(|it| it.to_string_lossy().into_owned());
 }
 
@@ -212,7 +214,7 @@ const LOOKED_AT: usize = 50;
 /// Keeps what another controller left, before a run that takes its place writes its own files.
 pub(super) fn keep_before(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<()> {
     let Some(folder) = folder(workflow) else { return Ok(()) };
-    let text = std::fs::read_to_string(folder.join("loop-state.json")).unwrap_or_default();
+    let text = crate::steady::text(&folder.join("loop-state.json")).unwrap_or_default();
     let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let is_ours = match state["session_id"].as_str() {
         Some(session) => is_known(home, session)?,

@@ -131,7 +131,10 @@ impl State {
             };
         }
         match status {
-            Status::Completed => "loop show".to_owned(),
+            Status::Completed => match &self.opening.worktree {
+                Some(worktree) => format!("git merge {}, in {}", worktree.branch, worktree.root),
+                None => "loop show".to_owned(),
+            },
             Status::Cancelled => "loop run --fresh".to_owned(),
             Status::Capped => {
                 let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);

@@ -50,7 +50,7 @@ pub(super) fn gather(tree: &Tree, look: &Look, run: &Run, input: Option<&Path>) 
         put(&mut values, name, holds(tree, fact, &base.tree, look, &since_start)?);
     }
     count_files(&run.workflow, &since_start, &mut values);
-    if let Some(text) = input.and_then(|it| std::fs::read_to_string(it).ok()) {
+    if let Some(text) = input.and_then(|it| crate::steady::text(it).ok()) {
         put(&mut values, "criteria_open", input::criteria(&text).open);
         let broken = state.opening.lock.as_ref().is_some_and(|lock| input::lock(&text) != *lock);
         put(&mut values, "input_changed", broken);
