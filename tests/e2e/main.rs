@@ -7,6 +7,7 @@
 
 mod agents;
 mod attach;
+mod bounded;
 mod control;
 mod crowd;
 mod database;
@@ -28,3 +29,5 @@ mod signals;
 mod snapshots;
 mod starved;
 mod terminal;
+mod upheaval;
+mod worktree;
