@@ -23,6 +23,8 @@ mod ship;
 
 mod agent;
 
+mod steady;
+
 mod store;
 
 mod drive;

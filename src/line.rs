@@ -94,6 +94,7 @@ fn ended_line(ended: &Ended) -> String {
         Ending::TimedOut { why } => format!("was ended: {why}"),
         Ending::Interrupted => "was interrupted".to_owned(),
         Ending::NotStarted => "was never started".to_owned(),
+        Ending::Barred { why } => format!("was not started: {why}"),
         Ending::Lost { why } => format!("is lost: {why}"),
         Ending::Limited { why, until: Some(until) } => {
             format!("was refused by the provider until {until}: {why}")

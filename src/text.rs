@@ -82,6 +82,17 @@ fn is_invisible(character: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Writes a number of bytes as people say it.
+pub(crate) fn bytes(count: u64) -> String {
+    let (mut whole, mut unit) = (count as f64, 0);
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    while 1000.0 <= whole && unit + 1 < UNITS.len() {
+        whole /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{count} B") } else { format!("{whole:.1} {}", UNITS[unit]) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_invisible, sanitise};

@@ -88,7 +88,7 @@ impl Which<'_> {
         }
         let preset = self.preset.map(str::to_owned);
         let layers = Layers { preset, user: user_config()?, project: file, ..Layers::default() };
-        let read = |path: &std::path::Path| std::fs::read_to_string(path).map_err(|error| error.to_string());
+        let read = |path: &std::path::Path| crate::steady::text(path).map_err(|error| error.to_string());
         Ok(resolve(&layers, &read))
     }
 

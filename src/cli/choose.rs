@@ -35,7 +35,7 @@ pub(super) fn read(project: &Path, given: &Given) -> anyhow::Result<Workflow> {
     };
     let overrides = given.overrides.clone();
     let layers = Layers { preset: given.preset.clone(), user: user_config()?, project: file, overrides };
-    resolve(&layers, &|path| std::fs::read_to_string(path).map_err(|error| error.to_string())).map_err(
+    resolve(&layers, &|path| crate::steady::text(path).map_err(|error| error.to_string())).map_err(
         |problems| {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
             let count =
@@ -71,13 +71,14 @@ pub(super) fn overrides(context: &Context, flags: &RunFlags) -> anyhow::Result<O
         tokens: flags.tokens,
         time: flags.time,
         notify: flags.notify.clone(),
+        worktree: flags.worktree,
         calls_per_hour: hourly_limit()?,
         ..Overrides::default()
     })
 }
 
 pub(super) fn read_source(path: &Path) -> anyhow::Result<Source> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = crate::steady::text(path).map_err(|error| {
         Trouble::usage(format!("{} cannot be read: {error}", path.display()), "name another file")
     })?;
     Ok(Source { name: path.display().to_string(), text, dir: path.parent().map(Path::to_owned) })
@@ -126,7 +127,7 @@ fn by_input(context: &Context, flags: &RunFlags, project: &Path) -> anyhow::Resu
     } else {
         let path = context.dir().join(input);
         let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        match std::fs::read_to_string(&path) {
+        match crate::steady::text(&path) {
             Ok(_) if name.starts_with("DESIGN-") => "ralph",
             Ok(text) if input::criteria(&text).total != 0 => "tdd",
             Ok(_) | Err(_) => "ralph",

@@ -1,6 +1,7 @@
 //! What every command needs to know: where we are, where runs are kept, which run is meant.
 
 use super::{Common, Trouble};
+use crate::host::worktree::FOLDER;
 use crate::store::{ByPrefix, Filter, Home, Row};
 use crate::workflow::problem::nearest;
 use std::io::IsTerminal;
@@ -70,8 +71,11 @@ impl Context {
             let text = format!("{} is not a directory", self.dir.display());
             return Err(Trouble::usage(text, "name one that exists with -C DIR"));
         }
-        let found = self.dir.ancestors().find(|it| it.join(".loop").is_dir() || it.join(".git").exists());
-        let found = found.unwrap_or(&self.dir);
+        let is_project = |it: &&Path| it.join(".loop").is_dir() || it.join(".git").exists();
+        let found = self.dir.ancestors().find(is_project).unwrap_or(&self.dir);
+        // A worktree that a run made is a place of the project above it.
+        let above = found.parent().filter(|it| it.ends_with(FOLDER)).and_then(Path::parent);
+        let found = above.filter(|it| found.join(".git").is_file() && is_project(it)).unwrap_or(found);
         // A run is found again by its project's path, which is kept as text.
         if found.to_str().is_none() {
             let text = format!("the path of {} is not UTF-8", found.display());
@@ -102,13 +106,11 @@ impl Context {
             return self.by_prefix(home, prefix).map(Some);
         }
         let runs = self.runs_of_project(home)?;
-        let here = self.dir.to_string_lossy().into_owned();
         let live = |row: &&Row| home.holder(&row.id).is_some();
-        let in_this_tree = |row: &&Row| here.starts_with(&row.place);
         let chosen = runs
             .iter()
-            .filter(live)
-            .find(in_this_tree)
+            .find(|it| self.is_in_worktree_of(it))
+            .or_else(|| runs.iter().filter(live).find(|it| self.dir.starts_with(&it.place)))
             .or_else(|| runs.iter().find(live))
             .or_else(|| runs.iter().find(|it| is_unfinished(it)))
             .or(runs.first());
@@ -119,12 +121,21 @@ impl Context {
     pub(super) fn find_to_change(&self, home: &Home) -> anyhow::Result<Option<Row>> {
         if self.run.is_none() {
             let runs = self.runs_of_project(home)?;
+            if let Some(row) = runs.iter().find(|it| self.is_in_worktree_of(it)) {
+                return Ok(Some(row.clone()));
+            }
             let open: Vec<&Row> = runs.iter().filter(|it| is_unfinished(it)).collect();
             if 1 < open.len() {
                 return Err(several_unfinished(&open));
             }
         }
         self.find(home)
+    }
+
+    /// Whether we are inside of the worktree that this run has to itself.
+    fn is_in_worktree_of(&self, row: &Row) -> bool {
+        Path::new(&row.place).parent().is_some_and(|it| it.ends_with(FOLDER))
+            && self.dir.starts_with(&row.place)
     }
 
     fn by_prefix(&self, home: &Home, prefix: &str) -> anyhow::Result<Row> {

@@ -38,6 +38,9 @@ pub(super) struct ResumeFlags {
     /// Set the counters to 0
     #[arg(long)]
     reset: bool,
+    /// Only if the run works in a worktree of its own
+    #[arg(long)]
+    worktree: bool,
     /// Iterations of this run, over all restarts
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
@@ -120,6 +123,10 @@ pub(super) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u
     }
     let (workflow, state) = super::status::load(&home, &row)?;
     let most = state.iterations_limit(&workflow).map(|it| format!("/{it}")).unwrap_or_default();
+    if let Some(place) = state.place.as_ref().filter(|it| Path::new(it).exists()) {
+        let branch = state.branch.as_deref().unwrap_or_default();
+        eprintln!("its worktree stays: {} (branch {branch})", crate::text::sanitise(place));
+    }
     tell(context, &format!("cancelled at iteration {}{most}: {}", state.iterations_total, row.input));
     Ok(0)
 }
@@ -154,6 +161,7 @@ pub(super) fn resume(context: &Context, flags: &ResumeFlags) -> anyhow::Result<u
         | Status::Stopped
         | Status::Capped => (),
     }
+    super::place::refuse_move(&home, &row, flags.worktree)?;
     let phase = match &flags.state {
         None => None,
         Some(name) => {

@@ -91,7 +91,7 @@ pub(super) fn refine(context: &Context, flags: &RefineFlags) -> anyhow::Result<u
         })?,
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    let text = crate::steady::text(&path).map_err(|error| {
         Trouble::usage(format!("{} cannot be read: {error}", path.display()), "name another file")
     })?;
     if design::is_locked(&text) {

@@ -8,8 +8,9 @@ use crate::host::detect::detect;
 use crate::host::ears::now;
 use crate::host::git::Git;
 use crate::host::probe::version;
+use crate::host::thin;
 use crate::host::which::executable;
-use crate::text::sanitise;
+use crate::text::{bytes, sanitise};
 use crate::time::Timestamp;
 use crate::workflow::model::{Agent, Given, Permissions};
 use serde_json::json;
@@ -70,7 +71,9 @@ fn home(context: &Context) -> Finding {
     let path = context.home_path().display().to_string();
     match context.existing_home() {
         Ok(Some(home)) => match home.faults() {
-            Ok(faults) if faults.is_empty() => good("home", path),
+            Ok(faults) if faults.is_empty() => {
+                good("home", format!("{path} ({})", bytes(thin::size(home.path()))))
+            }
             Ok(faults) => bad(
                 "home",
                 format!("{path}: {}", faults.join("; ")),

@@ -101,7 +101,6 @@ pub(super) fn go(
 
 /// Takes a run that exists.
 pub(super) fn take(context: &Context, home: &Rc<Home>, row: &Row, going: &Going) -> anyhow::Result<Took> {
-    let place = PathBuf::from(&row.place);
     let mut taken = Taken::open(home, &row.id)?;
     let run = &mut taken.run;
     if run.state.opening == Opening::default() {
@@ -110,6 +109,7 @@ pub(super) fn take(context: &Context, home: &Rc<Home>, row: &Row, going: &Going)
             format!("loop run {:?}", row.input),
         ));
     }
+    let place = super::place::again(run, &row.place)?;
     let tree = TreeLock::take(context.home_path(), &place)?;
     let command = Command::Resume { reset: going.reset, phase: going.phase, most: going.most };
     match acceptable(&run.workflow, &run.state, command) {

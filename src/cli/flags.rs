@@ -55,6 +55,9 @@ pub(super) struct RunFlags {
     /// Go on without this terminal; loop attach watches it and answers its questions
     #[arg(long)]
     pub detach: bool,
+    /// Work in a worktree of its own, below .worktrees/, on a branch of its own
+    #[arg(long)]
+    pub worktree: bool,
     /// Work although the tree has uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,

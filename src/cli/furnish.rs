@@ -12,7 +12,7 @@ use crate::host::items::unreadable;
 use crate::host::which::executable;
 use crate::input;
 use crate::prove::prove;
-use crate::workflow::model::{Place, Workflow};
+use crate::workflow::model::Workflow;
 use std::path::Path;
 
 /// Gives a workflow everything that a run needs beside its input, or says what is missing.
@@ -36,11 +36,7 @@ pub(super) fn prepare(
 /// A workflow that needs what this version cannot do is refused: skipping it in silence would look
 /// like work that was done.
 fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
-    let missing = match (&workflow.items, workflow.workspace.at) {
-        (_, Place::Worktree) => Some("working in a worktree of its own"),
-        (Some(items), Place::Here) => unreadable(&items.from),
-        (None, Place::Here) => None,
-    };
+    let missing = workflow.items.as_ref().and_then(|it| unreadable(&it.from));
     let Some(missing) = missing else { return Ok(()) };
     Err(Trouble::usage(
         format!("{} needs {missing}, which comes with a later version", workflow.name),

@@ -245,7 +245,7 @@ fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
 pub(super) fn install(context: &Context) -> anyhow::Result<u8> {
     let folder = context.project()?.join(".claude");
     let path = folder.join("settings.json");
-    let text = match std::fs::read_to_string(&path) {
+    let text = match crate::steady::text(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => anyhow::bail!("{} cannot be read: {error}", path.display()),

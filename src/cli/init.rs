@@ -35,6 +35,12 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     if flags.hook && !flags.run.fresh {
         refuse_second(context)?;
     }
+    if flags.hook && flags.run.worktree {
+        return Err(Trouble::usage(
+            "a session works where it was started, not in a worktree",
+            "start the session in a worktree of your own, or loop run --worktree",
+        ));
+    }
     let by = if flags.hook { By::Session } else { By::Us };
     match open::open(context, &flags.run, by)? {
         Found::Said(code) => Ok(code),
@@ -53,7 +59,8 @@ fn opened(context: &Context, flags: &Flags, opened: Opened) -> anyhow::Result<u8
     if flags.hook {
         return begin(context, opened, flags.session.as_deref());
     }
-    let Opened { home, taken, place, .. } = opened;
+    let Opened { home, mut taken, place, _tree, .. } = opened;
+    super::place::make(&mut taken.run)?;
     let run = taken.run;
     mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
     if context.json {

@@ -57,6 +57,7 @@ mod limits;
 mod log;
 mod man;
 mod open;
+mod place;
 mod planning;
 mod player;
 mod presets;

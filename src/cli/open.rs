@@ -6,16 +6,17 @@ use super::drive::{self, Ask, Reach};
 use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
-use super::{Trouble, ask, choose, detach, later, reload, session};
+use super::{Trouble, ask, choose, detach, later, place, reload, session};
 use crate::engine::{Command, Decision, Effect, Event, Status, decide};
 use crate::host::ears::now;
 use crate::host::git::Git;
+use crate::host::worktree;
 use crate::line::line;
 use crate::store::mirror;
 use crate::store::run::Run;
 use crate::store::{Filter, Home, NewRun, Row, TreeLock};
 use crate::text::sanitise;
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{Place, Workflow};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -65,7 +66,7 @@ pub(super) struct Opened {
     pub taken: drive::Taken,
     pub place: PathBuf,
     pub kept: Vec<String>,
-    _tree: TreeLock,
+    pub _tree: TreeLock,
 }
 
 /// Finds the run that is meant, or opens one.
@@ -87,7 +88,7 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
         return dry_run(context, flags, &project, &workflow, &input).map(Found::Said);
     }
     let git = Git::around(&project)?;
-    let place = git.work_tree().to_owned();
+    git.excluded()?;
     let home = context.home()?;
     if let Before::Opened(row) = before(&home, flags, &project, &workflow, &input)? {
         return Ok(Found::Before(home, Box::new(row)));
@@ -96,7 +97,13 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
         return Ok(Found::Imported(home, Box::new(row)));
     }
     prepare(&mut workflow, flags, &project, &input, by)?;
-    let tree = TreeLock::take(context.home_path(), &place)?;
+    // A run with a worktree to itself disturbs nobody who works in this tree; only the opening of
+    // the same run twice has to be kept out.
+    let alone = workflow.workspace.at == Place::Worktree;
+    let (tree, _opening) = match alone {
+        true => (None, Some(TreeLock::opening(context.home_path(), git.work_tree())?)),
+        false => (Some(TreeLock::take(context.home_path(), git.work_tree())?), None),
+    };
     // Whoever had the tree a moment ago may have opened this very run.
     let begun = match before(&home, flags, &project, &workflow, &input)? {
         Before::Opened(row) => {
@@ -106,26 +113,39 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
         Before::Begun(row) => Some(row.id),
         Before::Nothing => None,
     };
-    let kept = ours(&place, &input, &workflow);
-    ask::about_dirt(context, flags, &git, &kept, &context.home_path().join("looks"))?;
+    if !alone {
+        let kept = ours(git.work_tree(), &input, &workflow);
+        ask::about_dirt(context, flags, &git, &kept, &context.home_path().join("looks"))?;
+    }
     session::settle_other(context, &home, flags, &project, &workflow, &input)?;
     let input = input.into_design(context, &project, &git, &workflow)?;
-    let kept = ours(&place, &input, &workflow);
     if let Some(path) = input.path.as_ref().filter(|_| workflow.input.lock) {
         super::design::lock(path, &input.text)?;
     }
     if flags.fresh {
         cancel_before(&home, &project, &workflow, &input)?;
     }
-    let id = match begun {
-        Some(id) => id,
-        None => create(&home, &project, &workflow, &input, &place)?,
-    };
+    let id = begun.clone().unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+    let plan = place::plan(&git, &workflow, &input, &id)?;
+    let place = plan.as_ref().map_or(git.work_tree().to_owned(), |it| PathBuf::from(&it.place));
+    if begun.is_none() {
+        create(&home, &id, &project, &workflow, &input, &place)?;
+    }
     session::keep_before(&home, &id, &place, &workflow)?;
     exclude_mirror(&git, &workflow)?;
+    let tree = match (tree, &plan) {
+        (Some(tree), _) => tree,
+        (None, plan) => {
+            git.exclude(&[&format!("/{}", worktree::FOLDER)])?;
+            worktree::reserve(plan.as_ref().expect("a run that is alone has a plan"))?;
+            TreeLock::take(context.home_path(), &place)?
+        }
+    };
     let mut taken = drive::Taken::open(&home, &id)?;
-    taken.run.record(now(), Event::Opened(input.opening(flags, &workflow)));
+    let opening = place::inside(input.opening(flags, &workflow), plan.as_ref());
+    taken.run.record(now(), Event::Opened(opening));
     taken.run.commit()?;
+    let kept = ours_of(&place, &taken.run);
     Ok(Found::Opened(Box::new(Opened { home, taken, place, kept, _tree: tree })))
 }
 
@@ -197,14 +217,14 @@ fn before(
 
 fn create(
     home: &Home,
+    id: &str,
     project: &Path,
     workflow: &Workflow,
     input: &Input,
     place: &Path,
-) -> anyhow::Result<String> {
-    let id = uuid::Uuid::new_v4().to_string();
+) -> anyhow::Result<()> {
     home.create_run(&NewRun {
-        id: &id,
+        id,
         project: &project.to_string_lossy(),
         workflow: &workflow.name,
         input: &input.name,
@@ -213,7 +233,7 @@ fn create(
         definition: &serde_json::to_string(workflow)?,
         at: now().0,
     })?;
-    Ok(id)
+    Ok(())
 }
 
 /// Agents stage everything they see; what a mirror writes is none of theirs.
@@ -285,7 +305,12 @@ fn same_run(home: &Home, project: &Path, workflow: &Workflow, input: &Input) -> 
 
 fn cancel_before(home: &Rc<Home>, project: &Path, workflow: &Workflow, input: &Input) -> anyhow::Result<()> {
     match same_run(home, project, workflow, input)?.filter(is_unfinished) {
-        Some(row) => cancel(home, &row),
+        Some(row) => {
+            if row.branch.is_some() {
+                eprintln!("the worktree of run {} stays: {}", &row.id[..8], sanitise(&row.place));
+            }
+            cancel(home, &row)
+        }
         None => Ok(()),
     }
 }
@@ -312,6 +337,7 @@ fn go_on(
     if row.status == "completed" {
         return drive::completed_before(context, &home, row);
     }
+    place::refuse_move(&home, row, flags.worktree)?;
     if interactive && asking == Ask::Here && matches!(row.status.as_str(), "paused" | "stopped" | "running") {
         match ask::resume(row)? {
             ask::Wanted::Resume => (),

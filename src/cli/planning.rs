@@ -36,7 +36,7 @@ fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<Wanted>> {
             "mend it, then loop setup plan",
         )
     };
-    let text = std::fs::read_to_string(&whole).map_err(|error| broken(format!("cannot be read: {error}")))?;
+    let text = crate::steady::text(&whole).map_err(|error| broken(format!("cannot be read: {error}")))?;
     let mut config: Map<String, Value> =
         serde_json::from_str(&text).map_err(|error| broken(format!("is not a JSON object: {error}")))?;
     let before = config.clone();

@@ -38,6 +38,10 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, calls: &[String], comm
     let _ = writeln!(out, "- run: {}", &id[..8]);
     let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));
     let _ = writeln!(out, "- reason: {}", state.reason(workflow));
+    if let (Some(worktree), Some(place)) = (&state.opening.worktree, &state.place) {
+        let _ = writeln!(out, "- branch: {}", worktree.branch);
+        let _ = writeln!(out, "- worktree: {place}");
+    }
     let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_total, state.calls_total);
     let _ = writeln!(out, "- time in calls and checks: {}", length(state.spent.ms));
     if state.spent.usd != 0.0 || state.spent.tokens != 0 {
@@ -166,7 +170,8 @@ fn cost(ended: &Ended) -> String {
         | Ending::TimedOut { why }
         | Ending::Lost { why }
         | Ending::Limited { why, .. }
-        | Ending::Refused { why } => {
+        | Ending::Refused { why }
+        | Ending::Barred { why } => {
             let _ = write!(text, ", {}", why.lines().next().unwrap_or(""));
         }
     }

@@ -2,10 +2,10 @@
 //! not in the snapshot is deleted, and the state before is kept first.
 
 use super::log::nothing;
-use super::{Context, Trouble};
+use super::{Context, Trouble, status};
 use crate::host::git::Git;
-use crate::host::snapshot;
 use crate::host::tree::{Ours, Tree};
+use crate::host::{snapshot, worktree};
 use crate::text::sanitise;
 use crate::time::Timestamp;
 use clap::Args;
@@ -28,8 +28,16 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         }
         .into());
     }
-    let git = Git::open(Path::new(&row.place))?;
-    let mut tree = Tree::watch(&git, &home.folder(&row.id).join("git"), Ours::read::<&str>(&[])?)?;
+    let place = Path::new(&row.place);
+    let plan = status::load(&home, &row)?.1.opening.worktree;
+    let seat = plan.as_ref().map_or(Ok(()), |it| worktree::verify(it));
+    let (git, books) = match (seat, &plan, flags.number) {
+        (Ok(()), _, _) => (Git::open(place)?, "git"),
+        // What was kept can be listed wherever the repository is.
+        (Err(_), Some(plan), None) => (Git::open(Path::new(&plan.root))?, "git-before"),
+        (Err(error), _, _) => return Err(error.into()),
+    };
+    let mut tree = Tree::watch(&git, &home.folder(&row.id).join(books), Ours::read::<&str>(&[])?)?;
     let snapshots = snapshot::list(&tree.pinned, &row.id)?;
     let Some(number) = flags.number else {
         if snapshots.is_empty() {
@@ -37,6 +45,9 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         }
         for it in &snapshots {
             println!("{:>4}  {}  {}", it.number, Timestamp(it.taken_at * 1000), it.name);
+            for left_out in snapshot::left_out(&tree.pinned, it)? {
+                println!("      without {}", sanitise(&left_out));
+            }
         }
         return Ok(0);
     };
@@ -46,6 +57,9 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let restored = snapshot::restore(&mut tree, &row.id, wanted)?;
     for path in &restored.written {
         println!("{}", sanitise(&path.to_string_lossy()));
+    }
+    for left_out in snapshot::left_out(&tree.pinned, wanted)? {
+        eprintln!("not part of the snapshot: {}", sanitise(&left_out));
     }
     for path in &restored.kept_out {
         eprintln!("not written, something else is in its place: {}", sanitise(&path.to_string_lossy()));

@@ -1,19 +1,34 @@
-//! `loop runs`: all runs, of every project in this home.
+//! `loop runs`: all runs, of every project in this home, and the deletion of those that are finished.
 
-use super::Context;
 use super::status::ago;
+use super::{Context, ask};
 use crate::host::ears::now;
-use crate::store::Filter;
-use crate::text::sanitise;
+use crate::host::git::Git;
+use crate::host::{snapshot, thin};
+use crate::store::{Filter, Home, Row};
+use crate::text::{bytes, sanitise};
 use crate::time::Timestamp;
 use clap::Args;
 use serde_json::json;
+use std::path::Path;
 
 #[derive(Args)]
 pub(super) struct Flags {
-    /// Delete runs that are completed or cancelled, with their transcripts
+    /// Delete runs that are completed or cancelled, with their transcripts and snapshots
     #[arg(long)]
     prune: bool,
+    /// Only those that were last touched so long ago, as 12h or 30d
+    #[arg(long, value_name = "LENGTH", requires = "prune", value_parser = age)]
+    older_than: Option<u64>,
+    /// The oldest first, and only until the folders of all runs are below this, as 500M or 2G
+    #[arg(long, value_name = "SIZE", requires = "prune", value_parser = amount)]
+    down_to: Option<u64>,
+    /// Say what would be deleted, and delete nothing
+    #[arg(long, requires = "prune")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long, requires = "prune")]
+    yes: bool,
     /// How many to list at most
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -25,20 +40,16 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Ok(0);
     };
     if flags.prune {
-        let rows = home.runs(&Filter { statuses: &["completed", "cancelled"], ..Filter::default() })?;
-        for row in &rows {
-            home.prune(&row.id)?;
-        }
-        println!("{} runs deleted", rows.len());
-        return Ok(0);
+        return prune(context, &home, flags);
     }
     let rows = home.runs(&Filter { limit: Some(flags.limit), ..Filter::default() })?;
     if context.json {
         let list: Vec<_> = rows
             .iter()
             .map(|row| {
+                let size = context.verbose.then(|| thin::size(&home.folder(&row.id)));
                 json!({
-                    "run": row.id, "workflow": row.workflow, "input": row.input, "project": row.project,
+                    "bytes": size, "run": row.id, "workflow": row.workflow, "input": row.input, "project": row.project,
                     "status": row.status, "reason": row.reason, "phase": row.phase,
                     "iterations_total": row.iterations_total, "calls_total": row.calls_total,
                     "progress_percent": row.progress, "verified": row.verified,
@@ -64,6 +75,98 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             row.project,
         );
         println!("{}", sanitise(&line));
+        if context.verbose {
+            println!(
+                "          {} in {}",
+                bytes(thin::size(&home.folder(&row.id))),
+                home.folder(&row.id).display()
+            );
+        }
     }
     Ok(0)
+}
+
+/// What would go, with what it weighs.
+fn prunable(home: &Home, flags: &Flags) -> anyhow::Result<Vec<(Row, u64)>> {
+    let rows = home.runs(&Filter { statuses: &["completed", "cancelled"], ..Filter::default() })?;
+    let old = |row: &Row| flags.older_than.is_none_or(|it| it <= now().since(Timestamp(row.updated_at)));
+    let mut found: Vec<(Row, u64)> = rows
+        .into_iter()
+        .filter(|row| old(row) && home.holder(&row.id).is_none())
+        .map(|row| (thin::size(&home.folder(&row.id)), row))
+        .map(|(size, row)| (row, size))
+        .collect();
+    found.sort_by_key(|(row, _)| row.updated_at);
+    if let Some(most) = flags.down_to {
+        let mut whole: u64 = thin::size(&home.path().join("runs"));
+        found.retain(|(_, size)| {
+            let goes = most < whole;
+            whole -= if goes { *size } else { 0 };
+            goes
+        });
+    }
+    Ok(found)
+}
+
+fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
+    let found = prunable(home, flags)?;
+    let weight: u64 = found.iter().map(|it| it.1).sum();
+    let what = format!("{} runs, {}", found.len(), bytes(weight));
+    if flags.dry_run {
+        for (row, size) in &found {
+            println!("{}", sanitise(&format!("{}  {}", super::context::named(row), bytes(*size))));
+        }
+        println!("would be deleted: {what}");
+        return Ok(0);
+    }
+    if context.is_interactive()
+        && !flags.yes
+        && !found.is_empty()
+        && !ask::confirm(&format!("delete {what}?"))?
+    {
+        return Ok(5);
+    }
+    for (row, _) in &found {
+        forget_snapshots(row);
+        home.prune(&row.id)?;
+        if row.branch.is_some() && Path::new(&row.place).exists() {
+            eprintln!("the worktree of run {} stays: {}", &row.id[..8], sanitise(&row.place));
+        }
+    }
+    println!("{} runs deleted, {}", found.len(), bytes(weight));
+    Ok(0)
+}
+
+/// Nobody could name the snapshots of a run that is gone. Where its repository is gone too, or cannot
+/// be written, they are nobody's concern.
+fn forget_snapshots(row: &Row) {
+    let project = Path::new(&row.project);
+    if project.is_dir()
+        && let Ok(git) = Git::around(project)
+        && let Err(error) = snapshot::forget(&git, &row.id)
+    {
+        eprintln!("the snapshots of run {} stay: {}", &row.id[..8], sanitise(&error.to_string()));
+    }
+}
+
+/// Reads an age: days too, which no limit of a workflow needs.
+fn age(text: &str) -> Result<u64, String> {
+    match text.strip_suffix('d').map(str::parse::<u64>) {
+        Some(Ok(days)) => Ok(days.saturating_mul(86_400_000)),
+        Some(Err(_)) | None => crate::workflow::resolve::parse_length(text),
+    }
+}
+
+fn amount(text: &str) -> Result<u64, String> {
+    let wrong = || format!("\"{text}\" is no size; write 500M or 2G");
+    let digits = text.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    let factor = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "k" | "K" | "kB" => 1000,
+        "M" | "MB" => 1_000_000,
+        "G" | "GB" => 1_000_000_000,
+        _ => return Err(wrong()),
+    };
+    number.checked_mul(factor).ok_or_else(wrong)
 }

@@ -36,6 +36,8 @@ pub(super) fn settle_place(context: &Context, flags: &RunFlags, project: &Path, 
     let told = flags.mirror.clone().or(variable).map(|it| context.dir().join(it));
     let told = told.or_else(|| workflow.mirror.dir.as_ref().map(PathBuf::from));
     let chosen = place::choose(told.as_deref(), project, std::env::home_dir().as_deref());
+    // Where a link leads is settled once, and a link that comes later is not followed.
+    let chosen = chosen.map(|it| it.canonicalize().unwrap_or(it));
     workflow.mirror.dir = chosen.map(|it| it.to_string_lossy().into_owned());
 }
 
@@ -302,7 +304,7 @@ pub(super) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Work
         let is_ours = workflow.mirror.off || workflow.mirror.format.as_deref() != Some("task-state");
         return if is_ours { Ok(()) } else { keep(project, &[task_state::NAME], &kept) };
     };
-    let text = std::fs::read_to_string(folder.join("loop-state.json")).unwrap_or_default();
+    let text = crate::steady::text(&folder.join("loop-state.json")).unwrap_or_default();
     let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let is_ours = match state["session_id"].as_str() {
         Some(session) => is_known(home, session)?,

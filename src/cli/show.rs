@@ -4,9 +4,10 @@ use super::log::nothing;
 use super::{Context, Trouble, report, status};
 use crate::engine::{Call, Effect, Event, Evidence};
 use crate::host::git::Git;
+use crate::host::thin;
 use crate::line::line;
 use crate::store::{Home, Row};
-use crate::text::sanitise;
+use crate::text::{bytes, sanitise};
 use clap::Args;
 use serde_json::json;
 use std::io::Write;
@@ -84,6 +85,15 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
                 println!("{}", sanitise(&text));
             }
         }
+    }
+    let gone = thin::gone(&folder).filter(|_| !folder.join(format!("{}.out", told.call.stem())).exists());
+    if let Some(gone) = gone {
+        println!(
+            "the files of this call were removed to bound the run's folder, with those of {} calls in all ({}); the \
+             journal keeps what it came to",
+            gone.calls,
+            bytes(gone.bytes)
+        );
     }
     if flags.prompt || all {
         section(all, "prompt", &prompt(&folder, &stem));

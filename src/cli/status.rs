@@ -131,7 +131,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
 
 /// What the run's document says at this moment; a tick is a claim.
 fn criteria(state: &State) -> Option<input::Criteria> {
-    let text = std::fs::read_to_string(state.opening.path.as_ref()?).ok()?;
+    let text = crate::steady::text(std::path::Path::new(state.opening.path.as_ref()?)).ok()?;
     Some(input::criteria(&text)).filter(|it| it.total != 0)
 }
 

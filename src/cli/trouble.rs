@@ -1,6 +1,7 @@
 //! What could not be done, in words: the thing, the next step, and the exit code.
 
 use crate::host::git::GitError;
+use crate::host::worktree::Misplaced;
 use crate::store::StoreError;
 use crate::text::sanitise;
 use crate::workflow::problem::nearest;
@@ -42,7 +43,8 @@ pub(super) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 pub(crate) fn tell(error: &anyhow::Error, json: bool) -> ExitCode {
     let text = sanitise(&format!("{error:#}"));
     let trouble = error.downcast_ref::<Trouble>();
-    let next = trouble.and_then(|it| it.next.as_deref());
+    let misplaced = error.downcast_ref::<Misplaced>().map(|it| it.next.as_str());
+    let next = trouble.and_then(|it| it.next.as_deref()).or(misplaced);
     let exit = exit_code(error);
     if json {
         let object = serde_json::json!({ "error": text, "next_step": next, "exit": exit });

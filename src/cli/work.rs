@@ -112,7 +112,7 @@ impl Input {
             return Err(unreadable(format!("is larger than {} MB", input::LARGEST >> 20)));
         }
         let text =
-            std::fs::read_to_string(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+            crate::steady::text(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
         if text.trim().is_empty() {
             return Err(unreadable("is empty".to_owned()));
         }
@@ -133,6 +133,7 @@ impl Input {
             criteria: flags.criteria.or((found != 0).then_some(found)),
             unverified: flags.unverified,
             lock,
+            worktree: None,
         }
     }
 }

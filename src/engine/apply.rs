@@ -246,6 +246,13 @@ impl State {
                 self.voids += 1;
                 Station::Ready
             }
+            Ending::Barred { why } => {
+                self.calls_total = call.number - 1;
+                self.calls.made = self.calls.made.saturating_sub(1);
+                self.void_attempts = call.attempt;
+                self.refused = Some(why.clone());
+                Station::Ready
+            }
             Ending::Interrupted => Station::Ready,
             Ending::Refused { why } => {
                 self.refused = Some(why.clone());

@@ -294,6 +294,20 @@ pub(crate) struct Opening {
     /// A hash of the input's locked text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
+    /// Where the run is to work, if it has a worktree to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Box<Worktree>>,
+}
+
+/// A worktree as it was planned before anything of it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Worktree {
+    /// The working tree that it belongs to.
+    pub root: String,
+    pub place: String,
+    pub branch: String,
+    /// The commit that the branch begins at.
+    pub base: String,
 }
 
 impl Opening {
@@ -382,6 +396,8 @@ pub(crate) enum Ending {
     Limited { why: String, until: Option<Timestamp> },
     /// The provider refused it, and only a person can change that: no login, no money.
     Refused { why: String },
+    /// It was never started, because where it was to work is not fit for it; a person has to look.
+    Barred { why: String },
 }
 
 /// What a call used up, as far as the agent says.

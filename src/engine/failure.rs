@@ -28,6 +28,7 @@ pub(super) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Optio
         Ending::Done
         | Ending::Interrupted
         | Ending::NotStarted
+        | Ending::Barred { .. }
         | Ending::Limited { .. }
         | Ending::Refused { .. } => (),
     }

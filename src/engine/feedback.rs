@@ -30,6 +30,7 @@ impl Feedback {
             Ending::Done
             | Ending::Interrupted
             | Ending::NotStarted
+            | Ending::Barred { .. }
             | Ending::Limited { .. }
             | Ending::Refused { .. } => None,
         };

@@ -236,6 +236,7 @@ fn reasons(
         Ending::Done
         | Ending::Interrupted
         | Ending::NotStarted
+        | Ending::Barred { .. }
         | Ending::Limited { .. }
         | Ending::Refused { .. } => (),
     }

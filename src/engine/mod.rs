@@ -31,7 +31,7 @@ pub(crate) use breaker::BreakerState;
 pub(crate) use decide::decide;
 pub(crate) use event::{
     Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Item, Judgement, Left,
-    Opening, Outcome, Rest, Session, Step, Usage, Verdict,
+    Opening, Outcome, Rest, Session, Step, Usage, Verdict, Worktree,
 };
 pub(crate) use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
 pub(crate) use feedback::Feedback;

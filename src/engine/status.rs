@@ -134,7 +134,10 @@ impl State {
             return self.next_step_of_session(workflow, status, session);
         }
         match status {
-            Status::Completed => "loop show".to_owned(),
+            Status::Completed => match &self.opening.worktree {
+                Some(worktree) => format!("git merge {}, in {}", worktree.branch, worktree.root),
+                None => "loop show".to_owned(),
+            },
             Status::Cancelled => "loop run --fresh".to_owned(),
             Status::Capped => format!("loop run --max {}", self.iterations_most_after(workflow)),
             Status::Halted => "loop resume --reset".to_owned(),

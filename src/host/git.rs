@@ -15,6 +15,7 @@ use super::exchange::{Said, converse};
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -42,6 +43,10 @@ const OVERRIDES: [&str; 10] = [
     "maintenance.auto=false",
     "advice.detachedHead=false",
 ];
+
+/// Versions before 2.36 know the third only, and ignore the others.
+const DURABLE: [&str; 3] =
+    ["core.fsync=committed,loose-object,reference", "core.fsyncMethod=batch", "core.fsyncObjectFiles=true"];
 
 const ENVIRONMENT: [(&str, &str); 8] = [
     ("LC_ALL", "C"),
@@ -167,12 +172,22 @@ impl Git {
         &self.common_dir
     }
 
+    /// Reads the repository's own exclude file. Git itself would wait for a pipe in its place.
+    pub(crate) fn excluded(&self) -> Result<String, GitError> {
+        let path = self.common_dir.join("info/exclude");
+        match crate::steady::text(&path) {
+            Ok(text) => Ok(text),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+            Err(source) => Err(GitError::File { doing: "reading", path, source }),
+        }
+    }
+
     /// Adds patterns to the repository's own exclude file, which is never committed: agents stage
     /// everything they see, and our files are none of theirs.
     pub(crate) fn exclude(&self, patterns: &[&str]) -> Result<(), GitError> {
         let path = self.common_dir.join("info/exclude");
         let failed = |source| GitError::File { doing: "writing", path: path.clone(), source };
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let text = self.excluded()?;
         let missing: Vec<&&str> =
             patterns.iter().filter(|it| !text.lines().any(|line| line == **it)).collect();
         if missing.is_empty() {
@@ -184,7 +199,10 @@ impl Git {
             added.push('\n');
         }
         std::fs::create_dir_all(self.common_dir.join("info")).map_err(failed)?;
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+        // A link would lead out of the repository, to whatever an agent pointed it at.
+        let mut options = std::fs::OpenOptions::new();
+        options.create(true).append(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+        let mut file = options.open(&path).map_err(failed)?;
         file.write_all(added.as_bytes()).map_err(failed)
     }
 
@@ -199,6 +217,15 @@ impl Git {
     pub(crate) fn at(&self, work_tree: &Path) -> Git {
         let mut git = self.with(vec![("GIT_WORK_TREE", work_tree.as_os_str().to_owned())]);
         git.work_tree = work_tree.to_owned();
+        git
+    }
+
+    /// Returns the same place with every object and every ref on the disk when a command ends. Git by
+    /// itself leaves single objects to the kernel, and a power loss would leave empty files of that
+    /// name. Many at once share one flush.
+    pub(crate) fn durable(&self) -> Git {
+        let mut git = self.clone();
+        git.overrides.extend(DURABLE.map(OsString::from));
         git
     }
 

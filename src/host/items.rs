@@ -49,7 +49,7 @@ fn json(place: &Path, file: &str, pointer: &str) -> Result<Vec<Item>, String> {
     if FILE_MOST < size {
         return Err(format!("{file} is larger than {} MB", FILE_MOST >> 20));
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
+    let text = crate::steady::text(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| format!("{file} is no JSON: {error}"))?;
     let found = value.pointer(pointer).and_then(Value::as_array);
     let entries = found.ok_or_else(|| format!("{file} has no list at \"{pointer}\""))?;

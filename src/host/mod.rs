@@ -47,6 +47,8 @@ pub(crate) mod errand;
 
 pub(crate) mod git;
 
+pub(crate) mod worktree;
+
 mod pinned;
 
 mod admission;
@@ -75,6 +77,10 @@ pub(crate) mod ears;
 mod log;
 
 mod room;
+
+mod disk;
+
+pub(crate) mod thin;
 
 mod checks;
 

@@ -30,6 +30,9 @@ const COPIED_SETTINGS: [&str; 11] = [
     "extensions.objectformat",
 ];
 
+/// Rules that people write are some kilobytes; 4 MiB is a generated file.
+const RULES_MOST: usize = 4 << 20;
+
 /// Where nothing points: a branch without a commit.
 const UNBORN: &str = "ref: refs/heads/unborn\n";
 
@@ -51,7 +54,7 @@ impl Pinned {
             create(repository, folder)?;
         }
         let path = |name: &str| folder.join(name).into_os_string();
-        let view = repository.with(vec![
+        let view = repository.durable().with(vec![
             ("GIT_DIR", folder.as_os_str().to_owned()),
             ("GIT_INDEX_FILE", path("index")),
             ("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects").into_os_string()),
@@ -110,7 +113,7 @@ fn create(repository: &Git, folder: &Path) -> Result<(), GitError> {
     ];
     for (from, name) in sources {
         // Most repositories have only the first of the three.
-        if let Ok(content) = fs::read(from.join(name)) {
+        if let Ok(content) = crate::steady::bytes(&from.join(name), RULES_MOST) {
             write(&folder.join(name), &content)?;
         }
     }
@@ -169,7 +172,7 @@ fn quoted(value: &[u8]) -> Vec<u8> {
 /// The commit and the branch that HEAD names. Both are read from the files where git documents them,
 /// because this is asked at every look; git itself is asked when they are kept in another way.
 pub(crate) fn head(repository: &Git) -> Result<(Option<String>, Option<String>), GitError> {
-    let content = fs::read_to_string(repository.git_dir().join("HEAD")).unwrap_or_default();
+    let content = crate::steady::text(&repository.git_dir().join("HEAD")).unwrap_or_default();
     let target = content.trim_end();
     if super::git::is_object_id(target) {
         return Ok((Some(target.to_owned()), None));
@@ -177,7 +180,7 @@ pub(crate) fn head(repository: &Git) -> Result<(Option<String>, Option<String>),
     if let Some(name) =
         target.strip_prefix("ref: ").filter(|it| it.starts_with("refs/heads/") && !it.contains(".."))
     {
-        let value = fs::read_to_string(repository.common_dir().join(name)).unwrap_or_default();
+        let value = crate::steady::text(&repository.common_dir().join(name)).unwrap_or_default();
         if super::git::is_object_id(value.trim_end()) {
             return Ok((Some(value.trim_end().to_owned()), Some(short(name))));
         }

@@ -61,7 +61,7 @@ pub(super) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, messag
     let expected = Expected { phase: &phase.name, promise };
     match &phase.report {
         Protocol::Json => {
-            let written = std::fs::read_to_string(result_file(folder, call));
+            let written = crate::steady::text(&result_file(folder, call));
             report::read(&phase.report, expected, written.as_deref().unwrap_or(message))
         }
         Protocol::Frontmatter(pattern) => match newest(place, pattern) {
@@ -100,5 +100,5 @@ fn newest(place: &Path, pattern: &str) -> Option<String> {
             }
         }
     }
-    std::fs::read_to_string(found?.1).ok()
+    crate::steady::text(&found?.1).ok()
 }

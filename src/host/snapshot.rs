@@ -10,7 +10,7 @@
 //! after a crash, and the second snapshot would hide the first.
 
 use super::change::{Change, Kind, changes};
-use super::git::{GitError, is_object_id, single_line, valid_ref_part};
+use super::git::{Git, GitError, is_object_id, single_line, valid_ref_part};
 use super::pinned::Pinned;
 use super::tree::{Look, Tree};
 use std::fs;
@@ -20,6 +20,12 @@ use std::path::{Path, PathBuf};
 /// Twenty iterations back is further than anybody has asked to go, and bounds what stays in the
 /// object store.
 const KEPT_MOST: usize = 20;
+
+/// What was left out is named in the snapshot itself up to here.
+const LEFT_OUT_NAMED: usize = 50;
+
+/// Begins a line of a snapshot's message that names what it does not hold.
+const NOT_KEPT: &str = "not kept: ";
 
 /// A snapshot that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,15 +73,40 @@ pub(crate) fn take(pinned: &Pinned, look: &Look, run: &str) -> Result<Taken, Git
     }
     let number = existing.last().map_or(1, |it| it.number + 1);
     let name = format!("{}{number}", folder_of(run));
-    let commit = commit_tree(pinned, look, &format!("loop: snapshot {number} of run {run}\n"))?;
+    let mut message = format!("loop: snapshot {number} of run {run}\n");
+    for (index, name) in look.left_out.iter().take(LEFT_OUT_NAMED).enumerate() {
+        message.push_str(if index == 0 { "\n" } else { "" });
+        // A name with a line break must not look like two.
+        message.push_str(&format!("{NOT_KEPT}{}\n", name.replace('\n', "\\n")));
+    }
+    let commit = commit_tree(pinned, look, &message)?;
     let mut orders = format!("create {name} {commit}\n");
     let surplus = (existing.len() + 1).saturating_sub(KEPT_MOST);
     for old in &existing[..surplus] {
         orders.push_str(&format!("delete {} {}\n", old.name, old.commit));
     }
     let arguments = ["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"];
-    pinned.repository.feed(arguments, orders.as_bytes())?;
+    pinned.repository.durable().feed(arguments, orders.as_bytes())?;
+    settle(pinned, &name)?;
     Ok(taken(&name, &commit))
+}
+
+/// What a snapshot does not hold, as its message says it.
+pub(crate) fn left_out(pinned: &Pinned, snapshot: &Snapshot) -> Result<Vec<String>, GitError> {
+    let message = pinned.repository.run(["log", "-1", "--format=%b", &snapshot.commit, "--"])?;
+    let message = String::from_utf8_lossy(&message);
+    Ok(message.lines().filter_map(|it| it.strip_prefix(NOT_KEPT)).map(str::to_owned).collect())
+}
+
+/// Removes every snapshot of a run, which nobody can go back to any more.
+pub(crate) fn forget(repository: &Git, run: &str) -> Result<usize, GitError> {
+    let output = repository.run(["for-each-ref", "--format=%(refname) %(objectname)", &folder_of(run)])?;
+    let text = String::from_utf8_lossy(&output);
+    let orders: String = text.lines().map(|it| format!("delete {it}\n")).collect();
+    if !orders.is_empty() {
+        repository.feed(["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"], orders.as_bytes())?;
+    }
+    Ok(text.lines().count())
 }
 
 /// Lists the snapshots of a run, oldest first.
@@ -115,6 +146,17 @@ pub(crate) fn write_into(pinned: &Pinned, snapshot: &Snapshot, folder: &Path) ->
         return Err(failed(std::io::ErrorKind::DirectoryNotEmpty.into()));
     }
     check_out(pinned, snapshot, folder, None)
+}
+
+/// The order is: files into objects, objects into a commit, the commit's name into a ref, each on the
+/// disk before the next. Git syncs the ref's file and then renames it; that the new name lasts is left
+/// to the folder, whose sync also carries every name that was made before it in the same file system.
+fn settle(pinned: &Pinned, name: &str) -> Result<(), GitError> {
+    let path = pinned.repository.common_dir().join(name);
+    // Where refs are kept in tables there is no such folder, and git syncs the table itself.
+    let Some(folder) = path.parent().filter(|it| it.is_dir()) else { return Ok(()) };
+    let synced = fs::File::open(folder).and_then(|it| it.sync_all());
+    synced.map_err(|source| GitError::File { doing: "syncing", path: folder.to_owned(), source })
 }
 
 fn folder_of(run: &str) -> String {

@@ -35,6 +35,9 @@ impl Host<'_> {
         if let Leash::Calls(left) = &mut self.leash {
             *left = left.saturating_sub(1);
         }
+        if let Some(why) = self.unfit(run) {
+            return Ok(Performed::Done(without_start(call, Ending::Barred { why })));
+        }
         if let Err(error) = self.keep() {
             // Nothing is lost by working on; what could not be kept is named.
             return Ok(Performed::Done(not_started(
@@ -42,6 +45,7 @@ impl Host<'_> {
                 &format!("the working tree could not be kept: {error}"),
             )));
         }
+        self.growth.look(run, &self.folder);
         let text = prompt::render(&run.workflow, &run.state, call);
         note_prompt(&self.folder, call, &text);
         let order = match self.order(run, call, text) {
@@ -124,6 +128,7 @@ impl Host<'_> {
             self.await_found(call, unwanted)?
         };
         self.under_way = None;
+        self.growth.add(exit.out_bytes + exit.err_bytes);
         Ok(Performed::Done(Event::Ended(Box::new(self.ended(run, call, exit)))))
     }
 
@@ -259,9 +264,13 @@ impl Host<'_> {
 }
 
 fn not_started(call: &Call, why: &str) -> Event {
+    without_start(call, Ending::Failed { why: why.to_owned() })
+}
+
+fn without_start(call: &Call, ending: Ending) -> Event {
     Event::Ended(Box::new(Ended {
         call: call.number,
-        ending: Ending::Failed { why: why.to_owned() },
+        ending,
         report: Report::default(),
         usage: Usage::default(),
         ms: 0,

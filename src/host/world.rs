@@ -8,8 +8,10 @@ use super::keeper::Keeper;
 use super::order::{Bounds, Ending as Exit, Force, How, Kind, Order};
 use super::pinned::Pinned;
 use super::room::Room;
+use super::thin::Growth;
 use super::tree::{Look, Ours, Tree};
-use super::{change, checks, contain, facts, hunt, items, snapshot};
+use super::worktree;
+use super::{change, checks, contain, disk, facts, hunt, items, snapshot};
 use crate::drive::{Performed, World};
 use crate::engine::{Baseline, Effect, Event, Evidence, Facts, Left};
 use crate::store::run::Run;
@@ -24,6 +26,15 @@ use std::time::{Duration, Instant};
 
 /// An effect was ended early because a person wants something.
 pub(super) struct Cut;
+
+/// What snapshots do not hold is named up to here.
+const LEFT_OUT_NAMED: usize = 10;
+
+/// Where the looks at the run's tree keep their books.
+const BOOKS: &str = "git";
+
+/// The same, while the worktree of the run is not made.
+const BOOKS_BEFORE: &str = "git-before";
 
 /// What the log of a list's command is called.
 const LIST: &str = "list";
@@ -56,10 +67,14 @@ pub(crate) struct Host<'a> {
     pub(super) under_way: Option<String>,
     pub(crate) ears: Ears,
     tree: Tree,
+    ours: Ours,
     /// The tree as it was last seen, while nothing that could change it has been started since.
     look: Option<Look>,
+    /// What the journal was told that snapshots do not hold.
+    left_out_told: Vec<String>,
     /// The tree that the last snapshot of this process holds.
     kept: Option<String>,
+    pub(super) growth: Growth,
     pub(super) leash: Leash,
     /// No check may run beyond this moment; one that would is cut short.
     pub(crate) until: Option<Instant>,
@@ -69,7 +84,7 @@ pub(crate) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Prepares to work in `place`, the top of a git working tree.
+    /// Prepares to work in `place`, the top of a git working tree, or of one that is yet to be made.
     pub(crate) fn new(
         ears: Ears,
         run: &Run,
@@ -81,8 +96,11 @@ impl<'a> Host<'a> {
     ) -> anyhow::Result<Host<'a>> {
         contain::become_subreaper()?;
         let folder = run.folder();
-        let pinned = Pinned::open(&Git::open(place)?, &folder.join("git"))?;
-        let tree = Tree::open(pinned, Ours::read(ours)?)?;
+        let ours = Ours::read(ours)?;
+        // Until its worktree is made, the run looks at the tree that it is made from.
+        let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
+        let (at, books) = plan.map_or((place, BOOKS), |it| (Path::new(&it.root), BOOKS_BEFORE));
+        let tree = Tree::open(Pinned::open(&Git::open(at)?, &folder.join(books))?, ours.clone())?;
         Ok(Host {
             run_id: run.id.clone(),
             ears,
@@ -92,8 +110,11 @@ impl<'a> Host<'a> {
             keeper: None,
             under_way: None,
             tree,
+            ours,
             look: None,
+            left_out_told: Vec::new(),
             kept: None,
+            growth: Growth::unknown(),
             leash,
             until: None,
             watcher,
@@ -177,6 +198,50 @@ impl<'a> Host<'a> {
         contain::sweep()
     }
 
+    /// Makes the worktree that was planned when the run was opened, or what is missing of it.
+    fn workspace(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let Some(plan) = run.state.opening.worktree.clone() else {
+            anyhow::bail!("run {} was opened without a plan for its worktree; loop run --fresh", self.run_id)
+        };
+        let books = self.folder.join(BOOKS);
+        worktree::ensure(&plan, &self.run_id, &books)?;
+        worktree::bring(&plan, self.input.as_deref())?;
+        let repository = Git::open(&self.place)?;
+        self.tree = Tree::open(Pinned::open(&repository, &books)?, self.ours.clone())?;
+        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(BOOKS_BEFORE));
+        Ok(Performed::Done(Event::Placed { place: plan.place, branch: Some(plan.branch) }))
+    }
+
+    /// Says why no agent may be started here, if so.
+    pub(super) fn unfit(&self, run: &Run) -> Option<String> {
+        let seat = match &run.state.opening.worktree {
+            Some(plan) => worktree::verify(plan),
+            None => worktree::verify_here(&self.place, self.tree.pinned.repository.git_dir()),
+        };
+        if let Err(error) = seat {
+            return Some(format!("{error}; {}", error.next));
+        }
+        let full = disk::full(&self.folder, &self.place)?;
+        Some(format!("{full}; make room (loop runs --prune deletes finished runs), then loop resume"))
+    }
+
+    /// What the workflow does at the end: a worktree that is not to stay is removed, unless something
+    /// in it is not committed.
+    fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let plan = run.state.opening.worktree.as_ref().filter(|_| run.workflow.workspace.cleanup);
+        let mut trouble = None;
+        if let Some(plan) = plan {
+            if self.place.exists() {
+                self.keep()?;
+            }
+            trouble = worktree::remove(plan)?;
+            if !self.place.exists() {
+                self.place = PathBuf::from(&plan.root);
+            }
+        }
+        Ok(Performed::Done(Event::Finished { trouble }))
+    }
+
     /// Every check that a phase uses, once, before the first call.
     fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
         let look = match self.tree.look() {
@@ -228,6 +293,7 @@ impl<'a> Host<'a> {
         };
         let facts = facts::gather(&self.tree, &look, run, self.input.as_deref())?;
         self.look = Some(look);
+        self.note_left_out(&mut notes);
         let missing = self.missing(deliverables, &facts);
         notes.extend(facts::notes_on_input(run, self.input.as_deref()));
         Ok(Performed::Done(Event::Measured(Box::new(Evidence {
@@ -238,6 +304,21 @@ impl<'a> Host<'a> {
             notes,
             ms,
         }))))
+    }
+
+    /// Says once what no snapshot holds, so that nobody relies on it.
+    fn note_left_out(&mut self, notes: &mut Vec<String>) {
+        let Some(look) = &self.look else { return };
+        if look.left_out == self.left_out_told {
+            return;
+        }
+        self.left_out_told.clone_from(&look.left_out);
+        let named = look.left_out.iter().take(LEFT_OUT_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = look.left_out.len().saturating_sub(LEFT_OUT_NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        if !named.is_empty() {
+            notes.push(format!("not kept in snapshots: {named}{more}"));
+        }
     }
 
     /// Tracked files that differ after the checks. Files that git does not know may come and go:
@@ -361,9 +442,7 @@ impl World for Host<'_> {
 
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
         match effect {
-            Effect::Workspace => {
-                Ok(Performed::Done(Event::Placed { place: self.place.display().to_string(), branch: None }))
-            }
+            Effect::Workspace => self.workspace(run),
             Effect::Baseline => self.baseline(run),
             Effect::List => self.list(run),
             Effect::Work(call) => self.work(run, call),
@@ -378,7 +457,7 @@ impl World for Host<'_> {
             Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) | Effect::Tell => self.tell(run),
-            Effect::Finish => Ok(Performed::Done(Event::Finished { trouble: None })),
+            Effect::Finish => self.finish(run),
         }
     }
 

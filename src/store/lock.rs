@@ -121,6 +121,37 @@ impl TreeLock {
     }
 }
 
+/// Held while a run that works elsewhere is opened in a tree.
+#[derive(Debug)]
+pub(crate) struct OpeningLock(File);
+
+impl TreeLock {
+    /// Waits until nobody else opens a run in this tree. Openings are short, and a killed one lets go.
+    pub(crate) fn opening(home: &Path, tree: &Path) -> Result<OpeningLock, StoreError> {
+        let folder = home.join("trees");
+        private_folder(&folder)?;
+        let digest = Sha256::digest(tree.as_os_str().as_encoded_bytes());
+        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = folder.join(format!("{name}.opening"));
+        let failed = |error: std::io::Error| StoreError::file(&path, &error);
+        let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let file = file.map_err(failed)?;
+        loop {
+            match flock(&file, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(OpeningLock(file)),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(failed(error.into())),
+            }
+        }
+    }
+}
+
+impl Drop for OpeningLock {
+    fn drop(&mut self) {
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
 impl Drop for TreeLock {
     fn drop(&mut self) {
         let _ = flock(&self.directory, FlockOperation::Unlock);

@@ -7,6 +7,7 @@
 
 mod agents;
 mod attach;
+mod bounded;
 mod contract;
 mod control;
 mod crowd;
@@ -29,3 +30,5 @@ mod signals;
 mod snapshots;
 mod starved;
 mod terminal;
+mod upheaval;
+mod worktree;

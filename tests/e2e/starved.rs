@@ -45,10 +45,10 @@ fn give_to_nobody(path: &Path) {
 }
 
 /// A small file system of its own for the home.
-struct Mounted<'a>(&'a Path);
+pub(crate) struct Mounted<'a>(&'a Path);
 
 impl Mounted<'_> {
-    fn new<'a>(path: &'a Path, options: &str) -> Option<Mounted<'a>> {
+    pub(crate) fn new<'a>(path: &'a Path, options: &str) -> Option<Mounted<'a>> {
         std::fs::create_dir_all(path).expect("a folder");
         let done = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(path).output();
         done.is_ok_and(|it| it.status.success()).then_some(Mounted(path))
@@ -94,8 +94,8 @@ fn g07_a_full_home_stops_it_safely_and_it_goes_on_when_there_is_room() {
         sandbox.assert_nothing_runs();
         let mut after = sandbox.run(&command);
         if after.code == 4 {
-            sandbox.run(&["answer", "reset"]).exits(0);
-            after = sandbox.run(&command);
+            // The breaker opened, or a call was not begun because there was no room for it.
+            after = sandbox.run(&["resume", "--reset"]);
         }
         assert_eq!(after.code, 0, "{kilobytes} KiB, with room: {after:?}");
         let calls = sandbox.calls();

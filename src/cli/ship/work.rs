@@ -68,7 +68,7 @@ impl Work {
         let git = Git::open(Path::new(&row.place))?.without_repository_drivers()?;
         let names = names(&state.opening.input, flags.kind);
         let path = state.opening.path.clone().unwrap_or_default();
-        let document = std::fs::read_to_string(path).unwrap_or_default();
+        let document = crate::steady::text(path.as_ref()).unwrap_or_default();
         let message = message(&state.opening.input, &document, &names, &facts(&workflow, &state));
         let chronicle = prp_session::chronicle(home, &row.id, &workflow)?;
         let reviews = (0..workflow.phases.len()).filter(|it| workflow.phases[*it].reject.is_some());

@@ -70,6 +70,10 @@ pub(crate) fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State
 }
 
 fn restore_plain(run: &str, workflow: &Workflow, state: &State, place: &Path) {
+    // Git makes a worktree only in a folder that is empty, and one that was removed stays so.
+    if state.opening.worktree.is_some() && (state.place.is_none() || !place.join(".git").exists()) {
+        return;
+    }
     if workflow.mirror.format.as_deref() == Some("task-state") && !workflow.mirror.off {
         task_state::write(run, workflow, state, place);
     }

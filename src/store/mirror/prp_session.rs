@@ -134,11 +134,11 @@ impl Session {
         let mut whole = std::fs::read(&self.imported_log).unwrap_or_default();
         whole.extend_from_slice(blocks.as_bytes());
         let is_file = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
-        match std::fs::read(&path) {
-            Ok(found) if is_file && whole.starts_with(&found) => {
+        match is_file.then(|| std::fs::read(&path)) {
+            Some(Ok(found)) if whole.starts_with(&found) => {
                 append(&path, &String::from_utf8_lossy(&whole[found.len()..]))?;
             }
-            Ok(_) | Err(_) => replace(&path, &String::from_utf8_lossy(&whole))?,
+            Some(_) | None => replace(&path, &String::from_utf8_lossy(&whole))?,
         }
         self.log_bytes = Some(whole.len() as u64);
         self.chronicle.fresh.blocks.clear();
@@ -150,7 +150,7 @@ impl Session {
 pub(crate) fn is_current(workflow: &Workflow, state: &crate::engine::State) -> bool {
     let Some(folder) = folder(workflow) else { return true };
     let all = ["circuit-breaker.json", "rate-limit.json", "metrics.json", LOG];
-    let text = std::fs::read_to_string(folder.join("loop-state.json")).unwrap_or_default();
+    let text = crate::steady::text(&folder.join("loop-state.json")).unwrap_or_default();
     let found: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     all.iter().all(|it| folder.join(it).is_file())
         && (state.iterations_total == 0 || folder.join("dual-gate.json").is_file())
@@ -166,6 +166,7 @@ pub(crate) fn folder(workflow: &Workflow) -> Option<PathBuf> {
 
 /// Writes a file of the session's folder, unless it is as it should be.
 pub(crate) fn put(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
+    refuse_link(folder)?;
     let path = folder.join(name);
     let is_file = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
     if is_file && std::fs::read(&path).is_ok_and(|it| it == text.as_bytes()) {
@@ -174,10 +175,19 @@ pub(crate) fn put(folder: &Path, name: &str, text: &str) -> std::io::Result<()> 
     replace(&path, text)
 }
 
+/// The folder was a real one when the run was opened. A link in its place leads to what is not ours.
+fn refuse_link(folder: &Path) -> std::io::Result<()> {
+    match std::fs::symlink_metadata(folder).is_ok_and(|it| it.is_symlink()) {
+        true => Err(std::io::Error::other("a link is in the folder's place")),
+        false => Ok(()),
+    }
+}
+
 /// One write for all of it, so that a reader of the log sees whole blocks.
 fn append(path: &Path, text: &str) -> std::io::Result<()> {
     if text.is_empty() {
         return Ok(());
     }
+    path.parent().map_or(Ok(()), refuse_link)?;
     std::fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
 }

@@ -25,7 +25,7 @@ pub(crate) fn choose(told: Option<&Path>, project: &Path, user: Option<&Path>) -
 
 /// Returns the project that a folder of files says it belongs to.
 fn owner(folder: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(folder.join("loop-state.json")).ok()?;
+    let text = crate::steady::text(&folder.join("loop-state.json")).ok()?;
     let state: serde_json::Value = serde_json::from_str(&text).ok()?;
     state.get("project")?.as_str().map(str::to_owned)
 }

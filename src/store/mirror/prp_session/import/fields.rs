@@ -33,8 +33,7 @@ impl Fields {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(whole(format!("cannot be read: {error}"))),
         }
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| whole(format!("cannot be read: {error}")))?;
+        let text = crate::steady::text(&path).map_err(|error| whole(format!("cannot be read: {error}")))?;
         match serde_json::from_str(&text) {
             Ok(Json::Object(object)) => Ok(Some(Fields { file, path: String::new(), object })),
             Ok(_) => Err(whole("is no JSON object".to_owned())),
