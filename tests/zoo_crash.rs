@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use zoo_cage::namespace;
 use zoo_cage::{
     BOUNDS, Bounds, Force, Found, How, Keeper, Kind, Order, Zoo, contain, find, hunt, identity, order,
     readable, shim_program, survivors, until_output, wait, zoo_program,
@@ -142,6 +143,13 @@ fn a_killed_controller_never_starts_a_call_twice() {
     }
     println!("{kills} kills, {starts} calls started once, {voids} voided, seed {seed}");
     assert!(starts > 0, "seed {seed}");
+}
+
+/// In a pid namespace the session of a program that was started from outside has no number.
+#[test]
+fn a_session_outside_of_the_namespace_is_no_trouble() {
+    let tests = ["whoever_kills_the_shim_is_swept_by_the_controller", "an_abandoned_call_keeps_its_limits"];
+    namespace::again("a_session_outside_of_the_namespace_is_no_trouble", &tests);
 }
 
 /// This test program again, as a controller that can be killed anywhere.
