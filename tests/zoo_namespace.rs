@@ -35,6 +35,7 @@ fn a_pid_is_used_again_inside() {
     zoo.keeper.kill().expect("signalled");
     wait(&mut zoo.keeper).expect_err("the shim is dead");
     assert_eq!(contain::sweep().left, []);
+    assert_eq!(belongings::clear(zoo.run.path(), 1), []);
     let mut victim = with_pid(shim.pid, shim.start);
     let real = Stat::read(shim.pid).expect("readable").expect("alive");
     let same_start = Identity { start: real.start, ..shim.clone() };

@@ -30,8 +30,23 @@ const CHOICES: [&str; 14] = [
     "[n]",
 ];
 
-/// Endings of a line that ask for an answer while the cursor stands behind them.
-const PROMPTS: [&str; 4] = ["?", ":", ">", "]"];
+/// Words that make a colon at the end of a line a question, while the cursor stands behind it; other
+/// lines that end so announce work.
+const WANTED: [&str; 13] = [
+    "password",
+    "passphrase",
+    "username",
+    "login",
+    "email",
+    "name",
+    "token",
+    "code",
+    "key",
+    "enter",
+    "choose",
+    "select",
+    "choice",
+];
 
 #[cfg(target_arch = "x86_64")]
 const READ: u64 = 0;
@@ -56,7 +71,9 @@ fn question(end: &[u8]) -> Option<String> {
     let lower = line.to_lowercase();
     let bare = lower.trim_end_matches([' ', ':', '?', '.', '…', '>']);
     let is_choice = CHOICES.iter().any(|it| bare.ends_with(it) || lower.ends_with(it));
-    let is_prompt = !has_ended && PROMPTS.iter().any(|it| line.ends_with(it));
+    let is_question = line.ends_with('?') || line.contains('?') && line.ends_with([')', ']']);
+    let is_wish = line.ends_with(':') && WANTED.iter().any(|it| lower.contains(it));
+    let is_prompt = !has_ended && (is_question || is_wish);
     (is_choice || is_prompt)
         .then(|| line.chars().rev().take(120).collect::<Vec<_>>().into_iter().rev().collect())
 }
@@ -97,6 +114,7 @@ mod tests {
             (b"Overwrite a.txt? [y/N] ", Some("Overwrite a.txt? [y/N]")),
             (b"Do you want to continue? (y/n)\n", Some("Do you want to continue? (y/n)")),
             (b"Press Enter to continue...\n", Some("Press Enter to continue...")),
+            (b"Is this OK? (yes) ", Some("Is this OK? (yes)")),
             (b"\x1b[1mTrust this folder?\x1b[0m ", Some("Trust this folder?")),
             // Lines of a stream, and lines that have ended.
             (b"{\"type\":\"text\",\"text\":\"Shall I?\"}\n", None),
@@ -104,6 +122,9 @@ mod tests {
             (b"What is a monad?\n", None),
             (b"The results are:\n", None),
             (b"compiling 14 of 20", None),
+            (b"running the tests: ", None),
+            (b"[=====>    ]", None),
+            (b"downloading =====>", None),
             (b".....", None),
             (b"ready\n", None),
             (b"", None),

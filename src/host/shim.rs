@@ -54,7 +54,11 @@ fn try_serve(run_dir: &Path, epoch: u64) -> io::Result<()> {
     belongings.scratch = scratch.clone();
     belongings.cgroup = cgroup.as_ref().map(|it| it.path().to_owned());
     let mut identity = Identity { belongings, ..Identity::mine()? };
-    identity.write(&held, epoch)?;
+    if let Err(error) = identity.write(&held, epoch) {
+        // What nobody can find by name has to go at once.
+        give_back(&held, Belonging::new(scratch, cgroup));
+        return Err(error);
+    }
     let mut post =
         Post::new(held, requests, Interrupts::listen()?, Belonging::new(scratch, cgroup), tell_of_growth);
     // Nobody hears it if the controller is dead already; the end of its orders will say so.
@@ -66,17 +70,24 @@ fn try_serve(run_dir: &Path, epoch: u64) -> io::Result<()> {
         post.has.renew();
         if post.has.scratch != identity.belongings.scratch {
             identity.belongings.scratch = post.has.scratch.clone();
-            identity.write(&post.run_dir, epoch)?;
+            if let Err(error) = identity.write(&post.run_dir, epoch) {
+                note(&post.run_dir, &format!("a call goes without a folder for temporary files: {error}"));
+                let _nobody_would_find_it = post.has.scratch.take().map(|it| it.remove());
+            }
         }
         carry_out(&mut post, &mut ledger, order);
     }
-    if let Some(Err(error)) = post.has.scratch.map(|it| it.remove()) {
-        note(&post.run_dir, &format!("temporary files are left: {error}"));
+    give_back(&post.run_dir, post.has);
+    Ok(())
+}
+
+fn give_back(run_dir: &Path, has: Belonging) {
+    if let Some(Err(error)) = has.scratch.map(|it| it.remove()) {
+        note(run_dir, &format!("temporary files are left: {error}"));
     }
-    if let Some(cgroup) = post.has.cgroup {
+    if let Some(cgroup) = has.cgroup {
         cgroup.leave();
     }
-    Ok(())
 }
 
 fn carry_out(post: &mut Post, ledger: &mut Ledger, order: Order) {

@@ -78,6 +78,10 @@ fn g10_after_a_restart_of_the_machine_a_call_is_lost_and_not_repeated() {
     sandbox.run(&command).exits(0);
     drop(go);
     assert_eq!(sandbox.calls(), [1, 2]);
+    let belongings = &shim["belongings"];
+    for place in [&belongings["scratch"]["path"], &belongings["cgroup"]] {
+        assert!(place.as_str().is_none_or(|it| !std::path::Path::new(it).exists()), "{place} is left");
+    }
     sandbox.run(&["log"]).says("is lost: the machine restarted during the call");
     sandbox.assert_nothing_runs();
 }
