@@ -88,7 +88,7 @@ mod room;
 
 mod checks;
 
-mod facts;
+pub(crate) mod facts;
 
 pub(crate) mod items;
 
@@ -102,6 +102,6 @@ mod rollout;
 
 mod said;
 
-mod working;
+pub(crate) mod working;
 
 pub(crate) mod world;

@@ -8,6 +8,7 @@
 mod agents;
 mod asking;
 mod attach;
+mod contract;
 mod control;
 mod crowd;
 mod database;
