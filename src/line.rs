@@ -91,7 +91,7 @@ fn ended_line(ended: &Ended) -> String {
     let how = match &ended.ending {
         Ending::Done => "ended".to_owned(),
         Ending::Failed { why } => format!("failed: {why}"),
-        Ending::TimedOut { why } => format!("was ended: {why}"),
+        Ending::TimedOut { why } | Ending::WaitedForInput { why } => format!("was ended: {why}"),
         Ending::Interrupted => "was interrupted".to_owned(),
         Ending::NotStarted => "was never started".to_owned(),
         Ending::Barred { why } => format!("was not started: {why}"),

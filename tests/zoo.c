@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,6 +94,74 @@ int main(int count, char **words) {
         for (int i = 0; i < 50; i++) { if (!fork()) { if (!fork()) _exit(0); _exit(0); } wait(0); }
         say("ready\n"); nap(20); say("again\n"); return 3;
     }
+    else if (is(mode, "again and again")) { /* re-executes itself under other names */
+        int left = argument[0] ? atoi(argument) : -1;
+        if (left < 0) {
+            if (!fork()) { setsid(); deaf(); char *self[] = {"sshd", "again and again", "200", 0}; there(); execv("/proc/self/exe", self); }
+            await(1);
+        } else {
+            if (!left) rest();
+            char text[16]; snprintf(text, sizeof text, "%d", left - 1);
+            if (left % 2 && fork()) _exit(0);
+            char *self[] = {(char *)(left % 2 ? "cron" : "sshd"), "again and again", text, 0};
+            execv("/proc/self/exe", self);
+        }
+    }
+    else if (is(mode, "freezes its child")) { /* argument: the folder of the group that we are in */
+        char path[4096]; snprintf(path, sizeof path, "%s/frozen", argument);
+        if (mkdir(path, 0755)) return 9;
+        pid_t child = fork();
+        if (!child) { setsid(); deaf(); there(); rest(); }
+        await(1);
+        char text[16]; snprintf(text, sizeof text, "%d", child);
+        strcat(path, "/cgroup.procs"); int file = open(path, O_WRONLY); if (write(file, text, strlen(text)) < 0) return 9;
+        strcpy(strrchr(path, '/'), "/cgroup.freeze"); file = open(path, O_WRONLY); if (write(file, "1", 1) < 0) return 9;
+    }
+    else if (is(mode, "leaves temporary files")) {
+        if (!getenv("TMPDIR") || chdir(getenv("TMPDIR"))) return 9;
+        if (mkdir("a", 0700) || mkdir("a/b", 0700) || symlink(argument, "a/b/out") || symlink("/", "root")) return 9;
+        if (creat("a/b/file", 0400) < 0 || mkfifo("a/pipe", 0600) || chmod("a/b", 0) || chmod("a", 0500) || chmod(".", 0)) return 9;
+        if (chdir("/")) return 9;
+        printf("%s\n", getenv("TMPDIR")); return 3;
+    }
+    else if (is(mode, "removes its folder")) {
+        if (!getenv("TMPDIR") || rmdir(getenv("TMPDIR"))) return 9;
+        printf("%s\n", getenv("TMPDIR")); return 3;
+    }
+    else if (is(mode, "tells its limits")) {
+        struct rlimit core, processes; getrlimit(RLIMIT_CORE, &core); getrlimit(RLIMIT_NPROC, &processes);
+        struct stat tmp; if (stat(getenv("TMPDIR"), &tmp)) return 9;
+        printf("core %ld %ld, tmp %o, processes %s\n", (long)core.rlim_cur, (long)core.rlim_max, tmp.st_mode & 0777, processes.rlim_cur == RLIM_INFINITY ? "without limit" : "limited");
+        return 3;
+    }
+    else if (is(mode, "forks until it cannot")) {
+        long made = 0;
+        for (; made < atol(argument); made++) { pid_t pid = fork(); if (pid < 0) break; if (!pid) { deaf(); rest(); } }
+        printf("%ld\n", made); fflush(stdout); return 3;
+    }
+    else if (is(mode, "eats memory")) {
+        for (long left = atol(argument) >> 20; left > 0; left--) { char *some = malloc(1 << 20); if (!some) return 7; memset(some, 1, 1 << 20); }
+        say("full\n"); return 3;
+    }
+    else if (is(mode, "fills the disk")) { /* argument: a file; begins when its first word has arrived in another */
+        static char block[1 << 12];
+        say("ready\n");
+        struct stat out = {0};
+        while (!out.st_size) { nap(1); if (stat(words[3], &out)) return 9; }
+        int file = open(argument, O_WRONLY | O_CREAT, 0600);
+        while (write(file, block, sizeof block) > 0) {}
+        while (write(file, block, 1) > 0) {}
+        say("full, and more words than there is room for\n"); return 3;
+    }
+    else if (is(mode, "outlives everybody")) { /* no mark, no folder, no parent */
+        if (!fork()) {
+            setsid(); if (fork()) _exit(0);
+            deaf(); if (chdir("/")) _exit(9);
+            char *none[] = {0}; char *self[] = {"outlives", "says and sits", words[2], 0}; there(); execve("/proc/self/exe", self, none);
+        }
+        await(1); say("ready\n"); rest();
+    }
+    else if (is(mode, "says and sits")) { deaf(); FILE *file = fopen(argument, "w"); fprintf(file, "%d\n", getpid()); fclose(file); rest(); }
     /* Those that attack. */
     else if (is(mode, "kills its shim")) {
         pid_t shim = getppid();
@@ -113,6 +183,20 @@ int main(int count, char **words) {
     else if (is(mode, "leaves its group")) { if (!fork()) { deaf(); there(); rest(); } await(1); setpgid(0, getsid(0)); deaf(); say("ready\n"); rest(); }
     else if (is(mode, "writes its result")) { signal(SIGINT, on_int); say("ready\n"); for (;;) pause(); }
     else if (is(mode, "hears only SIGTERM")) { signal(SIGINT, SIG_IGN); signal(SIGTERM, on_term); say("ready\n"); for (;;) pause(); }
+    else if (is(mode, "asks")) { say("working\nOverwrite it? [y/N] "); rest(); }
+    else if (is(mode, "asks in a line")) { say("Do you want to continue? (y/n)\n"); rest(); }
+    else if (is(mode, "asks at a terminal") || is(mode, "asks at a terminal, silently")) {
+        int master = posix_openpt(O_RDWR | O_NOCTTY);
+        if (master < 0 || grantpt(master) || unlockpt(master)) return 9;
+        if (!strstr(mode, "silently")) say("{\"type\":\"tool\"}\n");
+        if (!fork()) {
+            setsid();
+            int slave = open(ptsname(master), O_RDWR);
+            char c; if (read(slave, &c, 1) < 0) _exit(9);
+        }
+        rest();
+    }
+    else if (is(mode, "waits at a pipe")) { int ends[2]; char c; if (pipe(ends)) return 9; say("{\"type\":\"thinking\"}\n"); if (read(ends[0], &c, 1) < 0) return 9; }
     else if (is(mode, "silent")) rest();
     else if (is(mode, "dots, then silence")) { for (int i = 0; i < 5; i++) { say("."); nap(20); } rest(); }
     else if (is(mode, "busy")) {

@@ -30,6 +30,7 @@ fn whoever_flees_is_ended() {
         ("another name", 1..=1),
         ("closed files", 1..=1),
         ("blocked signals", 1..=1),
+        ("again and again", 1..=u32::MAX),
         ("joins the shim's group", 1..=1),
     ] {
         let ending = Zoo::open().watch(&[words], BOUNDS);
@@ -261,7 +262,8 @@ fn the_program_gets_its_environment_and_nothing_of_ours() {
     let by_name = Order { argv: vec!["zoo".into(), "environment".into()], env, ..zoo.order(&[]) };
     assert_eq!(zoo.run(by_name).code, Some(3));
     let path = zoo_program().parent().expect("a folder").display().to_string();
-    assert_eq!(zoo.output(), format!("A=1\nPATH={path}\n"));
+    let scratch = zoo.scratch().expect("a folder for temporary files");
+    assert_eq!(zoo.output(), format!("A=1\nPATH={path}\nTMPDIR={}\n", scratch.display()));
     let signals = order(zoo.cage.path(), "call-2", &["signals"]);
     zoo.run(signals);
     let output = fs::read_to_string(zoo.run.path().join("call-2.out")).expect("an output");

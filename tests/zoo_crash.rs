@@ -9,9 +9,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use zoo_cage::namespace;
 use zoo_cage::{
-    BOUNDS, Bounds, Force, Found, How, Keeper, Kind, Order, Zoo, contain, find, hunt, identity, order,
-    readable, shim_program, survivors, until_output, wait, zoo_program,
+    BOUNDS, Bounds, Force, Found, How, Keeper, Kind, Order, Zoo, belongings, contain, find, hunt, identity,
+    order, readable, shim_program, survivors, until_output, wait, zoo_program,
 };
 
 #[test]
@@ -87,6 +88,7 @@ fn what_lost_both_its_shim_and_its_controller_is_hunted() {
     wait(&mut zoo.keeper).expect_err("the shim is dead");
     assert_eq!(survivors(zoo.cage.path()).len(), 6);
     assert_eq!(hunt::hunt(&run), []);
+    assert_eq!(belongings::clear(zoo.run.path(), 1), []);
     assert_eq!(survivors(zoo.cage.path()), Vec::<i32>::new());
 }
 
@@ -144,6 +146,13 @@ fn a_killed_controller_never_starts_a_call_twice() {
     assert!(starts > 0, "seed {seed}");
 }
 
+/// In a pid namespace the session of a program that was started from outside has no number.
+#[test]
+fn a_session_outside_of_the_namespace_is_no_trouble() {
+    let tests = ["whoever_kills_the_shim_is_swept_by_the_controller", "an_abandoned_call_keeps_its_limits"];
+    namespace::again("a_session_outside_of_the_namespace_is_no_trouble", &tests);
+}
+
 /// This test program again, as a controller that can be killed anywhere.
 fn controller(root: &Path, words: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a path"));
@@ -181,6 +190,7 @@ fn lose_the_shim(root: &Path, words: &str) {
     assert!(swept.ended > 0 && swept.left.is_empty(), "{swept:?}");
     let Found::Lost(reason) = find(root, "call-1", 1).expect("possible") else { panic!("not lost") };
     assert_eq!(reason, "the shim is gone and left no exit record");
+    assert_eq!(belongings::clear(root, 1), []);
 }
 
 /// A small loop with a journal: what was begun is concluded first, then calls follow until twelve
@@ -201,6 +211,7 @@ fn drive(root: &Path) {
         note(format!("{word} {begun}"));
         ended += usize::from(word == "ended");
     }
+    assert_eq!(belongings::clear_before(root, epoch), []);
     let mut keeper = None;
     while ended < 12 {
         begun += 1;

@@ -168,6 +168,7 @@ fn cost(ended: &Ended) -> String {
         Ending::NotStarted => text.push_str(", never started"),
         Ending::Failed { why }
         | Ending::TimedOut { why }
+        | Ending::WaitedForInput { why }
         | Ending::Lost { why }
         | Ending::Limited { why, .. }
         | Ending::Refused { why }

@@ -264,9 +264,11 @@ impl State {
                 self.wait = Some(Waiting { until, why: why.clone(), wait: Wait::Provider });
                 Station::Ready
             }
-            Ending::Done | Ending::Failed { .. } | Ending::TimedOut { .. } | Ending::Lost { .. } => {
-                Station::Reported(Turn { call, ended: Box::new(ended.clone()) })
-            }
+            Ending::Done
+            | Ending::Failed { .. }
+            | Ending::TimedOut { .. }
+            | Ending::WaitedForInput { .. }
+            | Ending::Lost { .. } => Station::Reported(Turn { call, ended: Box::new(ended.clone()) }),
         };
     }
 

@@ -386,6 +386,8 @@ pub(crate) enum Ending {
     Failed { why: String },
     /// One of its time limits ran out.
     TimedOut { why: String },
+    /// It fell silent and was ended, and there was evidence that it waited for a person.
+    WaitedForInput { why: String },
     /// A person or a signal ended it.
     Interrupted,
     /// It was never started; nothing was spent.

@@ -24,7 +24,10 @@ pub(super) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Optio
         Ending::Failed { why } | Ending::Lost { why } => {
             return Some(failure(class.unwrap_or("external"), why));
         }
-        Ending::TimedOut { why } => return Some(failure(class.unwrap_or("timeout"), why)),
+        // Silence is silence to whoever retries by class; the text says what was waited for.
+        Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
+            return Some(failure(class.unwrap_or("timeout"), why));
+        }
         Ending::Done
         | Ending::Interrupted
         | Ending::NotStarted

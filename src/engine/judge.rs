@@ -230,7 +230,10 @@ fn reasons(
 ) -> Vec<String> {
     let mut why = Vec::new();
     match &turn.ended.ending {
-        Ending::Failed { why: text } | Ending::TimedOut { why: text } | Ending::Lost { why: text } => {
+        Ending::Failed { why: text }
+        | Ending::TimedOut { why: text }
+        | Ending::WaitedForInput { why: text }
+        | Ending::Lost { why: text } => {
             why.push(format!("the call did not end well: {text}"));
         }
         Ending::Done

@@ -2,15 +2,18 @@
 //! (output, exit, a word from the controller, a signal, a deadline) in one `poll` and in nothing
 //! else. The policy is elsewhere: what is due in `deadline`, what is sent in `ladder`.
 
+use super::asking;
 use super::capture::Capture;
+use super::cgroup::Cgroup;
 use super::claim;
-use super::contain::{load, reap, sweep};
+use super::contain::{Swept, load, reap, sweep};
 use super::deadline::{Deadlines, Due};
 use super::interrupt::Interrupts;
 use super::ladder::{Ladder, Step};
 use super::order::{Ending, Force, How, Kind, Order};
 use super::program::{Launcher, PIPE_BYTES, Program};
 use super::request::Requests;
+use super::scratch::Scratch;
 use super::stat::Stat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
@@ -22,18 +25,47 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+/// How much output the controller is told of at a time: little enough to be read while it is in the
+/// processor's cache, and so much that the telling costs nothing.
+const STRIDE: u64 = 4 << 20;
+
 /// What a call needs around it, kept from one to the next.
 pub(crate) struct Post {
     pub(crate) run_dir: PathBuf,
     pub(crate) requests: Requests,
     pub(crate) interrupts: Interrupts,
+    pub(crate) has: Belonging,
     launcher: Launcher,
+    /// Tells the controller that there is much to read.
+    tell: fn(),
     buffer: Vec<u8>,
 }
 
+/// What the shim could get for its calls.
+pub(crate) struct Belonging {
+    pub(crate) scratch: Option<Scratch>,
+    pub(crate) cgroup: Option<Cgroup>,
+    /// What was not as it should be before the next call.
+    trouble: Option<String>,
+}
+
 impl Post {
-    pub(crate) fn new(run_dir: PathBuf, requests: Requests, interrupts: Interrupts) -> Post {
-        Post { run_dir, requests, interrupts, launcher: Launcher::new(), buffer: vec![0; PIPE_BYTES] }
+    pub(crate) fn new(
+        run_dir: PathBuf,
+        requests: Requests,
+        interrupts: Interrupts,
+        has: Belonging,
+        tell: fn(),
+    ) -> Post {
+        Post {
+            run_dir,
+            requests,
+            interrupts,
+            has,
+            tell,
+            launcher: Launcher::new(),
+            buffer: vec![0; PIPE_BYTES],
+        }
     }
 }
 
@@ -52,11 +84,13 @@ pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
         Ok(None) => return over(How::NotStarted),
         Err(error) => {
             let path = order.out_path(&post.run_dir);
-            return over(How::CouldNotStart(format!("{} cannot be made: {error}", path.display())));
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            return over(How::CouldNotStart(format!("{name} cannot be made: {error}")));
         }
     };
     let err = Capture::on_demand(order.err_path(&post.run_dir), order.bounds.out_bytes);
-    let program = match post.launcher.start(&order) {
+    let mut troubles = post.has.prepare(&order);
+    let program = match post.launcher.start(&order, post.has.scratch.as_ref().map(Scratch::path)) {
         Ok(program) => program,
         Err(reason) => return over(How::CouldNotStart(reason)),
     };
@@ -68,14 +102,16 @@ pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
         outputs: [out, err],
         deadlines: Deadlines::new(&order.bounds, started),
         ladder: Ladder::new(order.bounds.grace_ms),
+        told_bytes: 0,
         how: How::Exited,
     };
     let status = call.watch(post);
-    let swept = sweep();
+    let swept = post.has.end(sweep());
     // Whoever held a pipe has just been ended, so this waits only for holders that are none of ours.
     let pipe_held = call.drain(&mut post.buffer, order.bounds.pipe_ms);
     let (out_cut, out_trouble) = call.outputs[0].finish();
     let (err_cut, err_trouble) = call.outputs[1].finish();
+    troubles.extend([out_trouble, err_trouble, post.has.tidy()].into_iter().flatten());
     let ending = Ending {
         how: call.how,
         code: status.and_then(WaitStatus::exit_status),
@@ -87,9 +123,49 @@ pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
         swept: swept.ended,
         left: swept.left,
         ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        trouble: out_trouble.or(err_trouble),
+        trouble: (!troubles.is_empty()).then(|| troubles.join("; ")),
     };
     Finished { ending, outputs: call.outputs.into() }
+}
+
+impl Belonging {
+    pub(crate) fn new(scratch: Option<Scratch>, cgroup: Option<Cgroup>) -> Belonging {
+        Belonging { scratch, cgroup, trouble: None }
+    }
+
+    /// Makes sure that the next call finds an empty folder.
+    pub(crate) fn renew(&mut self) {
+        let error = self.scratch.as_mut().and_then(|it| it.renew().err());
+        self.trouble = error.map(|it| format!("the folder for temporary files is not empty: {it}"));
+    }
+
+    /// Sets the limits of the next call; returns what it has to do without.
+    fn prepare(&mut self, order: &Order) -> Vec<String> {
+        let wants = order.bounds.memory_bytes != u64::MAX;
+        let limits = match &mut self.cgroup {
+            Some(cgroup) => cgroup.limit(&order.bounds),
+            None => wants.then(|| "memory is not limited: there is no control group of our own".to_owned()),
+        };
+        self.trouble.take().into_iter().chain(limits).collect()
+    }
+
+    /// The last step of the ladder: whatever is in the group although its parents were ended.
+    fn end(&self, mut swept: Swept) -> Swept {
+        if let Some(cgroup) = &self.cgroup {
+            let (ended, left) = cgroup.end_others();
+            swept.ended += ended;
+            swept.left.retain(|it| left.contains(it));
+            swept.left.extend(left.into_iter().filter(|it| !swept.left.contains(it)).collect::<Vec<_>>());
+            reap(&mut |_, _| {});
+        }
+        swept
+    }
+
+    /// Removes the temporary files of a call that is over.
+    fn tidy(&self) -> Option<String> {
+        let error = self.scratch.as_ref()?.empty().err()?;
+        Some(format!("temporary files are left: {error}"))
+    }
 }
 
 /// For a call the file is the right to start it; a check may be repeated, and its last log counts.
@@ -112,6 +188,8 @@ struct Call {
     outputs: [Capture; 2],
     deadlines: Deadlines,
     ladder: Ladder,
+    /// How much output the controller knows of.
+    told_bytes: u64,
     how: How,
 }
 
@@ -137,6 +215,10 @@ impl Call {
                 if ready.pipes[which] && self.pump(which, &mut post.buffer) {
                     self.deadlines.heard(Instant::now());
                 }
+            }
+            if post.requests.is_open() && self.told_bytes + STRIDE <= self.outputs[0].total() {
+                self.told_bytes = self.outputs[0].total();
+                (post.tell)();
             }
             if ready.requests {
                 post.requests.read();
@@ -169,9 +251,15 @@ impl Call {
 
     fn overdue(&mut self, now: Instant) -> Option<How> {
         match self.deadlines.due(now)? {
+            Due::Over(How::NoFirstOutput) => Some(self.silence(How::NoFirstOutput)),
             Due::Over(how) => Some(how),
-            Due::Silent => self.deadlines.looked(now, load()).then_some(How::Idle),
+            Due::Silent => self.deadlines.looked(now, load()).then(|| self.silence(How::Idle)),
         }
+    }
+
+    /// A silence that is over gets the name of what it was.
+    fn silence(&self, how: How) -> How {
+        asking::evidence(self.outputs.each_ref().map(Capture::last)).map_or(how, How::WaitedForInput)
     }
 
     fn interrupt(&mut self, force: Force) {

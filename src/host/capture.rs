@@ -2,6 +2,8 @@
 //! mebibyte, which is written at the end: the final message of an agent stands there. Memory is
 //! bounded whatever comes, and a disk that is full costs output, never the call.
 
+use super::asking::LAST_BYTES;
+use rustix::fs::OFlags;
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -11,6 +13,8 @@ use std::path::PathBuf;
 /// What is kept of the end once the head is full. Final messages are some kilobytes; a whole mebibyte
 /// also holds a last line that carries a large tool result.
 const TAIL_BYTES: usize = 1024 * 1024;
+
+const CAREFUL: i32 = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits() as i32;
 
 /// An output file in the making.
 pub(crate) struct Capture {
@@ -22,6 +26,8 @@ pub(crate) struct Capture {
     /// What came after the head was full, or after the disk was.
     tail: Option<VecDeque<u8>>,
     trouble: Option<String>,
+    /// The last bytes that came, for whoever asks what the process said last.
+    last: Vec<u8>,
 }
 
 impl Capture {
@@ -33,7 +39,16 @@ impl Capture {
     /// Captures into a file that is made when there is something to write: most calls have no
     /// complaints, and creating a file costs more than anything else here.
     pub(crate) fn on_demand(path: PathBuf, limit_bytes: u64) -> Capture {
-        Capture { path, file: None, limit_bytes, written: 0, total: 0, tail: None, trouble: None }
+        Capture {
+            path,
+            file: None,
+            limit_bytes,
+            written: 0,
+            total: 0,
+            tail: None,
+            trouble: None,
+            last: Vec::new(),
+        }
     }
 
     /// Returns the bytes that came, kept or not.
@@ -41,9 +56,18 @@ impl Capture {
         self.total
     }
 
+    /// Returns the last bytes that came.
+    pub(crate) fn last(&self) -> &[u8] {
+        &self.last
+    }
+
     /// Takes the next bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
+        let end = &bytes[bytes.len().saturating_sub(LAST_BYTES)..];
+        let surplus = (self.last.len() + end.len()).saturating_sub(LAST_BYTES);
+        self.last.drain(..surplus);
+        self.last.extend_from_slice(end);
         if self.tail.is_none() {
             let room = usize::try_from(self.limit_bytes - self.written).unwrap_or(usize::MAX);
             let (head, rest) = bytes.split_at(room.min(bytes.len()));
@@ -97,7 +121,13 @@ impl Capture {
     fn file(&mut self) -> io::Result<&File> {
         if self.file.is_none() {
             let mut options = OpenOptions::new();
-            let file = options.create(true).write(true).truncate(true).mode(0o600).open(&self.path)?;
+            options.create(true).write(true).truncate(true).mode(0o600);
+            // An agent knows the folder: through a link the output would overwrite something else, and
+            // a named pipe that nobody reads would hold the shim for ever.
+            let file = options.custom_flags(CAREFUL).open(&self.path)?;
+            if !file.metadata()?.is_file() {
+                return Err(io::Error::other("it is not a file"));
+            }
             self.file = Some(file);
         }
         Ok(self.file.as_ref().expect("made above"))

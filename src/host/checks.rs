@@ -129,6 +129,8 @@ pub(super) fn order(host: &Host, stem: &str, command: &str, timeout: Millis, cwd
         pipe_ms: 2000,
         grace_ms: 2000,
         out_bytes: LOG_MOST,
+        memory_bytes: u64::MAX,
+        processes: u64::MAX,
     };
     Order {
         stem: stem.to_owned(),
@@ -146,7 +148,7 @@ pub(super) fn order(host: &Host, stem: &str, command: &str, timeout: Millis, cwd
 fn outcome(check: &Check, how: &How, code: Option<i32>, tests: Option<&Tests>) -> CheckOutcome {
     match how {
         How::Exited => (),
-        How::TimedOut | How::Idle | How::NoFirstOutput => {
+        How::TimedOut | How::Idle | How::NoFirstOutput | How::WaitedForInput(_) => {
             return CheckOutcome::Failed(format!("timed out after {}", length(check.timeout)));
         }
         How::CouldNotStart(why) | How::Lost(why) => return CheckOutcome::Failed(why.clone()),

@@ -15,6 +15,10 @@ pub(crate) fn take(out_path: &Path) -> io::Result<Option<File>> {
 
 /// Takes the right away from whoever may still come; false when the call was claimed before.
 pub(crate) fn void(run_dir: &Path, stem: &str) -> io::Result<bool> {
+    // On a full disk a claim that is there can still be seen, and nothing new be made.
+    if fs::symlink_metadata(out_path(run_dir, stem)).is_ok() {
+        return Ok(false);
+    }
     let void = run_dir.join("void");
     let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&void);
     if let Some(mut file) = if_absent(file)? {

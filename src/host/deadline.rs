@@ -96,8 +96,16 @@ mod tests {
     use super::{Bounds, Deadlines, Due, How, Load};
     use std::time::{Duration, Instant};
 
-    const BOUNDS: Bounds =
-        Bounds { first_ms: 100, idle_ms: 5_000, total_ms: 60_000, pipe_ms: 0, grace_ms: 0, out_bytes: 0 };
+    const BOUNDS: Bounds = Bounds {
+        first_ms: 100,
+        idle_ms: 5_000,
+        total_ms: 60_000,
+        pipe_ms: 0,
+        grace_ms: 0,
+        out_bytes: 0,
+        memory_bytes: u64::MAX,
+        processes: u64::MAX,
+    };
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)

@@ -67,7 +67,7 @@ pub(crate) fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<Found> 
         return Ok(Found::NotStarted);
     }
     // First whether the shim lives, then its record: a shim that ends in between has written one.
-    let live = shim.as_ref().map_or(Ok(None), Identity::open)?;
+    let live = shim.as_ref().map_or(Ok(None), Identity::open_shim)?;
     if let Some(ending) = ledger::find(run_dir, stem)? {
         return Ok(Found::Ended(ending));
     }
@@ -81,8 +81,10 @@ pub(crate) fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<Found> 
 #[cfg(test)]
 mod tests {
     use super::super::order::How;
+    use super::super::stat::Stat;
     use super::{Ending, Found, Identity, claim, find, ledger};
     use std::path::Path;
+    use std::process::{Command, Stdio};
 
     fn found(dir: &Path) -> String {
         format!("{:?}", find(dir, "call-1", 7).expect("possible"))
@@ -124,11 +126,26 @@ mod tests {
     #[test]
     fn a_claim_whose_shim_lives_is_live_until_its_record() {
         let dir = tempfile::tempdir().expect("a folder");
-        Identity::mine().expect("an identity").write(dir.path(), 7).expect("written");
+        let mut shim = Command::new("sh");
+        let mut shim = shim.args(["-c", "read x", "__shim"]).stdin(Stdio::piped()).spawn().expect("sh");
+        let pid = i32::try_from(shim.id()).expect("a pid");
+        let start = Stat::read(pid).expect("readable").expect("alive").start;
+        let identity = Identity { pid, start, ..Identity::mine().expect("an identity") };
+        identity.write(dir.path(), 7).expect("written");
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
         assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), Found::Live(_)));
         let ending = Ending::without_exit(How::Exited);
         ledger::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
         assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), Found::Ended(it) if it == ending));
+        drop(shim.stdin.take());
+        shim.wait().expect("collected");
+    }
+
+    #[test]
+    fn a_process_that_is_no_shim_is_never_taken_for_one() {
+        let dir = tempfile::tempdir().expect("a folder");
+        Identity::mine().expect("an identity").write(dir.path(), 7).expect("written");
+        claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
+        assert_eq!(found(dir.path()), r#"Lost("the shim is gone and left no exit record")"#);
     }
 }

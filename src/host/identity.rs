@@ -2,6 +2,7 @@
 //! was written down is never signalled; it is turned into a pidfd that is proven to be the same
 //! process, and the pidfd is signalled. Identities are written atomically and durably.
 
+use super::belongings::Belongings;
 use super::stat::Stat;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -17,6 +18,9 @@ pub(crate) struct Identity {
     pub(crate) pid: i32,
     pub(crate) start: u64,
     pub(crate) boot: String,
+    /// What whoever finds it dead has to clear up.
+    #[serde(default)]
+    pub(crate) belongings: Belongings,
 }
 
 impl Identity {
@@ -24,7 +28,7 @@ impl Identity {
     pub(crate) fn mine() -> io::Result<Identity> {
         let pid = getpid().as_raw_nonzero().get();
         let stat = Stat::read(pid)?.ok_or_else(|| io::Error::other("/proc does not show this process"))?;
-        Ok(Identity { pid, start: stat.start, boot: boot_id()? })
+        Ok(Identity { pid, start: stat.start, boot: boot_id()?, belongings: Belongings::default() })
     }
 
     /// Returns a pidfd for exactly this process, or `None` when it is gone.
@@ -44,6 +48,14 @@ impl Identity {
         // the pidfd means.
         let alive = Stat::read(self.pid)?.is_some_and(|it| it.start == self.start && !it.is_dead());
         Ok(alive.then_some(pidfd))
+    }
+
+    /// The same, if that process is a shim at all: whoever can write to the run's folder could name
+    /// anybody there.
+    pub(crate) fn open_shim(&self) -> io::Result<Option<OwnedFd>> {
+        let Some(pidfd) = self.open()? else { return Ok(None) };
+        let words = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        Ok(words.split(|it| *it == 0).any(|it| it == b"__shim").then_some(pidfd))
     }
 
     /// Returns whether the machine has run without interruption since this identity was taken.

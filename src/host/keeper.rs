@@ -32,11 +32,15 @@ pub(crate) struct Keeper {
     answers: ChildStdout,
     bytes: Vec<u8>,
     is_busy: bool,
+    epoch: u64,
+    has_grown: bool,
+    has_greeted: bool,
 }
 
 impl Keeper {
-    /// Starts the shim of this epoch and waits until it is known by name on disk. `exe` is this
-    /// program, as `/proc/self/exe`; `run_dir` must be absolute.
+    /// Starts the shim of this epoch and does not wait for it, so that it gets ready while the
+    /// controller does something else. `exe` is this program, as `/proc/self/exe`; `run_dir` must be
+    /// absolute.
     pub(crate) fn start(exe: &Path, run_dir: &Path, epoch: u64) -> io::Result<Keeper> {
         let mut command = Command::new(exe);
         command.arg("__shim").arg(run_dir).arg(epoch.to_string());
@@ -46,18 +50,45 @@ impl Keeper {
         let pidfd = pidfd_open(Pid::from_child(&shim), PidfdFlags::empty())?;
         let orders = shim.stdin.take();
         let answers = shim.stdout.take().expect("the output was to be a pipe");
-        let mut keeper =
-            Keeper { shim, pidfd, due: None, orders, answers, bytes: Vec::new(), is_busy: false };
-        match keeper.reply_within(HELLO_PATIENCE)? {
-            Some(Reply::Hello) => Ok(keeper),
-            Some(Reply::Ended(_)) => Err(unexpected("the shim answered before it was asked")),
+        Ok(Keeper {
+            shim,
+            pidfd,
+            due: None,
+            orders,
+            answers,
+            bytes: Vec::new(),
+            is_busy: false,
+            epoch,
+            has_grown: false,
+            has_greeted: false,
+        })
+    }
+
+    /// Waits until the shim is known by name on disk.
+    pub(crate) fn greet(&mut self) -> io::Result<()> {
+        if self.has_greeted {
+            return Ok(());
+        }
+        match self.reply_within(HELLO_PATIENCE)? {
+            Some(Reply::Hello) => {
+                self.has_greeted = true;
+                Ok(())
+            }
+            Some(Reply::Ended(_) | Reply::Grown) => Err(unexpected("the shim answered before it was asked")),
             None => Err(io::Error::new(io::ErrorKind::TimedOut, "the shim did not start in 20 seconds")),
         }
     }
 
-    /// Hands over the next order; the one before must have been answered.
+    /// Returns the epoch whose shim this is.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Hands over the next order, once the shim is known by name on disk; the one before must have been
+    /// answered.
     pub(crate) fn send(&mut self, order: Order) -> io::Result<()> {
         assert!(!self.is_busy, "a shim carries out one order at a time");
+        self.greet()?;
         self.is_busy = true;
         let Bounds { total_ms, grace_ms, pipe_ms, .. } = order.bounds;
         let longest = Duration::from_millis(total_ms.saturating_add(grace_ms).saturating_add(pipe_ms));
@@ -101,14 +132,22 @@ impl Keeper {
     /// Returns the answer to the order under way, or `None` when it is not there yet. `UnexpectedEof`
     /// means that the shim died: sweep, and record the call as lost.
     pub(crate) fn answer(&mut self) -> io::Result<Option<Ending>> {
-        match self.reply_within(Duration::ZERO)? {
-            Some(Reply::Ended(ending)) => {
-                self.is_busy = false;
-                Ok(Some(ending))
+        loop {
+            match self.reply_within(Duration::ZERO)? {
+                Some(Reply::Ended(ending)) => {
+                    self.is_busy = false;
+                    return Ok(Some(ending));
+                }
+                Some(Reply::Grown) => self.has_grown = true,
+                Some(Reply::Hello) => return Err(unexpected("the shim said hello twice")),
+                None => return Ok(None),
             }
-            Some(Reply::Hello) => Err(unexpected("the shim said hello twice")),
-            None => Ok(None),
         }
+    }
+
+    /// Returns whether the shim has said, since this was last asked, that there is much to read.
+    pub(crate) fn has_grown(&mut self) -> bool {
+        std::mem::take(&mut self.has_grown)
     }
 
     fn signal(&self, signal: Signal) -> io::Result<()> {

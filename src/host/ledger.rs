@@ -3,6 +3,8 @@
 
 use super::order::Ending;
 use super::tail;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -13,6 +15,12 @@ use std::path::{Path, PathBuf};
 /// it a few thousand.
 const READ_BYTES: u64 = 1024 * 1024;
 
+/// A record with 64 processes that could not be ended, and a path in its trouble.
+const RECORD_MOST: u64 = 16 * 1024;
+
+/// Room for many records, so that it is asked for rarely.
+const RESERVED_BYTES: u64 = 64 * 1024;
+
 #[derive(Serialize, Deserialize)]
 struct Record {
     stem: String,
@@ -22,11 +30,32 @@ struct Record {
 /// The writing end, held by the shim.
 pub(crate) struct Ledger {
     file: File,
+    /// Where the file ends, and up to where the disk has given us room.
+    end: u64,
+    reserved: u64,
 }
 
 impl Ledger {
     pub(crate) fn open(run_dir: &Path) -> io::Result<Ledger> {
-        Ok(Ledger { file: OpenOptions::new().create(true).append(true).open(path(run_dir))? })
+        let file = OpenOptions::new().create(true).append(true).open(path(run_dir))?;
+        let end = file.metadata()?.len();
+        Ok(Ledger { file, end, reserved: end })
+    }
+
+    /// Makes sure that there is room for one more record, however full the disk is when it is due: an
+    /// agent fills disks, and its end must be known all the same. Fails only when the disk is full now.
+    pub(crate) fn reserve(&mut self) -> io::Result<()> {
+        if self.end + RECORD_MOST <= self.reserved {
+            return Ok(());
+        }
+        match fallocate(&self.file, FallocateFlags::KEEP_SIZE, self.end, RESERVED_BYTES) {
+            Err(error @ (Errno::NOSPC | Errno::DQUOT)) => Err(error.into()),
+            // Some file systems cannot promise anything.
+            Ok(()) | Err(_) => {
+                self.reserved = self.end + RESERVED_BYTES;
+                Ok(())
+            }
+        }
     }
 
     /// Appends the record in one write: a killed writer leaves all of it or nothing.
@@ -36,6 +65,7 @@ impl Ledger {
         let mut line = b"\n".to_vec();
         serde_json::to_writer(&mut line, &record)?;
         line.push(b'\n');
+        self.end += line.len() as u64;
         self.file.write_all(&line)
     }
 

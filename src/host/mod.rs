@@ -11,6 +11,16 @@ mod identity;
 
 mod order;
 
+mod scratch;
+
+mod cgroup;
+
+mod belongings;
+
+mod asking;
+
+mod reserve;
+
 mod tail;
 
 mod claim;

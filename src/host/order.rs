@@ -19,6 +19,9 @@ pub(crate) enum Request {
 pub(crate) enum Reply {
     /// The shim is known by name on disk and takes orders.
     Hello,
+    /// A few mebibytes more are in the output file of the call under way. Whoever reads along does so
+    /// while they are in memory, and a call that says little costs no word.
+    Grown,
     Ended(Ending),
 }
 
@@ -78,6 +81,9 @@ pub(crate) struct Bounds {
     pub(crate) grace_ms: u64,
     /// Bytes of each output that are kept on disk, apart from the tail that `capture` adds.
     pub(crate) out_bytes: u64,
+    /// Memory and processes of everything that it starts, where the machine lets us limit them.
+    pub(crate) memory_bytes: u64,
+    pub(crate) processes: u64,
 }
 
 /// How strongly a call is asked to end.
@@ -139,6 +145,8 @@ pub(crate) enum How {
     Exited,
     NoFirstOutput,
     Idle,
+    /// It fell silent like `Idle`, and this shows that it waited for a person.
+    WaitedForInput(String),
     TimedOut,
     Interrupted,
     CouldNotStart(String),
@@ -257,6 +265,8 @@ mod tests {
                 pipe_ms: 4,
                 grace_ms: 5,
                 out_bytes: 6,
+                memory_bytes: u64::MAX,
+                processes: u64::MAX,
             },
         };
         let request = Request::Order(Box::new(order));

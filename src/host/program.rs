@@ -3,16 +3,17 @@
 //! `posix_spawn`, which does not slow down with the size of this process.
 
 use super::order::{Kind, Order};
+use super::reserve;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Access, MemfdFlags, access, memfd_create};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The default of 64 KiB halves the throughput of a chatty agent; more than this gains nothing.
@@ -33,15 +34,17 @@ pub(crate) struct Program {
 /// What is kept between two starts.
 pub(crate) struct Launcher {
     oom_score: Option<OomScore>,
+    /// Our own `TMPDIR`, which orders inherit.
+    tmp: Option<OsString>,
 }
 
 impl Launcher {
     pub(crate) fn new() -> Launcher {
-        Launcher { oom_score: OomScore::open() }
+        Launcher { oom_score: OomScore::open(), tmp: std::env::var_os("TMPDIR") }
     }
 
     /// Starts the program of this order, or says why it cannot be started.
-    pub(crate) fn start(&self, order: &Order) -> Result<Program, String> {
+    pub(crate) fn start(&self, order: &Order, scratch: Option<&Path>) -> Result<Program, String> {
         let name = order.argv.first().ok_or("the order names no program")?;
         let path = find(name, order)?;
         let plumbing = |error: io::Error| format!("no pipe for {}: {error}", name.to_string_lossy());
@@ -54,12 +57,20 @@ impl Launcher {
         let mut command = Command::new(path);
         command.arg0(name).args(&order.argv[1..]).current_dir(&order.cwd);
         command.env_clear().envs(order.env.iter().map(|(name, value)| (name, value)));
+        // One that differs from ours was set on purpose.
+        let has_own =
+            order.env.iter().any(|(name, value)| name == "TMPDIR" && Some(value) != self.tmp.as_ref());
+        if let Some(scratch) = scratch.filter(|_| !has_own) {
+            command.env("TMPDIR", scratch);
+        }
         command.stdin(memory(&order.stdin).map_err(plumbing)?).stdout(out_end).stderr(err_end);
         command.process_group(0);
         if let Some(score) = &self.oom_score {
             score.set(OOM_HANDICAP);
         }
+        let spared = reserve::spare_processes(order.bounds.processes);
         let child = command.spawn();
+        drop(spared);
         if let Some(score) = &self.oom_score {
             score.set(0);
         }

@@ -15,17 +15,45 @@ use std::path::{Path, PathBuf};
 /// Complaints explain a failure in their last lines.
 const COMPLAINTS_MOST: u64 = 16 << 10;
 
-/// Reads the whole output of a call, in memory that does not grow with it.
-pub(super) fn read(folder: &Path, agent: &Agent, call: &Call, code: Option<i32>) -> agent::Said {
-    let cli = agent::Cli::named(&agent.cli).expect("it could be started");
-    let mut reader = agent::Reader::new(cli);
-    if let Ok(mut file) = std::fs::File::open(folder.join(format!("{}.out", call.stem()))) {
+/// The output of a call as far as it has been read, in memory that does not grow with it.
+pub(super) struct Hearing {
+    stem: String,
+    file: Option<std::fs::File>,
+    reader: agent::Reader,
+}
+
+impl Hearing {
+    pub(super) fn of(folder: &Path, agent: &Agent, call: &Call) -> Hearing {
+        let cli = agent::Cli::named(&agent.cli).expect("it could be started");
+        let stem = call.stem();
+        let file = std::fs::File::open(folder.join(format!("{stem}.out"))).ok();
+        Hearing { stem, file, reader: agent::Reader::new(cli) }
+    }
+
+    /// Reads on to where the output ends at the moment.
+    pub(super) fn read_on(&mut self) {
+        let Some(file) = &mut self.file else { return };
         let mut chunk = vec![0; 64 << 10];
         // An output that cannot be read any further ends there.
         while let Ok(count @ 1..) = file.read(&mut chunk) {
-            reader.bytes(&chunk[..count]);
+            self.reader.bytes(&chunk[..count]);
         }
     }
+}
+
+/// Reads the whole output of a call; what was heard of it before is not read again.
+pub(super) fn read(
+    folder: &Path,
+    agent: &Agent,
+    call: &Call,
+    code: Option<i32>,
+    heard: Option<Hearing>,
+) -> agent::Said {
+    let cli = agent::Cli::named(&agent.cli).expect("it could be started");
+    let heard = heard.filter(|it| it.stem == call.stem());
+    let mut hearing = heard.unwrap_or_else(|| Hearing::of(folder, agent, call));
+    hearing.read_on();
+    let reader = hearing.reader;
     let complaints = tail(&folder.join(format!("{}.err", call.stem())), COMPLAINTS_MOST);
     let rollout = match cli {
         agent::Cli::Codex if code != Some(0) => rollout::read(codex_home(agent).as_deref(), reader.session()),

@@ -3,18 +3,23 @@
 //! and answers on its standard output. When its controller dies it finishes the call under way under
 //! the same limits, makes output and exit record durable, and goes. It decides nothing about the run.
 
-use super::call::{Finished, Post, run};
+use super::belongings::{Belongings, group_name};
+use super::call::{Belonging, Finished, Post, run};
+use super::cgroup::Cgroup;
 use super::contain;
 use super::identity::Identity;
 use super::interrupt::Interrupts;
 use super::ledger::Ledger;
-use super::order::{How, Kind, Order, Reply};
+use super::order::{Ending, How, Kind, Order, Reply};
 use super::request::Requests;
+use super::reserve;
+use super::scratch::Scratch;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::setsid;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Serves as the shim of this run until there is no controller.
@@ -31,23 +36,69 @@ pub(crate) fn serve(run_dir: &Path, epoch: u64) -> ExitCode {
 
 fn try_serve(run_dir: &Path, epoch: u64) -> io::Result<()> {
     setsid()?;
+    reserve::no_core_dumps();
     contain::become_subreaper()?;
     let requests = Requests::new(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut post = Post::new(run_dir.to_owned(), requests, Interrupts::listen()?);
-    let mut ledger = Ledger::open(run_dir)?;
-    Identity::mine()?.write(run_dir, epoch)?;
+    // Reached through a handle, the folder stays ours when somebody moves it.
+    let folder = File::open(run_dir)?;
+    let held = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()));
+    let mut ledger = Ledger::open(&held)?;
+    let mut belongings = Belongings::default();
+    let scratch = Scratch::make();
+    let cgroup = Cgroup::join(&group_name(run_dir, epoch));
+    belongings
+        .without
+        .extend(scratch.as_ref().err().map(|it| format!("no folder for temporary files: {it}")));
+    belongings.without.extend(cgroup.as_ref().err().cloned());
+    let (scratch, cgroup) = (scratch.ok(), cgroup.ok());
+    belongings.scratch = scratch.clone();
+    belongings.cgroup = cgroup.as_ref().map(|it| it.path().to_owned());
+    let mut identity = Identity { belongings, ..Identity::mine()? };
+    if let Err(error) = identity.write(&held, epoch) {
+        // What nobody can find by name has to go at once.
+        give_back(&held, Belonging::new(scratch, cgroup));
+        return Err(error);
+    }
+    let mut post =
+        Post::new(held, requests, Interrupts::listen()?, Belonging::new(scratch, cgroup), tell_of_growth);
     // Nobody hears it if the controller is dead already; the end of its orders will say so.
     let _ = answer(&Reply::Hello);
     while let Some(order) = post.requests.next_order() {
         post.interrupts.forget();
+        // A call can remove the folder for its temporary files; the next one gets another, which is
+        // known on disk before it is used.
+        post.has.renew();
+        if post.has.scratch != identity.belongings.scratch {
+            identity.belongings.scratch = post.has.scratch.clone();
+            if let Err(error) = identity.write(&post.run_dir, epoch) {
+                note(&post.run_dir, &format!("a call goes without a folder for temporary files: {error}"));
+                let _nobody_would_find_it = post.has.scratch.take().map(|it| it.remove());
+            }
+        }
         carry_out(&mut post, &mut ledger, order);
     }
+    give_back(&post.run_dir, post.has);
     Ok(())
+}
+
+fn give_back(run_dir: &Path, has: Belonging) {
+    if let Some(Err(error)) = has.scratch.map(|it| it.remove()) {
+        note(run_dir, &format!("temporary files are left: {error}"));
+    }
+    if let Some(cgroup) = has.cgroup {
+        cgroup.leave();
+    }
 }
 
 fn carry_out(post: &mut Post, ledger: &mut Ledger, order: Order) {
     let (stem, kind) = (order.stem.clone(), order.kind);
-    let Finished { mut ending, outputs } = run(post, order);
+    let Finished { mut ending, outputs } = match ledger.reserve() {
+        Err(error) if kind == Kind::Call => {
+            let how = How::CouldNotStart(format!("there is no room to record how it ends: {error}"));
+            Finished { ending: Ending::without_exit(how), outputs: Vec::new() }
+        }
+        Ok(()) | Err(_) => run(post, order),
+    };
     // A call that never began belongs to whoever has its claim, and so does its record.
     if kind == Kind::Call
         && ending.how != How::NotStarted
@@ -63,6 +114,15 @@ fn carry_out(post: &mut Post, ledger: &mut Ledger, order: Order) {
         for error in synced.filter_map(Result::err) {
             note(&post.run_dir, &format!("{stem} may not survive a power cut: {error}"));
         }
+    }
+}
+
+/// A controller that is stopped reads nothing, and its call must not wait for it.
+fn tell_of_growth() {
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    if matches!(poll(&mut [PollFd::new(&io::stdout(), PollFlags::OUT)], Some(&at_once)), Ok(1)) {
+        // Nobody hears it if the controller is dead; the end of its orders will say so.
+        let _ = answer(&Reply::Grown);
     }
 }
 

@@ -3,13 +3,17 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 
 /// Returns at most the last `limit_bytes` of the file as text. Where that is not the whole file it
 /// starts at the beginning of a line, or, inside one very long line, at a whole character. Bytes that
 /// are no UTF-8 are replaced.
 pub(crate) fn tail(path: &Path, limit_bytes: u64) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    // An agent knows the folder, and a named pipe that nobody writes to would hold us for ever.
+    let mut file = File::options().read(true).custom_flags(NONBLOCK).open(path)?;
     let length = file.metadata()?.len();
     let skipped = length.saturating_sub(limit_bytes);
     // One byte more, to see whether the cut falls on a line's end anyway.

@@ -6,9 +6,10 @@ use super::found::{Attached, Found, find};
 use super::git::GitError;
 use super::glance::{self, Glance};
 use super::order::{Bounds, Ending as Exit, Force, How, Kind, Order};
+use super::said::Hearing;
 use super::which::executable;
 use super::world::{Host, Leash, exit_words};
-use super::{hunt, said};
+use super::{belongings, hunt, said};
 use crate::agent::{self, Limit};
 use crate::drive::Performed;
 use crate::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
@@ -38,6 +39,8 @@ impl Host<'_> {
         if let Some(why) = self.unfit(run) {
             return Ok(Performed::Done(without_start(call, Ending::Barred { why })));
         }
+        // It gets ready while the tree is looked at; why it could not is known when it gets its order.
+        let _asked_again_below = self.keeper(call.epoch);
         if let Err(error) = self.keep() {
             // Nothing is lost by working on; what could not be kept is named.
             return Ok(Performed::Done(not_started(
@@ -53,6 +56,7 @@ impl Host<'_> {
             Err(why) => return Ok(Performed::Done(not_started(call, &why))),
         };
         let stem = order.stem.clone();
+        self.hearing = None;
         let sent = self.keeper(call.epoch).and_then(|it| it.send(order));
         match sent {
             Ok(()) => self.under_way = Some(stem),
@@ -114,6 +118,8 @@ impl Host<'_> {
                 pipe_ms: 2000,
                 grace_ms: GRACE_MS,
                 out_bytes: TRANSCRIPT_MOST,
+                memory_bytes: limits.memory_mb.map_or(u64::MAX, |it| it.saturating_mul(1 << 20)),
+                processes: limits.processes.unwrap_or(u64::MAX),
             },
         })
     }
@@ -129,6 +135,7 @@ impl Host<'_> {
         };
         self.under_way = None;
         self.growth.add(exit.out_bytes + exit.err_bytes);
+        self.stay()?;
         Ok(Performed::Done(Event::Ended(Box::new(self.ended(run, call, exit)))))
     }
 
@@ -146,6 +153,10 @@ impl Host<'_> {
                     let lost = Exit::without_exit(How::Lost(format!("{error}, perhaps by the agent's hand")));
                     return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
                 }
+            }
+            if keeper.has_grown() {
+                let hearing = &mut self.hearing;
+                hearing.get_or_insert_with(|| Hearing::of(&self.folder, &run.workflow.agent, call)).read_on();
             }
             if unwanted && !asked {
                 asked = true;
@@ -183,7 +194,8 @@ impl Host<'_> {
                 Found::Ended(exit) => return Ok(exit),
                 Found::Lost(why) => {
                     // Neither controller nor shim was there to clean up.
-                    let left = hunt::hunt(&self.run_id);
+                    let mut left = belongings::clear(&self.folder, call.epoch);
+                    left.extend(hunt::hunt(&self.run_id));
                     return Ok(Exit { left, ..Exit::without_exit(How::Lost(why)) });
                 }
                 Found::Live(attached) => self.await_attached(&attached, unwanted)?,
@@ -216,6 +228,9 @@ impl Host<'_> {
                 timed_out(&format!("no first output within {}", length(limits.first_timeout)))
             }
             How::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
+            How::WaitedForInput(what) => {
+                Ending::WaitedForInput { why: format!("it waits for input that nobody gives: {what}") }
+            }
             How::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
             How::Interrupted => Ending::Interrupted,
             How::CouldNotStart(why) => Ending::Failed { why: format!("it could not be started: {why}") },
@@ -227,7 +242,7 @@ impl Host<'_> {
         let mut report = Report::default();
         let mut said_tail = String::new();
         if started {
-            let said = said::read(&self.folder, &workflow.agent, call, exit.code);
+            let said = said::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
             usage = said.usage.spent();
             let denied = said.denied();
             if let (Ending::Done | Ending::Failed { .. }, Some(why)) = (&ending, said.trouble) {
@@ -247,6 +262,7 @@ impl Host<'_> {
             report = said::report(&self.folder, &self.place, run, call, &said.message);
             report.notes.extend(denied);
             report.notes.extend(said.warning);
+            report.notes.extend(exit.trouble);
             said_tail = last_characters(&said.message, TAIL_SHOWN);
         }
         Ended {

@@ -8,10 +8,11 @@ use super::keeper::Keeper;
 use super::order::{Bounds, Ending as Exit, Force, How, Kind, Order};
 use super::pinned::Pinned;
 use super::room::Room;
+use super::said::Hearing;
 use super::thin::Growth;
 use super::tree::{Look, Ours, Tree};
 use super::worktree;
-use super::{change, checks, contain, disk, facts, hunt, items, snapshot};
+use super::{belongings, change, checks, contain, disk, facts, hunt, items, snapshot};
 use crate::drive::{Performed, World};
 use crate::engine::{Baseline, Effect, Event, Evidence, Facts, Left};
 use crate::store::run::Run;
@@ -20,7 +21,9 @@ use crate::workflow::model::{ItemSource, Proof};
 use rustix::fd::AsFd;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::{File, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -59,12 +62,16 @@ pub(crate) type Onlooker<'a> = Box<dyn FnMut(&str) + 'a>;
 pub(crate) struct Host<'a> {
     pub(super) run_id: String,
     pub(super) folder: PathBuf,
+    /// The run's folder itself, wherever it is.
+    held: File,
     /// The working tree that agents and checks run in.
     pub(super) place: PathBuf,
     input: Option<PathBuf>,
     pub(super) keeper: Option<Keeper>,
     /// The call that our own shim has.
     pub(super) under_way: Option<String>,
+    /// What was read of a long output while its call went on.
+    pub(super) hearing: Option<Hearing>,
     pub(crate) ears: Ears,
     tree: Tree,
     ours: Ours,
@@ -106,9 +113,11 @@ impl<'a> Host<'a> {
             ears,
             place: place.to_owned(),
             input,
+            held: File::open(&folder)?,
             folder,
             keeper: None,
             under_way: None,
+            hearing: None,
             tree,
             ours,
             look: None,
@@ -120,6 +129,20 @@ impl<'a> Host<'a> {
             watcher,
             onlooker: None,
         })
+    }
+
+    /// Whoever moves a home takes the output of a call with it. What is not at its place is not read
+    /// as nothing: this controller ends, and the next one collects the call where the home is.
+    pub(super) fn stay(&self) -> anyhow::Result<()> {
+        let held = self.held.metadata()?;
+        let is_there = |it: Metadata| (it.dev(), it.ino()) == (held.dev(), held.ino());
+        anyhow::ensure!(
+            std::fs::metadata(&self.folder).is_ok_and(is_there),
+            "the folder of the run, {}, was moved or removed while it was in use; run loop again with \
+             --home and the place where it is, and the run goes on",
+            self.folder.display()
+        );
+        Ok(())
     }
 
     /// Keeps the working tree as it is under a ref of the run, unless that holds it already.
@@ -154,6 +177,8 @@ impl<'a> Host<'a> {
 
     pub(super) fn keeper(&mut self, epoch: u64) -> io::Result<&mut Keeper> {
         if self.keeper.is_none() {
+            // What could not be ended is named by the call that left it.
+            let _named_there = belongings::clear_before(&self.folder, epoch);
             self.keeper = Some(Keeper::start(Path::new("/proc/self/exe"), &self.folder, epoch)?);
         }
         Ok(self.keeper.as_mut().expect("it was just started"))
@@ -193,9 +218,11 @@ impl<'a> Host<'a> {
 
     /// The shim died: what it held fell to us.
     pub(super) fn bury_shim(&mut self) -> contain::Swept {
-        self.keeper = None;
+        let epoch = self.keeper.take().map(|it| it.epoch());
         self.under_way = None;
-        contain::sweep()
+        let mut swept = contain::sweep();
+        swept.left.extend(epoch.map_or(Vec::new(), |it| belongings::clear(&self.folder, it)));
+        swept
     }
 
     /// Makes the worktree that was planned when the run was opened, or what is missing of it.
@@ -416,6 +443,8 @@ impl<'a> Host<'a> {
                 pipe_ms: 500,
                 grace_ms: 500,
                 out_bytes: 1 << 20,
+                memory_bytes: u64::MAX,
+                processes: u64::MAX,
             },
         };
         Ok(match self.carry_out(run, order)? {
@@ -441,6 +470,7 @@ impl World for Host<'_> {
     }
 
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
+        self.stay()?;
         match effect {
             Effect::Workspace => self.workspace(run),
             Effect::Baseline => self.baseline(run),

@@ -27,6 +27,11 @@ pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Res
             play.ending = Ending::TimedOut { why: "no output for 10m 00s".to_owned() };
             rest
         }
+        ["asks", rest @ ..] => {
+            let why = "it waits for input that nobody gives: its last words are \"Proceed? [y/N]\"";
+            play.ending = Ending::WaitedForInput { why: why.to_owned() };
+            rest
+        }
         ["is", "limited", time] => {
             let until = Some(Timestamp(BEGIN + i64::try_from(millis(time)?).unwrap_or(i64::MAX)));
             play.ending = Ending::Limited { why: "overloaded".to_owned(), until };

@@ -114,6 +114,12 @@ section! {
         idle_timeout: Length,
         /// A call that has said nothing at all is ended after this. By default 5m.
         first_timeout: Length,
+        /// Mebibytes of memory for everything that a call starts. It holds where the memory controller
+        /// of cgroup v2 is handed to us; elsewhere the call says that it does not. Without it, no limit.
+        memory_mb: u64,
+        /// Processes and threads of a call. Without the pids controller of cgroup v2 it counts those of
+        /// the user that the call adds, and root is not held to it. By default 4096.
+        processes: u64,
         /// The report protocol of every phase that names none. By default `json`.
         report: Protocol,
         /// The signal of every phase that names none.

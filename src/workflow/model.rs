@@ -105,6 +105,12 @@ pub(crate) struct Agent {
     pub idle_timeout: Millis,
     /// Until the first output.
     pub first_timeout: Millis,
+    /// Mebibytes of memory for everything that a call starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u64>,
+    /// Processes and threads of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u64>,
     pub env: BTreeMap<String, String>,
     /// Further arguments; for the `command` agent, the program and its arguments.
     pub args: Vec<String>,

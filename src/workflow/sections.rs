@@ -47,6 +47,8 @@ pub(super) fn agent(file: &AgentFile) -> Agent {
         idle_timeout: length(&file.idle_timeout).unwrap_or(10 * MINUTE),
         // An agent that is up says something within seconds; five minutes allow for a cold start.
         first_timeout: length(&file.first_timeout).unwrap_or(5 * MINUTE),
+        memory_mb: plain(&file.memory_mb),
+        processes: plain(&file.processes),
         env: texts(file.env.as_ref().map(|it| &it.value)),
         args: list(&file.args),
     }

@@ -6,6 +6,7 @@
 //! `LOOP_TEST_TIMES=N` repeats the expensive ones N times.
 
 mod agents;
+mod asking;
 mod attach;
 mod bounded;
 mod contract;
@@ -21,6 +22,7 @@ mod json;
 mod kills;
 mod liar;
 mod mirror;
+mod moved;
 mod places;
 mod proof;
 mod questions;
@@ -29,6 +31,7 @@ mod secrets;
 mod signals;
 mod snapshots;
 mod starved;
+mod states;
 mod terminal;
 mod upheaval;
 mod worktree;

@@ -177,6 +177,11 @@ impl Sandbox {
         serde_json::from_str(&done.out).expect("one object")
     }
 
+    /// The same while there may be no run yet.
+    pub(crate) fn status_if_any(&self) -> Value {
+        serde_json::from_str(&self.run(&["status", "--json"]).out).unwrap_or_default()
+    }
+
     /// The events of the run.
     pub(crate) fn events(&self) -> Vec<Value> {
         let done = self.run(&["log", "--json"]);

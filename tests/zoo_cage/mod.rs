@@ -4,6 +4,10 @@
 
 #![allow(dead_code, unused_imports, reason = "each test program needs its own part of this")]
 
+#[path = "../../src/host/belongings.rs"]
+pub(crate) mod belongings;
+#[path = "../../src/host/cgroup.rs"]
+pub(crate) mod cgroup;
 #[path = "../../src/host/claim.rs"]
 pub(crate) mod claim;
 #[path = "../../src/host/contain.rs"]
@@ -20,10 +24,14 @@ pub(crate) mod keeper;
 pub(crate) mod ledger;
 #[path = "../../src/host/order.rs"]
 pub(crate) mod order;
+#[path = "../../src/host/scratch.rs"]
+pub(crate) mod scratch;
 #[path = "../../src/host/stat.rs"]
 pub(crate) mod stat;
 #[path = "../../src/host/tail.rs"]
 pub(crate) mod tail;
+
+pub(crate) mod namespace;
 
 pub(crate) use found::{Found, find};
 pub(crate) use keeper::Keeper;
@@ -45,6 +53,8 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     pipe_ms: 2_000,
     grace_ms: 10_000,
     out_bytes: 8 * 1024 * 1024,
+    memory_bytes: u64::MAX,
+    processes: u64::MAX,
 };
 
 pub(crate) const SAID_READY: Ending = Ending {
@@ -72,7 +82,8 @@ impl Zoo {
     pub(crate) fn open() -> Zoo {
         let run = tempfile::tempdir().expect("a folder");
         let cage = tempfile::tempdir().expect("a folder");
-        let keeper = Keeper::start(&shim_program(), run.path(), 1).expect("a shim");
+        let mut keeper = Keeper::start(&shim_program(), run.path(), 1).expect("a shim");
+        keeper.greet().expect("a shim that works");
         Zoo { run, cage, keeper }
     }
 
@@ -99,7 +110,27 @@ impl Zoo {
         let order = Order { bounds, ..self.order(words) };
         let ending = self.run(order);
         assert_eq!(survivors(self.cage.path()), Vec::<i32>::new(), "{words:?} left something");
+        assert_eq!(self.below_shim(), Vec::<i32>::new(), "{words:?} left something");
         ending
+    }
+
+    /// Everybody whom the kernel counts as the shim's: its descendants, and its control group.
+    pub(crate) fn below_shim(&self) -> Vec<i32> {
+        let shim = self.shim();
+        let all = stat::Stat::all();
+        let below = stat::descendants(&all, shim.pid).into_iter().map(|it| it.pid);
+        let group =
+            shim.belongings.cgroup.map(|it| fs::read_to_string(it.join("cgroup.procs")).expect("a group"));
+        let members = group.iter().flat_map(|it| it.lines()).map(|it| it.parse().expect("a pid"));
+        below.chain(members).filter(|it| *it != shim.pid).collect()
+    }
+
+    pub(crate) fn shim(&self) -> identity::Identity {
+        identity::Identity::read(self.run.path(), 1).expect("readable").expect("a shim")
+    }
+
+    pub(crate) fn scratch(&self) -> Option<PathBuf> {
+        self.shim().belongings.scratch.map(|it| it.path().to_owned())
     }
 
     pub(crate) fn output(&self) -> String {

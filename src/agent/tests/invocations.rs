@@ -12,6 +12,8 @@ fn agent(cli: &str, permissions: Permissions, args: &[&str], env: &[(&str, &str)
         timeout: 0,
         idle_timeout: 0,
         first_timeout: 0,
+        memory_mb: None,
+        processes: None,
         env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         args: args.iter().map(|it| (*it).to_owned()).collect(),
     }
