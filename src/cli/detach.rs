@@ -81,7 +81,10 @@ pub(super) fn control(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let home = context.home()?;
     let Some(row) = context.find(&home)? else { return super::log::none() };
     let going = Going { reset: flags.reset, phase: flags.phase, most: flags.most, unblock: flags.unblock };
-    let Some(taking) = drive::take(context, &home, &row, &going)? else { return Ok(0) };
+    let taking = match drive::take(context, &home, &row, &going)? {
+        drive::Took::Run(taking) => *taking,
+        drive::Took::Said(code) => return Ok(code),
+    };
     detached::let_go(&home.folder(&row.id).join(LOG))?;
     let asking = if flags.exit_at_question { Ask::Exit } else { Ask::Wait };
     drive::go(context, home, taking, &asking, Reach::Far)

@@ -75,8 +75,8 @@ pub(super) fn resume(
     reach: Reach,
 ) -> anyhow::Result<u8> {
     match take(context, &home, row, going)? {
-        Some(it) => go(context, home, it, asking, reach),
-        None => Ok(0),
+        Took::Run(it) => go(context, home, *it, asking, reach),
+        Took::Said(code) => Ok(code),
     }
 }
 
@@ -92,13 +92,15 @@ pub(super) fn go(
     run(context, home, taken, &place, &ours, asking, reach)
 }
 
-/// Takes a run that exists; none where a session of the agent goes on with it.
-pub(super) fn take(
-    context: &Context,
-    home: &Rc<Home>,
-    row: &Row,
-    going: &Going,
-) -> anyhow::Result<Option<Taking>> {
+/// What there was to take.
+pub(super) enum Took {
+    Run(Box<Taking>),
+    /// A session of the agent goes on with it, and everything has been said.
+    Said(u8),
+}
+
+/// Takes a run that exists.
+pub(super) fn take(context: &Context, home: &Rc<Home>, row: &Row, going: &Going) -> anyhow::Result<Took> {
     let place = PathBuf::from(&row.place);
     let mut taken = Taken::open(home, &row.id)?;
     let run = &mut taken.run;
@@ -115,10 +117,10 @@ pub(super) fn take(
         Err(why) => return Err(super::Trouble::usage(why, "loop status")),
     }
     if run.state.session.is_some() {
+        super::control::conclude(run);
         run.commit()?;
         crate::store::mirror::restore(home, &run.id, &run.workflow, &run.state, &place);
-        super::hook::tell_how_it_goes_on(context, run);
-        return Ok(None);
+        return Ok(Took::Said(super::hook::tell_how_it_goes_on(context, run)));
     }
     if let Some(question) =
         run.state.question().filter(|it| going.unblock && it.kind == QuestionKind::Blocked)
@@ -128,7 +130,7 @@ pub(super) fn take(
         run.record(now(), Event::Commanded(Command::Answer(answer)));
     }
     let ours = open::ours_of(&place, run);
-    Ok(Some(Taking { taken, place, ours, _tree: tree }))
+    Ok(Took::Run(Box::new(Taking { taken, place, ours, _tree: tree })))
 }
 
 /// Drives a run until it rests, and says how.
