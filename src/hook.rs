@@ -127,8 +127,8 @@ impl World for Visit<'_> {
         }
     }
 
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) {
-        self.host.committed(run, facts);
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        self.host.committed(run, facts)
     }
 }
 

@@ -38,6 +38,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             Ok(0)
         }
         Found::Before(home, row) => Err(active(&home, &row)),
+        Found::TakenOver(home, row) => taken_over(context, &home, &row),
         Found::Opened(opened) if flags.hook => begin(context, *opened, flags.session.as_deref()),
         Found::Opened(opened) => {
             let Opened { home, taken, place, .. } = *opened;
@@ -52,6 +53,26 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             Ok(0)
         }
     }
+}
+
+/// A session of another controller became a run: its files are ours from here on.
+fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
+    let (workflow, state) = super::status::load(home, row)?;
+    mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
+    let word = Status::of(&state).word();
+    if context.json {
+        println!("{}", serde_json::json!({ "run": row.id, "status": word, "imported": true }));
+        return Ok(0);
+    }
+    println!(
+        "run {} is taken over: {}, {word} in {}, {} iterations, unverified until it is measured here",
+        &row.id[..8],
+        row.input,
+        workflow.phases[state.phase].name,
+        state.visit.iteration
+    );
+    println!("next: {}", state.next_step(&workflow));
+    Ok(0)
 }
 
 /// One session's loop is enough for a project: a second would answer the same stops.

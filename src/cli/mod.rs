@@ -42,6 +42,7 @@ mod design;
 mod doctor;
 mod drive;
 mod flags;
+mod frame;
 mod furnish;
 mod hook;
 mod init;

@@ -23,7 +23,9 @@ pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
     let interactive = context.is_interactive();
     match open(context, flags, By::Us)? {
         Found::Said(code) => Ok(code),
-        Found::Before(home, row) => go_on(context, home, &row, flags, reach, interactive),
+        Found::Before(home, row) | Found::TakenOver(home, row) => {
+            go_on(context, home, &row, flags, reach, interactive)
+        }
         Found::Opened(it) => {
             drive::run(context, it.home, it.taken, &it.place, &it.kept, &asking(flags, interactive), reach)
         }
@@ -44,6 +46,8 @@ pub(super) enum Found {
     Opened(Box<Opened>),
     /// A run of the same input that is not cancelled.
     Before(Rc<Home>, Box<Row>),
+    /// The session of another controller, which has just become a run.
+    TakenOver(Rc<Home>, Box<Row>),
     /// Nothing was to be opened, and everything has been said.
     Said(u8),
 }
@@ -81,7 +85,7 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
         return Ok(Found::Before(home, Box::new(row)));
     }
     if let Some(row) = session::take_over(context, &home, flags, &project, &workflow, &input)? {
-        return Ok(Found::Before(home, Box::new(row)));
+        return Ok(Found::TakenOver(home, Box::new(row)));
     }
     prepare(&mut workflow, flags, &project, &input, by)?;
     let tree = TreeLock::take(context.home_path(), &place)?;

@@ -31,6 +31,9 @@ pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
     if state.spent.usd != 0.0 || state.spent.tokens != 0 {
         let _ = writeln!(out, "- spent: ${:.2}, {} tokens", state.spent.usd, state.spent.tokens);
     }
+    if let Some(shipped) = &state.shipped {
+        let _ = writeln!(out, "- shipped: {shipped}");
+    }
     let _ = writeln!(out, "\n## Phases\n");
     for (phase, log) in workflow.phases.iter().zip(&state.phases) {
         let word = match log.status {

@@ -133,6 +133,7 @@ impl Input {
             criteria: flags.criteria.or((found != 0).then_some(found)),
             unverified: flags.unverified,
             lock,
+            imported: false,
         }
     }
 }

@@ -79,7 +79,9 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         return contain(state);
     }
     if let Some(wait) = &state.wait {
-        if now < wait.until {
+        // A clock that was set back over the window has emptied it: nothing is left to wait for.
+        let is_void = wait.wait == Wait::Window && window_spent(workflow, state, now).is_none();
+        if now < wait.until && !is_void {
             return Decision::Perform(Effect::Sleep { until: wait.until, why: wait.why.clone() });
         }
         return Decision::Record(Event::Woke);

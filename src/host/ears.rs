@@ -44,6 +44,10 @@ impl Ears {
         Ok(Ears { home, run: run.to_owned(), wake, signals })
     }
 
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
     /// Waits until something happens, at most for a nap.
     pub(crate) fn listen(&mut self, answer: Option<BorrowedFd<'_>>, nap: Duration) -> anyhow::Result<Heard> {
         let answered = self.wait(answer, nap.min(LONGEST_NAP))?;

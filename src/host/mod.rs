@@ -92,4 +92,6 @@ mod said;
 
 mod working;
 
+pub(crate) mod delivery;
+
 pub(crate) mod world;

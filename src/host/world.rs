@@ -9,7 +9,7 @@ use super::order::{Bounds, Ending as Exit, Force, How, Kind, Order};
 use super::pinned::Pinned;
 use super::room::Room;
 use super::tree::{Look, Ours, Tree};
-use super::{change, checks, contain, facts, hunt, items, snapshot};
+use super::{change, checks, contain, delivery, facts, hunt, items, snapshot};
 use crate::drive::{Performed, World};
 use crate::engine::{Baseline, Effect, Event, Evidence, Facts, Left, Station};
 use crate::input;
@@ -44,7 +44,8 @@ pub(crate) enum Leash {
     Calls(u32),
 }
 
-pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) + 'a>;
+/// Is shown what became durable, and says what it noticed.
+pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) -> Vec<Event> + 'a>;
 
 /// Who is told what an agent is doing.
 pub(crate) type Onlooker<'a> = Box<dyn FnMut(&str) + 'a>;
@@ -365,6 +366,47 @@ impl<'a> Host<'a> {
     }
 }
 
+impl Host<'_> {
+    /// What the workflow does at the end. Whatever goes wrong with it is said and takes nothing from
+    /// what was reached; a wish that comes before anything has left the house is heard first.
+    fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        self.look = None;
+        let ends = |trouble: Option<String>, shipped| {
+            Ok(Performed::Done(Event::Finished {
+                trouble: trouble.map(|it| format!("{it}; next: loop ship")),
+                shipped,
+            }))
+        };
+        let finish = &run.workflow.finish;
+        let (commits, ships) = (finish.commit_docs, finish.ship == "auto");
+        if !commits && !ships {
+            return ends(None, None);
+        }
+        let home = self.ears.home();
+        let Some(row) = home.run(&run.id)? else { return ends(None, None) };
+        let wanted = delivery::Wanted { kind: None, request: true };
+        let work = delivery::Work::look(home, row, run.workflow.clone(), run.state.clone(), wanted)?;
+        if let Err(error) = if commits { work.commit_documents() } else { Ok(0) } {
+            return ends(Some(format!("the documents were not committed: {error:#}")), None);
+        }
+        if !ships {
+            return ends(None, None);
+        }
+        let preflight = work.preflight()?;
+        if let Heard::Now { .. } = self.ears.listen(None, Duration::ZERO)? {
+            return Ok(Performed::Begun);
+        }
+        let shipped = work.hand_in(&preflight);
+        let mut trouble = shipped.errors.clone();
+        trouble.extend(shipped.warnings.clone());
+        let trouble = (!trouble.is_empty()).then(|| trouble.join("; "));
+        match shipped.is_done {
+            true => Ok(Performed::Done(Event::Finished { trouble, shipped: shipped.words() })),
+            false => ends(Some(format!("not shipped: {}", trouble.unwrap_or_default())), None),
+        }
+    }
+}
+
 impl World for Host<'_> {
     fn now(&self) -> Timestamp {
         now()
@@ -398,12 +440,12 @@ impl World for Host<'_> {
             Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) => self.tell(run),
-            Effect::Finish => Ok(Performed::Done(Event::Finished { trouble: None })),
+            Effect::Finish => self.finish(run),
         }
     }
 
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) {
-        (self.watcher)(run, facts);
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        (self.watcher)(run, facts)
     }
 }
 

@@ -1,6 +1,12 @@
 //! The tdd preset end to end: the real binary, a scripted agent, real test runners, real git.
 
+mod agents;
+mod brownfield;
+mod delivery;
 mod greenfield;
+mod input;
+mod limits;
+mod rules;
 mod sandbox;
 mod session;
 mod ship;

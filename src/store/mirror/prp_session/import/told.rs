@@ -2,11 +2,10 @@
 //! tell of, as events, so that the run goes on like any other. They are marked as not ours, nothing
 //! in them counts as measured, and no test that failed before is excused.
 
-use super::super::chronicle::IMPORTED_EPOCH;
 use super::{Found, Standing};
 use crate::engine::{
-    Baseline, Call, Effect, Ended, Ending, Event, Evidence, Facts, Failure, Hold, HoldKind, How, Judgement,
-    Opening, Outcome, Question, QuestionKind, Step, Usage, Verdict, Wait,
+    Baseline, Call, Effect, Ended, Ending, Event, Evidence, Facts, Failure, Hold, HoldKind, How,
+    IMPORTED_EPOCH, Judgement, Opening, Outcome, Question, QuestionKind, Step, Usage, Verdict, Wait,
 };
 use crate::report::Report;
 use crate::time::Timestamp;
@@ -28,7 +27,7 @@ impl Found {
         now: Timestamp,
     ) -> Vec<(Timestamp, Event)> {
         let mut told = Told { found: self, workflow, base, events: Vec::new(), call: 0 };
-        told.add(self.started_at, Event::Opened(opening));
+        told.add(self.started_at, Event::Opened(Opening { imported: true, ..opening }));
         let baseline = Baseline { results: Vec::new(), facts: base.clone(), ms: 0 };
         told.add(self.started_at, Event::Baselined(baseline));
         told.path();
@@ -53,7 +52,7 @@ impl Found {
             }
             Standing::Completed => {
                 told.add(self.last_activity, Event::Began(Effect::Finish));
-                told.add(self.last_activity, Event::Finished { trouble: None });
+                told.add(self.last_activity, Event::Finished { trouble: None, shipped: None });
                 told.add(self.last_activity, Event::Closed(Outcome::Completed));
             }
         }
