@@ -199,8 +199,11 @@ fn review(workflow: &Workflow, state: &State, call: &Call) -> String {
     let taken = state.rejections.get(&review.phase).copied().unwrap_or(0);
     let most = phase.reject.as_ref().map_or(0, |it| it.at_most);
     let name = &phase.name;
-    let mut out = format!("\n## What {name} found\n\n{name} has rejected this work, {taken} of {most} times");
-    let _ = writeln!(out, " before a person is asked.");
+    let mut out = format!("\n## What {name} found\n\n{name} has rejected this work");
+    let _ = match taken {
+        0 => writeln!(out, ", and a person has said how to go on."),
+        _ => writeln!(out, ", {taken} of {most} times before a person is asked."),
+    };
     if call.phase == review.phase {
         let _ = writeln!(out, "These are your own findings: look first whether each of them is mended.");
     }

@@ -160,7 +160,7 @@ pub(super) fn run(
         None => status.exit(),
     };
     voice.rest(&run, status, exit);
-    report::at_end(context, &run, status);
+    report::at_end(context, &home, &run);
     let is_offered = run.workflow.finish.ship == "offer" && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {
         let id = run.id.clone();

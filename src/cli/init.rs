@@ -106,7 +106,7 @@ fn begin(context: &Context, mut opened: Opened, session: Option<&str>) -> anyhow
     let prompt = hook::first_prompt(&mut opened)?;
     let run = &opened.taken.run;
     let Some(prompt) = prompt else {
-        report::at_end(context, run, Status::of(&run.state));
+        report::at_end(context, &opened.home, run);
         return Ok(Status::of(&run.state).exit());
     };
     if context.json {

@@ -1,24 +1,27 @@
 //! A run as a Markdown report: only what was measured, and what is open. It is printed at every
 //! end, and by `loop show`.
 
-use super::Context;
+use super::{Context, progress};
 use crate::engine::{PhaseStatus, State, Status};
 use crate::line::results;
+use crate::store::Home;
+use crate::store::mirror::prp_session::Chronicle;
 use crate::store::run::Run;
 use crate::text::sanitise;
 use crate::time::length;
 use crate::workflow::model::Workflow;
 use std::fmt::Write;
 
-pub(super) fn at_end(context: &Context, run: &Run, status: Status) {
+pub(super) fn at_end(context: &Context, home: &Home, run: &Run) {
     if context.json || context.quiet {
         return;
     }
-    let _ = status;
-    print!("{}", sanitise(&markdown(&run.id, &run.workflow, &run.state)));
+    let past = progress::past(home, &run.id, &run.workflow, &run.state);
+    print!("{}", sanitise(&markdown(&run.id, &run.workflow, &run.state, past.as_ref())));
 }
 
-pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
+/// `past` is what a completed run tells beyond its state.
+pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State, past: Option<&Chronicle>) -> String {
     let mut out = String::new();
     let status = Status::of(state);
     let verified = if state.verified() { "" } else { " (unverified)" };
@@ -27,6 +30,10 @@ pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
     let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));
     let _ = writeln!(out, "- reason: {}", state.reason(workflow));
     let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_total, state.calls_total);
+    if let Some(past) = past {
+        let _ = writeln!(out, "- took: {}", length(state.updated_at.since(state.opened_at)));
+        let _ = writeln!(out, "- breaker: opened {} times", past.breaker_incidents);
+    }
     let _ = writeln!(out, "- time in calls and checks: {}", length(state.spent.ms));
     if state.spent.usd != 0.0 || state.spent.tokens != 0 {
         let _ = writeln!(out, "- spent: ${:.2}, {} tokens", state.spent.usd, state.spent.tokens);
@@ -35,7 +42,7 @@ pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
         let _ = writeln!(out, "- shipped: {shipped}");
     }
     let _ = writeln!(out, "\n## Phases\n");
-    for (phase, log) in workflow.phases.iter().zip(&state.phases) {
+    for (id, (phase, log)) in workflow.phases.iter().zip(&state.phases).enumerate() {
         let word = match log.status {
             PhaseStatus::Pending => "not begun",
             PhaseStatus::Active => "in progress",
@@ -43,7 +50,9 @@ pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
             PhaseStatus::Skipped => "skipped",
             PhaseStatus::Forced => "skipped by a person",
         };
-        let _ = writeln!(out, "- {}: {word}, {} iterations", phase.name, log.iterations);
+        let plural = if log.iterations == 1 { "" } else { "s" };
+        let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
+        let _ = writeln!(out, "- {}: {word}, {} iteration{plural}{headline}", phase.name, log.iterations);
     }
     if let Some(baseline) = &state.baseline {
         let _ = writeln!(out, "\n## Checks\n");

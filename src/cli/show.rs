@@ -29,7 +29,8 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let Some(row) = context.find(&home)? else { return none() };
     let (workflow, state) = status::load(&home, &row)?;
     let Some(number) = flags.call else {
-        print!("{}", sanitise(&report::markdown(&row.id, &workflow, &state)));
+        let past = super::progress::past(&home, &row.id, &workflow, &state);
+        print!("{}", sanitise(&report::markdown(&row.id, &workflow, &state, past.as_ref())));
         return Ok(0);
     };
     let Some(told) = find(&home, &row, number)? else {

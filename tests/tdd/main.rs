@@ -8,6 +8,7 @@ mod input;
 mod limits;
 mod rules;
 mod sandbox;
+mod schema;
 mod session;
 mod ship;
 mod trouble;
