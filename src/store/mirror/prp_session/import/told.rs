@@ -230,10 +230,11 @@ impl Told<'_> {
     fn fit_window(&mut self) {
         let Some(every) = self.workflow.limits.window.as_ref().map(|it| it.every) else { return };
         let (start, made) = self.found.window.unwrap_or((Timestamp(i64::MAX), 0));
-        let before = Timestamp(start.0.saturating_sub_unsigned(every));
+        // A window that begins there is over both when this one begins and when the call did.
+        let before = |at: Timestamp| Timestamp(start.min(at).0.saturating_sub_unsigned(every));
         let is_call = |it: &&mut (Timestamp, Event)| matches!(it.1, Event::Began(Effect::Work(_)));
         for (index, event) in self.events.iter_mut().rev().filter(is_call).enumerate() {
-            event.0 = if (index as u64) < made { start } else { event.0.min(before) };
+            event.0 = if (index as u64) < made { start } else { before(event.0) };
         }
     }
 }
