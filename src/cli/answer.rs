@@ -179,7 +179,11 @@ fn send(context: &Context, home: &Home, row: &Row, command: Command) -> anyhow::
     let (workflow, state) = status::load(home, row)?;
     let command = acceptable(&workflow, &state, command).map_err(|why| Trouble::usage(why, "loop status"))?;
     let owned = leave(home, row, &command)?;
-    let text = if owned { "recorded; the run takes it at once" } else { "recorded; loop run goes on" };
+    let text = match (owned, &state.session) {
+        (true, _) => "recorded; the run takes it at once",
+        (false, Some(_)) => "recorded; the session is told at its next stop",
+        (false, None) => "recorded; loop run goes on",
+    };
     if context.json {
         println!("{}", serde_json::json!({ "done": text }));
     } else {

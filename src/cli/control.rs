@@ -5,7 +5,7 @@
 use super::context::Context;
 use super::drive::{self, Ask, Going, Reach};
 use super::{Trouble, ask};
-use crate::engine::{Command, Outcome, Station, Status};
+use crate::engine::{Command, Decision, Event, Outcome, State, Station, Status, decide};
 use crate::host::ears::{Ears, Signals, now};
 use crate::host::world::{Host, Leash};
 use crate::store::run::Run;
@@ -54,13 +54,17 @@ pub(super) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
     settle(&home, &row)?;
     let (_, state) = super::status::load(&home, &row)?;
     let text = match state.station {
+        Station::Working(_) if state.session.is_some() => {
+            "the session is let go at its next stop, after which loop resume goes on".to_owned()
+        }
         // Its shim still has a call, which was paid for.
         Station::Working(_) => {
             "nobody drives the run; its call ends by itself and nothing follows, or loop stop --now"
+                .to_owned()
         }
-        _ => "the run is stopped; loop run goes on",
+        _ => format!("the run is stopped; {}", going_on(&state)),
     };
-    tell(context, text);
+    tell(context, &text);
     Ok(0)
 }
 
@@ -75,8 +79,16 @@ pub(super) fn pause(context: &Context) -> anyhow::Result<u8> {
     if !owned {
         settle(&home, &row)?;
     }
-    tell(context, "the run is paused; loop run goes on");
+    let (_, state) = super::status::load(&home, &row)?;
+    tell(context, &format!("the run is paused; {}", going_on(&state)));
     Ok(0)
+}
+
+fn going_on(state: &State) -> &'static str {
+    match state.session {
+        Some(_) => "the session may stop, and loop resume goes on",
+        None => "loop run goes on",
+    }
 }
 
 pub(super) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u8> {
@@ -183,17 +195,21 @@ fn settle(home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
     if matches!(run.state.station, Station::Working(_)) && run.state.wish_is_urgent() {
         return drive_to_rest(home, &mut run, &place);
     }
-    while let crate::engine::Decision::Record(event) = crate::engine::decide(&run.workflow, &run.state, now())
-    {
-        let closes = matches!(event, crate::engine::Event::Held(_) | crate::engine::Event::Closed(_));
-        run.record(now(), event);
-        if closes {
-            break;
-        }
-    }
+    conclude(&mut run);
     run.commit()?;
     mirror(home, &run, &place);
     Ok(())
+}
+
+/// Records what follows from what is known, until something would have to be done.
+pub(super) fn conclude(run: &mut Run) {
+    while let Decision::Record(event) = decide(&run.workflow, &run.state, now()) {
+        let closes = matches!(event, Event::Held(_) | Event::Closed(_));
+        run.record(now(), event);
+        if closes {
+            return;
+        }
+    }
 }
 
 fn drive_to_rest(home: &Rc<Home>, run: &mut Run, place: &Path) -> anyhow::Result<()> {

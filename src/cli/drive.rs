@@ -81,10 +81,10 @@ pub(super) fn resume(
         Err(why) => return Err(super::Trouble::usage(why, "loop status")),
     }
     if run.state.session.is_some() {
+        super::control::conclude(run);
         run.commit()?;
         crate::store::mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
-        super::hook::tell_how_it_goes_on(context, run);
-        return Ok(0);
+        return Ok(super::hook::tell_how_it_goes_on(context, run));
     }
     if let Some(question) =
         run.state.question().filter(|it| going.unblock && it.kind == QuestionKind::Blocked)

@@ -38,21 +38,26 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             Ok(0)
         }
         Found::Before(home, row) => Err(active(&home, &row)),
-        Found::TakenOver(home, row) => taken_over(context, &home, &row),
-        Found::Opened(opened) if flags.hook => begin(context, *opened, flags.session.as_deref()),
-        Found::Opened(opened) => {
-            let Opened { home, taken, place, .. } = *opened;
-            let run = taken.run;
-            mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
-            if context.json {
-                println!("{}", serde_json::json!({ "run": run.id, "status": Status::of(&run.state).word() }));
-            } else {
-                println!("run {} is opened: {}", &run.id[..8], run.state.opening.input);
-                println!("next: loop run");
-            }
-            Ok(0)
-        }
+        Found::Imported(home, row) if !flags.hook => taken_over(context, &home, &row),
+        Found::Imported(home, row) => opened(context, flags, open::retake(context, home, &row)?),
+        Found::Opened(it) => opened(context, flags, *it),
     }
+}
+
+fn opened(context: &Context, flags: &Flags, opened: Opened) -> anyhow::Result<u8> {
+    if flags.hook {
+        return begin(context, opened, flags.session.as_deref());
+    }
+    let Opened { home, taken, place, .. } = opened;
+    let run = taken.run;
+    mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
+    if context.json {
+        println!("{}", serde_json::json!({ "run": run.id, "status": Status::of(&run.state).word() }));
+    } else {
+        println!("run {} is opened: {}", &run.id[..8], run.state.opening.input);
+        println!("next: loop run");
+    }
+    Ok(0)
 }
 
 /// A session of another controller became a run: its files are ours from here on.

@@ -23,7 +23,7 @@ pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
     let interactive = context.is_interactive();
     match open(context, flags, By::Us)? {
         Found::Said(code) => Ok(code),
-        Found::Before(home, row) | Found::TakenOver(home, row) => {
+        Found::Before(home, row) | Found::Imported(home, row) => {
             go_on(context, home, &row, flags, reach, interactive)
         }
         Found::Opened(it) => {
@@ -46,8 +46,8 @@ pub(super) enum Found {
     Opened(Box<Opened>),
     /// A run of the same input that is not cancelled.
     Before(Rc<Home>, Box<Row>),
-    /// The session of another controller, which has just become a run.
-    TakenOver(Rc<Home>, Box<Row>),
+    /// One that another controller began and that was just taken over.
+    Imported(Rc<Home>, Box<Row>),
     /// Nothing was to be opened, and everything has been said.
     Said(u8),
 }
@@ -84,8 +84,8 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
     if let Before::Opened(row) = before(&home, flags, &project, &workflow, &input)? {
         return Ok(Found::Before(home, Box::new(row)));
     }
-    if let Some(row) = session::take_over(context, &home, flags, &project, &workflow, &input)? {
-        return Ok(Found::TakenOver(home, Box::new(row)));
+    if let Some(row) = session::take_over(context, &home, flags, &project, &workflow, &input, by)? {
+        return Ok(Found::Imported(home, Box::new(row)));
     }
     prepare(&mut workflow, flags, &project, &input, by)?;
     let tree = TreeLock::take(context.home_path(), &place)?;
@@ -113,12 +113,21 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
         Some(id) => id,
         None => create(&home, &project, &workflow, &input, &place)?,
     };
-    session::keep_before(&home, &id, &workflow)?;
+    session::keep_before(&home, &id, &place, &workflow)?;
     exclude_mirror(&git, &workflow)?;
     let mut taken = drive::Taken::open(&home, &id)?;
     taken.run.record(now(), Event::Opened(input.opening(flags, &workflow)));
     taken.run.commit()?;
     Ok(Found::Opened(Box::new(Opened { home, taken, place, kept, _tree: tree })))
+}
+
+/// Takes a run that was opened before, with its working tree.
+pub(super) fn retake(context: &Context, home: Rc<Home>, row: &Row) -> anyhow::Result<Opened> {
+    let place = PathBuf::from(&row.place);
+    let tree = TreeLock::take(context.home_path(), &place)?;
+    let taken = drive::Taken::open(&home, &row.id)?;
+    let kept = ours_of(&place, &taken.run);
+    Ok(Opened { home, taken, place, kept, _tree: tree })
 }
 
 /// Without an input, the project's only unfinished run of this workflow is meant, or the one that

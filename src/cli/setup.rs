@@ -24,12 +24,28 @@ pub(super) struct Flags {
     /// The agent to call
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Put the stop hook into .claude/settings.json; without a preset, only that
+    #[arg(long)]
+    hook: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    if !flags.hook {
+        return set_up(context, flags);
+    }
+    if flags.preset.is_some() {
+        match set_up(context, flags)? {
+            0 => (),
+            declined => return Ok(declined),
+        }
+    }
+    super::hook::install(context)
+}
+
+fn set_up(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let project = context.project()?;
     let preset = match &flags.preset {
         Some(name) => find(name)?,

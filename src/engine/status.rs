@@ -1,7 +1,7 @@
 //! What a run's state is called outside: the contract's status words, the reason, the next step
 //! and the exit code. Presets have words of their own for these; mirrors translate.
 
-use super::event::{HoldKind, Outcome};
+use super::event::{HoldKind, Outcome, Session};
 use super::question::QuestionKind;
 use super::state::{State, Station};
 use super::visit::PhaseStatus;
@@ -130,6 +130,9 @@ impl State {
                 }
             };
         }
+        if let Some(session) = &self.session {
+            return self.next_step_of_session(workflow, status, session);
+        }
         match status {
             Status::Completed if self.is_to_ship(workflow) => "loop ship, or loop ship --dry-run".to_owned(),
             Status::Completed => "loop show".to_owned(),
@@ -141,6 +144,29 @@ impl State {
             Status::Halted => "loop resume --reset".to_owned(),
             Status::Ready | Status::Running | Status::Waiting | Status::Paused | Status::Stopped => {
                 "loop run".to_owned()
+            }
+        }
+    }
+
+    /// `loop run` starts no agent for a run that a session works on; it can only lift what holds it.
+    fn next_step_of_session(&self, workflow: &Workflow, status: Status, session: &Session) -> String {
+        match status {
+            Status::Completed => "loop show".to_owned(),
+            Status::Cancelled => "loop init --hook --fresh".to_owned(),
+            Status::Capped => {
+                let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
+                let most = most.max(self.iterations_total).saturating_add(10);
+                format!("loop resume --max {most}, then the session goes on at its next stop")
+            }
+            Status::Halted => "loop resume --reset, then the session goes on at its next stop".to_owned(),
+            Status::Paused | Status::Stopped => {
+                "loop resume, then the session goes on at its next stop".to_owned()
+            }
+            Status::Ready | Status::Running | Status::Waiting if session.id.is_empty() => {
+                "the next session that stops in this project takes it; loop cancel ends it".to_owned()
+            }
+            Status::Ready | Status::Running | Status::Waiting => {
+                "its session goes on at its next stop; loop hook join gives it to another".to_owned()
             }
         }
     }

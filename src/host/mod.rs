@@ -78,7 +78,7 @@ mod room;
 
 mod checks;
 
-mod facts;
+pub(crate) mod facts;
 
 pub(crate) mod items;
 
@@ -92,7 +92,7 @@ mod rollout;
 
 mod said;
 
-mod working;
+pub(crate) mod working;
 
 pub(crate) mod delivery;
 
