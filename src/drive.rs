@@ -19,8 +19,9 @@ pub(crate) trait World {
     /// an error: `Err` means that the controller itself can no longer do its work.
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed>;
 
-    /// Is told what has become durable, so that it can be shown and mirrored.
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]);
+    /// Is told what has become durable, so that it can be shown and mirrored. Returns what it noticed
+    /// while it did so.
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event>;
 }
 
 /// What came of an effect.
@@ -64,7 +65,12 @@ pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Res
 
 /// Makes everything since the last commit durable, and only then lets it be seen.
 fn commit(run: &mut Run, world: &mut impl World) -> Result<(), StoreError> {
-    let facts = run.commit()?;
-    world.committed(run, &facts);
-    Ok(())
+    loop {
+        let facts = run.commit()?;
+        let noticed = world.committed(run, &facts);
+        if noticed.is_empty() {
+            return Ok(());
+        }
+        noticed.into_iter().for_each(|it| run.record(world.now(), it));
+    }
 }

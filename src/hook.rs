@@ -120,7 +120,7 @@ impl<'a> Visit<'a> {
             let mut ears = Ears::new(Rc::clone(home), &run.id, Signals::listen()?)?;
             // The agent ends a hook that takes too long; that is no wish of a person's.
             ears.pauses = false;
-            let watcher = Box::new(|_: &Run, _: &[_]| ());
+            let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
             let mut host = Host::new(ears, run, place, input.clone(), ours, Leash::Free, watcher)?;
             host.until = self.until;
             self.host = Some(host);
@@ -237,8 +237,8 @@ impl World for Visit<'_> {
         }
     }
 
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) {
-        (self.watcher)(run, facts);
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        (self.watcher)(run, facts)
     }
 }
 

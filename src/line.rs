@@ -55,8 +55,12 @@ pub(crate) fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
         Event::Refused { command: _, why } => Some(format!("refused: {why}")),
-        Event::Finished { trouble: None } => None,
-        Event::Finished { trouble: Some(trouble) } => Some(format!("at the end: {trouble}")),
+        Event::Finished { trouble: None, shipped: None } => None,
+        Event::Finished { trouble: None, shipped: Some(shipped) } => Some(format!("shipped: {shipped}")),
+        Event::Finished { trouble: Some(trouble), shipped: Some(shipped) } => {
+            Some(format!("shipped: {shipped} ({trouble})"))
+        }
+        Event::Finished { trouble: Some(trouble), shipped: None } => Some(format!("at the end: {trouble}")),
         Event::Noted { text } => Some(text.clone()),
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),

@@ -52,6 +52,7 @@ struct Parts {
 impl Parts {
     fn new(workflow: &Workflow, phase: &Phase, state: &State, call: &Call) -> Parts {
         let mut feedback = state.feedback.as_ref().map(|it| feedback(workflow, it)).unwrap_or_default();
+        feedback.push_str(&review(workflow, state, call));
         if state.visit.breaker.pivoted && !state.visit.breaker.pivot_spent {
             feedback.push_str(&tried(state));
         }
@@ -181,11 +182,47 @@ fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
         }
     }
     if !feedback.tail.is_empty() {
-        let fence = fence(&feedback.tail);
-        let _ = write!(out, "\nThe last message held no report that could be read. It ended:\n\n");
-        let _ = write!(out, "{fence}\n{}\n{fence}\n", feedback.tail.trim_end());
+        let title = match &feedback.verdict {
+            Some(_) => "Its message ended:",
+            None => "The last message held no report that could be read. It ended:",
+        };
+        quote(&mut out, title, &feedback.tail);
     }
     out
+}
+
+/// What the phase that sent the work back had found, for whoever repairs it and for the phase itself,
+/// which would not know its own findings otherwise: every call is a fresh session.
+fn review(workflow: &Workflow, state: &State, call: &Call) -> String {
+    let Some(review) = &state.review else { return String::new() };
+    let phase = &workflow.phases[review.phase];
+    let taken = state.rejections.get(&review.phase).copied().unwrap_or(0);
+    let most = phase.reject.as_ref().map_or(0, |it| it.at_most);
+    let name = &phase.name;
+    let mut out = format!("\n## What {name} found\n\n{name} has rejected this work");
+    let _ = match taken {
+        0 => writeln!(out, ", and a person has said how to go on."),
+        _ => writeln!(out, ", {taken} of {most} times before a person is asked."),
+    };
+    if call.phase == review.phase {
+        let _ = writeln!(out, "These are your own findings: look first whether each of them is mended.");
+    }
+    if state.feedback.as_ref() == Some(review) {
+        return out;
+    }
+    if let Some(verdict) = &review.verdict {
+        let _ = write!(out, "\nVerdict: {verdict}\n");
+    }
+    list(&mut out, "Issues that were reported:", &review.blockers);
+    if !review.tail.is_empty() {
+        quote(&mut out, "Its message ended:", &review.tail);
+    }
+    out
+}
+
+fn quote(out: &mut String, title: &str, text: &str) {
+    let fence = fence(text);
+    let _ = write!(out, "\n{title}\n\n{fence}\n{}\n{fence}\n", text.trim_end());
 }
 
 /// The call that is made in place of halting: what was tried did not help, so the same again will not.

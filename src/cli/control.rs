@@ -92,7 +92,12 @@ pub(super) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
 }
 
 pub(super) fn pause(context: &Context) -> anyhow::Result<u8> {
-    let Some((home, row)) = unfinished(context)? else { return nothing(context) };
+    let Some((home, row)) = unfinished(context)? else {
+        return Err(Trouble::usage(
+            "there is nothing to pause: no run of this project is unfinished",
+            "loop status",
+        ));
+    };
     let owned = leave(&home, &row, &Command::Pause { reason: "asked to pause".to_owned() })?;
     if !owned {
         settle(&home, &row)?;
@@ -249,7 +254,7 @@ pub(super) fn conclude(run: &mut Run) {
 fn drive_to_rest(home: &Rc<Home>, run: &mut Run, place: &Path) -> anyhow::Result<()> {
     let ours = super::open::ours_of(place, run);
     let ears = Ears::new(Rc::clone(home), &run.id, Signals::listen()?)?;
-    let mut host = Host::new(ears, run, place, None, &ours, Leash::Calls(0), Box::new(|_, _| ()))?;
+    let mut host = Host::new(ears, run, place, None, &ours, Leash::Calls(0), Box::new(|_, _| Vec::new()))?;
     crate::drive::drive(run, &mut host)?;
     mirror(home, run, place);
     Ok(())

@@ -158,7 +158,7 @@ pub(super) fn run(
     let mut mirror = Mirror::open(Rc::clone(&home), &run)?;
     let watcher = Box::new(|run: &Run, facts: &[_]| {
         voice.say(&run.workflow, &run.state, facts);
-        mirror.follow(run, place, facts);
+        mirror.follow(run, place, facts)
     });
     let ears = Ears::new(Rc::clone(&home), &run.id, signals)?;
     let onlooker = voice.onlooker();
@@ -194,7 +194,15 @@ pub(super) fn run(
         None => status.exit(),
     };
     voice.rest(&run.workflow, &run.state, exit);
-    report::at_end(context, &run, place);
+    report::at_end(context, &home, &run, place);
+    let is_offered = run.workflow.finish.ship == "offer" && run.state.is_to_ship(&run.workflow);
+    if *asking == Ask::Here && is_offered {
+        let id = run.id.clone();
+        drop(run);
+        if let Some(row) = home.run(&id)? {
+            super::ship::offer(context, &home, &row)?;
+        }
+    }
     Ok(exit)
 }
 
@@ -225,7 +233,7 @@ pub(super) fn end_call(home: &Rc<Home>, run: &mut Run, place: &Path) -> anyhow::
     run.record(now(), Event::Commanded(Command::Pause { reason: "begun anew".to_owned() }));
     let ours = open::ours_of(place, run);
     let ears = Ears::new(Rc::clone(home), &run.id, Signals::listen()?)?;
-    let mut host = Host::new(ears, run, place, None, &ours, Leash::Free, Box::new(|_, _| ()))?;
+    let mut host = Host::new(ears, run, place, None, &ours, Leash::Free, Box::new(|_, _| Vec::new()))?;
     drive(run, &mut host)?;
     Ok(())
 }

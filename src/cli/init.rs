@@ -50,6 +50,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             Ok(0)
         }
         Found::Before(home, row) => Err(active(&home, &row)),
+        Found::Imported(home, row) if !flags.hook => taken_over(context, &home, &row),
         Found::Imported(home, row) => opened(context, flags, open::retake(context, home, &row)?),
         Found::Opened(it) => opened(context, flags, *it),
     }
@@ -69,6 +70,26 @@ fn opened(context: &Context, flags: &Flags, opened: Opened) -> anyhow::Result<u8
         println!("run {} is opened: {}", &run.id[..8], run.state.opening.input);
         println!("next: loop run");
     }
+    Ok(0)
+}
+
+/// A session of another controller became a run: its files are ours from here on.
+fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
+    let (workflow, state) = super::status::load(home, row)?;
+    mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
+    let word = Status::of(&state).word();
+    if context.json {
+        println!("{}", serde_json::json!({ "run": row.id, "status": word, "imported": true }));
+        return Ok(0);
+    }
+    println!(
+        "run {} is taken over: {}, {word} in {}, {} iterations, unverified until it is measured here",
+        &row.id[..8],
+        row.input,
+        workflow.phases[state.phase].name,
+        state.visit.iteration
+    );
+    println!("next: {}", state.next_step(&workflow));
     Ok(0)
 }
 
@@ -103,7 +124,7 @@ fn begin(context: &Context, mut opened: Opened, session: Option<&str>) -> anyhow
     let prompt = hook::first_prompt(&mut opened)?;
     let run = &opened.taken.run;
     let Some(prompt) = prompt else {
-        report::at_end(context, run, &opened.place);
+        report::at_end(context, &opened.home, run, &opened.place);
         return Ok(Status::of(&run.state).exit());
     };
     if context.json {

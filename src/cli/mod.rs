@@ -48,6 +48,7 @@ mod drive;
 mod examples;
 mod fit;
 mod flags;
+mod frame;
 mod furnish;
 mod hook;
 mod init;

@@ -32,9 +32,8 @@ pub(super) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
     if workflow.phases.len() < 2 {
         return out;
     }
-    let is_completed = Status::of(state) == Status::Completed;
-    // The past is read only where it is shown; a run that cannot be read says so elsewhere.
-    let past = is_completed.then(|| prp_session::chronicle(home, &row.id, workflow).ok()).flatten();
+    // The past is read only where it is shown.
+    let past = past(home, &row.id, workflow, state);
     let width = workflow.phases.iter().map(|it| it.name.len()).max().unwrap_or(0);
     for (id, (phase, log)) in workflow.phases.iter().zip(&state.phases).enumerate() {
         let plural = if log.iterations == 1 { "" } else { "s" };
@@ -68,11 +67,49 @@ pub(super) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
     out
 }
 
+/// Reads the past of a run that is completed; one that cannot be read says so elsewhere.
+pub(super) fn past(home: &Home, run: &str, workflow: &Workflow, state: &State) -> Option<Chronicle> {
+    let is_completed = Status::of(state) == Status::Completed;
+    is_completed.then(|| prp_session::chronicle(home, run, workflow).ok()).flatten()
+}
+
 /// The first value by which a phase measures its progress.
-fn headline(workflow: &Workflow, past: &Chronicle, phase: usize) -> Option<String> {
+pub(super) fn headline(workflow: &Workflow, past: &Chronicle, phase: usize) -> Option<String> {
     let last = past.visits.get(&phase)?.back()?;
     let progress = &workflow.phases[phase].progress;
     let names = progress.up.iter().chain(&progress.down);
     let (name, value) = names.filter_map(|it| Some((it, last.metrics.get(it)?))).next()?;
     Some(format!(", {} {value}", name.replace('_', " ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+    use crate::engine::{Event, Hold, HoldKind, Metric, Opening, Source, State};
+    use crate::time::Timestamp;
+    use crate::value::Value;
+    use crate::workflow::resolve::{Layers, Overrides, resolve};
+
+    #[test]
+    fn bp91_the_line_says_phase_iteration_tests_and_status() {
+        let layers = Layers {
+            preset: Some("tdd".to_owned()),
+            user: None,
+            project: None,
+            overrides: Overrides::default(),
+        };
+        let workflow = resolve(&layers, &|_| Err("no file is read".to_owned())).expect("the preset is sound");
+        let mut state = State::new(&workflow);
+        state.apply(&workflow, Timestamp(0), &Event::Opened(Opening::default()));
+        assert_eq!(line(&workflow, &state), "[RED] iteration 0 | status: ready");
+        state.phase = 1;
+        state.visit.iteration = 5;
+        for (name, count) in [("tests_passing", 6), ("tests_total", 10)] {
+            let metric = Metric { value: Value::Int(count), source: Source::Measured, claimed: None };
+            state.visit.metrics.insert(name.to_owned(), metric);
+        }
+        let hold = Hold { kind: HoldKind::Paused, reason: "User interrupt".to_owned() };
+        state.apply(&workflow, Timestamp(0), &Event::Held(hold));
+        assert_eq!(line(&workflow, &state), "[GREEN] iteration 5 | 6/10 tests passing | status: paused");
+    }
 }

@@ -1,11 +1,12 @@
 //! A run as a Markdown report: only what was measured, and what is open. It is printed at every
 //! end, and by `loop show`.
 
-use super::Context;
+use super::{Context, progress};
 use crate::engine::{Effect, Ended, Ending, Event, PhaseStatus, State, Status, Verdict};
 use crate::host::git::{Git, is_object_id};
 use crate::line::results;
 use crate::store::Home;
+use crate::store::mirror::prp_session::Chronicle;
 use crate::store::run::Run;
 use crate::text::sanitise;
 use crate::time::length;
@@ -13,24 +14,34 @@ use crate::workflow::model::Workflow;
 use std::fmt::Write;
 use std::path::Path;
 
-pub(super) fn at_end(context: &Context, run: &Run, place: &Path) {
+pub(super) fn at_end(context: &Context, home: &Home, run: &Run, place: &Path) {
     if context.json || context.quiet {
         return;
     }
-    let text = match context.existing_home() {
-        Ok(Some(home)) => whole(&home, &run.id, place, &run.workflow, &run.state),
-        Ok(None) | Err(_) => return,
-    };
-    print!("{}", sanitise(&text));
+    print!("{}", sanitise(&whole(home, &run.id, place, &run.workflow, &run.state)));
 }
 
 /// Returns the report of a run with its calls and commits.
 pub(super) fn whole(home: &Home, id: &str, place: &Path, workflow: &Workflow, state: &State) -> String {
-    let calls = calls(home, id, workflow).unwrap_or_default();
-    markdown(id, workflow, state, &calls, &commits(place, state))
+    let told = Told {
+        calls: calls(home, id, workflow).unwrap_or_default(),
+        commits: commits(place, state),
+        past: progress::past(home, id, workflow, state),
+    };
+    markdown(id, workflow, state, &told)
 }
 
-fn markdown(id: &str, workflow: &Workflow, state: &State, calls: &[String], commits: &[String]) -> String {
+/// What a report tells beyond the state of its run.
+#[derive(Default)]
+struct Told {
+    calls: Vec<String>,
+    commits: Vec<String>,
+    /// Of a run that is completed.
+    past: Option<Chronicle>,
+}
+
+fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String {
+    let past = told.past.as_ref();
     let mut out = String::new();
     let status = Status::of(state);
     let verified = if state.verified() { "" } else { " (unverified)" };
@@ -43,12 +54,19 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, calls: &[String], comm
         let _ = writeln!(out, "- worktree: {place}");
     }
     let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_total, state.calls_total);
+    if let Some(past) = past {
+        let _ = writeln!(out, "- took: {}", length(state.updated_at.since(state.opened_at)));
+        let _ = writeln!(out, "- breaker: opened {} times", past.breaker_incidents);
+    }
     let _ = writeln!(out, "- time in calls and checks: {}", length(state.spent.ms));
     if state.spent.usd != 0.0 || state.spent.tokens != 0 {
         let _ = writeln!(out, "- spent: ${:.2}, {} tokens", state.spent.usd, state.spent.tokens);
     }
+    if let Some(shipped) = &state.shipped {
+        let _ = writeln!(out, "- shipped: {shipped}");
+    }
     let _ = writeln!(out, "\n## Phases\n");
-    for (phase, log) in workflow.phases.iter().zip(&state.phases) {
+    for (id, (phase, log)) in workflow.phases.iter().zip(&state.phases).enumerate() {
         let word = match log.status {
             PhaseStatus::Pending => "not begun",
             PhaseStatus::Active => "in progress",
@@ -56,10 +74,9 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, calls: &[String], comm
             PhaseStatus::Skipped => "skipped",
             PhaseStatus::Forced => "skipped by a person",
         };
-        let _ = match log.iterations {
-            1 => writeln!(out, "- {}: {word}, 1 iteration", phase.name),
-            count => writeln!(out, "- {}: {word}, {count} iterations", phase.name),
-        };
+        let plural = if log.iterations == 1 { "" } else { "s" };
+        let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
+        let _ = writeln!(out, "- {}: {word}, {} iteration{plural}{headline}", phase.name, log.iterations);
     }
     if let Some(baseline) = &state.baseline {
         let _ = writeln!(out, "\n## Checks\n");
@@ -85,7 +102,7 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, calls: &[String], comm
             }
         }
     }
-    for (title, lines) in [("Commits", commits), ("Calls", calls)] {
+    for (title, lines) in [("Commits", &told.commits), ("Calls", &told.calls)] {
         if lines.is_empty() {
             continue;
         }

@@ -18,12 +18,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The files of a session, as far as they are kept when another takes their place.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "loop-state.json",
     "circuit-breaker.json",
     "rate-limit.json",
     "metrics.json",
     "dual-gate.json",
+    "qa-state.json",
     "phase-status.log",
 ];
 

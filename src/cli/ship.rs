@@ -1,20 +1,18 @@
-//! `loop ship`: hands in what a completed run made. Everything that could stop it is looked at first;
-//! only then come a branch, a commit, a push and a pull request, each of which is asked for before it
-//! is made, so that a second call goes on where the first one ended. Nothing is ever forced, nothing
-//! empty is committed, and what was uncommitted before the run began stays where it is.
-//!
-//! Hooks of the repository do not run: an agent could have written them. What a pre-commit hook would
-//! look at, the checks look at here.
-
-mod work;
+//! `loop ship`: hands in what a completed run made, and notes in its journal where it went. What stands
+//! in the way is said, all of it at once, before anything is changed.
 
 use super::context::Context;
-use super::{Trouble, status};
+use super::{Trouble, ask, status};
+use crate::engine::Event;
+use crate::host::delivery::{Preflight, Shipped, Wanted, Work};
+use crate::host::ears::now;
 use crate::ship::Kind;
+use crate::store::run::Run;
+use crate::store::{Home, Row};
 use crate::text::sanitise;
 use clap::Args;
 use serde_json::json;
-use work::{Preflight, Shipped, Work};
+use std::rc::Rc;
 
 #[derive(Args)]
 pub(super) struct Flags {
@@ -47,29 +45,46 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         let text = format!("the workflow {} ships nothing", workflow.name);
         return Err(Trouble::usage(text, "[finish] ship = \"offer\" in .loop/workflow.toml allows it"));
     }
-    let work = Work::look(&home, row, workflow, state, flags)?;
+    let wanted = Wanted { kind: flags.kind, request: !flags.no_pr };
+    let work = Work::look(&home, row.clone(), workflow, state, wanted)?;
     let preflight = work.preflight()?;
-    let name = preflight.branch.clone().unwrap_or_default();
     if flags.dry_run {
         tell_plan(&work, context, &preflight);
         return Ok(if preflight.errors.is_empty() { 0 } else { 4 });
     }
-    work.mirror("preflight-result.json", &preflight.object());
-    work.mirror("ship-config.json", &work.config());
-    work.mirror_text("current-prp.txt", &format!("{}\n", work.state.opening.input));
-    let mut shipped = Shipped { errors: preflight.errors.clone(), ..Shipped::default() };
-    let mut exit = 4;
-    if shipped.errors.is_empty() {
-        exit = match work.ship(&preflight, flags, &mut shipped) {
-            Ok(()) => 0,
-            Err(error) => {
-                shipped.errors.push(format!("{error:#}"));
-                1
-            }
-        };
+    hand_in(context, &home, &row, &work, &preflight)
+}
+
+/// Asks at the terminal whether a run that has just been completed is to be handed in.
+pub(super) fn offer(context: &Context, home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
+    let (workflow, state) = status::load(home, row)?;
+    let work = Work::look(home, row.clone(), workflow, state, Wanted { kind: None, request: true })?;
+    let text = format!("ship it now: {}, commit, push, pull request?", work.names.branch);
+    if ask::confirm(&text)? {
+        hand_in(context, home, row, &work, &work.preflight()?)?;
     }
-    work.mirror("ship-result.json", &shipped.object(exit == 0));
-    tell(context, &shipped, exit, &name);
+    Ok(())
+}
+
+fn hand_in(
+    context: &Context,
+    home: &Rc<Home>,
+    row: &Row,
+    work: &Work,
+    preflight: &Preflight,
+) -> anyhow::Result<u8> {
+    let shipped = work.hand_in(preflight);
+    if shipped.is_done {
+        let mut run = Run::open(Rc::clone(home), &row.id, now())?;
+        run.record(now(), Event::Finished { trouble: None, shipped: shipped.words() });
+        run.commit()?;
+    }
+    let exit = match (shipped.is_done, preflight.errors.is_empty()) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 4,
+    };
+    tell(context, &shipped, exit, preflight.branch.as_deref().unwrap_or_default());
     Ok(exit)
 }
 
@@ -101,7 +116,7 @@ fn tell_plan(work: &Work, context: &Context, preflight: &Preflight) {
 
 fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
     if context.json {
-        println!("{:#}", shipped.object(exit == 0));
+        println!("{:#}", shipped.object());
         return;
     }
     for warning in &shipped.warnings {

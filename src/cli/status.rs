@@ -45,9 +45,29 @@ fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
     if context.json {
         println!("{}", super::json::pretty(&object(row, &workflow, &state)));
     } else {
-        print!("{}", sanitise(&text(home, row, &workflow, &state)));
+        let text = sanitise(&text(home, row, &workflow, &state));
+        match columns() {
+            Some(columns) => print!("{}", framed(&text, columns)),
+            None => print!("{text}"),
+        }
     }
     Ok(0)
+}
+
+/// Returns how wide the terminal is that we write to, if it is one.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|it| *it != 0)
+}
+
+/// The first line is the title; what to do next stands below the frame, to be copied.
+fn framed(text: &str, columns: usize) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let next = lines.pop_if(|it| it.starts_with("next: "));
+    let title = if lines.is_empty() { String::new() } else { lines.remove(0) };
+    let lines: Vec<String> = lines.iter().map(|it| it.strip_prefix("  ").unwrap_or(it).to_owned()).collect();
+    let next = next.map(|it| format!("{it}\n")).unwrap_or_default();
+    format!("{}{next}", super::frame::frame(&title, &lines, columns))
 }
 
 /// Reads a run without owning it.

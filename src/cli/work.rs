@@ -134,6 +134,7 @@ impl Input {
             unverified: flags.unverified,
             lock,
             worktree: None,
+            imported: false,
         }
     }
 }

@@ -30,6 +30,7 @@ impl State {
                 self.opening = opening.clone();
                 self.opened_at = at;
                 self.phases[0].begin(at);
+                self.untested = opening.imported;
                 if opening.unverified {
                     self.unproven = true;
                     self.warn("unverified: the agent's word is taken where nothing is measured".to_owned());
@@ -123,7 +124,7 @@ impl State {
                 self.station = Station::Ready;
             }
             Event::Woke => {
-                self.wait = self.wait.take().filter(|it| at < it.until);
+                self.wait = self.wait.take().filter(|it| at < it.until && it.wait != Wait::Window);
             }
             Event::Told { trouble: Some(trouble) } => self.warn(format!("nobody could be told: {trouble}")),
             Event::Told { trouble: None } => (),
@@ -173,11 +174,16 @@ impl State {
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(why.clone()),
-            Event::Finished { trouble } => {
+            Event::Finished { trouble, shipped } => {
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());
                 }
-                self.station = Station::Finished;
+                if shipped.is_some() {
+                    self.shipped.clone_from(shipped);
+                }
+                if !matches!(self.station, Station::Closed(_)) {
+                    self.station = Station::Finished;
+                }
             }
             Event::Noted { text } => self.warn(text.clone()),
             Event::Closed(outcome) => {

@@ -88,11 +88,13 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         return contain(state);
     }
     if let Some(wait) = &state.wait {
-        let is_short = wait.wait == Wait::Backoff;
-        if now < wait.until && !is_short && is_to_be_told(workflow, state) {
+        // A clock that was set back over the window has emptied it: nothing is left to wait for.
+        let is_void = wait.wait == Wait::Window && window_spent(workflow, state, now).is_none();
+        let is_over = wait.until <= now || is_void;
+        if !is_over && wait.wait != Wait::Backoff && is_to_be_told(workflow, state) {
             return Decision::Perform(Effect::Tell);
         }
-        if now < wait.until {
+        if !is_over {
             return Decision::Perform(Effect::Sleep { until: wait.until, why: wait.why.clone() });
         }
         return Decision::Record(Event::Woke);

@@ -220,8 +220,12 @@ pub(crate) enum Event {
         command: Command,
         why: String,
     },
+    /// The end of the workflow was seen to; a run that is closed already may be handed in later.
     Finished {
         trouble: Option<String>,
+        /// Where the work went, if it left the house.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shipped: Option<String>,
     },
     /// Something that a person should know.
     Noted {
@@ -294,6 +298,9 @@ pub(crate) struct Opening {
     /// A hash of the input's locked text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
+    /// What came before was told by the files of another controller, and measured by nobody here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
     /// Where the run is to work, if it has a worktree to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Box<Worktree>>,

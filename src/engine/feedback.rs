@@ -1,6 +1,6 @@
 //! What the next prompt says about the iteration before it.
 
-use super::event::{Ending, Judgement};
+use super::event::{Ending, Judgement, Verdict};
 use super::evidence::{CheckOutcome, CheckResult, Evidence};
 use super::state::Turn;
 use crate::workflow::model::PhaseId;
@@ -18,7 +18,7 @@ pub(crate) struct Feedback {
     pub summary: Option<String>,
     pub blockers: Vec<String>,
     pub verdict: Option<String>,
-    /// The end of the last message, where it held no report.
+    /// The end of the last message, where it held no report or sent the work back.
     pub tail: String,
 }
 
@@ -48,7 +48,11 @@ impl Feedback {
             summary: report.summary.clone(),
             blockers: report.blockers.clone(),
             verdict: judgement.metrics.get("verdict").map(|it| it.value.to_string()),
-            tail: if report.found { String::new() } else { turn.ended.tail.clone() },
+            tail: if report.found && judgement.verdict != Verdict::Reject {
+                String::new()
+            } else {
+                turn.ended.tail.clone()
+            },
         }
     }
 }

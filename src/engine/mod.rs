@@ -41,4 +41,5 @@ pub(crate) use question::{Question, QuestionKind};
 pub(crate) use signature::signature;
 pub(crate) use state::{State, Station, Wish};
 pub(crate) use status::Status;
+pub(crate) use turn::IMPORTED_EPOCH;
 pub(crate) use visit::PhaseStatus;

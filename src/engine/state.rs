@@ -96,6 +96,15 @@ pub(crate) struct State {
     pub contain_tried: bool,
     /// A phase was skipped, or the agent's word was taken for something.
     pub unproven: bool,
+    /// The run was taken over, and nothing has been measured here yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untested: bool,
+    /// What the phase that sent the work back had found, until it lets the work pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Feedback>,
+    /// Where the work went when it was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shipped: Option<String>,
     pub warnings: Vec<String>,
     #[serde(default)]
     pub history: History,
@@ -213,6 +222,9 @@ impl State {
             left: Vec::new(),
             contain_tried: false,
             unproven: false,
+            untested: false,
+            review: None,
+            shipped: None,
             warnings: Vec::new(),
             history: History::default(),
         }

@@ -91,7 +91,7 @@ impl State {
         let phase = &workflow.phases[self.phase].name;
         match &self.station {
             Station::Waiting { question, .. } => question.text.clone(),
-            Station::Closed(Outcome::Completed) if self.unproven => {
+            Station::Closed(Outcome::Completed) if !self.verified() => {
                 "completed, not everything verified".to_owned()
             }
             Station::Closed(Outcome::Completed) => "every phase was left by its exit rule".to_owned(),
@@ -134,6 +134,7 @@ impl State {
             return self.next_step_of_session(workflow, status, session);
         }
         match status {
+            Status::Completed if self.is_to_ship(workflow) => "loop ship, or loop ship --dry-run".to_owned(),
             Status::Completed => match &self.opening.worktree {
                 Some(worktree) => format!("git merge {}, in {}", worktree.branch, worktree.root),
                 None => "loop show".to_owned(),
@@ -191,7 +192,19 @@ impl State {
 
     /// Whether everything that conditions used was measured.
     pub(crate) fn verified(&self) -> bool {
-        !self.unproven
+        !self.unproven && !self.untested
+    }
+
+    /// Whether the work could be handed in: the workflow offers it, nobody has done it, and what was
+    /// to be reviewed was.
+    pub(crate) fn is_to_ship(&self, workflow: &Workflow) -> bool {
+        let reviewed = |(phase, log): (&crate::workflow::model::Phase, &super::visit::PhaseLog)| {
+            phase.reject.is_none() || log.status == PhaseStatus::Completed
+        };
+        self.station == Station::Closed(Outcome::Completed)
+            && matches!(workflow.finish.ship.as_str(), "offer" | "auto")
+            && self.shipped.is_none()
+            && workflow.phases.iter().zip(&self.phases).all(reviewed)
     }
 
     /// Returns how far the run has come, by the weights of its phases. An iteration of the current

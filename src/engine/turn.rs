@@ -2,7 +2,7 @@
 //! with the most consequences; the others are in `apply.rs`.
 
 use super::event::{How, Judgement, Step, Verdict};
-use super::evidence::Evidence;
+use super::evidence::{CheckOutcome, Evidence};
 use super::feedback::Feedback;
 use super::history::FailureEntry;
 use super::metrics;
@@ -14,6 +14,9 @@ use crate::workflow::model::{Back, PhaseId, Workflow};
 
 /// Items that one report may propose. A longer list is no plan.
 const PROPOSED_MOST: usize = 200;
+
+/// The epoch of calls that another controller made; ours begin with 1.
+pub(crate) const IMPORTED_EPOCH: u64 = 0;
 
 /// The word that calls every item done.
 const ALL_DONE: &str = "PHASE_COMPLETE";
@@ -31,6 +34,8 @@ impl State {
                 self.visit.last.insert(name.clone(), metric.value.clone());
             }
         }
+        let measured = evidence.results.iter().any(|it| it.outcome != CheckOutcome::Skipped);
+        self.untested &= !(measured && turn.call.epoch != IMPORTED_EPOCH);
         self.guidance.clear();
         self.hear(workflow, &turn, &evidence);
         if let Some(error) = &judgement.error {
@@ -136,6 +141,7 @@ impl State {
                 self.phases[from].end(at, PhaseStatus::Completed, "both halves of the exit rule hold");
                 self.feedback = None;
                 self.rejections.remove(&from);
+                self.review = self.review.take().filter(|it| it.phase != from);
                 if self.back_to == Some(phase) || matches!(how, How::Skipped) {
                     self.back_to = None;
                 }
@@ -143,6 +149,7 @@ impl State {
             How::Rejected | How::Fixed { .. } => {
                 let count = self.rejections.entry(from).or_default();
                 *count = if matches!(how, How::Rejected) { *count + 1 } else { 0 };
+                self.review.clone_from(&self.feedback);
                 if let How::Fixed { text } = how {
                     self.guide(Some(text));
                 }

@@ -133,7 +133,7 @@ fn hunk_lengths(line: &[u8]) -> Option<(usize, usize)> {
     Some((length('-')?, length('+')?))
 }
 
-fn is_document(path: &Path) -> bool {
+pub(super) fn is_document(path: &Path) -> bool {
     let markdown = path
         .extension()
         .is_some_and(|it| it.eq_ignore_ascii_case("md") || it.eq_ignore_ascii_case("markdown"));

@@ -46,6 +46,10 @@ impl Ears {
         Ok(Ears { home, run: run.to_owned(), wake, signals, pauses: true })
     }
 
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
     /// Waits until something happens, at most for a nap.
     pub(crate) fn listen(&mut self, answer: Option<BorrowedFd<'_>>, nap: Duration) -> anyhow::Result<Heard> {
         let answered = self.wait(answer, nap.min(LONGEST_NAP))?;

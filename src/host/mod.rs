@@ -49,6 +49,8 @@ pub(crate) mod shim;
 
 mod keeper;
 
+mod finish;
+
 mod found;
 
 mod exchange;
@@ -113,5 +115,7 @@ mod rollout;
 mod said;
 
 pub(crate) mod working;
+
+pub(crate) mod delivery;
 
 pub(crate) mod world;

@@ -54,7 +54,8 @@ pub(crate) enum Leash {
     Calls(u32),
 }
 
-pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) + 'a>;
+/// Is shown what became durable, and says what it noticed.
+pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) -> Vec<Event> + 'a>;
 
 /// Who is told what an agent is doing.
 pub(crate) type Onlooker<'a> = Box<dyn FnMut(&str) + 'a>;
@@ -143,6 +144,11 @@ impl<'a> Host<'a> {
             self.folder.display()
         );
         Ok(())
+    }
+
+    /// Lets the next look be a fresh one, because something may have changed the tree.
+    pub(super) fn forget_look(&mut self) {
+        self.look = None;
     }
 
     /// Keeps the working tree as it is under a ref of the run, unless that holds it already.
@@ -250,23 +256,6 @@ impl<'a> Host<'a> {
         }
         let full = disk::full(&self.folder, &self.place)?;
         Some(format!("{full}; make room (loop runs --prune deletes finished runs), then loop resume"))
-    }
-
-    /// What the workflow does at the end: a worktree that is not to stay is removed, unless something
-    /// in it is not committed.
-    fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        let plan = run.state.opening.worktree.as_ref().filter(|_| run.workflow.workspace.cleanup);
-        let mut trouble = None;
-        if let Some(plan) = plan {
-            if self.place.exists() {
-                self.keep()?;
-            }
-            trouble = worktree::remove(plan)?;
-            if !self.place.exists() {
-                self.place = PathBuf::from(&plan.root);
-            }
-        }
-        Ok(Performed::Done(Event::Finished { trouble }))
     }
 
     /// Every check that a phase uses, once, before the first call.
@@ -491,8 +480,8 @@ impl World for Host<'_> {
         }
     }
 
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) {
-        (self.watcher)(run, facts);
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        (self.watcher)(run, facts)
     }
 }
 

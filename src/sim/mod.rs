@@ -169,11 +169,13 @@ impl World for Sim {
                 Event::Woke
             }
             Effect::Ask(_) | Effect::Tell => Event::Told { trouble: None },
-            Effect::Finish => Event::Finished { trouble: None },
+            Effect::Finish => Event::Finished { trouble: None, shipped: None },
         }))
     }
 
-    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) {}
+    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        Vec::new()
+    }
 }
 
 impl Sim {

@@ -98,6 +98,10 @@ pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Res
                 play.report.failed = true;
                 rest
             }
+            ["blocker", text, rest @ ..] => {
+                play.report.blockers.push((*text).to_owned());
+                rest
+            }
             ["misses", file, rest @ ..] => {
                 play.missing.push((*file).to_owned());
                 rest

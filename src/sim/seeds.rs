@@ -140,7 +140,9 @@ impl World for Mortal<'_> {
         Ok(performed)
     }
 
-    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) {}
+    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        Vec::new()
+    }
 }
 
 /// When a controller dies.

@@ -36,9 +36,9 @@
 //! INIT  says done x6                # six such calls
 //! QA    says done verdict=APPROVE blocking_issues=0 build fails "error: x" with tree_clean=false
 //!   # further: error "text" class security · gate NAME · proposes NAME · failed · broken (counts)
-//!   # · misses FILE · commit HASH (the tree's) · summary "text" · takes 5m · costs 1.50 · tokens 900
+//!   # · misses FILE · blocker "text" · commit HASH (the tree's) · summary "text" · takes 5m · costs 1.50 · tokens 900
 //!
-//! later 61m                         # the clock moves
+//! later 61m                         # the clock moves; also: earlier 3h, when it is set back
 //! person answers fix "the text"     # also: guides "…", skips SKILL "why", stops, pauses, cancels,
 //!                                   # resumes, resumes at PHASE, resets, raises 30
 //!
@@ -150,6 +150,10 @@ impl Teller {
             ("later", [length]) => {
                 self.play_on()?;
                 self.sim.now = self.sim.now.plus(millis(length)?);
+            }
+            ("earlier", [length]) => {
+                self.play_on()?;
+                self.sim.now = Timestamp(self.sim.now.0.saturating_sub_unsigned(millis(length)?));
             }
             (word, rest) if self.run.is_none() && set(self, word, rest)? => (),
             (_, ["is", "unstartable", times]) => {

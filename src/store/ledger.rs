@@ -32,12 +32,14 @@ pub(crate) struct Spend {
 }
 
 impl Home {
-    /// Counts the calls that began at `since` or later.
-    pub(crate) fn calls_since(&self, project: &str, since: i64) -> Result<Calls, StoreError> {
+    /// Counts the calls that began from `since` to `until`. A clock that was set back leaves later ones.
+    pub(crate) fn calls_between(&self, project: &str, since: i64, until: i64) -> Result<Calls, StoreError> {
         self.read(|connection| {
             Ok(connection
-                .prepare_cached("select count(*), min(at) from call where project = ?1 and at >= ?2")?
-                .query_row(params![project, since], |row| {
+                .prepare_cached(
+                    "select count(*), min(at) from call where project = ?1 and at between ?2 and ?3",
+                )?
+                .query_row(params![project, since, until], |row| {
                     Ok(Calls { count: row.get(0)?, oldest_at: row.get(1)? })
                 })?)
         })

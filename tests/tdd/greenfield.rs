@@ -120,14 +120,27 @@ fn completes(sandbox: &Sandbox, more: &[&str]) {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert_eq!(FILES.map(|it| sandbox.session(it)).to_vec(), before);
+    let report = sandbox.run(&["show"]).exits(0).out;
+    assert_eq!(report.lines().next(), Some("# tdd: completed"));
+    for words in [
+        "- input: docs/PRPs/2026-01-13-greetings.md\n",
+        "- iterations: 5, calls: 5\n- took: ",
+        "- breaker: opened 0 times\n",
+        "- RED: completed, 1 iteration, tests generated 2\n- GREEN: completed, 1 iteration, tests passing 2\n",
+        "- docs/adr/0001-one-file.md\n",
+        "next: loop ship",
+    ] {
+        assert!(report.contains(words), "{words}: {report}");
+    }
 }
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "loop-state.json",
     "circuit-breaker.json",
     "rate-limit.json",
     "metrics.json",
     "dual-gate.json",
+    "qa-state.json",
     "phase-status.log",
     "qa-report-1.md",
 ];
@@ -135,8 +148,15 @@ const FILES: [&str; 7] = [
 /// Every version of a file that anybody sees is whole.
 fn read_until(sandbox: &Sandbox, done: &AtomicBool) -> u32 {
     let mut reads = 0;
+    let mut seen = String::new();
     while !done.load(Ordering::Relaxed) {
-        for name in &FILES[..5] {
+        // The log only ever grows.
+        let log = sandbox.path("user/.bp-sessions/project/phase-status.log");
+        if let Ok(text) = std::fs::read_to_string(log) {
+            assert!(text.starts_with(&seen), "{seen}\nbecame\n{text}");
+            seen = text;
+        }
+        for name in FILES.iter().filter(|it| it.ends_with(".json")) {
             let path = sandbox.path(&format!("user/.bp-sessions/project/{name}"));
             if let Ok(text) = std::fs::read_to_string(path) {
                 let object: Value =

@@ -216,6 +216,7 @@ fn bp16_the_environment_names_the_place() {
         "metrics.json",
         "phase-status.log",
         "qa-report-1.md",
+        "qa-state.json",
         "rate-limit.json",
     ];
     assert_eq!(names, expected);
@@ -237,6 +238,173 @@ fn g26_an_edit_decides_nothing_and_is_undone() {
     let log = sandbox.session("phase-status.log");
     assert!(log.starts_with("---PRP_PHASE_STATUS---\nTIMESTAMP: "), "{log}");
     assert_eq!(log.matches("---PRP_PHASE_STATUS---").count(), 4);
+}
+
+/// What an agent did to the files is undone, and the journal and the status say so.
+#[test]
+fn g26_an_edit_by_an_agent_is_told_of() {
+    let sandbox = Sandbox::with_lines();
+    let folder = sandbox.path("user/.bp-sessions/project").display().to_string();
+    let green = sandbox.read("steps/GREEN");
+    let forge = format!(
+        "echo '{{\"status\": \"completed\"}}' > {folder}/loop-state.json; rm {folder}/rate-limit.json; \
+         sed -i s/RED/BLUE/ {folder}/phase-status.log\n{green}"
+    );
+    sandbox.step("GREEN", &forge);
+    sandbox.drive_lines(&[]).exits(0);
+    let log = sandbox.run(&["log"]).exits(0).out;
+    let status: Value = serde_json::from_str(&sandbox.run(&["status", "--json"]).out).expect("JSON");
+    for words in [
+        "loop-state.json was changed by",
+        "rate-limit.json was removed by",
+        "phase-status.log was changed by",
+    ] {
+        assert_eq!(log.matches(words).count(), 1, "{words}: {log}");
+        assert!(status["warnings"].to_string().contains(words), "{words}: {status:#}");
+    }
+    assert!(!log.contains("metrics.json was"), "{log}");
+    assert!(!sandbox.session("phase-status.log").contains("BLUE"));
+    assert_eq!(sandbox.calls().len(), 5);
+    assert_eq!(status["verified"], true);
+}
+
+#[test]
+fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
+    let sandbox = begun(|_| ());
+    let agent = sandbox.path("agent").display().to_string();
+    let check = format!("tests={}", sandbox.path("check").display());
+    let document = "docs/PRPs/2026-01-13-greetings.md";
+    let words = ["init", document, "--preset", "tdd", "--agent-cmd", &agent, "--check", &check];
+    let done = sandbox.run(&words).exits(0);
+    assert!(
+        done.out.contains("is taken over") && done.out.contains("paused in GREEN, 5 iterations"),
+        "{}",
+        done.out
+    );
+    assert_eq!(sandbox.calls(), Vec::<String>::new());
+    let status = || -> Value { serde_json::from_str(&sandbox.run(&["status", "--json"]).out).expect("JSON") };
+    let found = status();
+    assert_eq!([&found["run"], &found["verified"]], [&json!(SESSION), &json!(false)]);
+    assert_eq!(sandbox.json("project/.prp-session/loop-state.json")["verified"], false);
+    let shown = sandbox.run(&["status"]).out;
+    assert!(shown.contains("paused, unverified"), "{shown}");
+    assert!(sandbox.path(&format!("home/runs/{SESSION}/imported/loop-state.json")).is_file());
+    // A second time it is a run like any other.
+    sandbox.run(&words).exits(7);
+    sandbox.step("GREEN", "report false </dev/null\n");
+    sandbox.run(&["next"]);
+    assert_eq!(sandbox.calls(), ["GREEN 6 none"]);
+    let measured = status();
+    assert_eq!([&measured["verified"], &measured["iteration"]], [&json!(true), &json!(6)]);
+    assert!(measured["warnings"].to_string().contains("was not measured here"), "{measured:#}");
+
+    // What was completed elsewhere was never measured here.
+    let sandbox = begun(|state| {
+        state["status"] = json!("completed");
+        state["current_phase"] = json!("QA");
+        state["phases_completed"] = json!(["RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]);
+    });
+    let done = sandbox.drive_lines(&[]).exits(0);
+    assert!(done.out.contains("is already completed"), "{}", done.out);
+    let state: Value = serde_json::from_str(&sandbox.run(&["status", "--json"]).out).expect("JSON");
+    assert_eq!([&state["status"], &state["verified"]], [&json!("completed"), &json!(false)]);
+}
+
+#[test]
+fn a_companion_that_is_damaged_is_named_and_the_count_of_reviews_is_found() {
+    for (name, text, words) in [
+        ("rate-limit.json", "{\"hourly\": 7}", "rate-limit.json: hourly is no object"),
+        ("rate-limit.json", "{\"hourly\": {\"calls_made\": -1}}", "hourly.calls_made is no whole number"),
+        ("metrics.json", "[]", "metrics.json: the file is no JSON object"),
+        ("qa-state.json", "{\"attempt\": 9}", "qa-state.json: attempt is no whole number from 0 to 3"),
+    ] {
+        let sandbox = begun(|_| ());
+        sandbox.file(&format!("project/.prp-session/{name}"), text);
+        let refused = sandbox.drive_lines(&[]).exits(8);
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+        assert_eq!(sandbox.read(&format!("project/.prp-session/{name}")), text);
+        assert_eq!(sandbox.calls(), Vec::<String>::new());
+    }
+    let sandbox = begun(|state| {
+        state["current_iteration"] = json!(0);
+        state["phases_completed"] = json!(["RED", "REFACTOR", "DOCUMENT"]);
+    });
+    sandbox.file("project/.prp-session/qa-state.json", "{\"attempt\": 2, \"last_verdict\": \"REJECT\"}");
+    sandbox.drive_lines(&[]).exits(0);
+    assert_eq!(sandbox.calls()[0], "GREEN 1 none");
+    assert!(sandbox.calls()[1].starts_with("QA 1 "), "{:?}", sandbox.calls());
+    let calls = sandbox.json("project/.prp-session/loop-state.json")["total_agent_calls"].clone();
+    let prompt = sandbox.read(&format!("prompts/{calls}"));
+    assert!(prompt.contains("This is attempt 3 of 3"), "{prompt}");
+    let review = sandbox.json("project/.prp-session/qa-state.json");
+    let told = ["attempt", "last_verdict", "report_path"].map(|it| review[it].clone());
+    assert_eq!(told, [json!(3), json!("APPROVE"), json!("qa-report-3.md")]);
+}
+
+#[test]
+fn bp01_bp02_bp03_a_session_is_there_while_its_first_call_runs() {
+    let sandbox = Sandbox::with_lines();
+    sandbox.step("RED", "touch ../here; exec sleep 600\n");
+    let mut child = sandbox
+        .driving_lines(&[])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("started");
+    crate::sandbox::until_there(&sandbox.path("here"), &mut child);
+    let state = sandbox.session_json("loop-state.json");
+    let told =
+        ["prp_file", "current_phase", "current_iteration", "status", "phases_completed", "error_history"];
+    assert_eq!(
+        told.map(|it| state[it].clone()),
+        [
+            json!("docs/PRPs/2026-01-13-greetings.md"),
+            json!("RED"),
+            json!(0),
+            json!("running"),
+            json!([]),
+            json!([])
+        ]
+    );
+    assert_eq!(sandbox.session_json("circuit-breaker.json")["history"], json!([]));
+    assert_eq!(sandbox.session_json("rate-limit.json")["hourly"]["limit"], 100);
+    sandbox.run(&["stop", "--now"]).exits(0);
+    assert_eq!(child.wait().expect("ended").code(), Some(5));
+}
+
+#[test]
+fn bp08_a_new_run_begins_at_the_beginning() {
+    let sandbox = Sandbox::with_lines();
+    sandbox.step("GREEN", "report false </dev/null\n");
+    sandbox.drive_lines(&["--max", "2"]).exits(6);
+    let first = sandbox.session_json("loop-state.json");
+    sandbox.drive_lines(&["--fresh", "--max", "1"]).exits(6);
+    let second = sandbox.session_json("loop-state.json");
+    assert_ne!(first["session_id"], second["session_id"]);
+    assert_eq!(sandbox.calls()[2], "RED 1 none");
+    assert_eq!(second["total_agent_calls"], 1);
+}
+
+#[test]
+fn bp92_a_pause_from_outside_ends_the_call() {
+    let sandbox = Sandbox::with_lines();
+    sandbox.step("GREEN", "touch ../here; exec sleep 600\n");
+    let mut child = sandbox
+        .driving_lines(&[])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("started");
+    crate::sandbox::until_there(&sandbox.path("here"), &mut child);
+    sandbox.run(&["pause"]).exits(0);
+    assert_eq!(child.wait().expect("ended").code(), Some(5));
+    let state = sandbox.session_json("loop-state.json");
+    let told =
+        ["status", "current_phase", "current_iteration", "total_agent_calls"].map(|it| state[it].clone());
+    assert_eq!(told, [json!("paused"), json!("GREEN"), json!(0), json!(2)]);
+    sandbox.step("GREEN", "printf 'ok\\nok\\n' > tests.txt; commit green; report true </dev/null\n");
+    sandbox.drive_lines(&[]).exits(0);
+    assert_ne!(sandbox.run(&["pause"]).exit, Some(0), "there is nothing to pause");
 }
 
 #[test]

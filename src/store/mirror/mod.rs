@@ -28,12 +28,17 @@ impl Mirror {
         Ok(Mirror { home, session })
     }
 
-    /// Writes what changed by facts that have become durable.
-    pub(crate) fn follow(&mut self, run: &Run, place: &Path, facts: &[(Timestamp, Event)]) {
-        match &mut self.session {
+    /// Writes what changed by facts that have become durable. Returns what somebody else had done to
+    /// the files, which is undone.
+    pub(crate) fn follow(&mut self, run: &Run, place: &Path, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        let edits = match &mut self.session {
             Some(session) => session.follow(&self.home, &run.workflow, facts),
-            None => write(run, place, facts),
-        }
+            None => {
+                write(run, place, facts);
+                Vec::new()
+            }
+        };
+        edits.into_iter().map(|text| Event::Noted { text }).collect()
     }
 }
 

@@ -3,13 +3,14 @@
 //!
 //! A [`Session`] reads the journal once, when a controller begins or somebody asks for the status,
 //! and follows it from there. It writes a file only where what lies there differs, so an edit by
-//! anybody else lasts until the next write and decides nothing. The log is only ever appended to, as
-//! long as nobody else changed it.
+//! anybody else lasts until the call that made it is over, decides nothing, and is told of. The log is
+//! only ever appended to, as long as nobody else changed it.
 
 mod block;
 mod chronicle;
 mod files;
 pub(crate) mod import;
+mod kept;
 pub(crate) mod place;
 mod review;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use crate::store::{Home, StoreError};
 use crate::time::Timestamp;
 use crate::workflow::model::Workflow;
 pub(crate) use chronicle::Chronicle;
+use kept::Kept;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +39,7 @@ pub(crate) struct Session {
     project: String,
     folder: PathBuf,
     chronicle: Chronicle,
+    kept: Kept,
     /// The bytes that the log has once everything so far is written; `None` until it was compared.
     log_bytes: Option<u64>,
     /// Where the log of an imported session was kept.
@@ -73,21 +76,30 @@ impl Session {
             project,
             folder,
             chronicle: chronicle(home, run, workflow)?,
+            kept: Kept::default(),
             log_bytes: None,
             imported_log: home.folder(run).join(IMPORTED).join(LOG),
         }))
     }
 
-    /// Takes into account what has become durable, and writes what changed by it.
-    pub(crate) fn follow(&mut self, home: &Home, workflow: &Workflow, facts: &[(Timestamp, Event)]) {
+    /// Takes into account what has become durable, and writes what changed by it. Returns what somebody
+    /// else had done to the files since we wrote them.
+    pub(crate) fn follow(
+        &mut self,
+        home: &Home,
+        workflow: &Workflow,
+        facts: &[(Timestamp, Event)],
+    ) -> Vec<String> {
         for (at, event) in facts {
             self.chronicle.follow(workflow, *at, event);
         }
         let is_first = self.log_bytes.is_none();
-        if is_first || facts.iter().any(|it| chronicle::is_shown(&it.1)) {
+        let edits = self.kept.edits(&self.folder);
+        if is_first || !edits.is_empty() || facts.iter().any(|it| chronicle::is_shown(&it.1)) {
             // The folder may be read-only, or the disk full: the database knows what is in here.
             let _harmless = self.write(home, workflow);
         }
+        edits
     }
 
     /// Writes every file that differs from what it should be.
@@ -96,20 +108,32 @@ impl Session {
             return Err(std::io::Error::other("the session's folder became a link"));
         }
         std::fs::create_dir_all(&self.folder)?;
-        let (run, chronicle) = (&self.run, &self.chronicle);
-        put(&self.folder, "loop-state.json", &files::loop_state(run, &self.project, workflow, chronicle))?;
-        put(&self.folder, "circuit-breaker.json", &files::circuit_breaker(workflow, chronicle))?;
-        put(&self.folder, "rate-limit.json", &files::rate_limit(workflow, chronicle))?;
-        put(&self.folder, "metrics.json", &files::metrics(run, workflow, chronicle))?;
-        if let Some(text) = files::dual_gate(workflow, chronicle) {
-            put(&self.folder, "dual-gate.json", &text)?;
-        }
-        for (number, text) in &self.chronicle.fresh.reviews {
-            put(&self.folder, &format!("qa-report-{number}.md"), text)?;
+        for (name, text) in self.texts(workflow) {
+            put(&self.folder, &name, &text)?;
+            self.kept.note(&self.folder, &name);
         }
         self.write_log(home, workflow)?;
+        self.kept.note(&self.folder, LOG);
         self.chronicle.fresh = chronicle::Fresh::default();
         Ok(())
+    }
+
+    /// Returns every file but the log as it should be.
+    fn texts(&self, workflow: &Workflow) -> Vec<(String, String)> {
+        let (run, chronicle) = (&self.run, &self.chronicle);
+        let mut texts = vec![
+            ("loop-state.json".to_owned(), files::loop_state(run, &self.project, workflow, chronicle)),
+            ("circuit-breaker.json".to_owned(), files::circuit_breaker(workflow, chronicle)),
+            ("rate-limit.json".to_owned(), files::rate_limit(workflow, chronicle)),
+            ("metrics.json".to_owned(), files::metrics(run, workflow, chronicle)),
+        ];
+        let dual_gate = files::dual_gate(workflow, chronicle);
+        texts.extend(dual_gate.map(|it| ("dual-gate.json".to_owned(), it)));
+        let qa_state = files::qa_state(workflow, chronicle);
+        texts.extend(qa_state.map(|it| ("qa-state.json".to_owned(), it)));
+        let reviews = self.chronicle.fresh.reviews.iter();
+        texts.extend(reviews.map(|(number, text)| (format!("qa-report-{number}.md"), text.clone())));
+        texts
     }
 
     /// Appends the blocks that are missing. A log that is not what we left is compared with the whole

@@ -6,8 +6,8 @@
 
 use super::{block, review};
 use crate::engine::{
-    BreakerState, Call, Command, Effect, Ending, Event, Judgement, Outcome, PhaseStatus, QuestionKind, State,
-    Station, Status, Verdict, Wait,
+    BreakerState, Call, Command, Effect, Ending, Event, IMPORTED_EPOCH, Judgement, Outcome, PhaseStatus,
+    QuestionKind, State, Station, Status, Verdict, Wait,
 };
 use crate::report::Report;
 use crate::time::Timestamp;
@@ -37,6 +37,7 @@ pub(crate) struct Chronicle {
     /// How often a phase sent the work back, and how often one was judged at all.
     pub rejections: u32,
     pub reviews: u32,
+    pub last_review: Option<ReviewEntry>,
     pub paused_at: Option<Timestamp>,
     pub resumed_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
@@ -71,6 +72,19 @@ pub(crate) struct BreakerEntry {
     pub reason: String,
 }
 
+/// The review that was judged last.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ReviewEntry {
+    pub phase: PhaseId,
+    /// Of all reviews of the run.
+    pub number: u32,
+    /// Of this cycle.
+    pub attempt: u32,
+    pub verdict: String,
+    /// Everything that the reviewer reported.
+    pub said: BTreeMap<String, Value>,
+}
+
 /// Both halves of the exit rule as they were judged last.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ExitEntry {
@@ -100,6 +114,7 @@ impl Chronicle {
             exit: None,
             rejections: 0,
             reviews: 0,
+            last_review: None,
             paused_at: None,
             resumed_at: None,
             completed_at: None,
@@ -174,9 +189,19 @@ impl Chronicle {
             is_signalled: turn.report.signal.is_some(),
         });
         let was_imported = turn.call.epoch == IMPORTED_EPOCH;
-        if workflow.phases[phase].reject.is_some() && judgement.metrics.contains_key("verdict") {
+        // A review that another controller told of has a number too: its report may be there.
+        let was_told = was_imported && judgement.verdict == Verdict::Reject;
+        let has_verdict = judgement.metrics.contains_key("verdict") || was_told;
+        if workflow.phases[phase].reject.is_some() && has_verdict {
             self.reviews += 1;
             if !was_imported {
+                self.last_review = Some(ReviewEntry {
+                    phase,
+                    number: self.reviews,
+                    attempt: block::attempt(workflow, &self.state, turn).0,
+                    verdict: block::verdict(judgement),
+                    said: turn.report.metrics.clone(),
+                });
                 let text = review::text(workflow, &self.state, at, judgement, turn);
                 self.fresh.reviews.push((self.reviews, text));
             }
@@ -240,9 +265,6 @@ impl Chronicle {
         }
     }
 }
-
-/// The epoch of calls that another controller made; ours begin with 1.
-pub(super) const IMPORTED_EPOCH: u64 = 0;
 
 /// Returns the word that the format has for where a run stands.
 pub(crate) fn word(state: &State) -> &'static str {

@@ -261,6 +261,23 @@ pub(super) fn dual_gate(workflow: &Workflow, chronicle: &Chronicle) -> Option<St
     })))
 }
 
+/// Returns `qa-state.json`, once a review has been judged.
+pub(super) fn qa_state(workflow: &Workflow, chronicle: &Chronicle) -> Option<String> {
+    let review = chronicle.last_review.as_ref()?;
+    let memory: BTreeMap<&str, &Value> = review
+        .said
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix("memory_context_")?, value)))
+        .collect();
+    Some(pretty(&json!({
+        "attempt": review.attempt,
+        "max_attempts": workflow.phases[review.phase].reject.as_ref().map_or(1, |it| it.at_most + 1),
+        "last_verdict": review.verdict,
+        "report_path": format!("qa-report-{}.md", review.number),
+        "memory_context": memory,
+    })))
+}
+
 fn time(at: Option<Timestamp>) -> Option<String> {
     at.map(|it| it.to_string())
 }

@@ -137,7 +137,10 @@ pub(crate) fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result
     if let Some(unknown) = completed.iter().find(|it| phase_id(it).is_none()) {
         return Err(state.wrong("phases_completed", &format!("has \"{unknown}\", which is no phase")));
     }
-    let rejections = state.count("qa_attempts", 3)?.unwrap_or(0);
+    let rejections = match state.count("qa_attempts", 3)? {
+        Some(count) => count,
+        None => rejections_told(folder)?,
+    };
     let phases = past(&state, workflow, &completed, started_at, now)?;
     let first_open = (0..phase).find(|it| phases.get(it).is_none_or(|it| it.completed_at.is_none()));
     if let Some(open) = first_open.filter(|_| rejections == 0) {
@@ -170,6 +173,14 @@ pub(crate) fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result
     };
     companions(folder, workflow, now, &mut found)?;
     Ok(Some(found))
+}
+
+/// A session without a count of its own may have one beside it: the attempt, from 1, and its verdict.
+fn rejections_told(folder: &Path) -> Result<u64, Invalid> {
+    let Some(review) = Fields::read(folder, "qa-state.json")? else { return Ok(0) };
+    let attempt = review.count("attempt", 3)?.unwrap_or(0);
+    let is_rejected = review.optional_text("last_verdict")?.as_deref() == Some("REJECT");
+    Ok(if is_rejected { attempt } else { attempt.saturating_sub(1) })
 }
 
 fn standing(state: &Fields) -> Result<Standing, Invalid> {

@@ -146,7 +146,10 @@ proptest! {
         }}));
         let found = import::read(folder.path(), &workflow, minutes(45)).expect("valid").expect("there");
         let opening = Opening { input: found.input.clone(), ..Opening::default() };
-        let chronicle = follow(&workflow, &found.events(&workflow, opening, &Facts::default(), minutes(45)));
+        let mut events = found.events(&workflow, opening, &Facts::default(), minutes(45));
+        // Whoever takes a session over notes it, so the state is as old as that.
+        events.push((minutes(45), Event::Noted { text: "taken over".to_owned() }));
+        let chronicle = follow(&workflow, &events);
         let state = read(&files::loop_state(&found.session, "/p", &workflow, &chronicle));
         let told = ["current_phase", "current_iteration", "status", "phases_completed", "qa_attempts", "total_agent_calls"];
         let calls = calls.max(chronicle.state.calls_total);

@@ -2,11 +2,10 @@
 //! tell of, as events, so that the run goes on like any other. They are marked as not ours, nothing
 //! in them counts as measured, and no test that failed before is excused.
 
-use super::super::chronicle::IMPORTED_EPOCH;
 use super::{Found, Standing};
 use crate::engine::{
-    Baseline, Call, Effect, Ended, Ending, Event, Evidence, Facts, Failure, Hold, HoldKind, How, Judgement,
-    Opening, Outcome, Question, QuestionKind, Step, Usage, Verdict, Wait,
+    Baseline, Call, Effect, Ended, Ending, Event, Evidence, Facts, Failure, Hold, HoldKind, How,
+    IMPORTED_EPOCH, Judgement, Opening, Outcome, Question, QuestionKind, Step, Usage, Verdict, Wait,
 };
 use crate::report::Report;
 use crate::time::Timestamp;
@@ -28,7 +27,7 @@ impl Found {
         now: Timestamp,
     ) -> Vec<(Timestamp, Event)> {
         let mut told = Told { found: self, workflow, base, events: Vec::new(), call: 0 };
-        told.add(self.started_at, Event::Opened(opening));
+        told.add(self.started_at, Event::Opened(Opening { imported: true, ..opening }));
         let baseline = Baseline { results: Vec::new(), facts: base.clone(), ms: 0 };
         told.add(self.started_at, Event::Baselined(baseline));
         told.path();
@@ -56,7 +55,7 @@ impl Found {
             }
             Standing::Completed => {
                 told.add(self.last_activity, Event::Began(Effect::Finish));
-                told.add(self.last_activity, Event::Finished { trouble: None });
+                told.add(self.last_activity, Event::Finished { trouble: None, shipped: None });
                 told.add(self.last_activity, Event::Closed(Outcome::Completed));
             }
         }
@@ -234,10 +233,11 @@ impl Told<'_> {
     fn fit_window(&mut self) {
         let Some(every) = self.workflow.limits.window.as_ref().map(|it| it.every) else { return };
         let (start, made) = self.found.window.unwrap_or((Timestamp(i64::MAX), 0));
-        let before = Timestamp(start.0.saturating_sub_unsigned(every));
+        // A window that begins there is over both when this one begins and when the call did.
+        let before = |at: Timestamp| Timestamp(start.min(at).0.saturating_sub_unsigned(every));
         let is_call = |it: &&mut (Timestamp, Event)| matches!(it.1, Event::Began(Effect::Work(_)));
         for (index, event) in self.events.iter_mut().rev().filter(is_call).enumerate() {
-            event.0 = if (index as u64) < made { start } else { event.0.min(before) };
+            event.0 = if (index as u64) < made { start } else { before(event.0) };
         }
     }
 }

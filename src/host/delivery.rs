@@ -1,13 +1,21 @@
 //! A completed run as something to hand in: what stands in the way, what changed, and the steps that
-//! take it out of the house. Each step asks whether it was done already.
+//! take it out of the house. Everything that could stop it is looked at first; then come a branch, a
+//! commit, a push and a pull request, and each step asks whether it was done already, so that whoever
+//! comes after a crash goes on where it ended. Nothing is ever forced, nothing empty is committed, and
+//! what was uncommitted before the run began stays where it is.
+//!
+//! Hooks of the repository do not run: an agent could have written them. What a pre-commit hook would
+//! look at, the checks look at here.
 
-use super::Flags;
-use crate::engine::{Facts, State, Status};
-use crate::host::detect::detect;
-use crate::host::ears::now;
-use crate::host::errand;
-use crate::host::git::{Git, GitError, bytes_to_path, single_line};
-use crate::ship::{Message, Names, message, names};
+mod documents;
+mod request;
+
+use super::detect::detect;
+use super::ears::now;
+use super::errand;
+use super::git::{Git, GitError, bytes_to_path, single_line};
+use crate::engine::{Facts, State, Station, Status};
+use crate::ship::{Kind, Message, Names, message, names};
 use crate::store::mirror::{self, prp_session};
 use crate::store::{Home, Row};
 use crate::workflow::model::Workflow;
@@ -16,71 +24,80 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The command line of a code host answers within seconds; a minute is a network that is gone.
-const HOST_TIME: Duration = Duration::from_secs(60);
-
 /// A preflight check without a time limit of its own.
 const CHECK_TIME: Duration = Duration::from_secs(15 * 60);
 
+/// What the person or the workflow wants of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub kind: Option<Kind>,
+    pub request: bool,
+}
+
 /// A completed run and the tree that it worked in.
-pub(super) struct Work {
+pub(crate) struct Work {
     row: Row,
     workflow: Workflow,
-    pub(super) state: State,
+    pub(crate) state: State,
     git: Git,
-    pub(super) names: Names,
-    pub(super) message: Message,
+    pub(crate) names: Names,
+    pub(crate) message: Message,
     /// A phase that was to review the work was skipped.
     is_unreviewed: bool,
+    wanted: Wanted,
 }
 
 /// What stands in the way, and what would be handed in.
 #[derive(Default)]
-pub(super) struct Preflight {
+pub(crate) struct Preflight {
     tests: Option<bool>,
     lint: Option<bool>,
     build: Option<bool>,
-    pub(super) branch: Option<String>,
+    pub(crate) branch: Option<String>,
     /// Paths to commit, and those that were uncommitted before the run began.
-    pub(super) files: Vec<PathBuf>,
-    pub(super) unrelated: Vec<PathBuf>,
-    pub(super) commits: usize,
-    pub(super) errors: Vec<String>,
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) unrelated: Vec<PathBuf>,
+    pub(crate) commits: usize,
+    /// The branch is there and holds what HEAD does.
+    is_branch_made: bool,
+    pub(crate) errors: Vec<String>,
 }
 
 #[derive(Default)]
-pub(super) struct Shipped {
-    pub(super) branch: Option<String>,
-    pub(super) commit: Option<String>,
-    pub(super) url: Option<String>,
-    pub(super) errors: Vec<String>,
-    pub(super) warnings: Vec<String>,
+pub(crate) struct Shipped {
+    pub(crate) is_done: bool,
+    pub(crate) branch: Option<String>,
+    pub(crate) commit: Option<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) errors: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Work {
-    pub(super) fn look(
+    pub(crate) fn look(
         home: &Home,
         row: Row,
         workflow: Workflow,
         state: State,
-        flags: &Flags,
+        wanted: Wanted,
     ) -> anyhow::Result<Work> {
         let git = Git::open(Path::new(&row.place))?.without_repository_drivers()?;
-        let names = names(&state.opening.input, flags.kind);
+        let names = names(&state.opening.input, wanted.kind);
         let path = state.opening.path.clone().unwrap_or_default();
         let document = crate::steady::text(path.as_ref()).unwrap_or_default();
         let message = message(&state.opening.input, &document, &names, &facts(&workflow, &state));
         let chronicle = prp_session::chronicle(home, &row.id, &workflow)?;
         let reviews = (0..workflow.phases.len()).filter(|it| workflow.phases[*it].reject.is_some());
         let is_unreviewed = reviews.into_iter().any(|it| chronicle.is_forced(it));
-        Ok(Work { row, workflow, state, git, names, message, is_unreviewed })
+        Ok(Work { row, workflow, state, git, names, message, is_unreviewed, wanted })
     }
 
     /// Looks at everything, so that all of what is wrong is said at once.
-    pub(super) fn preflight(&self) -> anyhow::Result<Preflight> {
+    pub(crate) fn preflight(&self) -> anyhow::Result<Preflight> {
         let mut found = Preflight::default();
         let status = Status::of(&self.state);
-        if status != Status::Completed {
+        let is_at_its_end = self.state.station == Station::Finishing;
+        if status != Status::Completed && !is_at_its_end {
             found.errors.push(format!("run {} is {}, not completed", &self.row.id[..8], status.word()));
             return Ok(found);
         }
@@ -106,11 +123,17 @@ impl Work {
         Ok(found)
     }
 
-    /// A branch of that name may be there from an earlier call; one with other work is in the way.
+    /// A branch of that name may be there from an earlier call, also one that was made and not yet
+    /// switched to; one with other work is in the way.
     fn other_branch(&self, found: &mut Preflight) {
         let branch = &self.names.branch;
-        let is_here = found.branch.as_ref() == Some(branch);
-        if !is_here && self.git.run(["show-ref", "--verify", "-q", &format!("refs/heads/{branch}")]).is_ok() {
+        if found.branch.as_ref() == Some(branch) {
+            return;
+        }
+        let tip = |name: &str| self.git.run(["rev-parse", "-q", "--verify", name]).ok();
+        let there = tip(&format!("refs/heads/{branch}"));
+        found.is_branch_made = there.is_some() && there == tip("HEAD");
+        if there.is_some() && !found.is_branch_made {
             found.errors.push(format!(
                 "the branch {branch} exists already; switch to it to go on there, or choose another --type"
             ));
@@ -187,15 +210,12 @@ impl Work {
         Ok(Some(done.is_done))
     }
 
-    pub(super) fn ship(
-        &self,
-        preflight: &Preflight,
-        flags: &Flags,
-        shipped: &mut Shipped,
-    ) -> anyhow::Result<()> {
+    fn ship(&self, preflight: &Preflight, shipped: &mut Shipped) -> anyhow::Result<()> {
         let branch = &self.names.branch;
-        if preflight.branch.as_ref() != Some(branch) {
-            self.git.run(["switch", "-q", "-c", branch])?;
+        match preflight.branch.as_ref() {
+            Some(here) if here == branch => (),
+            Some(_) | None if preflight.is_branch_made => drop(self.git.run(["switch", "-q", branch])?),
+            Some(_) | None => drop(self.git.run(["switch", "-q", "-c", branch])?),
         }
         shipped.branch = Some(branch.clone());
         for path in &preflight.unrelated {
@@ -204,7 +224,7 @@ impl Work {
             shipped.warnings.push(text);
         }
         if !preflight.files.is_empty() {
-            self.commit(&preflight.files)?;
+            self.commit(&preflight.files, &self.message)?;
         }
         shipped.commit = Some(single_line(&self.git.run(["rev-parse", "HEAD"])?));
         let remotes = String::from_utf8_lossy(&self.git.run(["remote"])?).into_owned();
@@ -213,72 +233,41 @@ impl Work {
             return Ok(());
         };
         self.git.run(["push", "-q", "-u", remote, &format!("refs/heads/{branch}:refs/heads/{branch}")])?;
-        if !flags.no_pr {
-            self.request(shipped)?;
+        if self.wanted.request {
+            request::open(Path::new(&self.row.place), branch, &self.message, shipped)?;
         }
         Ok(())
     }
 
-    fn commit(&self, files: &[PathBuf]) -> Result<(), GitError> {
+    /// Hands the work in unless something stands in the way, and writes what came of it where other
+    /// tools look for it.
+    pub(crate) fn hand_in(&self, preflight: &Preflight) -> Shipped {
+        self.mirror("preflight-result.json", &preflight.object());
+        self.mirror("ship-config.json", &self.config());
+        self.mirror_text("current-prp.txt", &format!("{}\n", self.state.opening.input));
+        let mut shipped = Shipped { errors: preflight.errors.clone(), ..Shipped::default() };
+        if shipped.errors.is_empty() {
+            match self.ship(preflight, &mut shipped) {
+                Ok(()) => shipped.is_done = true,
+                Err(error) => shipped.errors.push(format!("{error:#}")),
+            }
+        }
+        self.mirror("ship-result.json", &shipped.object());
+        shipped
+    }
+
+    fn commit(&self, files: &[PathBuf], message: &Message) -> Result<(), GitError> {
         let mut list = Vec::new();
         for path in files {
             list.extend_from_slice(path.as_os_str().as_encoded_bytes());
             list.push(0);
         }
         self.git.feed(["add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"], &list)?;
-        self.git.feed(["commit", "-q", "-F", "-"], self.message.whole().as_bytes())?;
+        self.git.feed(["commit", "-q", "-F", "-"], message.whole().as_bytes())?;
         Ok(())
     }
 
-    /// Opens a pull request, unless one is open already.
-    fn request(&self, shipped: &mut Shipped) -> anyhow::Result<()> {
-        let (branch, title) = (self.names.branch.as_str(), self.message.subject.as_str());
-        let text = [self.message.body.as_str(), &self.message.footer].join("\n\n");
-        let (program, list, create) = if errand::is_installed("gh") {
-            (
-                "gh",
-                vec!["pr", "list", "--head", branch, "--state", "open", "--json", "url", "--jq", ".[].url"],
-                vec!["pr", "create", "--head", branch, "--title", title, "--body", text.trim()],
-            )
-        } else if errand::is_installed("glab") {
-            (
-                "glab",
-                vec!["mr", "list", "--source-branch", branch],
-                vec![
-                    "mr",
-                    "create",
-                    "--source-branch",
-                    branch,
-                    "--title",
-                    title,
-                    "--description",
-                    text.trim(),
-                    "--yes",
-                ],
-            )
-        } else {
-            shipped.warnings.push("neither gh nor glab is installed; no pull request was opened".to_owned());
-            return Ok(());
-        };
-        let place = Path::new(&self.row.place);
-        let open = errand::run(program, list, place, HOST_TIME)?;
-        if !open.is_done {
-            anyhow::bail!("{program} could not be asked for open requests: {}", open.trouble);
-        }
-        if let Some(url) = url_in(&open.output) {
-            shipped.warnings.push("a pull request is open already".to_owned());
-            shipped.url = Some(url);
-            return Ok(());
-        }
-        let made = errand::run(program, create, place, HOST_TIME)?;
-        if !made.is_done {
-            anyhow::bail!("{program} could not open a request: {}", made.trouble);
-        }
-        shipped.url = url_in(&made.output);
-        Ok(())
-    }
-
-    pub(super) fn config(&self) -> Value {
+    pub(crate) fn config(&self) -> Value {
         json!({
             "prp_file": self.state.opening.input, "feature_name": self.names.feature,
             "branch_name": self.names.branch, "commit_type": self.names.kind.word(),
@@ -286,13 +275,13 @@ impl Work {
         })
     }
 
-    pub(super) fn mirror(&self, name: &str, object: &Value) {
+    fn mirror(&self, name: &str, object: &Value) {
         let mut text = serde_json::to_string_pretty(object).expect("a mirror is plain data");
         text.push('\n');
         self.mirror_text(name, &text);
     }
 
-    pub(super) fn mirror_text(&self, name: &str, text: &str) {
+    fn mirror_text(&self, name: &str, text: &str) {
         if let Some(folder) = prp_session::folder(&self.workflow) {
             // What cannot be written harms nobody: everything in it is said here, too.
             let _harmless =
@@ -302,7 +291,7 @@ impl Work {
 }
 
 impl Preflight {
-    pub(super) fn object(&self) -> Value {
+    pub(crate) fn object(&self) -> Value {
         json!({
             "tests_passed": self.tests.unwrap_or(false), "lint_passed": self.lint.unwrap_or(true),
             "build_passed": self.build.unwrap_or(true),
@@ -314,9 +303,16 @@ impl Preflight {
 }
 
 impl Shipped {
-    pub(super) fn object(&self, success: bool) -> Value {
+    /// Returns where the work went, in a line.
+    pub(crate) fn words(&self) -> Option<String> {
+        let (branch, commit) = (self.branch.as_ref()?, self.commit.as_ref()?);
+        let url = self.url.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+        Some(format!("{branch} at {}{url}", commit.get(..7).unwrap_or(commit)))
+    }
+
+    pub(crate) fn object(&self) -> Value {
         json!({
-            "success": success, "branch_created": self.branch, "commit_sha": self.commit, "pr_url": self.url,
+            "success": self.is_done, "branch_created": self.branch, "commit_sha": self.commit, "pr_url": self.url,
             "shipped_at": now().to_string(), "errors": self.errors, "warnings": self.warnings,
         })
     }
@@ -341,10 +337,4 @@ fn at(tree: &str, path: &Path) -> std::ffi::OsString {
     let mut name = std::ffi::OsString::from(format!("{tree}:"));
     name.push(path);
     name
-}
-
-fn url_in(text: &str) -> Option<String> {
-    text.split_whitespace()
-        .find(|it| it.starts_with("https://") || it.starts_with("http://"))
-        .map(str::to_owned)
 }

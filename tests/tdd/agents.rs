@@ -1,0 +1,141 @@
+//! One phase with each real agent program against a scripted model: the prompt of the preset goes out,
+//! the status block comes back through the agent's own stream, and the checks decide. Only where
+//! `LOOP_TEST_AGENTS` asks for it; the programs are those that `tests/agents.rs` installs.
+
+use crate::sandbox::{Done, Sandbox};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A model on the loopback interface, ended with the test.
+struct Model {
+    server: Child,
+    url: String,
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        let _gone = self.server.kill();
+        let _reaped = self.server.wait();
+    }
+}
+
+fn model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model")
+}
+
+fn serve(sandbox: &Sandbox, script: &Value) -> Model {
+    sandbox.file("script.json", &script.to_string());
+    let mut server = Command::new("python3")
+        .arg(model().join("fake_model.py"))
+        .args(["serve", "--script", "script.json", "--cwd"])
+        .arg(sandbox.path("project"))
+        .current_dir(sandbox.root())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3");
+    let mut url = String::new();
+    BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut url).expect("the address");
+    Model { server, url: url.trim().to_owned() }
+}
+
+/// Returns the folder of the agent's program, where it is wanted and installed.
+fn programs(cli: &str) -> Option<PathBuf> {
+    let asked = std::env::var("LOOP_TEST_AGENTS").unwrap_or_default();
+    if asked != "1" && !asked.split(',').any(|it| it == cli) {
+        eprintln!("skipped: a phase with {cli}; set LOOP_TEST_AGENTS=1 to run it");
+        return None;
+    }
+    let home = || PathBuf::from(std::env::var_os("HOME").expect("a home")).join(".cache/loopctl-test");
+    let cache = std::env::var_os("LOOP_TEST_CACHE").map_or_else(home, PathBuf::from);
+    let entries = std::fs::read_dir(&cache).into_iter().flatten().flatten();
+    let found = entries.map(|it| it.path()).find(|it| {
+        let name = it.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with(&format!("{cli}-")) && it.join("node_modules/.bin").is_dir()
+    });
+    Some(found.expect("cargo test --test agents installs it").join("node_modules/.bin"))
+}
+
+/// RED, once: two failing tests, reported as the preset's prompt asks for it.
+fn red(cli: &str) {
+    let Some(programs) = programs(cli) else { return };
+    let sandbox = Sandbox::with_lines();
+    let block = "---PRP_PHASE_STATUS---\nPHASE: RED\nSTATUS: COMPLETE\nITERATION: 1\nTESTS:\n  TOTAL: 2\n  PASSING: 0\n  \
+        FAILING: 2\n  SKIPPED: 0\nBLOCKERS:\n  - none\nEXIT_SIGNAL: true\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---";
+    let server = serve(
+        &sandbox,
+        &json!({"turns": [
+            {"text": "I write the tests.", "tools": [{"write": {"path": "made.txt", "content": "made\n"}}]},
+            {"tools": [{"sh": "printf 'greets\\nworld\\n' > tests.txt && git add -A && git commit -qm red"}]},
+            {"text": format!("Two tests fail.\n\n{block}")},
+        ]}),
+    );
+    let url = &server.url;
+    let more = match cli {
+        "codex" => format!(
+            "args = [\"-c\", \"model_provider=fake\", \"-c\", \
+             'model_providers.fake={{name=\"fake\",base_url=\"{url}/v1\",env_key=\"OPENAI_API_KEY\",wire_api=\"responses\"}}']\n\
+             model = \"gpt-5-codex\""
+        ),
+        "gemini" => "model = \"gemini-2.5-pro\"".to_owned(),
+        "opencode" => format!("env = {{ FAKE_MODEL_URL = \"{url}\", FAKE_API_KEY = \"sk-fake\" }}"),
+        _ => String::new(),
+    };
+    sandbox.file(
+        "project/.loop/workflow.toml",
+        &format!("extends = \"tdd\"\n[agent]\ncli = \"{cli}\"\n{more}\n"),
+    );
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "workflow"]);
+    sandbox.file(
+        "user/.gemini/settings.json",
+        &json!({"security": {"auth": {"selectedType": "gemini-api-key"}}}).to_string(),
+    );
+    std::fs::create_dir_all(sandbox.path("user/.codex")).expect("a folder");
+    let check = format!("tests={}", sandbox.path("check").display());
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+    let output = sandbox
+        .looper(&["next", "docs/PRPs/2026-01-13-greetings.md", "--check", &check])
+        .env("PATH", path)
+        .env("CODEX_HOME", sandbox.path("user/.codex"))
+        .env("NO_PROXY", "127.0.0.1,localhost")
+        .env("ANTHROPIC_BASE_URL", url)
+        .env("ANTHROPIC_API_KEY", "sk-ant-fake")
+        .env("OPENAI_API_KEY", "sk-fake")
+        .env("GOOGLE_GEMINI_BASE_URL", url)
+        .env("GEMINI_API_KEY", "fake")
+        .env("OPENCODE_CONFIG", model().join("opencode.json"))
+        .output()
+        .expect("started");
+    let done = Done::of(output);
+    let state = sandbox.session_json("loop-state.json");
+    assert_eq!(
+        [&state["current_phase"], &state["phases_completed"], &state["total_agent_calls"]],
+        [&json!("GREEN"), &json!(["RED"]), &json!(1)],
+        "{}\n{}",
+        done.err,
+        done.out
+    );
+    assert_eq!(sandbox.session_json("dual-gate.json")["can_exit"], true);
+}
+
+#[test]
+fn claude_leaves_red() {
+    red("claude");
+}
+
+#[test]
+fn codex_leaves_red() {
+    red("codex");
+}
+
+#[test]
+fn gemini_leaves_red() {
+    red("gemini");
+}
+
+#[test]
+fn opencode_leaves_red() {
+    red("opencode");
+}
