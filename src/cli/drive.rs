@@ -81,10 +81,10 @@ pub(super) fn resume(
         Err(why) => return Err(super::Trouble::usage(why, "loop status")),
     }
     if run.state.session.is_some() {
+        super::control::conclude(run);
         run.commit()?;
         crate::store::mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
-        super::hook::tell_how_it_goes_on(context, run);
-        return Ok(0);
+        return Ok(super::hook::tell_how_it_goes_on(context, run));
     }
     if let Some(question) =
         run.state.question().filter(|it| going.unblock && it.kind == QuestionKind::Blocked)
@@ -148,11 +148,6 @@ pub(super) fn run(
         }
     }
     let signal = host.ears.signals.last();
-    if let Some(command) = run.workflow.notify.clone()
-        && run.state.question().is_none()
-    {
-        host.notify(&run, &command)?;
-    }
     drop(host);
     let status = Status::of(&run.state);
     let exit = match signal {
@@ -160,7 +155,7 @@ pub(super) fn run(
         None => status.exit(),
     };
     voice.rest(&run, status, exit);
-    report::at_end(context, &run, status);
+    report::at_end(context, &run, place);
     Ok(exit)
 }
 

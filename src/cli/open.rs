@@ -6,7 +6,7 @@ use super::drive::{self, Ask, Reach};
 use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
-use super::{Trouble, ask, choose, place, session};
+use super::{Trouble, ask, choose, later, place, reload, session};
 use crate::engine::{Command, Decision, Effect, Event, Status, decide};
 use crate::host::ears::now;
 use crate::host::git::Git;
@@ -24,7 +24,9 @@ pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
     let interactive = context.is_interactive();
     match open(context, flags, By::Us)? {
         Found::Said(code) => Ok(code),
-        Found::Before(home, row) => go_on(context, home, &row, flags, reach, interactive),
+        Found::Before(home, row) | Found::Imported(home, row) => {
+            go_on(context, home, &row, flags, reach, interactive)
+        }
         Found::Opened(it) => {
             drive::run(context, it.home, it.taken, &it.place, &it.kept, &asking(flags, interactive), reach)
         }
@@ -45,6 +47,8 @@ pub(super) enum Found {
     Opened(Box<Opened>),
     /// A run of the same input that is not cancelled.
     Before(Rc<Home>, Box<Row>),
+    /// One that another controller began and that was just taken over.
+    Imported(Rc<Home>, Box<Row>),
     /// Nothing was to be opened, and everything has been said.
     Said(u8),
 }
@@ -61,6 +65,7 @@ pub(super) struct Opened {
 /// Finds the run that is meant, or opens one.
 pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Result<Found> {
     refuse_nesting(flags)?;
+    later::refuse_flags(flags)?;
     let project = context.project()?;
     if let Some((home, row)) = meant_without_input(context, flags, &project)? {
         if flags.dry_run {
@@ -81,8 +86,8 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
     if let Before::Opened(row) = before(&home, flags, &project, &workflow, &input)? {
         return Ok(Found::Before(home, Box::new(row)));
     }
-    if let Some(row) = session::take_over(context, &home, flags, &project, &workflow, &input)? {
-        return Ok(Found::Before(home, Box::new(row)));
+    if let Some(row) = session::take_over(context, &home, flags, &project, &workflow, &input, by)? {
+        return Ok(Found::Imported(home, Box::new(row)));
     }
     prepare(&mut workflow, flags, &project, &input, by)?;
     // A run with a worktree to itself disturbs nobody who works in this tree; only the opening of
@@ -119,7 +124,7 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
     if begun.is_none() {
         create(&home, &id, &project, &workflow, &input, &place)?;
     }
-    session::keep_before(&home, &id, &workflow)?;
+    session::keep_before(&home, &id, git.work_tree(), &workflow)?;
     exclude_mirror(&git, &workflow)?;
     let tree = match (tree, &plan) {
         (Some(tree), _) => tree,
@@ -135,6 +140,15 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
     taken.run.commit()?;
     let kept = ours_of(&place, &taken.run);
     Ok(Found::Opened(Box::new(Opened { home, taken, place, kept, _tree: tree })))
+}
+
+/// Takes a run that was opened before, with its working tree.
+pub(super) fn retake(context: &Context, home: Rc<Home>, row: &Row) -> anyhow::Result<Opened> {
+    let place = PathBuf::from(&row.place);
+    let tree = TreeLock::take(context.home_path(), &place)?;
+    let taken = drive::Taken::open(&home, &row.id)?;
+    let kept = ours_of(&place, &taken.run);
+    Ok(Opened { home, taken, place, kept, _tree: tree })
 }
 
 /// Without an input, the project's only unfinished run of this workflow is meant, or the one that
@@ -154,7 +168,9 @@ fn meant_without_input(
     let named = match (&flags.preset, &flags.workflow) {
         (Some(preset), _) => Some(preset.clone()),
         (None, None) if !project.join(".loop/workflow.toml").exists() => None,
-        (None, _) => Some(choose::workflow(context, flags, project)?.name),
+        // Which run a file asks for cannot be said while it has mistakes, or is about to be read anew.
+        (None, _) if flags.reload => None,
+        (None, _) => choose::workflow(context, flags, project).ok().map(|it| it.name),
     };
     let fits = |row: &Row| named.as_ref().is_none_or(|it| row.workflow.eq_ignore_ascii_case(it));
     let runs = context.runs_of_project(&home)?;
@@ -221,7 +237,7 @@ pub(super) fn exclude_mirror(git: &Git, workflow: &Workflow) -> anyhow::Result<(
 }
 
 /// What to do at a question: as the flag says, else ask on a terminal and exit elsewhere.
-fn asking(flags: &RunFlags, interactive: bool) -> Ask {
+pub(super) fn asking(flags: &RunFlags, interactive: bool) -> Ask {
     match flags.on_question {
         Some(OnQuestion::Wait) => Ask::Wait,
         Some(OnQuestion::Exit) => Ask::Exit,
@@ -325,6 +341,7 @@ fn go_on(
             ask::Wanted::Abort => return Ok(5),
         }
     }
+    reload::before_going_on(context, &home, row, flags)?;
     drive::resume(
         context,
         home,
@@ -386,6 +403,7 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
         Effect::Ask(question) => format!("ask: {}", question.text),
+        Effect::Tell => "tell a person where it stands".to_owned(),
         Effect::Finish => "finish".to_owned(),
     }
 }

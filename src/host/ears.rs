@@ -21,6 +21,8 @@ pub(crate) struct Ears {
     run: String,
     wake: Wake,
     pub(crate) signals: Signals,
+    /// Whether a signal pauses the run, as a person's would.
+    pub(crate) pauses: bool,
 }
 
 /// What a wait ended with.
@@ -41,7 +43,7 @@ impl Ears {
     /// between is heard here.
     pub(crate) fn new(home: Rc<Home>, run: &str, signals: Signals) -> anyhow::Result<Ears> {
         let wake = Wake::listen(&home.folder(run))?;
-        Ok(Ears { home, run: run.to_owned(), wake, signals })
+        Ok(Ears { home, run: run.to_owned(), wake, signals, pauses: true })
     }
 
     /// Waits until something happens, at most for a nap.
@@ -49,7 +51,7 @@ impl Ears {
         let answered = self.wait(answer, nap.min(LONGEST_NAP))?;
         if let Some(signal) = self.signals.take() {
             let impatient = 1 < self.signals.count;
-            if !impatient {
+            if !impatient && self.pauses {
                 self.leave_pause(signals::reason(signal))?;
             }
             return Ok(Heard::Now { impatient });

@@ -84,7 +84,7 @@ pub(crate) mod thin;
 
 mod checks;
 
-mod facts;
+pub(crate) mod facts;
 
 pub(crate) mod items;
 
@@ -98,6 +98,6 @@ mod rollout;
 
 mod said;
 
-mod working;
+pub(crate) mod working;
 
 pub(crate) mod world;

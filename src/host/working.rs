@@ -18,6 +18,7 @@ use crate::store::run::Run;
 use crate::time::length;
 use rustix::fd::AsFd;
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 /// What the next prompt shows of a message that held no report.
@@ -46,7 +47,7 @@ impl Host<'_> {
         }
         self.growth.look(run, &self.folder);
         let text = prompt::render(&run.workflow, &run.state, call);
-        self.note_prompt(call, &text);
+        note_prompt(&self.folder, call, &text);
         let order = match self.order(run, call, text) {
             Ok(order) => order,
             Err(why) => return Ok(Performed::Done(not_started(call, &why))),
@@ -64,33 +65,7 @@ impl Host<'_> {
     /// Prepares a call that somebody else carries out, and returns its prompt.
     pub(crate) fn hand_over(&mut self, run: &Run, call: &Call) -> Result<String, GitError> {
         self.keep()?;
-        let text = prompt::render(&run.workflow, &run.state, call);
-        self.note_prompt(call, &text);
-        Ok(text)
-    }
-
-    /// Returns what a call came to that somebody else carried out, by its last message.
-    pub(crate) fn handed_back(&self, run: &Run, call: &Call, message: &str) -> Ended {
-        Ended {
-            call: call.number,
-            ending: Ending::Done,
-            report: said::report(&self.folder, &self.place, run, call, message),
-            usage: Usage::default(),
-            ms: 0,
-            bytes: message.len() as u64,
-            swept: 0,
-            left: Vec::new(),
-            tail: last_characters(message, TAIL_SHOWN),
-        }
-    }
-
-    /// Prompts of a run lie in one file, a JSON object a line: for people, not for deciding.
-    fn note_prompt(&self, call: &Call, text: &str) {
-        use std::io::Write;
-        let line = format!("{}\n", serde_json::json!({ "call": call.stem(), "prompt": text }));
-        let file =
-            std::fs::OpenOptions::new().create(true).append(true).open(self.folder.join("prompts.jsonl"));
-        let _for_people_only = file.and_then(|mut it| it.write_all(line.as_bytes()));
+        Ok(prompt_for(&self.folder, run, call))
     }
 
     fn order(&self, run: &Run, call: &Call, text: String) -> Result<Order, String> {
@@ -301,6 +276,37 @@ fn without_start(call: &Call, ending: Ending) -> Event {
 
 fn timed_out(why: &str) -> Ending {
     Ending::TimedOut { why: why.to_owned() }
+}
+
+/// Returns the prompt of a call that somebody else carries out.
+pub(crate) fn prompt_for(folder: &Path, run: &Run, call: &Call) -> String {
+    let text = prompt::render(&run.workflow, &run.state, call);
+    note_prompt(folder, call, &text);
+    text
+}
+
+/// Returns what a call came to that somebody else carried out, by its last message.
+pub(crate) fn handed_back(folder: &Path, place: &Path, run: &Run, call: &Call, message: &str) -> Ended {
+    Ended {
+        call: call.number,
+        ending: Ending::Done,
+        report: said::report(folder, place, run, call, message),
+        usage: Usage::default(),
+        ms: 0,
+        bytes: message.len() as u64,
+        swept: 0,
+        left: Vec::new(),
+        tail: last_characters(message, TAIL_SHOWN),
+    }
+}
+
+/// Prompts of a run lie in one file, a JSON object a line: for people, not for deciding.
+fn note_prompt(folder: &Path, call: &Call, text: &str) {
+    use std::io::Write;
+    // One write: a formatter would make one for every piece of every line.
+    let line = format!("{}\n", serde_json::json!({ "call": call.stem(), "prompt": text }));
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("prompts.jsonl"));
+    let _for_people_only = file.and_then(|mut it| it.write_all(line.as_bytes()));
 }
 
 fn last_characters(text: &str, most: usize) -> String {

@@ -18,6 +18,8 @@ pub(crate) struct Run {
     pending: Vec<(Timestamp, Event)>,
     /// Commands that the next commit marks as taken.
     taken: Vec<i64>,
+    /// The next commit keeps the workflow too.
+    reloaded: bool,
 }
 
 enum Books {
@@ -54,8 +56,15 @@ impl Run {
         let (project, place) = home.run(id)?.map(|row| (row.project, row.place)).unwrap_or_default();
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
         let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
-        let mut run =
-            Run { id: id.to_owned(), workflow, state, books, pending: Vec::new(), taken: Vec::new() };
+        let mut run = Run {
+            id: id.to_owned(),
+            workflow,
+            state,
+            books,
+            pending: Vec::new(),
+            taken: Vec::new(),
+            reloaded: false,
+        };
         run.record(now, Event::Owned { epoch });
         Ok(run)
     }
@@ -64,7 +73,15 @@ impl Run {
     pub(crate) fn simulated(workflow: Workflow, memory: Memory) -> Run {
         let state = memory.snapshot.clone().unwrap_or_else(|| State::new(&workflow));
         let books = Books::Memory(Box::new(memory));
-        Run { id: "simulated".to_owned(), workflow, state, books, pending: Vec::new(), taken: Vec::new() }
+        Run {
+            id: "simulated".to_owned(),
+            workflow,
+            state,
+            books,
+            pending: Vec::new(),
+            taken: Vec::new(),
+            reloaded: false,
+        }
     }
 
     /// Returns the folder that holds prompts, transcripts and check logs.
@@ -83,6 +100,13 @@ impl Run {
             journal.append(at.0, event.kind(), &body);
         }
         self.pending.push((at, event));
+    }
+
+    /// Goes on by another workflow from here, which has the same phases; `keys` says what differs.
+    pub(crate) fn reload(&mut self, at: Timestamp, workflow: Workflow, keys: Vec<String>) {
+        self.workflow = workflow;
+        self.reloaded = true;
+        self.record(at, Event::Reloaded { keys });
     }
 
     /// Takes what has happened outside since the last time: what people have asked for, what other
@@ -172,6 +196,8 @@ impl Run {
         match &mut self.books {
             Books::Disk { home, journal, place, .. } => {
                 let state = serde_json::to_string(&self.state).expect("a state is plain data");
+                let definition = self.reloaded.then(|| serde_json::to_string(&self.workflow));
+                let definition = definition.transpose().expect("a workflow is plain data");
                 let commit = Commit {
                     at: self.state.updated_at.0,
                     state: &state,
@@ -180,10 +206,11 @@ impl Run {
                     questions: &questions(&self.pending),
                     call_at: self.pending.iter().find_map(call_at),
                     spend: spend(&self.pending),
-                    definition: None,
+                    definition: definition.as_deref(),
                 };
                 journal.commit(home, &commit)?;
                 self.taken.clear();
+                self.reloaded = false;
             }
             Books::Memory(memory) => {
                 memory.events.extend(self.pending.iter().cloned());

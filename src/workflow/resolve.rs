@@ -15,6 +15,7 @@ use super::problem::{Place, Problem, Sources, nearest, suggest};
 use super::sections::{self, entries, list, plain, section, strings, text, texts};
 use super::typed::{At, Length, Named};
 use super::{pattern, phases, preset, template};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,8 @@ pub(crate) struct Layers {
 }
 
 /// Flags and environment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Overrides {
     pub agent: Option<String>,
     /// The words of `--agent-cmd`; alone they choose the `command` agent.
@@ -149,6 +151,7 @@ impl Context<'_> {
             finish: sections::finish(&section(&file.finish)),
             mirror: sections::mirror(&section(&file.mirror)),
             notify: file.notify.as_ref().and_then(|it| text(&it.value.run)),
+            given: None,
         }
     }
 

@@ -8,6 +8,7 @@
 mod agents;
 mod attach;
 mod bounded;
+mod contract;
 mod control;
 mod crowd;
 mod database;
