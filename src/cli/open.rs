@@ -131,7 +131,7 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
     if begun.is_none() {
         create(&home, &id, &project, &workflow, &input, &place)?;
     }
-    session::keep_before(&home, &id, &place, &workflow)?;
+    session::keep_before(&home, &id, git.work_tree(), &workflow)?;
     exclude_mirror(&git, &workflow)?;
     let tree = match (tree, &plan) {
         (Some(tree), _) => tree,

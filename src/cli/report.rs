@@ -184,6 +184,7 @@ fn cost(ended: &Ended) -> String {
         Ending::Interrupted => text.push_str(", interrupted"),
         Ending::NotStarted => text.push_str(", never started"),
         Ending::Failed { why }
+        | Ending::Barred { why }
         | Ending::TimedOut { why }
         | Ending::WaitedForInput { why }
         | Ending::Lost { why }

@@ -59,7 +59,7 @@ pub(super) fn gather(tree: &Tree, look: &Look, run: &Run, input: Option<&Path>) 
 pub(crate) fn of_input(run: &Run, input: Option<&Path>) -> BTreeMap<String, Value> {
     let mut values = BTreeMap::new();
     put(&mut values, "criteria_open", 0u32);
-    if let Some(text) = input.and_then(|it| std::fs::read_to_string(it).ok()) {
+    if let Some(text) = input.and_then(|it| crate::steady::text(it).ok()) {
         put(&mut values, "criteria_open", input::criteria(&text).open);
         let broken = run.state.opening.lock.as_ref().is_some_and(|lock| input::lock(&text) != *lock);
         put(&mut values, "input_changed", broken);
@@ -74,7 +74,7 @@ const OPEN_NAMED: usize = 20;
 pub(crate) fn notes_on_input(run: &Run, input: Option<&Path>) -> Vec<String> {
     let Some((path, lock)) = input.zip(run.state.opening.lock.as_ref()) else { return Vec::new() };
     let name = run.state.opening.document();
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = crate::steady::text(path).unwrap_or_default();
     let promised =
         matches!(&run.state.station, Station::Reported(turn) if turn.ended.report.signal.is_some());
     let mut notes = Vec::new();

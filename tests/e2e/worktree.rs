@@ -42,7 +42,8 @@ fn worktree_a_run_works_beside_the_tree_and_says_how_the_work_comes_back() {
     assert!(place.starts_with(&format!("{}/.worktrees/", sandbox.project.display())), "{place}");
     assert_eq!(branch, format!("loop/{}", &status["run"].as_str().expect("an id")[..8]));
     assert_eq!(sandbox.notes("where"), [place, place]);
-    assert!(done.out.contains(&format!("git merge {branch}")), "{}", done.out);
+    let done = done.says(&format!("git merge {branch}"));
+    assert!(done.out.contains(branch), "{}", done.out);
     assert!(!sandbox.project.join("work").exists());
     assert_eq!(sandbox.git(&["status", "--porcelain"]), " M README.md\n", "nothing of ours is seen");
     sandbox.git(&["merge", "-q", branch]);
