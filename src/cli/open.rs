@@ -7,7 +7,7 @@ use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
 use super::{Trouble, ask, choose, session};
-use crate::engine::{Command, Decision, Effect, Event, Status, decide};
+use crate::engine::{Command, Decision, Effect, Event, Status, alike, decide};
 use crate::host::ears::now;
 use crate::host::git::Git;
 use crate::line::line;
@@ -113,7 +113,17 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
     exclude_mirror(&git, &workflow)?;
     let mut taken = drive::Taken::open(&home, &id)?;
     taken.run.record(now(), Event::Opened(input.opening(flags, &workflow)));
-    taken.run.commit()?;
+    for text in alike(&workflow) {
+        taken.run.record(now(), Event::Noted { text });
+    }
+    let noted = taken.run.commit()?;
+    if !context.quiet && !context.json {
+        for (_, event) in &noted {
+            if let Event::Noted { text } = event {
+                eprintln!("{}", sanitise(text));
+            }
+        }
+    }
     Ok(Found::Opened(Box::new(Opened { home, taken, place, kept, _tree: tree })))
 }
 

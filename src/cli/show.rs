@@ -7,7 +7,6 @@ use crate::line::line;
 use crate::store::{Home, Row};
 use crate::text::sanitise;
 use clap::Args;
-use std::io::Write;
 
 #[derive(Args)]
 pub(super) struct Flags {
@@ -108,9 +107,8 @@ fn prompt(folder: &std::path::Path, stem: &str) -> String {
 }
 
 fn section(titled: bool, title: &str, text: &str) {
-    let mut out = std::io::stdout().lock();
     if titled {
-        let _ = writeln!(out, "\n--- {title} ---");
+        println!("\n--- {title} ---");
     }
-    let _ = writeln!(out, "{}", sanitise(text).trim_end());
+    println!("{}", sanitise(text).trim_end());
 }

@@ -29,7 +29,8 @@ pub(super) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Optio
         | Ending::Interrupted
         | Ending::NotStarted
         | Ending::Limited { .. }
-        | Ending::Refused { .. } => (),
+        | Ending::Refused { .. }
+        | Ending::Unreachable { .. } => (),
     }
     if let Some(class) = class {
         let texts: Vec<String> = failing.iter().map(|it| check_text(it)).collect();

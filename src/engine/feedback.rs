@@ -31,7 +31,8 @@ impl Feedback {
             | Ending::Interrupted
             | Ending::NotStarted
             | Ending::Limited { .. }
-            | Ending::Refused { .. } => None,
+            | Ending::Refused { .. }
+            | Ending::Unreachable { .. } => None,
         };
         let failing = evidence.results.iter().filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
         Feedback {

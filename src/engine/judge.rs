@@ -237,7 +237,8 @@ fn reasons(
         | Ending::Interrupted
         | Ending::NotStarted
         | Ending::Limited { .. }
-        | Ending::Refused { .. } => (),
+        | Ending::Refused { .. }
+        | Ending::Unreachable { .. } => (),
     }
     if !evidence.unstable.is_empty() {
         why.push(format!("the checks change files themselves: {}", evidence.unstable.join(", ")));

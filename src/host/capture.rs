@@ -2,6 +2,7 @@
 //! mebibyte, which is written at the end: the final message of an agent stands there. Memory is
 //! bounded whatever comes, and a disk that is full costs output, never the call.
 
+use crate::secret::{Redactor, known};
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -22,6 +23,9 @@ pub(crate) struct Capture {
     /// What came after the head was full, or after the disk was.
     tail: Option<VecDeque<u8>>,
     trouble: Option<String>,
+    /// What is on disk can be shown to anybody who may see the run.
+    /// Nothing while it works.
+    redactor: Option<Redactor>,
 }
 
 impl Capture {
@@ -33,7 +37,8 @@ impl Capture {
     /// Captures into a file that is made when there is something to write: most calls have no
     /// complaints, and creating a file costs more than anything else here.
     pub(crate) fn on_demand(path: PathBuf, limit_bytes: u64) -> Capture {
-        Capture { path, file: None, limit_bytes, written: 0, total: 0, tail: None, trouble: None }
+        let redactor = Some(Redactor::new(known()));
+        Capture { path, file: None, limit_bytes, written: 0, total: 0, tail: None, trouble: None, redactor }
     }
 
     /// Returns the bytes that came, kept or not.
@@ -43,6 +48,17 @@ impl Capture {
 
     /// Takes the next bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
+        self.redacted(|redactor, out| redactor.push(bytes, out));
+    }
+
+    /// Has the redactor pass on what is safe to write.
+    fn redacted(&mut self, pass: impl FnOnce(&mut Redactor, &mut dyn FnMut(&[u8]))) {
+        let Some(mut redactor) = self.redactor.take() else { return };
+        pass(&mut redactor, &mut |it| self.put(it));
+        self.redactor = Some(redactor);
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         if self.tail.is_none() {
             let room = usize::try_from(self.limit_bytes - self.written).unwrap_or(usize::MAX);
@@ -59,6 +75,7 @@ impl Capture {
 
     /// Writes what was kept of the end; returns whether bytes are missing, and what went wrong.
     pub(crate) fn finish(&mut self) -> (bool, Option<String>) {
+        self.redacted(|redactor, out| redactor.finish(out));
         let tail = Vec::from(self.tail.take().unwrap_or_default());
         let missing = self.total - self.written - tail.len() as u64;
         let mut end = Vec::with_capacity(tail.len() + 64);

@@ -10,6 +10,7 @@ use super::interrupt::Interrupts;
 use super::ledger::Ledger;
 use super::order::{How, Kind, Order, Reply};
 use super::request::Requests;
+use crate::secret::redact;
 use rustix::process::setsid;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -88,5 +89,5 @@ fn complain_to(run_dir: &Path) {
 fn note(run_dir: &Path, text: &str) {
     // There is nobody left to tell that even this failed.
     let file = OpenOptions::new().create(true).append(true).open(run_dir.join("shim.log"));
-    let _ = file.and_then(|mut it| it.write_all(format!("{text}\n").as_bytes()));
+    let _ = file.and_then(|mut it| it.write_all(format!("{}\n", redact(text)).as_bytes()));
 }

@@ -14,6 +14,7 @@ use crate::drive::Performed;
 use crate::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
 use crate::prompt;
 use crate::report::Report;
+use crate::secret::redact;
 use crate::store::run::Run;
 use crate::time::length;
 use rustix::fd::AsFd;
@@ -41,7 +42,7 @@ impl Host<'_> {
                 &format!("the working tree could not be kept: {error}"),
             )));
         }
-        let text = prompt::render(&run.workflow, &run.state, call);
+        let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
         self.note_prompt(call, &text);
         let order = match self.order(run, call, text) {
             Ok(order) => order,
@@ -60,7 +61,7 @@ impl Host<'_> {
     /// Prepares a call that somebody else carries out, and returns its prompt.
     pub(crate) fn hand_over(&mut self, run: &Run, call: &Call) -> Result<String, GitError> {
         self.keep()?;
-        let text = prompt::render(&run.workflow, &run.state, call);
+        let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
         self.note_prompt(call, &text);
         Ok(text)
     }
@@ -75,6 +76,7 @@ impl Host<'_> {
             ms: 0,
             bytes: message.len() as u64,
             swept: 0,
+            warning: None,
             left: Vec::new(),
             tail: last_characters(message, TAIL_SHOWN),
         }
@@ -239,27 +241,37 @@ impl Host<'_> {
         let mut usage = Usage::default();
         let mut report = Report::default();
         let mut said_tail = String::new();
+        let mut warning = None;
         if started {
             let said = said::read(&self.folder, &workflow.agent, call, exit.code);
             usage = said.usage.spent();
             let denied = said.denied();
-            if let (Ending::Done | Ending::Failed { .. }, Some(why)) = (&ending, said.trouble) {
+            // An agent that waited for a network until its time was over is no agent that hangs.
+            let is_offline =
+                matches!((&ending, said.limit), (Ending::TimedOut { .. }, Some(Limit::Unreachable)));
+            if let (Ending::Done | Ending::Failed { .. }, _, Some(why)) | (_, true, Some(why)) =
+                (&ending, is_offline, said.trouble)
+            {
                 ending = match said.limit {
                     Some(limit @ Limit::Plan { until }) => {
                         let until = until.or_else(|| limit.until(now()));
-                        self.ears.hold(&workflow.agent.cli, until, &why);
+                        self.ears.hold(&run.account, until, &why);
                         Ending::Limited { why, until }
                     }
                     Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
                     Some(limit @ (Limit::Throttle { .. } | Limit::Overloaded | Limit::Unknown)) => {
                         Ending::Limited { why, until: limit.until(now()) }
                     }
+                    Some(Limit::Unreachable) => Ending::Unreachable { why },
                     Some(Limit::ContextTooLong) | None => Ending::Failed { why },
                 };
             }
             report = said::report(&self.folder, &self.place, run, call, &said.message);
             report.notes.extend(denied);
-            report.notes.extend(said.warning);
+            if let Some(warned) = said.warning {
+                self.ears.warn(&run.account, &warned);
+                warning = Some(warned.text);
+            }
             said_tail = last_characters(&said.message, TAIL_SHOWN);
         }
         Ended {
@@ -270,6 +282,7 @@ impl Host<'_> {
             ms: exit.ms,
             bytes: exit.out_bytes,
             swept: exit.swept,
+            warning,
             left: exit.left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
         }
@@ -285,6 +298,7 @@ fn not_started(call: &Call, why: &str) -> Event {
         ms: 0,
         bytes: 0,
         swept: 0,
+        warning: None,
         left: Vec::new(),
         tail: String::new(),
     }))

@@ -7,6 +7,7 @@
 
 mod agents;
 mod attach;
+mod canaries;
 mod control;
 mod crowd;
 mod database;
@@ -14,6 +15,7 @@ mod demo;
 mod fifo;
 mod forged;
 mod gates;
+mod holds;
 mod items;
 mod json;
 mod kills;

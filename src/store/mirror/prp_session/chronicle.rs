@@ -321,7 +321,9 @@ pub(super) fn is_shown(event: &Event) -> bool {
         | Event::Closed(_)
         | Event::Began(Effect::Work(_) | Effect::Ask(_) | Effect::Finish) => true,
         Event::Commanded(command) => !matches!(command, Command::Guide { .. } | Command::Skip { .. }),
-        Event::Ended(ended) => matches!(ended.ending, Ending::Limited { .. } | Ending::NotStarted),
+        Event::Ended(ended) => {
+            matches!(ended.ending, Ending::Limited { .. } | Ending::Unreachable { .. } | Ending::NotStarted)
+        }
         _ => false,
     }
 }
