@@ -208,11 +208,13 @@ pub(super) fn lock(path: &Path, text: &str) -> anyhow::Result<()> {
     })
 }
 
-/// Replaces a file as a whole and keeps its mode.
+/// Replaces a file as a whole and keeps its mode. The file beside it always has the same name, so that
+/// one which a killed controller left goes with the next.
 pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
+    name.push(".tmp");
     let beside = path.with_file_name(name);
+    let _may_be_absent = std::fs::remove_file(&beside);
     let written =
         std::fs::OpenOptions::new().write(true).create_new(true).open(&beside).and_then(|mut it| {
             it.write_all(text.as_bytes())?;

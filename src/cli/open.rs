@@ -232,12 +232,15 @@ fn refuse_nesting(flags: &RunFlags) -> anyhow::Result<()> {
 
 /// The files that belong to the run rather than to the work.
 fn ours(place: &Path, input: &Input, workflow: &Workflow) -> Vec<String> {
-    let named =
-        [".loop/", ".claude-task-state.json", ".prp-session/", ".worktrees/", "DESIGN-????????-??????*.md"];
+    let named = [".loop/", ".claude-task-state.json", ".prp-session/", ".worktrees/"];
     let mut ours: Vec<String> = named.map(str::to_owned).to_vec();
+    let mut designs = vec!["DESIGN-????????-??????*.md".to_owned()];
     if let Some(path) = input.path.as_ref().and_then(|it| it.strip_prefix(place).ok()) {
-        ours.push(globset::escape(&path.to_string_lossy()));
+        designs.push(globset::escape(&path.to_string_lossy()));
     }
+    // A killed controller can leave one half written.
+    ours.extend(designs.iter().map(|it| format!("{it}.tmp")));
+    ours.extend(designs);
     ours.extend(mirror::folder_inside(workflow, place).map(|it| globset::escape(&it)));
     ours
 }

@@ -55,6 +55,8 @@ mod admission;
 
 mod status;
 
+mod still;
+
 pub(crate) mod tree;
 
 pub(crate) mod snapshot;

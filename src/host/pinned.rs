@@ -78,6 +78,18 @@ impl Pinned {
         (self.view.with(vec![("GIT_INDEX_FILE", index.clone().into_os_string())]), index)
     }
 
+    /// Where rules about ignoring and line endings may lie that all repositories of this user share;
+    /// `None` where the user keeps them elsewhere.
+    pub(crate) fn shared_rules(&self) -> Option<Vec<PathBuf>> {
+        let settings = fs::read_to_string(self.folder.join("config")).ok()?;
+        if settings.contains("excludesfile") || settings.contains("attributesfile") {
+            return None;
+        }
+        let base = std::env::var_os("XDG_CONFIG_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+        let base = base.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
+        Some(base.map_or_else(Vec::new, |it| vec![it.join("git/ignore"), it.join("git/attributes")]))
+    }
+
     /// Lets the view's HEAD name a commit, or none.
     pub(crate) fn point_at(&self, commit: Option<&str>) -> Result<(), GitError> {
         let text = commit.map_or(UNBORN.to_owned(), |it| format!("{it}\n"));

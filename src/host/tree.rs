@@ -3,7 +3,8 @@
 //!
 //! A [`Tree`] keeps an index of its own beside the run, so git's stat cache makes a second look
 //! cheap, the user's index is never written, and flags that an agent sets in the user's index hide
-//! nothing. A look at an unchanged tree starts git once. Our own files count neither for the hash
+//! nothing. A look at an unchanged tree starts git once, and not at all where stat data can tell that
+//! nothing has changed. Our own files count neither for the hash
 //! nor for cleanliness. What cannot or should not be kept (nested repositories, sockets, huge
 //! untracked files) is left out of the hash and named; it still makes the tree unclean.
 //!
@@ -13,6 +14,7 @@ use super::admission::{Found, admit, find, named};
 use super::git::{Git, GitError, bytes_to_path, single_line};
 use super::pinned::{Pinned, head, listed_paths};
 use super::status::read_status;
+use super::still::Still;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
@@ -73,6 +75,8 @@ pub(crate) struct Tree {
     pointed_at: Option<Option<String>>,
     tree: Option<String>,
     staged: Option<(StagedKey, Vec<PathBuf>)>,
+    /// The last look, and how the files stood when it began.
+    last: Option<(Still, Look)>,
 }
 
 /// What the user's index stands on: while these are the same, so is what is staged.
@@ -87,7 +91,7 @@ impl Tree {
     /// Begins to watch a tree. The index is taken from the user's at first, so that files which are
     /// known to be unchanged need not be read.
     pub(crate) fn open(pinned: Pinned, ours: Ours) -> Result<Tree, GitError> {
-        let tree = Tree { pinned, ours, pointed_at: None, tree: None, staged: None };
+        let tree = Tree { pinned, ours, pointed_at: None, tree: None, staged: None, last: None };
         if !tree.pinned.index().exists() {
             tree.adopt_index()?;
         }
@@ -99,7 +103,28 @@ impl Tree {
 
     /// Looks.
     pub(crate) fn look(&mut self) -> Result<Look, GitError> {
+        let still = self.stand();
         let (commit, branch) = head(&self.pinned.repository)?;
+        if let (Some((then, look)), Some(still)) = (&self.last, &still)
+            && (&look.commit, &look.branch) == (&commit, &branch)
+            && then.lasts_until(still)
+        {
+            return Ok(look.clone());
+        }
+        self.last = None;
+        let look = self.ask(commit, branch)?;
+        self.last = still.map(|it| (it, look.clone()));
+        Ok(look)
+    }
+
+    /// How everything stands that a look depends on, HEAD aside.
+    fn stand(&self) -> Option<Still> {
+        let mut beside = vec![self.pinned.repository.git_dir().join("index")];
+        beside.extend(self.pinned.shared_rules()?);
+        Still::read(self.pinned.repository.work_tree(), &beside, |path| self.ours.holds(path))
+    }
+
+    fn ask(&mut self, commit: Option<String>, branch: Option<String>) -> Result<Look, GitError> {
         let head_moved = self.pointed_at.as_ref() != Some(&commit);
         if head_moved {
             self.pinned.point_at(commit.as_deref())?;

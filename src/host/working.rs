@@ -85,10 +85,10 @@ impl Host<'_> {
     /// Prompts of a run lie in one file, a JSON object a line: for people, not for deciding.
     fn note_prompt(&self, call: &Call, text: &str) {
         use std::io::Write;
-        let line = serde_json::json!({ "call": call.stem(), "prompt": text });
+        let line = format!("{}\n", serde_json::json!({ "call": call.stem(), "prompt": text }));
         let file =
             std::fs::OpenOptions::new().create(true).append(true).open(self.folder.join("prompts.jsonl"));
-        let _for_people_only = file.and_then(|mut it| writeln!(it, "{line}"));
+        let _for_people_only = file.and_then(|mut it| it.write_all(line.as_bytes()));
     }
 
     fn order(&self, run: &Run, call: &Call, text: String) -> Result<Order, String> {
