@@ -89,8 +89,7 @@ impl Ears {
     }
 
     /// Tells all runs that use this account that its provider serves nobody before then.
-    pub(crate) fn hold(&self, account: &str, until: Option<Timestamp>, reason: &str) {
-        let Some(until) = until else { return };
+    pub(crate) fn hold(&self, account: &str, until: Timestamp, reason: &str) {
         let hold =
             Hold { account: account.to_owned(), until: until.0, reason: reason.to_owned(), at: now().0 };
         // The run that found out waits all the same; the others find out for themselves.

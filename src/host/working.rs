@@ -253,10 +253,10 @@ impl Host<'_> {
                 (&ending, is_offline, said.trouble)
             {
                 ending = match said.limit {
-                    Some(limit @ Limit::Plan { until }) => {
-                        let until = until.or_else(|| limit.until(now()));
+                    Some(Limit::Plan { until }) => {
+                        let until = until.unwrap_or_else(|| now().plus(workflow.limits.provider_wait));
                         self.ears.hold(&run.account, until, &why);
-                        Ending::Limited { why, until }
+                        Ending::Limited { why, until: Some(until) }
                     }
                     Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
                     Some(limit @ (Limit::Throttle { .. } | Limit::Overloaded | Limit::Unknown)) => {
