@@ -1,8 +1,10 @@
 //! Mangled input for everything that reads what people and agents write: conditions, workflow
-//! files, reports. Each test goes on for `LOOP_FUZZ_SECONDS` (a minute in `./test`); whatever
+//! files, reports, what an agent's hook sends and its settings. Each test goes on for
+//! `LOOP_FUZZ_SECONDS` (a minute in `./test`), those of the hook for a sixth of that; whatever
 //! happens, nothing panics, what is accepted means the same when it is read again, and what comes
 //! out is bounded. A failure prints the seed that leads to it.
 
+use crate::hook;
 use crate::report::{self, Expected};
 use crate::sim::Dice;
 use crate::value::Value;
@@ -17,8 +19,13 @@ use std::time::{Duration, Instant};
 const SECONDS: u64 = 3;
 
 fn for_a_while(try_one: impl Fn(&mut Dice)) {
+    for_a_share(1, try_one);
+}
+
+/// Goes on for one of so many parts of the time.
+fn for_a_share(parts: u32, try_one: impl Fn(&mut Dice)) {
     let seconds = std::env::var("LOOP_FUZZ_SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(SECONDS);
-    let end = Instant::now() + Duration::from_secs(seconds);
+    let end = Instant::now() + Duration::from_secs(seconds) / parts;
     let first = u64::from(std::process::id()) << 32;
     let mut tried = 0;
     while Instant::now() < end {
@@ -168,6 +175,87 @@ fn reports_survive_anything() {
             assert!(report.metrics.len() <= 200 && report.notes.len() <= 20, "{text}");
             let says_so = report.signal.is_none() || report.found;
             assert!(says_so, "a signal without a report: {text}");
+        }
+    });
+}
+
+/// The parts of a hook are small, and soon tried.
+const HOOK_PARTS: u32 = 6;
+
+#[test]
+fn g38_stops_survive_anything() {
+    let good = r#"{"session_id":"5e6a1c0f","transcript_path":"/x/1.jsonl","cwd":"/x","hook_event_name":"Stop","stop_hook_active":true,"last_assistant_message":"done\n<promise>X</promise>","background_tasks":[]}"#;
+    let odd = [
+        "null",
+        "\"",
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\\u0000",
+        "\\ud800",
+        "true",
+        "1e999",
+        "\"session_id\":",
+        "\"\"",
+    ];
+    for_a_share(HOOK_PARTS, |dice| {
+        let text = mangle(dice, good, &odd);
+        let Ok(Some(stop)) = hook::Stop::parse(text.as_bytes()) else { return };
+        assert!(!stop.session.trim().is_empty() && stop.session.len() <= 200, "{text}");
+        assert!(stop.cwd.as_ref().is_none_or(|it| it.is_absolute()), "{text}");
+        // What is taken is what any reader of JSON finds there.
+        let read: serde_json::Value = serde_json::from_str(&text).expect("it was read before");
+        assert_eq!(read["session_id"].as_str(), Some(stop.session.as_str()), "{text}");
+        assert_eq!(read["last_assistant_message"].as_str(), stop.message.as_deref(), "{text}");
+    });
+}
+
+#[test]
+fn g38_transcripts_survive_anything() {
+    let good = "{\"type\":\"user\",\"message\":{\"content\":\"go\"}}\n\
+        {\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"one\"}]}}\n\
+        {\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"content\":\"two\"}}\n";
+    let odd =
+        ["\n", "\"type\":\"assistant\"", "null", "{", "}", "[", "]", "\"", "\"isSidechain\":true,", "\u{0}"];
+    for_a_share(HOOK_PARTS, |dice| {
+        let text = mangle(dice, good, &odd);
+        if let Some(said) = hook::last_words(text.as_bytes()) {
+            assert!(said.len() <= text.len(), "{text}");
+        }
+    });
+}
+
+#[test]
+fn settings_survive_anything() {
+    let good = "{\n  \"model\": \"opus\",\n  \"hooks\": { \"Stop\": [ {\"hooks\": [{\"command\": \"say\"}]} ] },\n  \"z\": [1, 2]\n}\n";
+    let odd = [
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        ",",
+        ":",
+        "\"hooks\":",
+        "\"Stop\":",
+        "\\\"",
+        "\u{feff}",
+        "//",
+        "null",
+        "{}",
+        "[]",
+    ];
+    for_a_share(HOOK_PARTS, |dice| {
+        let text = mangle(dice, good, &odd);
+        if let Ok(Some(changed)) = hook::install(&text, "loop hook stop", 60) {
+            assert_eq!(hook::install(&changed, "loop hook stop", 60), Ok(None), "{text}");
+            // Nothing that was there is gone.
+            let mut letters = changed.chars();
+            let kept = |it: char| it.is_whitespace() || letters.any(|other| other == it);
+            assert!(text.chars().all(kept), "{text}");
         }
     });
 }

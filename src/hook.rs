@@ -3,19 +3,34 @@
 //! elsewhere: its prompt is what the hook answers. Collecting a call takes what the session said.
 //! And checks run only after a promise, and only as long as the hook may take.
 
+mod glimpse;
+mod head;
+mod marks;
 mod settings;
 mod stop;
 mod transcript;
 
 use crate::drive::{Performed, World};
-use crate::engine::{Baseline, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Station};
-use crate::host::world::Host;
+use crate::engine::{
+    Baseline, Call, CheckOutcome, CheckResult, Decision, Effect, Ended, Ending, Event, Evidence, Station,
+    decide,
+};
+use crate::host::ears::{Ears, Signals, now};
+use crate::host::tree::Ours;
+use crate::host::working::{handed_back, prompt_for};
+use crate::host::world::{Host, Leash, Watcher};
+use crate::store::Home;
 use crate::store::run::Run;
 use crate::time::{Timestamp, length};
+use marks::Marks;
 pub(crate) use settings::install;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 pub(crate) use stop::Stop;
 pub(crate) use transcript::last_message;
+#[cfg(test)]
+pub(crate) use transcript::last_of as last_words;
 
 /// A build that starts cold may be cut once or twice and be quick afterwards; what is cut again
 /// and again does not fit into a hook.
@@ -24,22 +39,114 @@ const CUTS_MOST: u32 = 3;
 /// The agent ends a turn that was blocked so many times in a row.
 const BLOCKS_MOST: u32 = 8;
 
+/// Where a session works, and on what.
+pub(crate) struct Setting<'a> {
+    pub home: Rc<Home>,
+    pub place: &'a Path,
+    /// The run's folder.
+    pub folder: PathBuf,
+    pub input: Option<PathBuf>,
+    /// The paths that belong to the run rather than to the work.
+    pub ours: &'a [String],
+}
+
+impl Setting<'_> {
+    /// Looks at the tree without git, where that is possible.
+    fn marks(&self) -> Option<Marks> {
+        Marks::take(self.place, &Ours::read(self.ours).ok()?)
+    }
+}
+
 /// The world of a run that a session works on.
 pub(crate) struct Visit<'a> {
-    host: Host<'a>,
+    setting: Setting<'a>,
+    /// What starts processes. Most stops need none, and preparing for them costs more than the rest
+    /// of the decision.
+    host: Option<Host<'a>>,
+    watcher: Watcher<'a>,
     timeout: Duration,
+    until: Option<Instant>,
     /// What the session said, until it is taken.
     said: Option<String>,
+    /// The tree as it is, where it was just looked at.
+    marks: Option<Marks>,
     /// What the session is to do next.
     pub prompt: Option<String>,
-    /// The checks would have taken longer than the hook may.
+    /// The checks would have taken longer than the hook may, or the agent lost its patience.
     pub cut: bool,
 }
 
 impl<'a> Visit<'a> {
-    pub(crate) fn new(mut host: Host<'a>, said: Option<String>, timeout: Duration) -> Visit<'a> {
-        host.until = Instant::now().checked_add(timeout);
-        Visit { host, timeout, said, prompt: None, cut: false }
+    pub(crate) fn new(
+        setting: Setting<'a>,
+        said: Option<String>,
+        timeout: Duration,
+        watcher: Watcher<'a>,
+    ) -> Visit<'a> {
+        Visit {
+            setting,
+            host: None,
+            watcher,
+            timeout,
+            until: Instant::now().checked_add(timeout),
+            said,
+            marks: None,
+            prompt: None,
+            cut: false,
+        }
+    }
+
+    /// Takes into account what is at hand: the session's words, and what the tree shows without git.
+    /// Both could be found out again, so no intent has to be durable before, and what follows from
+    /// them shares their commit.
+    pub(crate) fn take_in(&mut self, run: &mut Run) -> anyhow::Result<()> {
+        loop {
+            run.take_commands(now())?;
+            let event = match decide(&run.workflow, &run.state, now()) {
+                Decision::Perform(Effect::Collect(call)) => self.collect(run, &call),
+                Decision::Perform(Effect::Measure { deliverables, .. }) => self.glimpse(run, &deliverables),
+                Decision::Perform(_) | Decision::Record(_) | Decision::Rest(_) => None,
+            };
+            match event {
+                Some(event) => run.record(now(), event),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn host(&mut self, run: &Run) -> anyhow::Result<&mut Host<'a>> {
+        if self.host.is_none() {
+            let Setting { home, place, input, ours, .. } = &self.setting;
+            let mut ears = Ears::new(Rc::clone(home), &run.id, Signals::listen()?)?;
+            // The agent ends a hook that takes too long; that is no wish of a person's.
+            ears.pauses = false;
+            let watcher = Box::new(|_: &Run, _: &[_]| ());
+            let mut host = Host::new(ears, run, place, input.clone(), ours, Leash::Free, watcher)?;
+            host.until = self.until;
+            self.host = Some(host);
+        }
+        Ok(self.host.as_mut().expect("it was just made"))
+    }
+
+    fn collect(&mut self, run: &Run, call: &Call) -> Option<Event> {
+        let said = self.said.take()?;
+        let mut ended: Ended = handed_back(&self.setting.folder, self.setting.place, run, call, &said);
+        if run.state.wish_is_urgent() {
+            ended.ending = Ending::Interrupted;
+        }
+        Some(Event::Ended(Box::new(ended)))
+    }
+
+    /// Hands the next call over. Where git is at work anyway, the tree is kept in a snapshot first.
+    fn work(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
+        self.prompt = Some(match &mut self.host {
+            Some(host) => host.hand_over(run, call)?,
+            None => prompt_for(&self.setting.folder, run, call),
+        });
+        if let Some(marks) = self.marks.take().or_else(|| self.setting.marks()) {
+            marks.keep(&self.setting.folder, call.number);
+        }
+        Ok(Performed::Elsewhere)
     }
 
     /// The tree is looked at after every stop. Checks cost the session's time, so they wait for a
@@ -54,38 +161,45 @@ impl<'a> Visit<'a> {
             matches!(&run.state.station, Station::Reported(turn) if turn.ended.report.signal.is_some());
         let look = Effect::Measure { checks: Vec::new(), deliverables: deliverables.to_vec() };
         if !promised || checks.is_empty() {
-            return self.host.perform(&look, run);
+            let performed = self.host(run)?.perform(&look, run)?;
+            return Ok(self.corrected(run, performed));
         }
         let whole = Effect::Measure { checks: checks.to_vec(), deliverables: deliverables.to_vec() };
-        let performed = self.host.perform(&whole, run)?;
+        let performed = self.host(run)?.perform(&whole, run)?;
         if !self.was_cut(&performed) {
-            return Ok(performed);
+            return Ok(self.corrected(run, performed));
         }
         let cuts = run.state.session.as_ref().map_or(0, |it| it.cuts);
-        if cuts + 1 < CUTS_MOST {
+        if cuts + 1 < CUTS_MOST || self.is_told_to_end() {
             self.cut = true;
             return Ok(Performed::Elsewhere);
         }
-        let Performed::Done(Event::Measured(evidence)) = self.host.perform(&look, run)? else {
+        let Performed::Done(Event::Measured(evidence)) = self.host(run)?.perform(&look, run)? else {
             return Ok(Performed::Elsewhere);
         };
         let results = checks.iter().map(|it| too_slow(it, self.timeout)).collect();
-        Ok(Performed::Done(Event::Measured(Box::new(Evidence { results, ..*evidence }))))
+        let measured = Event::Measured(Box::new(Evidence { results, ..*evidence }));
+        Ok(self.corrected(run, Performed::Done(measured)))
     }
 
     fn was_cut(&self, performed: &Performed) -> bool {
-        let out_of_time = self.host.until.is_some_and(|it| it <= Instant::now());
-        out_of_time && matches!(performed, Performed::Begun)
+        let out_of_time = self.until.is_some_and(|it| it <= Instant::now());
+        (out_of_time || self.is_told_to_end()) && matches!(performed, Performed::Begun)
+    }
+
+    /// Whether the agent has lost its patience with us, or a person with the agent.
+    pub(crate) fn is_told_to_end(&self) -> bool {
+        self.host.as_ref().is_some_and(|it| 0 < it.ears.signals.count)
     }
 
     /// Where the hook has no time for it, the run goes on without knowing what failed before.
     fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        let performed = self.host.perform(&Effect::Baseline, run)?;
+        let performed = self.host(run)?.perform(&Effect::Baseline, run)?;
         if !self.was_cut(&performed) {
             return Ok(performed);
         }
         let look = Effect::Measure { checks: Vec::new(), deliverables: Vec::new() };
-        let Performed::Done(Event::Measured(evidence)) = self.host.perform(&look, run)? else {
+        let Performed::Done(Event::Measured(evidence)) = self.host(run)?.perform(&look, run)? else {
             return Ok(Performed::Elsewhere);
         };
         let baseline = Baseline { results: Vec::new(), facts: evidence.facts, ms: 0 };
@@ -95,7 +209,7 @@ impl<'a> Visit<'a> {
 
 impl World for Visit<'_> {
     fn now(&self) -> Timestamp {
-        self.host.now()
+        now()
     }
 
     fn takes(&self, effect: &Effect) -> bool {
@@ -104,31 +218,27 @@ impl World for Visit<'_> {
 
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
         match effect {
-            Effect::Work(call) => {
-                self.prompt = Some(self.host.hand_over(run, call)?);
-                Ok(Performed::Elsewhere)
-            }
+            Effect::Work(call) => self.work(run, call),
             Effect::Collect(call) => {
-                let Some(said) = self.said.take() else { return Ok(Performed::Elsewhere) };
-                let mut ended: Ended = self.host.handed_back(run, call, &said);
-                if run.state.wish_is_urgent() {
-                    ended.ending = Ending::Interrupted;
-                }
-                Ok(Performed::Done(Event::Ended(Box::new(ended))))
+                Ok(self.collect(run, call).map_or(Performed::Elsewhere, Performed::Done))
             }
             Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
             Effect::Baseline => self.baseline(run),
+            Effect::Ask(_) if run.workflow.notify.is_none() => {
+                Ok(Performed::Done(Event::Told { trouble: None }))
+            }
             Effect::Workspace
             | Effect::List
             | Effect::Contain
             | Effect::Sleep { .. }
             | Effect::Ask(_)
-            | Effect::Finish => self.host.perform(effect, run),
+            | Effect::Tell
+            | Effect::Finish => self.host(run)?.perform(effect, run),
         }
     }
 
     fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) {
-        self.host.committed(run, facts);
+        (self.watcher)(run, facts);
     }
 }
 

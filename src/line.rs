@@ -53,6 +53,7 @@ pub(crate) fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Retried => Some("trying again".to_owned()),
         Event::Held(hold) => Some(hold.reason.clone()),
         Event::Commanded(command) => commanded(command),
+        Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
         Event::Refused { command: _, why } => Some(format!("refused: {why}")),
         Event::Finished { trouble: None } => None,
         Event::Finished { trouble: Some(trouble) } => Some(format!("at the end: {trouble}")),
@@ -81,6 +82,7 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
         | Effect::Contain
         | Effect::Measure { .. }
         | Effect::Sleep { .. }
+        | Effect::Tell
         | Effect::Finish => None,
     }
 }
@@ -93,7 +95,10 @@ fn ended_line(ended: &Ended) -> String {
         Ending::Interrupted => "was interrupted".to_owned(),
         Ending::NotStarted => "was never started".to_owned(),
         Ending::Lost { why } => format!("is lost: {why}"),
-        Ending::Limited { why, .. } | Ending::Refused { why } => {
+        Ending::Limited { why, until: Some(until) } => {
+            format!("was refused by the provider until {until}: {why}")
+        }
+        Ending::Limited { why, until: None } | Ending::Refused { why } => {
             format!("was refused by the provider: {why}")
         }
         Ending::Unreachable { why } => format!("did not reach the provider: {why}"),

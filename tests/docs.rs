@@ -1,4 +1,7 @@
-//! Commands that documents show exist, with the flags they show; links lead somewhere.
+//! Commands that documents show exist, with the flags they show; links lead somewhere; and what stands
+//! in a `console` block is carried out, in a repository of its own for each document: `$` begins a
+//! command, `>` goes on with it, `# exit N` behind it says how it ends, and every line below must be
+//! somewhere in what it prints.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,4 +79,83 @@ fn every_link_between_documents_leads_somewhere() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A command of a `console` block.
+#[derive(Debug)]
+struct Typed {
+    command: String,
+    exit: i32,
+    prints: Vec<String>,
+}
+
+fn typed(text: &str) -> Vec<Typed> {
+    let blocks = text.split("\n```console\n").skip(1).filter_map(|it| it.split("\n```").next());
+    let mut all: Vec<Typed> = Vec::new();
+    for line in blocks.flat_map(str::lines) {
+        if let Some(command) = line.strip_prefix("$ ") {
+            let (command, exit) = command.split_once("    # exit ").unwrap_or((command, "0"));
+            let exit = exit.parse().unwrap_or_else(|_| panic!("no exit code: {line}"));
+            all.push(Typed { command: command.to_owned(), exit, prints: Vec::new() });
+            continue;
+        }
+        let last = all.last_mut().expect("a block begins with a command");
+        match line.strip_prefix('>') {
+            Some(more) => last.command += &format!("\n{}", more.strip_prefix(' ').unwrap_or(more)),
+            None => last.prints.push(line.to_owned()),
+        }
+    }
+    all
+}
+
+#[test]
+fn what_the_guides_type_works() {
+    let mut followed = 0;
+    for (path, text) in documents().iter().filter(|(_, text)| text.contains("\n```console\n")) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (project, bin) = (folder.path().join("project"), folder.path().join("bin"));
+        for folder in [&project, &bin] {
+            std::fs::create_dir(folder).expect("a folder");
+        }
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_loop"), bin.join("loop")).expect("a link");
+        let system = std::env::var("PATH").expect("a path");
+        let shell = |command: &str| {
+            Command::new("sh")
+                .args(["-c", command])
+                .current_dir(&project)
+                .env_clear()
+                .env("PATH", format!("{}:{system}", bin.display()))
+                .env("HOME", folder.path())
+                .env("USER", "reader")
+                .env("LOOP_HOME", folder.path().join("loop-home"))
+                .stdin(std::process::Stdio::null())
+                .output()
+                .expect("a shell")
+        };
+        let begun = shell(
+            "git config --global user.name reader && git config --global user.email reader@localhost && \
+            git init -q && echo hello > README.md && git add -A && git commit -qm begin",
+        );
+        assert!(begun.status.success(), "{begun:?}");
+        for step in typed(text) {
+            let done = shell(&step.command);
+            let printed =
+                format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+            let code = done.status.code().unwrap_or_else(|| {
+                use std::os::unix::process::ExitStatusExt;
+                128 + done.status.signal().unwrap_or(0)
+            });
+            assert_eq!(code, step.exit, "{}: {}\n{printed}", path.display(), step.command);
+            for line in &step.prints {
+                assert!(
+                    printed.contains(line.trim()),
+                    "{}: {}\nno {line:?} in\n{printed}",
+                    path.display(),
+                    step.command
+                );
+            }
+            followed += 1;
+        }
+    }
+    assert!(20 < followed, "only {followed} commands were followed");
 }

@@ -3,6 +3,7 @@
 use super::context::is_unfinished;
 use super::control::leave;
 use super::log::none;
+use super::trouble::meant;
 use super::{Context, Trouble, status};
 use crate::engine::{Answer, Command, QuestionKind, acceptable, choices};
 use crate::host::ears::call_around_us;
@@ -143,9 +144,8 @@ fn at_gate(context: &Context, mut words: Vec<String>, choice: &str, by: Option<&
             ));
         }
     };
-    if let Some(first) = words.first()
-        && workflow.gates.contains_key(first)
-    {
+    let named = words.first().and_then(|it| workflow.gates.keys().find(|gate| gate.eq_ignore_ascii_case(it)));
+    if let Some(first) = named {
         if *first != open.1 {
             let text = format!("the gate \"{first}\" does not wait; \"{}\" does", open.1);
             return Err(Trouble::usage(text, format!("loop {choice} {}", open.1)));
@@ -153,7 +153,8 @@ fn at_gate(context: &Context, mut words: Vec<String>, choice: &str, by: Option<&
         words.remove(0);
     } else if choice == "approve" && !words.is_empty() {
         let text = format!("no gate is called \"{}\"", words[0]);
-        return Err(Trouble::usage(text, format!("loop approve {}", open.1)));
+        let known = workflow.gates.keys().map(String::as_str);
+        return Err(Trouble::usage(text, format!("{}; loop approve {}", meant(&words[0], known), open.1)));
     }
     send(context, &home, &row, answer(open.0, choice, &words.join(" "), by))
 }
@@ -164,7 +165,7 @@ fn answer(question: u32, choice: &str, text: &str, by: Option<&str>) -> Command 
 }
 
 /// A person's word comes from outside every agent call.
-fn refuse_agents() -> anyhow::Result<()> {
+pub(super) fn refuse_agents() -> anyhow::Result<()> {
     match call_around_us() {
         Some(run) => Err(Trouble::usage(
             format!("this is inside an agent call of run {run}; only a person may answer"),
@@ -179,7 +180,11 @@ fn send(context: &Context, home: &Home, row: &Row, command: Command) -> anyhow::
     let (workflow, state) = status::load(home, row)?;
     let command = acceptable(&workflow, &state, command).map_err(|why| Trouble::usage(why, "loop status"))?;
     let owned = leave(home, row, &command)?;
-    let text = if owned { "recorded; the run takes it at once" } else { "recorded; loop run goes on" };
+    let text = match (owned, &state.session) {
+        (true, _) => "recorded; the run takes it at once",
+        (false, Some(_)) => "recorded; the session is told at its next stop",
+        (false, None) => "recorded; loop run goes on",
+    };
     if context.json {
         println!("{}", serde_json::json!({ "done": text }));
     } else {

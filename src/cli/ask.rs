@@ -1,14 +1,18 @@
 //! Questions at the terminal. Nothing here runs without one.
 
 use super::flags::RunFlags;
+use super::screen::{Prompt, Screen};
+use super::typing::{Keys, Typed, Typing};
 use super::{Context, Trouble};
-use crate::engine::{Answer, Command, Question, choices};
+use crate::engine::{Answer, Command, Question, QuestionKind, choices};
+use crate::host::ears::now;
 use crate::host::git::Git;
 use crate::host::tree::{Ours, Tree};
 use crate::store::Row;
 use crate::text::sanitise;
 use std::io::{BufRead, Write};
 use std::path::Path;
+use std::time::Duration;
 
 /// What a person wants with a run that rested.
 pub(super) enum Wanted {
@@ -19,60 +23,39 @@ pub(super) enum Wanted {
 
 pub(super) fn resume(row: &Row) -> anyhow::Result<Wanted> {
     eprintln!("run {} of {} is {}", &row.id[..8], row.workflow, row.status);
-    eprintln!("  input: {}", sanitise(&row.input));
+    eprintln!("  input: {}", sanitise(row.input.lines().next().unwrap_or_default()));
     eprintln!("  {}, iteration {}", row.phase.as_deref().unwrap_or("not begun"), row.iteration);
-    loop {
-        match prompt("resume, new or abort?")?.as_deref() {
-            Some("r" | "resume") => return Ok(Wanted::Resume),
-            Some("n" | "new") => return Ok(Wanted::New),
-            Some("a" | "abort") | None => return Ok(Wanted::Abort),
-            Some(_) => (),
-        }
-    }
+    Ok(match choose(&["resume", "new", "abort"])? {
+        Some("resume") => Wanted::Resume,
+        Some("new") => Wanted::New,
+        Some(_) | None => Wanted::Abort,
+    })
 }
 
-/// Asks a question of the run; `None` when the person leaves it open, or `ready` says that nobody is
-/// going to type a line.
-pub(super) fn question(
-    question: &Question,
-    ready: &mut dyn FnMut() -> anyhow::Result<bool>,
-) -> anyhow::Result<Option<Command>> {
-    let words = choices(&question.kind);
-    eprintln!();
-    eprintln!("{}", sanitise(&question.text));
+/// Whether a person wants a run of another input to make way.
+pub(super) fn new_or_abort(text: &str) -> anyhow::Result<bool> {
+    eprintln!("{}", sanitise(text));
+    Ok(choose(&["new", "abort"])? == Some("new"))
+}
+
+pub(super) fn confirm(text: &str) -> anyhow::Result<bool> {
+    eprintln!("{}", sanitise(text));
+    Ok(choose(&["yes", "no"])? == Some("yes"))
+}
+
+/// Asks until one of the words is said, or its first letter; `None` at the end of input.
+fn choose(words: &[&'static str]) -> anyhow::Result<Option<&'static str>> {
     loop {
         eprint!("{}? ", words.join(", "));
         std::io::stderr().flush()?;
-        if !ready()? {
-            eprintln!();
-            return Ok(None);
-        }
         let Some(line) = line()? else { return Ok(None) };
-        let (choice, text) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
-        let Some(word) =
-            words.iter().find(|it| **it == choice || (choice.len() == 1 && it.starts_with(choice)))
-        else {
-            continue;
-        };
-        if matches!(*word, "modify" | "changes") && text.trim().is_empty() {
-            eprintln!("{word} needs a text that says what to change");
-            continue;
+        let said = line.to_ascii_lowercase();
+        let said = words.iter().find(|it| **it == said || (said.len() == 1 && it.starts_with(&said)));
+        match said {
+            Some(word) => return Ok(Some(word)),
+            None => eprintln!("\"{}\" is none of these", sanitise(&line)),
         }
-        let answer = Answer {
-            question: question.id,
-            choice: (*word).to_owned(),
-            text: text.trim().to_owned(),
-            by: std::env::var("USER").unwrap_or_default(),
-        };
-        return Ok(Some(Command::Answer(answer)));
     }
-}
-
-/// Asks until there is an answer; `None` at the end of input.
-fn prompt(text: &str) -> anyhow::Result<Option<String>> {
-    eprint!("{text} ");
-    std::io::stderr().flush()?;
-    line()
 }
 
 fn line() -> anyhow::Result<Option<String>> {
@@ -84,20 +67,133 @@ fn line() -> anyhow::Result<Option<String>> {
     Ok(Some(line.trim().to_owned()))
 }
 
-/// Whether a person wants a run of another input to make way.
-pub(super) fn new_or_abort(text: &str) -> anyhow::Result<bool> {
-    eprintln!("{}", sanitise(text));
+/// What a wait at a question ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Something was typed.
+    Typed,
+    /// Somebody else has answered, or wants the run to end.
+    Elsewhere,
+    Nothing,
+}
+
+/// What came of a question.
+pub(super) enum Said {
+    Answer(Command),
+    /// What happened is found in the journal.
+    Elsewhere,
+    /// The person leaves it open.
+    Nothing,
+}
+
+/// Waits for a key, for somebody else, or for so long.
+pub(super) type Listen<'a> = dyn FnMut(Duration) -> anyhow::Result<Turn> + 'a;
+
+/// Says whether an answer can be taken, and how it is meant.
+pub(super) type Check<'a> = dyn Fn(Command) -> Result<Command, String> + 'a;
+
+/// Asks below what is going on.
+pub(super) fn on_screen(
+    screen: &Screen,
+    question: &Question,
+    check: &Check<'_>,
+    listen: &mut Listen<'_>,
+) -> anyhow::Result<Said> {
+    let (offer, short) = offer(&question.kind);
+    let mut prompt = Prompt { offer, short, ..Prompt::default() };
+    let mut typing = Typing::default();
+    let keys = Keys::take()?;
+    let said = loop {
+        screen.prompt(Some(&prompt));
+        // A terminal that is gone says so when it is read from.
+        let _is_gone = keys.hold();
+        match wait(question, listen)? {
+            Turn::Typed => (),
+            Turn::Elsewhere => break Said::Elsewhere,
+            Turn::Nothing => continue,
+        }
+        let bytes = keys.read()?;
+        let typed = if bytes.is_empty() { Typed::End } else { typing.keys(&bytes) };
+        prompt.typed.clone_from(&typing.text);
+        match typed {
+            Typed::More => (),
+            Typed::End => break Said::Nothing,
+            Typed::Line(line) => match meant(question, &line, check) {
+                Ok(command) => break Said::Answer(command),
+                Err(why) => prompt.note = Some(why),
+            },
+        }
+    };
+    screen.prompt(None);
+    Ok(said)
+}
+
+/// The same for a terminal on which nothing can be drawn.
+pub(super) fn in_lines(
+    question: &Question,
+    check: &Check<'_>,
+    listen: &mut Listen<'_>,
+) -> anyhow::Result<Said> {
+    let (offer, _) = offer(&question.kind);
     loop {
-        match prompt("new, abort?")?.as_deref() {
-            Some("n" | "new") => return Ok(true),
-            Some("a" | "abort") | None => return Ok(false),
-            Some(_) => (),
+        eprint!("{offer}? ");
+        std::io::stderr().flush()?;
+        loop {
+            match wait(question, listen)? {
+                Turn::Typed => break,
+                Turn::Elsewhere => {
+                    eprintln!();
+                    return Ok(Said::Elsewhere);
+                }
+                Turn::Nothing => (),
+            }
+        }
+        let Some(line) = line()? else { return Ok(Said::Nothing) };
+        match meant(question, &line, check) {
+            Ok(command) => return Ok(Said::Answer(command)),
+            Err(why) => eprintln!("{why}"),
         }
     }
 }
 
-pub(super) fn confirm(text: &str) -> anyhow::Result<bool> {
-    Ok(matches!(prompt(&format!("{text} (yes, no)"))?.as_deref(), Some("y" | "yes")))
+/// A question whose time has come is decided without us.
+fn wait(question: &Question, listen: &mut Listen<'_>) -> anyhow::Result<Turn> {
+    let left = question.deadline.map_or(u64::MAX, |it| it.since(now()));
+    if left == 0 {
+        return Ok(Turn::Elsewhere);
+    }
+    listen(Duration::from_millis(left))
+}
+
+fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, String> {
+    let line = line.trim();
+    let (choice, text) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    if choice.is_empty() {
+        return Err(format!("one of: {}", choices(&question.kind).join(", ")));
+    }
+    let answer = Answer {
+        question: question.id,
+        choice: choice.to_owned(),
+        text: text.trim().to_owned(),
+        by: std::env::var("USER").unwrap_or_default(),
+    };
+    check(Command::Answer(answer)).map_err(|why| sanitise(&why))
+}
+
+/// Returns what can be said to a question, in words and in letters.
+fn offer(kind: &QuestionKind) -> (String, String) {
+    if let QuestionKind::Check(_) = kind {
+        return ("COMMAND".to_owned(), "COMMAND".to_owned());
+    }
+    let with_text = |word: &str| matches!(word, "modify" | "changes" | "fix");
+    let list = |name: &dyn Fn(&'static str) -> &'static str| -> String {
+        let words = choices(kind).iter().map(|it| {
+            let text = if with_text(it) { " TEXT" } else { "" };
+            format!("{}{text}", name(it))
+        });
+        words.collect::<Vec<_>>().join(", ")
+    };
+    (list(&|it| it), list(&|it| &it[..1]))
 }
 
 /// A tree with uncommitted changes needs a word from a person.
@@ -122,11 +218,62 @@ pub(super) fn about_dirt(
     let more = look.dirty_count.saturating_sub(names.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let text = format!("the tree has uncommitted changes: {}{more}", sanitise(&names.join(", ")));
-    if context.is_interactive() && confirm(&format!("{text}\nwork on top of them?"))? {
-        return Ok(());
+    if context.is_interactive() {
+        eprintln!("{text}");
+        eprintln!("go: they are kept in a snapshot first, and not counted against the run");
+        if choose(&["go", "abort"])? == Some("go") {
+            return Ok(());
+        }
     }
     Err(Trouble::usage(
         text,
         "commit them, or allow them with --allow-dirty; they are kept in a snapshot first",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{meant, offer};
+    use crate::engine::{Command, Question, QuestionKind, State, Station, acceptable};
+    use crate::workflow::resolve::{Layers, Overrides, resolve};
+
+    /// Asks a question of this kind and returns how a line is meant.
+    fn say(kind: &QuestionKind, line: &str) -> Result<String, String> {
+        let preset = Some("ralph".to_owned());
+        let layers = Layers { preset, user: None, project: None, overrides: Overrides::default() };
+        let workflow = resolve(&layers, &|path| Err(path.display().to_string())).expect("the preset");
+        let question = Question { id: 7, kind: kind.clone(), text: "what?".to_owned(), deadline: None };
+        let mut state = State::new(&workflow);
+        state.station = Station::Waiting { question: question.clone(), answer: None };
+        match meant(&question, line, &|command| acceptable(&workflow, &state, command))? {
+            Command::Answer(answer) => Ok(format!("{} {}", answer.choice, answer.text).trim().to_owned()),
+            other => panic!("{other:?} is no answer"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_question_takes_its_words() {
+        let kinds = [
+            (
+                QuestionKind::Breaker,
+                "reset, skip, abort, modify TEXT",
+                "m use  the lever",
+                "modify use  the lever",
+            ),
+            (QuestionKind::Rejected, "fix TEXT, skip, abort", "Fix it", "fix it"),
+            (QuestionKind::Hourly, "wait, continue, abort", "c", "continue"),
+            (QuestionKind::Gate("look".to_owned()), "approve, changes TEXT, reject", "APPROVE", "approve"),
+            (QuestionKind::Blocked, "resume", " r ", "resume"),
+            (QuestionKind::Checkpoint("action".to_owned()), "done", "done with care", "done with care"),
+            (QuestionKind::Check("tests".to_owned()), "COMMAND", "npm test -- -q", "command npm test -- -q"),
+        ];
+        for (kind, offered, line, answer) in kinds {
+            assert_eq!(offer(&kind).0, offered);
+            assert_eq!(say(&kind, line), Ok(answer.to_owned()));
+            assert!(say(&kind, "  ").is_err(), "{kind:?}");
+        }
+        let unanswered = say(&QuestionKind::Breaker, "perhaps").expect_err("no word");
+        assert!(unanswered.contains("reset, skip, abort, modify"), "{unanswered}");
+        assert!(say(&QuestionKind::Breaker, "modify").expect_err("no text").contains("needs a text"));
+    }
 }

@@ -4,48 +4,37 @@ use super::Trouble;
 use super::context::Context;
 use super::flags::{RunFlags, split_words};
 use crate::input;
-use crate::workflow::model::Workflow;
-use crate::workflow::preset;
+use crate::workflow::model::{Given, Workflow};
 use crate::workflow::resolve::{Layers, Overrides, Source, resolve};
 use std::path::{Path, PathBuf};
 
 /// Returns the workflow that flags, files and the input decide.
 pub(super) fn workflow(context: &Context, flags: &RunFlags, project: &Path) -> anyhow::Result<Workflow> {
-    let file = match &flags.workflow {
-        Some(path) => Some(read_source(&context.dir().join(path))?),
-        None => Some(project.join(".loop/workflow.toml"))
-            .filter(|it| it.exists())
-            .map(|it| read_source(&it))
-            .transpose()?,
+    let file = flags.workflow.as_ref().map(|it| context.dir().join(it));
+    let written = file.is_some() || project.join(FILE).exists();
+    let preset = match &flags.preset {
+        Some(name) => Some(super::presets::find(name)?.name.to_owned()),
+        None if written => None,
+        None => Some(by_input(context, flags, project)?),
     };
-    let preset = match (&flags.preset, &file) {
-        (Some(name), _) => Some(preset_name(name)?),
-        (None, Some(_)) => None,
-        (None, None) => Some(by_input(context, flags, project)?),
+    let file = file.map(|it| it.to_string_lossy().into_owned());
+    let given = Given { preset, file, overrides: overrides(context, flags)? };
+    let mut workflow = read(project, &given)?;
+    workflow.given = Some(Box::new(given));
+    Ok(workflow)
+}
+
+/// The workflow file of a project.
+const FILE: &str = ".loop/workflow.toml";
+
+/// Reads the files as they are at this moment, and puts on top what was given beside them.
+pub(super) fn read(project: &Path, given: &Given) -> anyhow::Result<Workflow> {
+    let file = match &given.file {
+        Some(path) => Some(read_source(Path::new(path))?),
+        None => Some(project.join(FILE)).filter(|it| it.exists()).map(|it| read_source(&it)).transpose()?,
     };
-    let agent_args = flags.agent_cmd.as_deref().map(split_words).transpose();
-    let mut agent_args = agent_args
-        .map_err(|why| Trouble::usage(format!("--agent-cmd: {why}"), "quote it as one argument"))?;
-    // Agents run at the top of the tree; the user means the program that lies where they are.
-    if let Some(program) = agent_args.as_mut().and_then(|it| it.first_mut())
-        && program.contains('/')
-    {
-        *program = context.dir().join(&*program).to_string_lossy().into_owned();
-    }
-    let overrides = Overrides {
-        agent: flags.agent.clone(),
-        agent_args,
-        model: flags.model.clone(),
-        max: flags.max,
-        checks: flags.checks.clone(),
-        usd: flags.budget,
-        tokens: flags.tokens,
-        time: flags.time,
-        notify: flags.notify.clone(),
-        calls_per_hour: hourly_limit()?,
-        ..Overrides::default()
-    };
-    let layers = Layers { preset, user: user_config()?, project: file, overrides };
+    let overrides = given.overrides.clone();
+    let layers = Layers { preset: given.preset.clone(), user: user_config()?, project: file, overrides };
     resolve(&layers, &|path| std::fs::read_to_string(path).map_err(|error| error.to_string())).map_err(
         |problems| {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -61,12 +50,30 @@ pub(super) fn workflow(context: &Context, flags: &RunFlags, project: &Path) -> a
     )
 }
 
-fn preset_name(name: &str) -> anyhow::Result<String> {
-    if preset::find(name).is_some() {
-        return Ok(name.to_owned());
+/// What flags and the environment put on top of the files.
+pub(super) fn overrides(context: &Context, flags: &RunFlags) -> anyhow::Result<Overrides> {
+    let agent_args = flags.agent_cmd.as_deref().map(split_words).transpose();
+    let mut agent_args = agent_args
+        .map_err(|why| Trouble::usage(format!("--agent-cmd: {why}"), "quote it as one argument"))?;
+    // Agents run at the top of the tree; the user means the program that lies where they are.
+    if let Some(program) = agent_args.as_mut().and_then(|it| it.first_mut())
+        && program.contains('/')
+    {
+        *program = context.dir().join(&*program).to_string_lossy().into_owned();
     }
-    let names: Vec<&str> = preset::names().collect();
-    Err(Trouble::usage(format!("no preset is called \"{name}\""), format!("one of: {}", names.join(", "))))
+    Ok(Overrides {
+        agent: flags.agent.clone(),
+        agent_args,
+        model: flags.model.clone(),
+        max: flags.max,
+        checks: flags.checks.clone(),
+        usd: flags.budget,
+        tokens: flags.tokens,
+        time: flags.time,
+        notify: flags.notify.clone(),
+        calls_per_hour: hourly_limit()?,
+        ..Overrides::default()
+    })
 }
 
 pub(super) fn read_source(path: &Path) -> anyhow::Result<Source> {
@@ -77,10 +84,14 @@ pub(super) fn read_source(path: &Path) -> anyhow::Result<Source> {
 }
 
 pub(super) fn user_config() -> anyhow::Result<Option<Source>> {
-    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let base = base.or_else(|| std::env::var_os("HOME").map(|it| PathBuf::from(it).join(".config")));
-    let path = base.map(|it| it.join("loop/config.toml")).filter(|it| it.exists());
-    path.map(|it| read_source(&it)).transpose()
+    config_path().filter(|it| it.exists()).map(|it| read_source(&it)).transpose()
+}
+
+/// Where a person's own configuration lies; an empty or relative variable counts as unset.
+pub(super) fn config_path() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let base = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|it| it.join(".config")));
+    base.map(|it| it.join("loop/config.toml"))
 }
 
 fn hourly_limit() -> anyhow::Result<Option<u32>> {

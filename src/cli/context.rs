@@ -2,6 +2,7 @@
 
 use super::{Common, Trouble};
 use crate::store::{ByPrefix, Filter, Home, Row};
+use crate::workflow::problem::nearest;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -129,10 +130,17 @@ impl Context {
     fn by_prefix(&self, home: &Home, prefix: &str) -> anyhow::Result<Row> {
         match home.by_prefix(prefix)? {
             ByPrefix::One(row) => Ok(*row),
-            ByPrefix::None => Err(Trouble::usage(
-                format!("no run begins with \"{prefix}\""),
-                "loop runs lists those that there are",
-            )),
+            ByPrefix::None => {
+                let text = format!("no run begins with \"{prefix}\"");
+                let rows = home.runs(&Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
+                let length = prefix.chars().count().clamp(1, 8);
+                let ids = rows.iter().map(|it| &it.id[..length]);
+                let next = match nearest(prefix, ids) {
+                    Some(near) => format!("did you mean {near}? loop runs lists those that there are"),
+                    None => "loop runs lists those that there are".to_owned(),
+                };
+                Err(Trouble::usage(text, next))
+            }
             ByPrefix::Several(ids) => {
                 let text = format!("\"{prefix}\" could be any of: {}", ids.join(", "));
                 Err(Trouble::usage(text, "write more of the id"))

@@ -3,13 +3,15 @@
 //! done here.
 
 use super::context::Context;
-use super::drive::{self, Ask, Going, Reach};
-use super::{Trouble, ask};
-use crate::engine::{Command, Outcome, Station, Status};
+use super::drive::{self, Going, Reach};
+use super::flags::{OnQuestion, RunFlags, amount};
+use super::trouble::meant;
+use super::{Trouble, ask, open, reload};
+use crate::engine::{Command, Decision, Event, Outcome, State, Station, Status, decide};
 use crate::host::ears::{Ears, Signals, now};
 use crate::host::world::{Host, Leash};
 use crate::store::run::Run;
-use crate::store::{self, Home, Row};
+use crate::store::{self, Home, Row, StoreError};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -39,6 +41,24 @@ pub(super) struct ResumeFlags {
     /// Iterations of this run, over all restarts
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
+    /// Read the workflow file again; a run that has begun keeps its own copy otherwise
+    #[arg(long)]
+    reload: bool,
+    /// Money that the run may spend, in dollars
+    #[arg(long, value_name = "USD", value_parser = amount)]
+    budget: Option<f64>,
+    /// Tokens that the run may spend
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    tokens: Option<u64>,
+    /// Time that the run may work, as 90s, 45m or 2h
+    #[arg(long, value_name = "LENGTH", value_parser = crate::workflow::resolve::parse_length)]
+    time: Option<u64>,
+    /// What to do at a question
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_question: Option<OnQuestion>,
+    /// Go on without this terminal; loop attach watches it and answers its questions
+    #[arg(long)]
+    detach: bool,
 }
 
 pub(super) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
@@ -54,13 +74,17 @@ pub(super) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
     settle(&home, &row)?;
     let (_, state) = super::status::load(&home, &row)?;
     let text = match state.station {
+        Station::Working(_) if state.session.is_some() => {
+            "the session is let go at its next stop, after which loop resume goes on".to_owned()
+        }
         // Its shim still has a call, which was paid for.
         Station::Working(_) => {
             "nobody drives the run; its call ends by itself and nothing follows, or loop stop --now"
+                .to_owned()
         }
-        _ => "the run is stopped; loop run goes on",
+        _ => format!("the run is stopped; {}", going_on(&state)),
     };
-    tell(context, text);
+    tell(context, &text);
     Ok(0)
 }
 
@@ -70,8 +94,16 @@ pub(super) fn pause(context: &Context) -> anyhow::Result<u8> {
     if !owned {
         settle(&home, &row)?;
     }
-    tell(context, "the run is paused; loop run goes on");
+    let (_, state) = super::status::load(&home, &row)?;
+    tell(context, &format!("the run is paused; {}", going_on(&state)));
     Ok(0)
+}
+
+fn going_on(state: &State) -> &'static str {
+    match state.session {
+        Some(_) => "the session may stop, and loop resume goes on",
+        None => "loop run goes on",
+    }
 }
 
 pub(super) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u8> {
@@ -126,20 +158,26 @@ pub(super) fn resume(context: &Context, flags: &ResumeFlags) -> anyhow::Result<u
         None => None,
         Some(name) => {
             let found = workflow.phases.iter().position(|it| it.name.eq_ignore_ascii_case(name));
-            let names: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
+            let names = workflow.phases.iter().map(|it| it.name.as_str());
             let text = format!("no phase is called \"{name}\"");
-            Some(found.ok_or_else(|| Trouble::usage(text, format!("one of: {}", names.join(", "))))?)
+            Some(found.ok_or_else(|| Trouble::usage(text, meant(name, names)))?)
         }
     };
-    let asking = if context.is_interactive() { Ask::Here } else { Ask::Exit };
-    drive::resume(
-        context,
-        home,
-        &row,
-        &Going { reset: flags.reset, phase, most: flags.max, unblock: true },
-        &asking,
-        Reach::Far,
-    )
+    let changes = RunFlags {
+        reload: flags.reload,
+        budget: flags.budget,
+        tokens: flags.tokens,
+        time: flags.time,
+        on_question: flags.on_question,
+        ..RunFlags::default()
+    };
+    reload::before_going_on(context, &home, &row, &changes)?;
+    let asking = open::asking(&changes, context.is_interactive());
+    let going = Going { reset: flags.reset, phase, most: flags.max, unblock: true };
+    if flags.detach {
+        return super::detach::start(context, &home, &row.id, &going, flags.on_question);
+    }
+    drive::resume(context, home, &row, &going, &asking, Reach::Far)
 }
 
 fn unfinished(context: &Context) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
@@ -173,22 +211,31 @@ pub(super) fn leave(home: &Home, row: &Row, command: &Command) -> anyhow::Result
 /// ended, and nothing is begun.
 fn settle(home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
     let place = PathBuf::from(&row.place);
-    let mut run = Run::open(Rc::clone(home), &row.id, now())?;
+    let mut run = match Run::open(Rc::clone(home), &row.id, now()) {
+        Ok(run) => run,
+        // Somebody has taken it since we looked, and finds the command before anything else.
+        Err(StoreError::Held { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
     run.take_commands(now())?;
     if matches!(run.state.station, Station::Working(_)) && run.state.wish_is_urgent() {
         return drive_to_rest(home, &mut run, &place);
     }
-    while let crate::engine::Decision::Record(event) = crate::engine::decide(&run.workflow, &run.state, now())
-    {
-        let closes = matches!(event, crate::engine::Event::Held(_) | crate::engine::Event::Closed(_));
-        run.record(now(), event);
-        if closes {
-            break;
-        }
-    }
+    conclude(&mut run);
     run.commit()?;
     mirror(home, &run, &place);
     Ok(())
+}
+
+/// Records what follows from what is known, until something would have to be done.
+pub(super) fn conclude(run: &mut Run) {
+    while let Decision::Record(event) = decide(&run.workflow, &run.state, now()) {
+        let closes = matches!(event, Event::Held(_) | Event::Closed(_));
+        run.record(now(), event);
+        if closes {
+            return;
+        }
+    }
 }
 
 fn drive_to_rest(home: &Rc<Home>, run: &mut Run, place: &Path) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@ use super::{Context, Trouble};
 use crate::design::{self, Draft, Edit, KINDS, Section};
 use crate::host::detect::detect;
 use crate::host::ears::now;
+use crate::text::sanitise;
 use crate::time::Timestamp;
 use clap::{Args, ValueEnum};
 use std::io::Write;
@@ -118,9 +119,23 @@ pub(super) fn refine(context: &Context, flags: &RefineFlags) -> anyhow::Result<u
     if context.json {
         println!("{}", serde_json::json!({ "design": path, "criteria": count }));
     } else {
+        if !context.quiet {
+            // An item may have been named by a part of it, so it is said which one it was.
+            told(&text, &refined).for_each(|it| eprintln!("{}", sanitise(&it)));
+        }
         println!("{name}: {count} acceptance criteria");
     }
     Ok(0)
+}
+
+/// Returns the lines that are gone and those that came, marked as such.
+fn told(before: &str, after: &str) -> impl Iterator<Item = String> {
+    let only = |one: &str, other: &str, mark: char| {
+        let others: Vec<&str> = other.lines().collect();
+        let lines = one.lines().filter(|it| !it.trim().is_empty() && !others.contains(it));
+        lines.map(|it| format!("{mark} {it}")).collect::<Vec<_>>()
+    };
+    only(before, after, '-').into_iter().chain(only(after, before, '+'))
 }
 
 /// Returns the newest design of a project. One without a moment in its name is as old as its file.

@@ -1,11 +1,16 @@
 //! `loop doctor`: what is installed, what is allowed, and what would stop a run.
 //! Nothing is started but git and `--version` of the agents that are there.
 
-use super::Context;
+use super::context::{Context, is_unfinished, named};
+use super::{Trouble, choose, furnish};
 use crate::host::detect::detect;
+use crate::host::ears::now;
 use crate::host::git::Git;
 use crate::text::sanitise;
+use crate::time::Timestamp;
+use crate::workflow::model::{Agent, Given, Permissions};
 use serde_json::json;
+use std::path::Path;
 
 /// One thing that was looked at.
 pub(super) struct Finding {
@@ -16,13 +21,22 @@ pub(super) struct Finding {
 }
 
 pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
-    let mut found = vec![home(context), git(context)];
-    let agents = super::agents::findings();
-    let any = agents.iter().any(|it| it.good);
-    found.extend(agents.into_iter().filter(|it| it.good || !any));
-    found.push(checks(context)?);
+    let project = context.project()?;
+    let mut found = vec![home(context), git(&project)];
+    found.extend(super::agents::findings().into_iter().filter(|it| it.good));
+    found.extend(configuration(&project));
+    found.push(checks(&project));
+    found.extend(holds(context)?);
+    found.extend(unfinished(context)?);
     found.push(isolation());
     print(context, &found);
+    if !context.json && !context.quiet {
+        let stops: Vec<&str> = found.iter().filter(|it| !it.good).map(|it| it.what.as_str()).collect();
+        match stops.as_slice() {
+            [] => println!("next: loop run \"what to build\""),
+            stops => println!("what would stop a run: {}", stops.join(", ")),
+        }
+    }
     Ok(0)
 }
 
@@ -40,7 +54,7 @@ fn print(context: &Context, found: &[Finding]) {
 
 pub(super) fn print_one(finding: &Finding) {
     let mark = if finding.good { "ok     " } else { "missing" };
-    println!("{mark}  {:<10}  {}", finding.what, sanitise(&finding.says));
+    println!("{mark}  {:<10}  {}", finding.what, sanitise(finding.says.trim_end()));
     if let Some(next) = &finding.next {
         println!("         next: {}", sanitise(next));
     }
@@ -63,25 +77,84 @@ fn home(context: &Context) -> Finding {
     }
 }
 
-fn git(context: &Context) -> Finding {
-    let here = context.project().and_then(|it| Ok(Git::around(&it)?));
-    match here {
+fn git(project: &Path) -> Finding {
+    match Git::around(project) {
         Ok(git) => good("git", format!("working tree {}", git.work_tree().display())),
         Err(error) => bad("git", error.to_string(), "git init, or name a repository with -C DIR"),
     }
 }
 
-fn checks(context: &Context) -> anyhow::Result<Finding> {
-    let found = detect(&context.project()?);
+/// What flags need not say: the person's own configuration and the project's workflow, and which agent
+/// they choose with which permissions.
+fn configuration(project: &Path) -> Vec<Finding> {
+    let config = choose::config_path().map(|it| it.display().to_string()).unwrap_or_default();
+    let mut found = match choose::user_config() {
+        Ok(Some(_)) => vec![good("config", config)],
+        Ok(None) => vec![good("config", format!("{config} (none, which is fine)"))],
+        Err(error) => vec![bad("config", error.to_string(), "make it readable, or move it away")],
+    };
+    let file = project.join(".loop/workflow.toml");
+    let given = Given { preset: (!file.exists()).then(|| "ralph".to_owned()), ..Given::default() };
+    match choose::read(project, &given) {
+        Ok(mut workflow) => {
+            let says = match file.exists() {
+                true => format!("{} ({})", file.display(), workflow.name),
+                false => "none; the input decides which preset".to_owned(),
+            };
+            found.push(good("workflow", says));
+            found.push(match furnish::choose_agent(&mut workflow) {
+                Ok(()) => good("agent", allowed(&workflow.agent)),
+                Err(error) => {
+                    let next = error.downcast_ref::<Trouble>().and_then(|it| it.next.clone());
+                    bad("agent", error.to_string(), &next.unwrap_or_default())
+                }
+            });
+        }
+        Err(error) => found.push(bad("workflow", error.to_string(), "loop check says it all")),
+    }
+    found
+}
+
+fn allowed(agent: &Agent) -> String {
+    let permissions = match agent.permissions {
+        Permissions::All => "may do everything that you may",
+        Permissions::Edit => "may edit files in the working tree",
+        Permissions::Agent => "what its own settings allow",
+    };
+    format!("a run calls {}, which {permissions}", agent.cli)
+}
+
+fn holds(context: &Context) -> anyhow::Result<Vec<Finding>> {
+    let Ok(Some(home)) = context.existing_home() else { return Ok(Vec::new()) };
+    let held = home.holds()?.into_iter().filter(|it| now().0 < it.until);
+    let found = held.map(|it| {
+        let says = format!("{} is held until {}: {}", it.account, Timestamp(it.until), it.reason);
+        bad("hold", says, &format!("wait, or loop limits --clear {}", it.account))
+    });
+    Ok(found.collect())
+}
+
+fn unfinished(context: &Context) -> anyhow::Result<Vec<Finding>> {
+    let Ok(Some(home)) = context.existing_home() else { return Ok(Vec::new()) };
+    let runs = context.runs_of_project(&home)?;
+    let open = runs.iter().filter(|it| is_unfinished(it));
+    let lines = open.map(|it| match home.holder(&it.id) {
+        Some(holder) => {
+            bad("run", format!("{} (driven by {holder})", named(it)), "loop stop, or loop log -f")
+        }
+        None => good("run", named(it)),
+    });
+    Ok(lines.collect())
+}
+
+fn checks(project: &Path) -> Finding {
+    let found = detect(project);
     if found.is_empty() {
-        return Ok(bad(
-            "checks",
-            "none found in this project".to_owned(),
-            "loop run --check tests=\"COMMAND\"",
-        ));
+        let says = "none found in this project".to_owned();
+        return bad("checks", says, "loop run --check tests=\"COMMAND\", or loop setup writes it down");
     }
     let list: Vec<String> = found.iter().map(|it| format!("{}: {} ({})", it.name, it.run, it.why)).collect();
-    Ok(good("checks", list.join(", ")))
+    good("checks", list.join(", "))
 }
 
 /// Agents run as the same user without a sandbox of ours: what they change in our books is found

@@ -1,9 +1,10 @@
 //! Driving a run from the command line: until it rests, and then what the person at the terminal,
 //! or the one who is not there, wants to happen.
 
+use super::ask::{Said, Turn};
 use super::context::Context;
 use super::voice::Voice;
-use super::{ask, open, report};
+use super::{open, report};
 use crate::drive::drive;
 use crate::engine::{Answer, Command, Event, Opening, Question, QuestionKind, Rest, Status, acceptable};
 use crate::host::ears::{Ears, Heard, Signals, now};
@@ -56,6 +57,21 @@ impl Taken {
     }
 }
 
+/// A run that was taken, with its working tree, and is about to go on.
+pub(super) struct Taking {
+    taken: Taken,
+    place: PathBuf,
+    ours: Vec<String>,
+    _tree: TreeLock,
+}
+
+/// What came of taking a run.
+pub(super) enum Took {
+    Run(Box<Taking>),
+    /// A session of the agent goes on with it; that was said, and this is what to exit with.
+    Told(u8),
+}
+
 /// Takes a run that exists and drives it.
 pub(super) fn resume(
     context: &Context,
@@ -65,8 +81,28 @@ pub(super) fn resume(
     asking: &Ask,
     reach: Reach,
 ) -> anyhow::Result<u8> {
+    match take(context, &home, row, going)? {
+        Took::Run(it) => go(context, home, *it, asking, reach),
+        Took::Told(exit) => Ok(exit),
+    }
+}
+
+/// Drives what was taken.
+pub(super) fn go(
+    context: &Context,
+    home: Rc<Home>,
+    taking: Taking,
+    asking: &Ask,
+    reach: Reach,
+) -> anyhow::Result<u8> {
+    let Taking { taken, place, ours, _tree } = taking;
+    run(context, home, taken, &place, &ours, asking, reach)
+}
+
+/// Takes a run that exists.
+pub(super) fn take(context: &Context, home: &Rc<Home>, row: &Row, going: &Going) -> anyhow::Result<Took> {
     let place = PathBuf::from(&row.place);
-    let mut taken = Taken::open(&home, &row.id)?;
+    let mut taken = Taken::open(home, &row.id)?;
     let run = &mut taken.run;
     if run.state.opening == Opening::default() {
         return Err(super::Trouble::usage(
@@ -74,17 +110,17 @@ pub(super) fn resume(
             format!("loop run {:?}", row.input),
         ));
     }
-    let _tree = TreeLock::take(context.home_path(), &place)?;
+    let tree = TreeLock::take(context.home_path(), &place)?;
     let command = Command::Resume { reset: going.reset, phase: going.phase, most: going.most };
     match acceptable(&run.workflow, &run.state, command) {
         Ok(command) => run.record(now(), Event::Commanded(command)),
         Err(why) => return Err(super::Trouble::usage(why, "loop status")),
     }
     if run.state.session.is_some() {
+        super::control::conclude(run);
         run.commit()?;
-        crate::store::mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
-        super::hook::tell_how_it_goes_on(context, run);
-        return Ok(0);
+        crate::store::mirror::restore(home, &run.id, &run.workflow, &run.state, &place);
+        return Ok(Took::Told(super::hook::tell_how_it_goes_on(context, run)));
     }
     if let Some(question) =
         run.state.question().filter(|it| going.unblock && it.kind == QuestionKind::Blocked)
@@ -94,7 +130,7 @@ pub(super) fn resume(
         run.record(now(), Event::Commanded(Command::Answer(answer)));
     }
     let ours = open::ours_of(&place, run);
-    self::run(context, home, taken, &place, &ours, asking, reach)
+    Ok(Took::Run(Box::new(Taking { taken, place, ours, _tree: tree })))
 }
 
 /// Drives a run until it rests, and says how.
@@ -117,10 +153,11 @@ pub(super) fn run(
         home.grow_log()?;
     }
     let voice = Voice::new(context);
-    voice.greet(&run);
+    voice.greet(&run.id, &run.workflow);
+    voice.show(&run.workflow, &run.state, &[]);
     let mut mirror = Mirror::open(Rc::clone(&home), &run)?;
     let watcher = Box::new(|run: &Run, facts: &[_]| {
-        voice.say(run, facts);
+        voice.say(&run.workflow, &run.state, facts);
         mirror.follow(run, place, facts);
     });
     let ears = Ears::new(Rc::clone(&home), &run.id, signals)?;
@@ -131,16 +168,18 @@ pub(super) fn run(
         let rest = drive(&mut run, &mut host)?;
         match (&rest, asking) {
             (Rest::Waiting(question), Ask::Here) => {
-                let mut called = false;
-                let answer = ask::question(question, &mut || {
-                    called = !host.ears.await_input()?;
-                    Ok(!called)
+                let check = |command| acceptable(&run.workflow, &run.state, command);
+                let answer = voice.ask(question, &check, &mut |nap| {
+                    Ok(match host.ears.listen(Some(rustix::stdio::stdin()), nap)? {
+                        Heard::Answer => Turn::Typed,
+                        Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
+                        Heard::Nothing => Turn::Nothing,
+                    })
                 })?;
                 match answer {
-                    Some(command) => leave(&home, &run, &command)?,
-                    // Somebody else has answered, or wants it to end: both are found in the journal.
-                    None if called => (),
-                    None => break,
+                    Said::Answer(command) => leave(&home, &run, &command)?,
+                    Said::Elsewhere => (),
+                    Said::Nothing => break,
                 }
             }
             (Rest::Waiting(question), Ask::Wait) => wait(&mut host, question)?,
@@ -148,19 +187,14 @@ pub(super) fn run(
         }
     }
     let signal = host.ears.signals.last();
-    if let Some(command) = run.workflow.notify.clone()
-        && run.state.question().is_none()
-    {
-        host.notify(&run, &command)?;
-    }
     drop(host);
     let status = Status::of(&run.state);
     let exit = match signal {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => status.exit(),
     };
-    voice.rest(&run, status, exit);
-    report::at_end(context, &run, status);
+    voice.rest(&run.workflow, &run.state, exit);
+    report::at_end(context, &run, place);
     Ok(exit)
 }
 

@@ -37,6 +37,9 @@ pub(super) struct RunFlags {
     /// Set the counters to 0
     #[arg(long)]
     pub reset: bool,
+    /// Read the workflow file again for a run that has begun; it keeps its own copy otherwise
+    #[arg(long)]
+    pub reload: bool,
     /// What to do at a question
     #[arg(long, value_enum, value_name = "WHAT")]
     pub on_question: Option<OnQuestion>,
@@ -49,6 +52,9 @@ pub(super) struct RunFlags {
     /// Time that the run may work, as 90s, 45m or 2h
     #[arg(long, value_name = "LENGTH", value_parser = crate::workflow::resolve::parse_length)]
     pub time: Option<u64>,
+    /// Go on without this terminal; loop attach watches it and answers its questions
+    #[arg(long)]
+    pub detach: bool,
     /// Work although the tree has uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,
@@ -58,10 +64,16 @@ pub(super) struct RunFlags {
     /// The promise that the agent must make
     #[arg(long, value_name = "TEXT")]
     pub promise: Option<String>,
+    /// Jobs of the queue at once (comes with a later version)
+    #[arg(long, value_name = "N", hide = true)]
+    pub jobs: Option<String>,
+    /// The domain whose queue is meant (comes with a later version)
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub domain: Option<String>,
     /// Where the state files for other tools are written
     #[arg(long, value_name = "DIR")]
     pub mirror: Option<PathBuf>,
-    /// A command that is run at a question, a halt, and the end
+    /// A command that is run at a question, a halt, a hold and the end
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
     /// Print the next decision; start and write nothing
@@ -96,7 +108,7 @@ fn named_command(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), command.to_owned()))
 }
 
-fn amount(text: &str) -> Result<f64, String> {
+pub(super) fn amount(text: &str) -> Result<f64, String> {
     let number: f64 =
         text.trim_start_matches('$').parse().map_err(|_| format!("\"{text}\" is no amount of dollars"))?;
     if number.is_finite() && 0.0 < number { Ok(number) } else { Err("a budget is more than 0".to_owned()) }

@@ -49,7 +49,7 @@ fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
 }
 
 /// A workflow whose ways back could follow each other for ever is refused before its first call.
-fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
+pub(super) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     let proof = prove(workflow);
     if proof.ends {
         return Ok(());
@@ -58,7 +58,7 @@ fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     Err(Trouble::usage(text, "bound it with iterations = N in [limits]; loop check says more"))
 }
 
-fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
+pub(super) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
     if workflow.agent.cli.is_empty() {
         let installed: Vec<&str> =
             agent::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect();

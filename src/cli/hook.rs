@@ -8,10 +8,9 @@ use super::open::{Opened, ours_of};
 use super::{Trouble, design, status};
 use crate::drive::drive;
 use crate::engine::{Event, Rest, Session, State, Station, Status};
-use crate::hook::{self, Stop, Visit};
-use crate::host::ears::{Ears, Signals, now};
+use crate::hook::{self, Setting, Stop, Visit};
+use crate::host::ears::now;
 use crate::host::which::executable;
-use crate::host::world::{Host, Leash};
 use crate::store::mirror::Mirror;
 use crate::store::run::Run;
 use crate::store::{Home, Row, TreeLock};
@@ -99,6 +98,7 @@ fn answer(context: &Context, timeout: Duration) -> anyhow::Result<Option<String>
     };
     let here = context.elsewhere(stop.cwd.as_deref().filter(|it| it.is_dir()));
     let Some(home) = here.existing_home()? else { return Ok(None) };
+    home.leave_log()?;
     let Some(row) = run_of(&here, &home, &stop.session)? else { return Ok(None) };
     let said = match &stop.message {
         Some(message) => message.clone(),
@@ -109,12 +109,16 @@ fn answer(context: &Context, timeout: Duration) -> anyhow::Result<Option<String>
     let _tree = TreeLock::take(home.path(), &place)?;
     run.record(now(), Event::Joined(joined(&run.state, &stop)));
     let ours = ours_of(&place, &run);
-    let host = host(home, &run, &place, &ours)?;
-    let mut visit = Visit::new(host, Some(said), timeout);
+    let mut visit = visit(home, &run, &place, &ours, Some(said), timeout)?;
+    visit.take_in(&mut run)?;
     let rest = drive(&mut run, &mut visit)?;
     let cap_lifted = std::env::var("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").is_ok_and(|it| it == "0");
     let reason = match (rest, visit.prompt.take(), visit.cut) {
         (Rest::Elsewhere, Some(prompt), _) => prompt,
+        (Rest::Elsewhere, None, true) if visit.is_told_to_end() => {
+            warn("the hook was ended before its checks were; they are run at the next stop");
+            return Ok(None);
+        }
         (Rest::Elsewhere, None, true) => hook::carried_over(timeout),
         (Rest::Elsewhere | Rest::Held(_) | Rest::Waiting(_) | Rest::Closed(_), _, _) => {
             let status = Status::of(&run.state);
@@ -144,12 +148,19 @@ fn joined(state: &State, stop: &Stop) -> Session {
     }
 }
 
-fn host<'a>(home: Rc<Home>, run: &Run, place: &'a Path, ours: &[String]) -> anyhow::Result<Host<'a>> {
+fn visit<'a>(
+    home: Rc<Home>,
+    run: &Run,
+    place: &'a Path,
+    ours: &'a [String],
+    said: Option<String>,
+    timeout: Duration,
+) -> anyhow::Result<Visit<'a>> {
     let input = run.state.opening.path.as_ref().map(PathBuf::from);
     let mut mirror = Mirror::open(Rc::clone(&home), run)?;
     let watcher = Box::new(move |run: &Run, facts: &[_]| mirror.follow(run, place, facts));
-    let ears = Ears::new(home, &run.id, Signals::listen()?)?;
-    Host::new(ears, run, place, input, ours, Leash::Free, watcher)
+    let setting = Setting { home, place, folder: run.folder(), input, ours };
+    Ok(Visit::new(setting, said, timeout, watcher))
 }
 
 /// Returns the run that this session has, or may take. A run that another session has is none of
@@ -180,24 +191,36 @@ pub(super) fn runs_of_sessions(context: &Context, home: &Home) -> anyhow::Result
 pub(super) fn first_prompt(opened: &mut Opened) -> anyhow::Result<Option<String>> {
     let Opened { home, taken, place, kept, .. } = opened;
     let run = &mut taken.run;
-    let mut visit = Visit::new(host(Rc::clone(home), run, place, kept)?, None, Duration::MAX);
+    let mut visit = visit(Rc::clone(home), run, place, kept, None, Duration::MAX)?;
     drive(run, &mut visit)?;
     Ok(visit.prompt.take())
 }
 
-/// What `loop run` and `loop resume` say of a run that they cannot drive.
-pub(super) fn tell_how_it_goes_on(context: &Context, run: &Run) {
-    let status = Status::of(&run.state).word();
-    let next_step = "its session goes on at its next stop; loop hook join gives it to another one";
+/// Says what `loop run` and `loop resume` came to for a run that they cannot drive, and returns what
+/// they exit with.
+pub(super) fn tell_how_it_goes_on(context: &Context, run: &Run) -> u8 {
+    let (status, reason) = (Status::of(&run.state), run.state.reason(&run.workflow));
+    let next_step = run.state.next_step(&run.workflow);
+    let (exit, what) = match status {
+        Status::Ready | Status::Running => (0, "a session of the agent works on it".to_owned()),
+        Status::Waiting
+        | Status::Paused
+        | Status::Halted
+        | Status::Stopped
+        | Status::Capped
+        | Status::Completed
+        | Status::Cancelled => (status.exit(), reason.clone()),
+    };
+    let word = status.word();
     if context.json {
-        let object = serde_json::json!({
-            "status": status, "reason": run.state.reason(&run.workflow), "next_step": next_step, "exit": 0,
-        });
+        let object =
+            serde_json::json!({ "status": word, "reason": reason, "next_step": next_step, "exit": exit });
         println!("{object}");
     } else {
-        println!("run {} is {status}: a session of the agent works on it", &run.id[..8]);
-        println!("next: {next_step}");
+        println!("run {} is {word}: {}", &run.id[..8], sanitise(&what));
+        println!("next: {}", sanitise(&next_step));
     }
+    exit
 }
 
 fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
@@ -218,7 +241,8 @@ fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn install(context: &Context) -> anyhow::Result<u8> {
+/// Puts the stop hook beside what the project's settings hold.
+pub(super) fn install(context: &Context) -> anyhow::Result<u8> {
     let folder = context.project()?.join(".claude");
     let path = folder.join("settings.json");
     let text = match std::fs::read_to_string(&path) {

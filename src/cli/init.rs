@@ -4,7 +4,7 @@
 use super::context::Context;
 use super::flags::RunFlags;
 use super::open::{self, By, Found, Opened};
-use super::{Trouble, hook, report};
+use super::{Trouble, hook, report, setup};
 use crate::engine::{Event, Session, Status};
 use crate::host::ears::now;
 use crate::store::{Home, Row, mirror};
@@ -14,6 +14,9 @@ use clap::Args;
 pub(super) struct Flags {
     #[command(flatten)]
     run: RunFlags,
+    /// Open the next ready job of the queue (comes with a later version)
+    #[arg(long, hide = true)]
+    next: bool,
     /// A session of the agent works on it, and its stop hook asks us what comes next
     #[arg(long)]
     hook: bool,
@@ -23,8 +26,11 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    if flags.next {
+        return super::later::command("init --next", "loop init INPUT opens a run of one input");
+    }
     if flags.run.input.is_none() && !flags.hook {
-        return Err(Trouble::usage("there is nothing to open", "loop init INPUT, or loop setup"));
+        return setup::run(context, &setup::Flags::of(flags.run.preset.clone(), flags.run.agent.clone()));
     }
     if flags.hook && !flags.run.fresh {
         refuse_second(context)?;
@@ -38,20 +44,25 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             Ok(0)
         }
         Found::Before(home, row) => Err(active(&home, &row)),
-        Found::Opened(opened) if flags.hook => begin(context, *opened, flags.session.as_deref()),
-        Found::Opened(opened) => {
-            let Opened { home, taken, place, .. } = *opened;
-            let run = taken.run;
-            mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
-            if context.json {
-                println!("{}", serde_json::json!({ "run": run.id, "status": Status::of(&run.state).word() }));
-            } else {
-                println!("run {} is opened: {}", &run.id[..8], run.state.opening.input);
-                println!("next: loop run");
-            }
-            Ok(0)
-        }
+        Found::Imported(home, row) => opened(context, flags, open::retake(context, home, &row)?),
+        Found::Opened(it) => opened(context, flags, *it),
     }
+}
+
+fn opened(context: &Context, flags: &Flags, opened: Opened) -> anyhow::Result<u8> {
+    if flags.hook {
+        return begin(context, opened, flags.session.as_deref());
+    }
+    let Opened { home, taken, place, .. } = opened;
+    let run = taken.run;
+    mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
+    if context.json {
+        println!("{}", serde_json::json!({ "run": run.id, "status": Status::of(&run.state).word() }));
+    } else {
+        println!("run {} is opened: {}", &run.id[..8], run.state.opening.input);
+        println!("next: loop run");
+    }
+    Ok(0)
 }
 
 /// One session's loop is enough for a project: a second would answer the same stops.
@@ -85,7 +96,7 @@ fn begin(context: &Context, mut opened: Opened, session: Option<&str>) -> anyhow
     let prompt = hook::first_prompt(&mut opened)?;
     let run = &opened.taken.run;
     let Some(prompt) = prompt else {
-        report::at_end(context, run, Status::of(&run.state));
+        report::at_end(context, run, &opened.place);
         return Ok(Status::of(&run.state).exit());
     };
     if context.json {

@@ -24,8 +24,8 @@ const PAGE: usize = 1000;
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return none() };
-    let Some(row) = context.find(&home)? else { return none() };
+    let Some(home) = context.existing_home()? else { return nothing(context) };
+    let Some(row) = context.find(&home)? else { return nothing(context) };
     let (workflow, _) = status::load(&home, &row)?;
     let mut next = 1;
     loop {
@@ -65,6 +65,18 @@ fn print(context: &Context, workflow: &Workflow, recorded: &Recorded) {
     }
 }
 
+/// What a command that only reads says where there is nothing to read.
+pub(super) fn nothing(context: &Context) -> anyhow::Result<u8> {
+    if context.json {
+        println!("{}", serde_json::json!({ "run": null }));
+    } else {
+        eprintln!("no run in this project");
+        eprintln!("next: loop run \"what to build\"");
+    }
+    Ok(0)
+}
+
+/// What a command that changes something says where there is nothing to change.
 pub(super) fn none() -> anyhow::Result<u8> {
     Err(Trouble {
         text: "no run in this project".to_owned(),

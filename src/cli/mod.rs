@@ -24,6 +24,8 @@ macro_rules! eprint {
 mod agents;
 mod answer;
 mod ask;
+mod attach;
+mod bar;
 mod check;
 mod choose;
 mod completions;
@@ -31,23 +33,33 @@ mod context;
 mod control;
 mod demo;
 mod design;
+mod detach;
+mod dialogue;
 mod doctor;
 mod drive;
+mod examples;
+mod fit;
 mod flags;
 mod furnish;
 mod hook;
 mod init;
 mod json;
+mod later;
 mod limits;
 mod log;
+mod man;
 mod open;
 mod planning;
 mod player;
 mod presets;
 mod progress;
+#[cfg(test)]
+mod published;
+mod reload;
 mod report;
 mod restore;
 mod runs;
+mod screen;
 mod session;
 mod setup;
 mod ship;
@@ -55,7 +67,9 @@ mod show;
 mod simulate;
 mod status;
 mod trouble;
+mod typing;
 mod verify;
+mod view;
 mod voice;
 mod why;
 mod work;
@@ -84,13 +98,18 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  loop demo                                  watch a whole run in a temporary repository
-  loop run \"fix the date parser\" --agent-cmd ./agent.sh --check tests=\"cargo test\"
-  loop status                                where the run stands
-  loop why                                   why the last iteration was judged as it was";
+  loop demo                        watch a whole run in a temporary repository
+  loop doctor                      what is installed here, and what would stop a run
+  loop run \"fix the date parser\"   work until it is proven done
+  loop status                      where the run stands
+  loop why                         why the last iteration was judged as it was
+
+loop COMMAND --help has examples of each. Exit codes: 0 completed, 1 could not work, 2 usage,
+3 waits for a person, 4 halted, 5 stopped or paused, 6 cap reached, 7 held by another, 8 damaged.";
 
 /// What every command takes.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What every command takes")]
 pub(crate) struct Common {
     /// Work as if started in this directory
     #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]
@@ -115,72 +134,130 @@ pub(crate) struct Common {
 #[derive(Subcommand)]
 enum Command {
     /// Watch a whole run in a temporary repository; needs no key and leaves nothing behind
+    #[command(after_help = examples::DEMO)]
     Demo(demo::Flags),
     /// Write a short workflow file for this project
+    #[command(after_help = examples::SETUP)]
     Setup(setup::Flags),
     /// Say everything that is wrong with a workflow, or how it goes and when it ends
+    #[command(after_help = examples::CHECK)]
     Check(check::Flags),
     /// List the built-in workflows
+    #[command(after_help = examples::PRESETS)]
     Presets(presets::Flags),
     /// Play a workflow without starting anything
+    #[command(after_help = examples::SIMULATE)]
     Simulate(simulate::Flags),
     /// Continue a run or open one, and drive it until it rests
+    #[command(after_help = examples::RUN)]
     Run(Box<RunFlags>),
     /// Open a run without driving it; with --hook the agent's own session works on it
+    #[command(after_help = examples::INIT)]
     Init(Box<init::Flags>),
     /// Go on with a run without asking
+    #[command(after_help = examples::RESUME)]
     Resume(control::ResumeFlags),
     /// At most one agent call: until one iteration has been judged, or the run rests
+    #[command(after_help = examples::NEXT)]
     Next(Box<RunFlags>),
+    /// Watch a run that another process drives, and answer its questions
+    #[command(after_help = examples::ATTACH)]
+    Attach,
     /// Show where a run stands
+    #[command(after_help = examples::STATUS)]
     Status,
     /// List all runs
+    #[command(after_help = examples::RUNS)]
     Runs(runs::Flags),
     /// Show the events of a run
+    #[command(after_help = examples::LOG)]
     Log(log::Flags),
     /// Show an iteration, or the whole run as a Markdown report
+    #[command(after_help = examples::SHOW)]
     Show(show::Flags),
     /// Say why a decision was taken, with the values that decided it
+    #[command(after_help = examples::WHY)]
     Why(why::Flags),
     /// Answer a question of a run; alone it lists what is open
+    #[command(after_help = examples::ANSWER)]
     Answer(answer::Flags),
     /// Approve at a gate
+    #[command(after_help = examples::APPROVE)]
     Approve(answer::GateFlags),
     /// Ask for changes at a gate
+    #[command(after_help = examples::CHANGES)]
     Changes(answer::ChangesFlags),
     /// Reject at a gate
+    #[command(after_help = examples::REJECT)]
     Reject(answer::RejectFlags),
     /// Give guidance for the next prompt
+    #[command(after_help = examples::GUIDE)]
     Guide(answer::GuideFlags),
     /// Skip a mandatory skill, with a reason
+    #[command(after_help = examples::SKIP)]
     Skip(answer::SkipFlags),
     /// Stop after this iteration; with --now, end the call at once
+    #[command(after_help = examples::STOP)]
     Stop(control::StopFlags),
     /// End the call at once; the run can go on later
+    #[command(after_help = examples::PAUSE)]
     Pause,
     /// End a run for good
+    #[command(after_help = examples::CANCEL)]
     Cancel(control::CancelFlags),
     /// Write a design file from a sentence, to be read and refined before the work begins
+    #[command(after_help = examples::DESIGN)]
     Design(design::Flags),
     /// Change the criteria or requirements of a design that is not locked
+    #[command(after_help = examples::REFINE)]
     Refine(design::RefineFlags),
     /// What the hooks of an agent call
     #[command(subcommand)]
     Hook(hook::Command),
     /// List the snapshots of a run's working tree, or bring one back
+    #[command(after_help = examples::RESTORE)]
     Restore(restore::Flags),
     /// Branch, commit, push and pull request for a completed run
+    #[command(after_help = examples::SHIP)]
     Ship(ship::Flags),
     /// Check that nothing of a run's journal is missing or changed
+    #[command(after_help = examples::VERIFY)]
     Verify(verify::Flags),
     /// Say what is installed, what is allowed, and what would stop a run
+    #[command(after_help = examples::DOCTOR)]
     Doctor,
     /// List the agents that this program knows, and which are installed
+    #[command(after_help = examples::AGENTS)]
     Agents,
     /// Show or clear the holds that providers put on agents
+    #[command(after_help = examples::LIMITS)]
     Limits(limits::Flags),
     /// Print the completion script of a shell
+    #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Flags),
+    /// Write the manual pages into a directory
+    #[command(after_help = examples::MAN)]
+    Man(man::Flags),
+    /// The jobs of a domain (comes with a later version)
+    #[command(hide = true)]
+    Queue(later::Words),
+    /// What a completion stands on (comes with a later version)
+    #[command(hide = true)]
+    Evidence(later::Words),
+    /// A terminal interface (comes with a later version)
+    #[command(hide = true)]
+    Watch(later::Words),
+    /// A page in the browser (comes with a later version)
+    #[command(hide = true)]
+    Serve(later::Words),
+    /// A server for other agents (comes with a later version)
+    #[command(hide = true)]
+    Mcp(later::Words),
+    /// One of a fleet (comes with a later version)
+    #[command(hide = true)]
+    Worker(later::Words),
+    #[command(name = "__controller", hide = true)]
+    Controller(detach::Flags),
     #[command(name = "__agent", hide = true)]
     Player(player::Flags),
 }
@@ -210,6 +287,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Refine(flags)) => design::refine(&context, &flags),
         Some(Command::Hook(command)) => hook::run(&context, &command),
         Some(Command::Resume(flags)) => control::resume(&context, &flags),
+        Some(Command::Attach) => attach::run(&context),
         Some(Command::Status) => status::run(&context),
         Some(Command::Runs(flags)) => runs::run(&context, &flags),
         Some(Command::Log(flags)) => log::run(&context, &flags),
@@ -231,6 +309,18 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Agents) => agents::list(&context),
         Some(Command::Limits(flags)) => limits::run(&context, &flags),
         Some(Command::Completions(flags)) => completions::run(&flags),
+        Some(Command::Man(flags)) => man::run(&context, &flags),
+        Some(Command::Queue(_)) => later::command("queue", "loop run INPUT works on one thing at a time"),
+        Some(Command::Evidence(_)) => {
+            later::command("evidence", "loop show is the report, loop verify the chain")
+        }
+        Some(Command::Watch(_)) => later::command("watch", "loop log -f, or loop run on a terminal"),
+        Some(Command::Serve(_)) => later::command("serve", "loop status --json for programs"),
+        Some(Command::Mcp(_)) => {
+            later::command("mcp", "loop hook stop lets a session of an agent be the loop")
+        }
+        Some(Command::Worker(_)) => later::command("worker", "loop run in each working tree"),
+        Some(Command::Controller(flags)) => detach::control(&context, &flags),
         Some(Command::Player(flags)) => player::run(&flags),
     };
     match done {

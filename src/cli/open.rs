@@ -6,7 +6,7 @@ use super::drive::{self, Ask, Reach};
 use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
-use super::{Trouble, ask, choose, session};
+use super::{Trouble, ask, choose, detach, later, reload, session};
 use crate::engine::{Command, Decision, Effect, Event, Status, alike, decide};
 use crate::host::ears::now;
 use crate::host::git::Git;
@@ -21,9 +21,18 @@ use std::rc::Rc;
 
 pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::Result<u8> {
     let interactive = context.is_interactive();
+    detach::refuse_one_call(flags.detach, reach)?;
     match open(context, flags, By::Us)? {
         Found::Said(code) => Ok(code),
-        Found::Before(home, row) => go_on(context, home, &row, flags, reach, interactive),
+        Found::Before(home, row) | Found::Imported(home, row) => {
+            go_on(context, home, &row, flags, reach, interactive)
+        }
+        Found::Opened(it) if flags.detach => {
+            let (home, id) = (Rc::clone(&it.home), it.taken.run.id.clone());
+            // Whoever goes on takes the run and its tree, so both are let go here.
+            drop(it);
+            detach::start(context, &home, &id, &drive::Going::default(), flags.on_question)
+        }
         Found::Opened(it) => {
             drive::run(context, it.home, it.taken, &it.place, &it.kept, &asking(flags, interactive), reach)
         }
@@ -44,6 +53,8 @@ pub(super) enum Found {
     Opened(Box<Opened>),
     /// A run of the same input that is not cancelled.
     Before(Rc<Home>, Box<Row>),
+    /// One that another controller began and that was just taken over.
+    Imported(Rc<Home>, Box<Row>),
     /// Nothing was to be opened, and everything has been said.
     Said(u8),
 }
@@ -60,6 +71,7 @@ pub(super) struct Opened {
 /// Finds the run that is meant, or opens one.
 pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Result<Found> {
     refuse_nesting(flags)?;
+    later::refuse_flags(flags)?;
     let project = context.project()?;
     if let Some((home, row)) = meant_without_input(context, flags, &project)? {
         if flags.dry_run {
@@ -80,8 +92,8 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
     if let Before::Opened(row) = before(&home, flags, &project, &workflow, &input)? {
         return Ok(Found::Before(home, Box::new(row)));
     }
-    if let Some(row) = session::take_over(context, &home, flags, &project, &workflow, &input)? {
-        return Ok(Found::Before(home, Box::new(row)));
+    if let Some(row) = session::take_over(context, &home, flags, &project, &workflow, &input, by)? {
+        return Ok(Found::Imported(home, Box::new(row)));
     }
     prepare(&mut workflow, flags, &project, &input, by)?;
     let tree = TreeLock::take(context.home_path(), &place)?;
@@ -109,7 +121,7 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
         Some(id) => id,
         None => create(&home, &project, &workflow, &input, &place)?,
     };
-    session::keep_before(&home, &id, &workflow)?;
+    session::keep_before(&home, &id, &place, &workflow)?;
     exclude_mirror(&git, &workflow)?;
     let mut taken = drive::Taken::open(&home, &id)?;
     taken.run.record(now(), Event::Opened(input.opening(flags, &workflow)));
@@ -125,6 +137,15 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
         }
     }
     Ok(Found::Opened(Box::new(Opened { home, taken, place, kept, _tree: tree })))
+}
+
+/// Takes a run that was opened before, with its working tree.
+pub(super) fn retake(context: &Context, home: Rc<Home>, row: &Row) -> anyhow::Result<Opened> {
+    let place = PathBuf::from(&row.place);
+    let tree = TreeLock::take(context.home_path(), &place)?;
+    let taken = drive::Taken::open(&home, &row.id)?;
+    let kept = ours_of(&place, &taken.run);
+    Ok(Opened { home, taken, place, kept, _tree: tree })
 }
 
 /// Without an input, the project's only unfinished run of this workflow is meant, or the one that
@@ -144,7 +165,9 @@ fn meant_without_input(
     let named = match (&flags.preset, &flags.workflow) {
         (Some(preset), _) => Some(preset.clone()),
         (None, None) if !project.join(".loop/workflow.toml").exists() => None,
-        (None, _) => Some(choose::workflow(context, flags, project)?.name),
+        // Which run a file asks for cannot be said while it has mistakes, or is about to be read anew.
+        (None, _) if flags.reload => None,
+        (None, _) => choose::workflow(context, flags, project).ok().map(|it| it.name),
     };
     let fits = |row: &Row| named.as_ref().is_none_or(|it| row.workflow.eq_ignore_ascii_case(it));
     let runs = context.runs_of_project(&home)?;
@@ -211,7 +234,7 @@ pub(super) fn exclude_mirror(git: &Git, workflow: &Workflow) -> anyhow::Result<(
 }
 
 /// What to do at a question: as the flag says, else ask on a terminal and exit elsewhere.
-fn asking(flags: &RunFlags, interactive: bool) -> Ask {
+pub(super) fn asking(flags: &RunFlags, interactive: bool) -> Ask {
     match flags.on_question {
         Some(OnQuestion::Wait) => Ask::Wait,
         Some(OnQuestion::Exit) => Ask::Exit,
@@ -309,14 +332,12 @@ fn go_on(
             ask::Wanted::Abort => return Ok(5),
         }
     }
-    drive::resume(
-        context,
-        home,
-        row,
-        &drive::Going { reset: flags.reset, phase: None, most: flags.max, unblock: false },
-        &asking,
-        reach,
-    )
+    reload::before_going_on(context, &home, row, flags)?;
+    let going = drive::Going { reset: flags.reset, phase: None, most: flags.max, unblock: false };
+    if flags.detach {
+        return detach::start(context, &home, &row.id, &going, flags.on_question);
+    }
+    drive::resume(context, home, row, &going, &asking, reach)
 }
 
 fn dry_run(
@@ -370,6 +391,7 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
         Effect::Ask(question) => format!("ask: {}", question.text),
+        Effect::Tell => "tell a person where it stands".to_owned(),
         Effect::Finish => "finish".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! `loop presets`: the workflows that are built in, and their text.
 
 use super::check::{Which, path};
-use super::{Context, Trouble};
+use super::{Context, Trouble, trouble::meant};
 use crate::workflow::preset::{self, Preset};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -69,7 +69,6 @@ fn show(context: &Context, name: &str, prompts: bool) -> anyhow::Result<u8> {
 /// Returns the preset of this name, or says which there are.
 pub(super) fn find(name: &str) -> anyhow::Result<&'static Preset> {
     preset::find(name).ok_or_else(|| {
-        let names: Vec<&str> = preset::names().collect();
-        Trouble::usage(format!("no preset is called \"{name}\""), format!("one of: {}", names.join(", ")))
+        Trouble::usage(format!("no preset is called \"{name}\""), meant(name, preset::names()))
     })
 }

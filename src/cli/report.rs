@@ -2,23 +2,35 @@
 //! end, and by `loop show`.
 
 use super::Context;
-use crate::engine::{PhaseStatus, State, Status};
+use crate::engine::{Effect, Ended, Ending, Event, PhaseStatus, State, Status, Verdict};
+use crate::host::git::{Git, is_object_id};
 use crate::line::results;
+use crate::store::Home;
 use crate::store::run::Run;
 use crate::text::sanitise;
 use crate::time::length;
 use crate::workflow::model::Workflow;
 use std::fmt::Write;
+use std::path::Path;
 
-pub(super) fn at_end(context: &Context, run: &Run, status: Status) {
+pub(super) fn at_end(context: &Context, run: &Run, place: &Path) {
     if context.json || context.quiet {
         return;
     }
-    let _ = status;
-    print!("{}", sanitise(&markdown(&run.id, &run.workflow, &run.state)));
+    let text = match context.existing_home() {
+        Ok(Some(home)) => whole(&home, &run.id, place, &run.workflow, &run.state),
+        Ok(None) | Err(_) => return,
+    };
+    print!("{}", sanitise(&text));
 }
 
-pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
+/// Returns the report of a run with its calls and commits.
+pub(super) fn whole(home: &Home, id: &str, place: &Path, workflow: &Workflow, state: &State) -> String {
+    let calls = calls(home, id, workflow).unwrap_or_default();
+    markdown(id, workflow, state, &calls, &commits(place, state))
+}
+
+fn markdown(id: &str, workflow: &Workflow, state: &State, calls: &[String], commits: &[String]) -> String {
     let mut out = String::new();
     let status = Status::of(state);
     let verified = if state.verified() { "" } else { " (unverified)" };
@@ -40,7 +52,10 @@ pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
             PhaseStatus::Skipped => "skipped",
             PhaseStatus::Forced => "skipped by a person",
         };
-        let _ = writeln!(out, "- {}: {word}, {} iterations", phase.name, log.iterations);
+        let _ = match log.iterations {
+            1 => writeln!(out, "- {}: {word}, 1 iteration", phase.name),
+            count => writeln!(out, "- {}: {word}, {count} iterations", phase.name),
+        };
     }
     if let Some(baseline) = &state.baseline {
         let _ = writeln!(out, "\n## Checks\n");
@@ -56,16 +71,26 @@ pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
         if !last.is_empty() {
             let _ = writeln!(out, "- after the last call: {}", last.join(", "));
         }
-        let base = &baseline.facts;
-        if !base.commit.is_empty() && base.commit != state.seen.commit {
+        if !state.seen.files.is_empty() {
             let _ = writeln!(out, "\n## Changes\n");
-            let _ = writeln!(out, "- commits: {}..{}", short(&base.commit), short(&state.seen.commit));
             for file in state.seen.files.iter().take(20) {
                 let _ = writeln!(out, "- {file}");
             }
             if 20 < state.seen.files.len() {
                 let _ = writeln!(out, "- and {} more", state.seen.files.len() - 20);
             }
+        }
+    }
+    for (title, lines) in [("Commits", commits), ("Calls", calls)] {
+        if lines.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\n## {title}\n");
+        for line in &lines[lines.len().saturating_sub(LISTED_MOST)..] {
+            let _ = writeln!(out, "- {line}");
+        }
+        if LISTED_MOST < lines.len() {
+            let _ = writeln!(out, "- these are the last {LISTED_MOST}; loop log has all of them");
         }
     }
     let open: Vec<&String> = match (&state.feedback, status) {
@@ -81,10 +106,105 @@ pub(super) fn markdown(id: &str, workflow: &Workflow, state: &State) -> String {
             let _ = writeln!(out, "- {line}");
         }
     }
-    let _ = writeln!(out, "\nnext: {}", state.next_step(workflow));
+    // What is completed needs no step more, and this is the report that the step would be.
+    if status != Status::Completed {
+        let _ = writeln!(out, "\nnext: {}", state.next_step(workflow));
+    }
     out
 }
 
-fn short(commit: &str) -> &str {
-    commit.get(..7).unwrap_or(commit)
+/// Commits and calls that are listed; a report is for reading, and `loop log` has all of them.
+const LISTED_MOST: usize = 30;
+
+/// One line for each call: what it was for, what it cost, and what came of it.
+fn calls(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<Vec<String>> {
+    let mut lines: Vec<String> = Vec::new();
+    // A call leaves about ten events; twice that is read, so that a run's age costs nothing here.
+    let last = home.snapshot(id)?.map_or(0, |it| it.seq);
+    let mut next = (last - 20 * LISTED_MOST as i64).max(1);
+    loop {
+        let page = home.events(id, next, 1000)?;
+        let Some(last) = page.last() else { return Ok(lines) };
+        next = last.seq + 1;
+        for recorded in &page {
+            if !matches!(recorded.kind.as_str(), "began" | "ended" | "judged") {
+                continue;
+            }
+            match serde_json::from_str(&recorded.body)? {
+                Event::Began(Effect::Work(call)) => {
+                    let phase = &workflow.phases[call.phase].name;
+                    lines.push(format!("{}: {phase} iteration {}", call.number, call.iteration));
+                }
+                Event::Ended(ended) => add(&mut lines, &cost(&ended)),
+                Event::Judged(judgement) => add(&mut lines, verdict(&judgement.verdict)),
+                _ => (),
+            }
+        }
+    }
+}
+
+fn add(lines: &mut [String], words: &str) {
+    if let Some(line) = lines.last_mut() {
+        line.push_str(", ");
+        line.push_str(words);
+    }
+}
+
+fn cost(ended: &Ended) -> String {
+    let mut text = length(ended.ms);
+    if ended.usage.usd != 0.0 {
+        let _ = write!(text, ", ${:.2}", ended.usage.usd);
+    }
+    if ended.usage.tokens != 0 {
+        let _ = write!(text, ", {} tokens", ended.usage.tokens);
+    }
+    match &ended.ending {
+        Ending::Done => (),
+        Ending::Interrupted => text.push_str(", interrupted"),
+        Ending::NotStarted => text.push_str(", never started"),
+        Ending::Failed { why }
+        | Ending::TimedOut { why }
+        | Ending::Lost { why }
+        | Ending::Limited { why, .. }
+        | Ending::Refused { why }
+        | Ending::Unreachable { why } => {
+            let _ = write!(text, ", {}", why.lines().next().unwrap_or(""));
+        }
+    }
+    text
+}
+
+fn verdict(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Leave => "the phase was left",
+        Verdict::Step => "on to the next skill",
+        Verdict::Again => "again",
+        Verdict::Fail => "failed",
+        Verdict::Reject => "sent back",
+        Verdict::Stuck(_) => "stuck",
+        Verdict::Checkpoint(_) => "at a checkpoint",
+    }
+}
+
+/// Returns the commits since the run began, oldest first; none where git cannot tell.
+fn commits(place: &Path, state: &State) -> Vec<String> {
+    let Some(base) = state.baseline.as_ref().map(|it| it.facts.commit.as_str()) else { return Vec::new() };
+    let last = state.seen.commit.as_str();
+    if last.is_empty() || base == last || ![base, last].iter().all(|it| it.is_empty() || is_object_id(it)) {
+        return Vec::new();
+    }
+    let range = if base.is_empty() { last.to_owned() } else { format!("{base}..{last}") };
+    let listed = Git::open(place).and_then(|git| {
+        git.run([
+            "log",
+            "--reverse",
+            "--no-show-signature",
+            "--max-count=1000",
+            "--format=%h %s",
+            &range,
+            "--",
+        ])
+    });
+    let listed = listed.unwrap_or_default();
+    String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect()
 }

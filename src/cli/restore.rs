@@ -1,7 +1,7 @@
 //! `loop restore`: the snapshots of a run's working tree, and bringing one back. Nothing that is
 //! not in the snapshot is deleted, and the state before is kept first.
 
-use super::log::none;
+use super::log::nothing;
 use super::{Context, Trouble};
 use crate::host::git::Git;
 use crate::host::snapshot;
@@ -18,8 +18,8 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return none() };
-    let Some(row) = context.find(&home)? else { return none() };
+    let Some(home) = context.existing_home()? else { return nothing(context) };
+    let Some(row) = context.find(&home)? else { return nothing(context) };
     if home.holder(&row.id).is_some() && flags.number.is_some() {
         return Err(Trouble {
             text: "the run is being driven".to_owned(),

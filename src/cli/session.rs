@@ -10,6 +10,7 @@ use crate::engine::{Event, Facts, Status};
 use crate::host::ears::now;
 use crate::host::git::{Git, single_line};
 use crate::store::mirror::prp_session::{folder, import, place};
+use crate::store::mirror::task_state;
 use crate::store::run::Run;
 use crate::store::{Filter, Home, NewRun, Row};
 use crate::workflow::model::Workflow;
@@ -38,6 +39,43 @@ pub(super) fn settle_place(context: &Context, flags: &RunFlags, project: &Path, 
     workflow.mirror.dir = chosen.map(|it| it.to_string_lossy().into_owned());
 }
 
+/// What another controller left for a workflow.
+struct Left {
+    folder: PathBuf,
+    files: &'static [&'static str],
+    found: import::Found,
+    /// How many iterations it allows, and what it waits for, where its files say so.
+    most: Option<u32>,
+    promise: Option<String>,
+}
+
+/// Reads what another controller left in the place of this workflow's mirror.
+fn left(home: Option<&Home>, project: &Path, workflow: &Workflow) -> anyhow::Result<Option<Left>> {
+    if let Some(folder) = folder(workflow) {
+        let found = import::read(&folder, workflow, now()).map_err(|it| invalid(&folder, &it))?;
+        return Ok(found.map(|found| Left { folder, files: &FILES, found, most: None, promise: None }));
+    }
+    if workflow.mirror.off || workflow.mirror.format.as_deref() != Some("task-state") {
+        return Ok(None);
+    }
+    // The file has no id. Where this home has a run that writes it, it is that run's.
+    let name = project.to_string_lossy();
+    let own = |home: &Home, statuses: &[&str], input: Option<&str>| {
+        let own = Filter { project: Some(&name), workflow: Some(&workflow.name), ..Filter::default() };
+        home.runs(&Filter { statuses, input, limit: Some(1), ..own }).map(|it| !it.is_empty())
+    };
+    if home.map_or(Ok(false), |it| own(it, &UNFINISHED, None))? {
+        return Ok(None);
+    }
+    let read = task_state::import::read(project, now()).map_err(|it| invalid(project, &it))?;
+    let Some(task_state::import::Left { found, most, promise }) = read else { return Ok(None) };
+    if home.map_or(Ok(false), |it| own(it, &[], Some(&found.input)))? {
+        return Ok(None);
+    }
+    let (folder, most) = (project.to_owned(), Some(most));
+    Ok(Some(Left { folder, files: &[task_state::NAME], found, most, promise }))
+}
+
 /// Takes over the session of another controller that works on this input, if there is one.
 pub(super) fn take_over(
     context: &Context,
@@ -46,16 +84,21 @@ pub(super) fn take_over(
     project: &Path,
     workflow: &Workflow,
     input: &Input,
+    by: open::By,
 ) -> anyhow::Result<Option<Row>> {
-    let Some(folder) = folder(workflow).filter(|_| !flags.fresh) else { return Ok(None) };
-    let Some(found) = import::read(&folder, workflow, now()).map_err(|it| invalid(&folder, &it))? else {
+    if flags.fresh {
         return Ok(None);
-    };
+    }
+    let Some(left) = left(Some(home), project, workflow)? else { return Ok(None) };
+    let Left { folder, files, found, most, promise } = left;
     if is_known(home, &found.session)? || !is_same(&found, project, input) {
         return Ok(None);
     }
     let mut workflow = workflow.clone();
-    furnish::prepare(&mut workflow, flags, project, input, open::By::Us)?;
+    if flags.max.is_none() && most.is_some() {
+        workflow.limits.iterations = most;
+    }
+    furnish::prepare(&mut workflow, flags, project, input, by)?;
     let git = Git::around(project)?;
     let base = base(&git, &found)?;
     let id = &found.session;
@@ -72,15 +115,26 @@ pub(super) fn take_over(
         })?;
     }
     let kept = home.folder(id).join("imported");
-    keep(&folder, &kept)?;
+    keep(&folder, files, &kept)?;
+    if let Some(path) = input.path.as_ref().filter(|_| workflow.input.lock) {
+        super::design::lock(path, &input.text)?;
+    }
     open::exclude_mirror(&git, &workflow)?;
     let mut run = Run::open(Rc::clone(home), id, now())?;
-    for (at, event) in found.events(&workflow, input.opening(flags, &workflow), &base, now()) {
+    let mut opening = input.opening(flags, &workflow);
+    if let Some(promise) = promise.filter(|_| flags.promise.is_none()) {
+        opening.promise = Some(promise);
+    }
+    for (at, event) in found.events(&workflow, opening, &base, now()) {
         run.record(at, event);
     }
+    let source = match files {
+        [file] => folder.join(file),
+        _ => folder,
+    };
     let text = format!(
-        "taken over from {}: what it says was not measured here; its files are kept in {}",
-        folder.display(),
+        "taken over from {}: what it says was not measured here; a copy is kept in {}",
+        source.display(),
         kept.display()
     );
     if !context.quiet {
@@ -97,21 +151,21 @@ pub(super) fn take_over(
 /// Finds a session for `loop resume` where this home knows no run of the project.
 pub(super) fn to_resume(context: &Context) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
     let project = context.project()?;
-    let mut flags = RunFlags::default();
-    if !project.join(".loop/workflow.toml").exists() {
-        flags.preset = Some("tdd".to_owned());
+    let presets: &[&str] =
+        if project.join(".loop/workflow.toml").exists() { &[""] } else { &["tdd", "ralph"] };
+    for preset in presets {
+        let preset = Some((*preset).to_owned()).filter(|it| !it.is_empty());
+        let flags = RunFlags { preset, ..RunFlags::default() };
+        let mut workflow = choose::workflow(context, &flags, &project)?;
+        settle_place(context, &flags, &project, &mut workflow);
+        let Some(left) = left(context.existing_home()?.as_deref(), &project, &workflow)? else { continue };
+        let path = project.join(&left.found.input);
+        let input = Input::document(context, &project, &path.to_string_lossy())?;
+        let home = context.home()?;
+        let row = take_over(context, &home, &flags, &project, &workflow, &input, open::By::Us)?;
+        return Ok(row.map(|it| (home, it)));
     }
-    let Ok(mut workflow) = choose::workflow(context, &flags, &project) else { return Ok(None) };
-    settle_place(context, &flags, &project, &mut workflow);
-    let Some(folder) = folder(&workflow) else { return Ok(None) };
-    let Some(found) = import::read(&folder, &workflow, now()).map_err(|it| invalid(&folder, &it))? else {
-        return Ok(None);
-    };
-    let path = project.join(&found.input);
-    let input = Input::document(context, &project, &path.to_string_lossy())?;
-    let home = context.home()?;
-    let row = take_over(context, &home, &flags, &project, &workflow, &input)?;
-    Ok(row.map(|it| (home, it)))
+    Ok(None)
 }
 
 /// An unfinished run of another input that writes into the same place.
@@ -129,7 +183,9 @@ pub(super) fn settle_other(
     workflow: &Workflow,
     input: &Input,
 ) -> anyhow::Result<()> {
-    let Some(folder) = folder(workflow) else { return Ok(()) };
+    let Some(folder) = folder(workflow) else {
+        return settle_other_file(context, home, flags, project, workflow, input);
+    };
     let Some(other) = other(home, flags, project, &folder, workflow, input)? else { return Ok(()) };
     let (text, cost) = match &other {
         Other::Run(row) => (
@@ -163,6 +219,35 @@ pub(super) fn settle_other(
         Other::Run(row) => open::cancel(home, &row),
         Other::Files(_) => Ok(()),
     }
+}
+
+/// A state file of another design that this home does not know is a question too.
+fn settle_other_file(
+    context: &Context,
+    home: &Home,
+    flags: &RunFlags,
+    project: &Path,
+    workflow: &Workflow,
+    input: &Input,
+) -> anyhow::Result<()> {
+    if flags.fresh {
+        return Ok(());
+    }
+    let Some(left) = left(Some(home), project, workflow)? else { return Ok(()) };
+    if is_same(&left.found, project, input) {
+        return Ok(());
+    }
+    let (file, other) = (left.folder.join(left.files[0]), &left.found.input);
+    let text = format!("{} tells of an unfinished loop on {other}", file.display());
+    let cost = "a copy of the file is kept with the run that replaces it";
+    if !context.is_interactive() {
+        let next = format!("loop run {other} goes on with it; --fresh for new ({cost})");
+        return Err(Trouble { text: format!("other-input: {text}"), next: Some(next), exit: 3 }.into());
+    }
+    if !ask::new_or_abort(&format!("{text}\nnew: {cost}"))? {
+        return Err(Trouble::usage(text, format!("loop run {other} goes on with it")));
+    }
+    Ok(())
 }
 
 fn other(
@@ -210,24 +295,30 @@ const UNFINISHED: [&str; 7] = ["ready", "running", "waiting", "paused", "halted"
 const LOOKED_AT: usize = 50;
 
 /// Keeps what another controller left, before a run that takes its place writes its own files.
-pub(super) fn keep_before(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<()> {
-    let Some(folder) = folder(workflow) else { return Ok(()) };
+pub(super) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
+    let kept = home.folder(id).join("before");
+    let Some(folder) = folder(workflow) else {
+        // A file that any run of ours may have written is kept all the same: it is small.
+        let is_ours = workflow.mirror.off || workflow.mirror.format.as_deref() != Some("task-state");
+        return if is_ours { Ok(()) } else { keep(project, &[task_state::NAME], &kept) };
+    };
     let text = std::fs::read_to_string(folder.join("loop-state.json")).unwrap_or_default();
     let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let is_ours = match state["session_id"].as_str() {
         Some(session) => is_known(home, session)?,
         None => text.is_empty(),
     };
-    if is_ours { Ok(()) } else { keep(&folder, &home.folder(id).join("before")) }
+    if is_ours { Ok(()) } else { keep(&folder, &FILES, &kept) }
 }
 
-fn keep(folder: &Path, kept: &Path) -> anyhow::Result<()> {
+fn keep(folder: &Path, files: &[&str], kept: &Path) -> anyhow::Result<()> {
+    let found: Vec<&&str> = files.iter().filter(|it| folder.join(it).is_file()).collect();
+    if found.is_empty() {
+        return Ok(());
+    }
     std::fs::create_dir_all(kept)?;
-    for name in FILES {
-        let path = folder.join(name);
-        if path.is_file() {
-            std::fs::copy(&path, kept.join(name))?;
-        }
+    for name in found {
+        std::fs::copy(folder.join(name), kept.join(name))?;
     }
     Ok(())
 }

@@ -1,10 +1,9 @@
 //! `loop setup`: writes a short workflow file for this project, or with `--full` a copy of the whole
 //! preset with its prompts. What is there already is never touched: everything is looked at first, and
-//! nothing is written unless all of it can be.
+//! nothing is written unless all of it can be. On a terminal three things are asked first.
 
 use super::presets::find;
-use super::{Context, Trouble, planning};
-use crate::agent;
+use super::{Context, Trouble, dialogue, planning};
 use crate::host::detect::{Found, detect};
 use crate::workflow::model::Workflow;
 use crate::workflow::preset::Preset;
@@ -24,31 +23,57 @@ pub(super) struct Flags {
     /// The agent to call
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Put the stop hook into .claude/settings.json; without a preset, only that
+    #[arg(long)]
+    hook: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
 }
 
+impl Flags {
+    /// What `loop init` without an input means.
+    pub(super) fn of(preset: Option<String>, agent: Option<String>) -> Flags {
+        Flags { preset, full: false, agent, yes: false, hook: false }
+    }
+}
+
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    if !flags.hook {
+        return set_up(context, flags);
+    }
+    if flags.preset.is_some() {
+        match set_up(context, flags)? {
+            0 => (),
+            declined => return Ok(declined),
+        }
+    }
+    super::hook::install(context)
+}
+
+fn set_up(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let project = context.project()?;
-    let preset = match &flags.preset {
+    let mut preset = match &flags.preset {
         Some(name) => find(name)?,
         None => guess(context, &project)?,
     };
-    let found = detect(&project);
-    let mut files = if flags.full { full(preset) } else { short(preset, flags, &found)? };
+    let mut found = detect(&project);
+    let mut agent = flags.agent.clone();
+    let asks = context.is_interactive() && !flags.yes;
+    if asks {
+        refuse_overwriting(&project, std::iter::once(Path::new(FILE)))?;
+        match dialogue::ask(flags.preset.is_some(), preset, agent, found)? {
+            Some(wanted) => (preset, agent, found) = (wanted.preset, wanted.agent, wanted.checks),
+            None => return nothing(),
+        }
+    }
+    let mut files = if flags.full { full(preset) } else { short(preset, agent.as_deref(), &found)? };
     if preset.name == "plan" {
         files.extend(planning::files(&project, &found)?);
     }
-    for file in files.iter().filter(|it| !it.replaces) {
-        if project.join(&file.path).exists() {
-            let text = format!("{} is there already, and nothing was written", file.path.display());
-            return Err(Trouble::usage(text, "loop check looks at it; move it away to begin anew"));
-        }
-    }
-    if context.is_interactive() && !flags.yes && !agreed(&files)? {
-        eprintln!("nothing was written");
-        return Ok(5);
+    refuse_overwriting(&project, files.iter().filter(|it| !it.replaces).map(|it| it.path.as_path()))?;
+    if asks && !agreed(&files)? {
+        return nothing();
     }
     for file in &files {
         write(&project.join(&file.path), file)?;
@@ -59,10 +84,32 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     } else {
         paths.iter().for_each(|it| println!("{it}"));
         if !context.quiet {
-            eprintln!("next: loop check, then loop run");
+            eprintln!("next: loop check, then loop run {}", example_input(preset));
         }
     }
     Ok(0)
+}
+
+const FILE: &str = ".loop/workflow.toml";
+
+fn nothing() -> anyhow::Result<u8> {
+    eprintln!("nothing was written");
+    Ok(5)
+}
+
+fn example_input(preset: &Preset) -> &'static str {
+    match preset.name {
+        "tdd" => "docs/PRPs/NAME.md",
+        "ralph" => "\"what to build\"",
+        _ => "INPUT",
+    }
+}
+
+fn refuse_overwriting<'a>(project: &Path, paths: impl Iterator<Item = &'a Path>) -> anyhow::Result<()> {
+    let mut paths = paths;
+    let Some(there) = paths.find(|it| project.join(it).exists()) else { return Ok(()) };
+    let text = format!("{} is there already, and nothing was written", there.display());
+    Err(Trouble::usage(text, "loop check looks at it; move it away to begin anew"))
 }
 
 /// A file to write, relative to the project.
@@ -100,13 +147,13 @@ fn full(preset: &Preset) -> Vec<Wanted> {
     files
 }
 
-fn short(preset: &Preset, flags: &Flags, found: &[Found]) -> anyhow::Result<Vec<Wanted>> {
+fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Result<Vec<Wanted>> {
     let plain = resolved(&format!("extends = \"{}\"\n", preset.name))?;
     let mut text = format!(
         "# What this project changes of the preset. All of it: loop presets show {0}\nextends = \"{0}\"\n\n[agent]\n",
         preset.name
     );
-    text += &agent_line(flags.agent.as_deref());
+    text += &agent_line(agent);
     for check in found.iter().filter(|it| plain.checks.contains_key(it.name)) {
         text +=
             &format!("\n[checks.{}]\nrun = {}  # found in {}\n", check.name, quoted(&check.run), check.why);
@@ -120,13 +167,7 @@ fn short(preset: &Preset, flags: &Flags, found: &[Found]) -> anyhow::Result<Vec<
 }
 
 fn agent_line(chosen: Option<&str>) -> String {
-    let on_path = |name: &str| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).any(|it| it.join(name).is_file())
-    };
-    let installed: Vec<&str> =
-        agent::KNOWN.iter().copied().filter(|it| *it != "command" && on_path(it)).collect();
-    match (chosen, installed.as_slice()) {
+    match (chosen, dialogue::installed().as_slice()) {
         (Some(name), _) => format!("cli = {}\n", quoted(name)),
         (None, [only]) => format!("cli = \"{only}\"  # the only one installed\n"),
         (None, []) => {
@@ -152,7 +193,11 @@ fn resolved(text: &str) -> anyhow::Result<Workflow> {
 
 fn agreed(files: &[Wanted]) -> anyhow::Result<bool> {
     for file in files {
+        eprintln!();
         eprintln!("{}: {} lines", file.path.display(), file.text.lines().count());
+        for line in file.text.lines().take(SHOWN_LINES).filter(|_| !file.replaces) {
+            eprintln!("  {}", crate::text::sanitise(line));
+        }
     }
     eprint!("write them? [Y/n] ");
     std::io::stderr().flush()?;
@@ -160,6 +205,9 @@ fn agreed(files: &[Wanted]) -> anyhow::Result<bool> {
     std::io::stdin().read_line(&mut line)?;
     Ok(matches!(line.trim(), "" | "y" | "Y" | "yes") && !line.is_empty())
 }
+
+/// A short file is shown whole; of a copied preset the beginning will do.
+const SHOWN_LINES: usize = 24;
 
 fn write(path: &Path, file: &Wanted) -> anyhow::Result<()> {
     let failed = |error: std::io::Error| anyhow::anyhow!("{} cannot be written: {error}", path.display());

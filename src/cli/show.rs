@@ -1,16 +1,20 @@
 //! `loop show`: an iteration with its prompt, output, checks and changes, or the whole run.
 
-use super::log::none;
+use super::log::nothing;
 use super::{Context, Trouble, report, status};
 use crate::engine::{Call, Effect, Event, Evidence};
+use crate::host::git::Git;
 use crate::line::line;
 use crate::store::{Home, Row};
 use crate::text::sanitise;
 use clap::Args;
+use serde_json::json;
+use std::path::Path;
 
 #[derive(Args)]
 pub(super) struct Flags {
-    /// The call's number (default: the whole run as a report)
+    /// The iteration, by the number of its call as `loop log` has it (default: the whole run as a report)
+    #[arg(value_name = "N")]
     call: Option<u32>,
     /// What the agent was asked
     #[arg(long)]
@@ -21,22 +25,58 @@ pub(super) struct Flags {
     /// What the checks printed
     #[arg(long)]
     checks: bool,
+    /// What changed in the working tree from before the call to after it
+    #[arg(long)]
+    diff: bool,
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return none() };
-    let Some(row) = context.find(&home)? else { return none() };
+    let Some(home) = context.existing_home()? else { return nothing(context) };
+    let Some(row) = context.find(&home)? else { return nothing(context) };
     let (workflow, state) = status::load(&home, &row)?;
     let Some(number) = flags.call else {
-        print!("{}", sanitise(&report::markdown(&row.id, &workflow, &state)));
+        if flags.prompt || flags.output || flags.checks || flags.diff {
+            return Err(Trouble::usage(
+                "which call?",
+                format!("loop show {} --prompt", state.calls_total.max(1)),
+            ));
+        }
+        let text = report::whole(&home, &row.id, Path::new(&row.place), &workflow, &state);
+        if context.json {
+            println!("{}", super::json::pretty(&json!({ "run": row.id, "report": text })));
+        } else {
+            print!("{}", sanitise(&text));
+        }
         return Ok(0);
     };
     let Some(told) = find(&home, &row, number)? else {
         let text = format!("run {} has no call {number}", &row.id[..8]);
-        return Err(Trouble::usage(text, format!("calls are numbered 1 to {}", state.calls_total)));
+        let next = match state.calls_total {
+            0 => "no call has been made yet".to_owned(),
+            most => format!("calls are numbered 1 to {most}"),
+        };
+        return Err(Trouble::usage(text, next));
     };
     let folder = home.folder(&row.id);
-    let all = !(flags.prompt || flags.output || flags.checks);
+    let read = |name: &str| {
+        String::from_utf8_lossy(&std::fs::read(folder.join(name)).unwrap_or_default()).into_owned()
+    };
+    let stem = told.call.stem();
+    let results = || told.evidence.iter().flat_map(|it| &it.results);
+    if context.json {
+        let checks: Vec<_> = results()
+            .map(|it| json!({ "result": it, "log": if it.log.is_empty() { String::new() } else { read(&it.log) } }))
+            .collect();
+        let object = json!({
+            "run": row.id, "call": number, "phase": workflow.phases[told.call.phase].name,
+            "iteration": told.call.iteration, "events": told.events, "prompt": prompt(&folder, &stem),
+            "output": read(&format!("{stem}.out")), "stderr": read(&format!("{stem}.err")), "checks": checks,
+            "tree_before": told.before, "tree_after": told.evidence.as_ref().map(|it| &it.facts.tree),
+        });
+        println!("{}", super::json::pretty(&object));
+        return Ok(0);
+    }
+    let all = !(flags.prompt || flags.output || flags.checks || flags.diff);
     if all {
         for event in &told.events {
             if let Some(text) = line(&workflow, event) {
@@ -45,29 +85,58 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         }
     }
     if flags.prompt || all {
-        section(all, "prompt", &prompt(&folder, &told.call.stem()));
+        section(all, "prompt", &prompt(&folder, &stem));
     }
     if flags.output || all {
-        let text = |ending: &str| {
-            std::fs::read(folder.join(format!("{}.{ending}", told.call.stem()))).unwrap_or_default()
-        };
-        section(all, "output", &String::from_utf8_lossy(&text("out")));
-        let complaints = text("err");
+        section(all, "output", &read(&format!("{stem}.out")));
+        let complaints = read(&format!("{stem}.err"));
         if !complaints.is_empty() {
-            section(true, "standard error", &String::from_utf8_lossy(&complaints));
+            section(true, "standard error", &complaints);
         }
     }
     if flags.checks || all {
-        for result in told.evidence.iter().flat_map(|it| &it.results).filter(|it| !it.log.is_empty()) {
-            let text = std::fs::read(folder.join(&result.log)).unwrap_or_default();
-            section(true, &format!("check {}", result.name), &String::from_utf8_lossy(&text));
+        for result in results().filter(|it| !it.log.is_empty()) {
+            section(true, &format!("check {}", result.name), &read(&result.log));
         }
+        if flags.checks && results().next().is_none() {
+            eprintln!("no check was run for call {number}");
+        }
+    }
+    if flags.diff {
+        section(false, "diff", &diff(Path::new(&row.place), &told)?);
     }
     Ok(0)
 }
 
+/// Returns what changed from the tree before the call to the one that was measured after it. Both are
+/// asked for by the hashes that were recorded; nothing is compared with how the files are now.
+fn diff(place: &Path, told: &Told) -> anyhow::Result<String> {
+    let number = told.call.number;
+    let after = told.evidence.as_ref().map(|it| it.facts.tree.as_str()).unwrap_or_default();
+    let git = Git::open(place)?.without_repository_drivers()?;
+    for (tree, when) in [(told.before.as_str(), "before"), (after, "after")] {
+        if tree.is_empty() {
+            return Err(Trouble::usage(
+                format!("no tree was recorded {when} call {number}; it was not measured"),
+                format!("loop show {number} shows how far it came"),
+            ));
+        }
+        if git.run(["cat-file", "-e", &format!("{tree}^{{tree}}")]).is_err() {
+            return Err(Trouble::usage(
+                format!("the tree {when} call {number} ({tree}) is not in the repository any more"),
+                "git deletes what no ref holds after a while; loop restore lists the snapshots that are kept",
+            ));
+        }
+    }
+    let words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", &told.before, after, "--"];
+    let text = String::from_utf8_lossy(&git.run(words)?).into_owned();
+    Ok(if text.is_empty() { format!("call {number} changed no file") } else { text })
+}
+
 struct Told {
     call: Call,
+    /// The tree that was there before it; empty where none was recorded.
+    before: String,
     events: Vec<Event>,
     evidence: Option<Box<Evidence>>,
 }
@@ -75,6 +144,7 @@ struct Told {
 /// Returns what happened from the beginning of a call to its judgement.
 fn find(home: &Home, row: &Row, number: u32) -> anyhow::Result<Option<Told>> {
     let mut told: Option<Told> = None;
+    let mut tree = String::new();
     let mut next = 1;
     loop {
         let page = home.events(&row.id, next, 1000)?;
@@ -84,10 +154,16 @@ fn find(home: &Home, row: &Row, number: u32) -> anyhow::Result<Option<Told>> {
             let event: Event = serde_json::from_str(&recorded.body)?;
             if let Event::Began(Effect::Work(call)) = &event {
                 if call.number == number {
-                    told = Some(Told { call: call.clone(), events: Vec::new(), evidence: None });
+                    let before = tree.clone();
+                    told = Some(Told { call: call.clone(), before, events: Vec::new(), evidence: None });
                 } else if told.is_some() {
                     return Ok(told);
                 }
+            }
+            match &event {
+                Event::Baselined(it) => tree.clone_from(&it.facts.tree),
+                Event::Measured(it) => tree.clone_from(&it.facts.tree),
+                _ => (),
             }
             if let Some(told) = &mut told {
                 if let Event::Measured(evidence) = &event {
@@ -99,7 +175,7 @@ fn find(home: &Home, row: &Row, number: u32) -> anyhow::Result<Option<Told>> {
     }
 }
 
-fn prompt(folder: &std::path::Path, stem: &str) -> String {
+fn prompt(folder: &Path, stem: &str) -> String {
     let text = std::fs::read_to_string(folder.join("prompts.jsonl")).unwrap_or_default();
     let mut prompts = text.lines().filter_map(|it| serde_json::from_str::<serde_json::Value>(it).ok());
     let found = prompts.rfind(|it| it["call"] == stem);

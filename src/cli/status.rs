@@ -100,7 +100,8 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let _ = writeln!(out, "  check       {check} {word} ({})", run.replace('\n', "; "));
     }
     let breaker = state.visit.breaker.state(&phase.breaker);
-    if state.visit.breaker.no_progress != 0 || state.visit.breaker.same_error != 0 {
+    let counts = state.visit.breaker.no_progress != 0 || state.visit.breaker.same_error != 0;
+    if counts && status != Status::Completed {
         let (no_progress, same_error) = (state.visit.breaker.no_progress, state.visit.breaker.same_error);
         let _ =
             writeln!(out, "  breaker     {breaker:?}: no progress {no_progress}, same error {same_error}");

@@ -3,6 +3,7 @@
 use crate::host::git::GitError;
 use crate::store::StoreError;
 use crate::text::sanitise;
+use crate::workflow::problem::nearest;
 use std::process::ExitCode;
 
 /// A command that ends here.
@@ -27,6 +28,15 @@ impl std::fmt::Display for Trouble {
 }
 
 impl std::error::Error for Trouble {}
+
+/// Returns what a mistyped word was probably meant to be, else everything that it may be.
+pub(super) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match nearest(word, known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"? one of: {}", known.join(", ")),
+        None => format!("one of: {}", known.join(", ")),
+    }
+}
 
 /// Prints an error and returns its exit code.
 pub(crate) fn tell(error: &anyhow::Error, json: bool) -> ExitCode {

@@ -1,50 +1,50 @@
-//! What a run says while it goes on: one plain line for each fact, JSON lines, or on a terminal a
-//! line that also shows what is happening at the moment. Facts are said only after they are durable.
+//! What a run says while it goes on: one plain line for each fact, JSON lines, or on a terminal
+//! lines at the bottom that also show what is happening at the moment. Facts are said only after
+//! they are durable.
 
-use super::Context;
-use crate::engine::{Effect, Event, Status, Step};
+use super::ask::{self, Check, Listen, Said};
+use super::screen::{self, Screen};
+use super::view::View;
+use super::{Context, json};
+use crate::engine::{Effect, Event, Question, State, Status, Step};
+use crate::host::ears::now;
 use crate::host::world::Onlooker;
 use crate::line::line;
-use crate::store::run::Run;
 use crate::text::sanitise;
 use crate::time::Timestamp;
-use crate::workflow::model::Permissions;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::workflow::model::{Permissions, Workflow};
+use std::cell::Cell;
 use std::io::IsTerminal;
-use std::time::Duration;
 
 pub(super) struct Voice {
     manner: Manner,
+    /// The question that was said last.
+    told: Cell<u32>,
 }
-
-/// What stands between where a run is and what its agent is doing.
-const DOING: &str = " | now: ";
-
-/// Often enough to show that it is alive, seldom enough to cost nothing.
-const TICK: Duration = Duration::from_millis(200);
 
 enum Manner {
     Json,
     Quiet,
     Plain,
-    /// A terminal: the last line shows what is going on.
-    Live(ProgressBar),
+    /// A terminal: the last lines show what is going on.
+    Live(Screen),
 }
 
 impl Voice {
     pub(super) fn new(context: &Context) -> Voice {
-        let manner = match () {
-            () if context.json => Manner::Json,
-            () if context.quiet => Manner::Quiet,
-            () if std::io::stderr().is_terminal() => Manner::Live(live_line()),
-            () => Manner::Plain,
+        let is_terminal = std::io::stderr().is_terminal();
+        let manner = match screen::abilities() {
+            _ if context.json => Manner::Json,
+            _ if context.quiet => Manner::Quiet,
+            Some(in_colour) if is_terminal => Manner::Live(Screen::new(View::default(), in_colour)),
+            Some(_) | None => Manner::Plain,
         };
-        Voice { manner }
+        Voice { manner, told: Cell::new(0) }
     }
 
     /// The first line of every run: who works, with what, and what proves it.
-    pub(super) fn greet(&self, run: &Run) {
-        let agent = &run.workflow.agent;
+    pub(super) fn greet(&self, id: &str, workflow: &Workflow) {
+        let agent = &workflow.agent;
         let name = if agent.cli == "command" { agent.args.join(" ") } else { agent.cli.clone() };
         let model = agent.model.as_deref().unwrap_or("its own model");
         let permissions = match agent.permissions {
@@ -52,8 +52,7 @@ impl Voice {
             Permissions::Edit => "may edit",
             Permissions::Agent => "its own permissions",
         };
-        let checks: Vec<String> = run
-            .workflow
+        let checks: Vec<String> = workflow
             .checks
             .iter()
             .filter_map(|(name, check)| {
@@ -61,105 +60,108 @@ impl Voice {
             })
             .collect();
         let checks = if checks.is_empty() { "none, unverified".to_owned() } else { checks.join(", ") };
-        let id = &run.id[..8];
         self.line(&format!(
-            "run {id} · {} · agent {name}, {model}, {permissions} · checks: {checks}",
-            run.workflow.name
+            "run {} · {} · agent {name}, {model}, {permissions} · checks: {checks}",
+            &id[..8],
+            workflow.name
         ));
     }
 
-    pub(super) fn say(&self, run: &Run, facts: &[(Timestamp, Event)]) {
+    /// Says what has happened, and shows what it led to.
+    pub(super) fn say(&self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
         for (at, event) in facts {
             match &self.manner {
                 Manner::Json => println!("{}", json_line(*at, event)),
                 Manner::Quiet => (),
                 Manner::Plain | Manner::Live(_) => {
-                    if let Some(text) = line(&run.workflow, event) {
+                    if let Some(text) = line(workflow, event) {
                         self.line(&text);
+                    }
+                    if let Event::Began(Effect::Ask(question)) = event {
+                        self.told.set(question.id);
                     }
                 }
             }
         }
-        if let Manner::Live(bar) = &self.manner {
-            bar.set_message(sanitise(&doing(run)));
-            // Nothing may move on the screen while a person is asked.
-            match run.state.question() {
-                Some(_) if bar.is_hidden() => (),
-                Some(_) => {
-                    bar.disable_steady_tick();
-                    bar.set_draw_target(ProgressDrawTarget::hidden());
-                }
-                None if !bar.is_hidden() => (),
-                None => {
-                    bar.set_draw_target(ProgressDrawTarget::stderr());
-                    bar.enable_steady_tick(TICK);
-                }
-            }
+        self.show(workflow, state, facts);
+    }
+
+    /// Shows where a run stands, without a word about how it came there.
+    pub(super) fn show(&self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
+        if let Manner::Live(screen) = &self.manner {
+            screen.show(|view| {
+                view.begin(now());
+                view.follow(workflow, state, facts);
+            });
         }
     }
 
     /// Returns who shows what an agent is doing, where somebody looks on.
     pub(super) fn onlooker(&self) -> Option<Onlooker<'static>> {
-        let Manner::Live(bar) = &self.manner else { return None };
-        let bar = bar.clone();
-        Some(Box::new(move |doing| {
-            let before = bar.message();
-            let standing = before.split(DOING).next().unwrap_or_default().to_owned();
-            bar.set_message(format!("{standing}{DOING}{}", sanitise(doing)));
-        }))
+        let Manner::Live(screen) = &self.manner else { return None };
+        let screen = screen.clone();
+        Some(Box::new(move |doing| screen.show(|view| view.act(doing))))
+    }
+
+    /// Asks a question until it is answered, here or elsewhere.
+    pub(super) fn ask(
+        &self,
+        question: &Question,
+        check: &Check<'_>,
+        listen: &mut Listen<'_>,
+    ) -> anyhow::Result<Said> {
+        if self.told.replace(question.id) != question.id {
+            let text = format!("question {}: {}", question.id, question.text);
+            match &self.manner {
+                Manner::Plain | Manner::Live(_) => self.line(&text),
+                Manner::Json | Manner::Quiet => eprintln!("{}", sanitise(&text)),
+            }
+        }
+        match &self.manner {
+            Manner::Live(screen) => ask::on_screen(screen, question, check, listen),
+            Manner::Json | Manner::Quiet | Manner::Plain => ask::in_lines(question, check, listen),
+        }
     }
 
     /// The last words: why it rests, and what a person can do.
-    pub(super) fn rest(&self, run: &Run, status: Status, exit: u8) {
-        let (reason, next_step) = (run.state.reason(&run.workflow), run.state.next_step(&run.workflow));
-        if let Manner::Live(bar) = &self.manner {
-            bar.finish_and_clear();
-        }
+    pub(super) fn rest(&self, workflow: &Workflow, state: &State, exit: u8) {
+        let status = Status::of(state);
+        self.end(status.word(), &state.reason(workflow), &state.next_step(workflow), exit);
+    }
+
+    /// Last words of any kind.
+    pub(super) fn end(&self, status: &str, reason: &str, next_step: &str, exit: u8) {
+        self.close();
         if let Manner::Json = self.manner {
             let object = serde_json::json!({
-                "status": status.word(), "reason": reason, "next_step": next_step, "exit": exit,
+                "status": status, "reason": reason, "next_step": next_step, "exit": exit,
             });
-            println!("{}", super::json::line(&object));
+            println!("{}", json::line(&object));
             return;
         }
-        eprintln!("{}: {}", status.word(), sanitise(&reason));
-        eprintln!("next: {}", sanitise(&next_step));
+        eprintln!("{status}: {}", sanitise(reason));
+        eprintln!("next: {}", sanitise(next_step));
+    }
+
+    fn close(&self) {
+        if let Manner::Live(screen) = &self.manner {
+            screen.close();
+        }
     }
 
     fn line(&self, text: &str) {
-        let text = sanitise(text);
         match &self.manner {
-            Manner::Live(bar) if bar.is_hidden() => eprintln!("{text}"),
-            Manner::Live(bar) => bar.println(text),
-            Manner::Plain => eprintln!("{text}"),
+            Manner::Live(screen) => screen.line(text),
+            Manner::Plain => eprintln!("{}", sanitise(text)),
             Manner::Json | Manner::Quiet => (),
         }
     }
 }
 
-fn live_line() -> ProgressBar {
-    let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is ours");
-    bar.set_style(style);
-    bar.enable_steady_tick(TICK);
-    bar
-}
-
-fn doing(run: &Run) -> String {
-    let state = &run.state;
-    let phase = &run.workflow.phases[state.phase];
-    let percent = state.progress_percent(&run.workflow);
-    let most = state.iterations_limit(&run.workflow).map(|it| format!("/{it}")).unwrap_or_default();
-    let tests = match (state.visit.metrics.get("tests_passing"), state.visit.metrics.get("tests_total")) {
-        (Some(passing), Some(total)) => format!(" | {}/{} tests passing", passing.value, total.value),
-        _ => String::new(),
-    };
-    let iteration = state.visit.iteration + 1;
-    format!(
-        "[{}] iteration {iteration}{most}{tests} | {percent} % | {}",
-        phase.name,
-        state.reason(&run.workflow)
-    )
+impl Drop for Voice {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 fn json_line(at: Timestamp, event: &Event) -> String {
@@ -171,5 +173,5 @@ fn json_line(at: Timestamp, event: &Event) -> String {
             object["skill"] = skill.clone().into();
         }
     }
-    super::json::line(&object)
+    json::line(&object)
 }

@@ -1,6 +1,6 @@
 //! `loop why`: the decision in plain words, with the values that decided it.
 
-use super::log::none;
+use super::log::nothing;
 use super::{Context, Trouble, status};
 use crate::engine::{Event, Judgement, Source, Verdict};
 use crate::line::line;
@@ -17,8 +17,8 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return none() };
-    let Some(row) = context.find(&home)? else { return none() };
+    let Some(home) = context.existing_home()? else { return nothing(context) };
+    let Some(row) = context.find(&home)? else { return nothing(context) };
     let (workflow, state) = status::load(&home, &row)?;
     let Some((seq, judgement)) = find(&home, &row, flags.seq)? else {
         if let Some(seq) = flags.seq {

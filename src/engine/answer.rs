@@ -5,6 +5,7 @@ use super::event::Outcome;
 use super::question::QuestionKind;
 use super::state::{State, Station};
 use crate::workflow::model::{PhaseId, Workflow};
+use crate::workflow::problem::nearest;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +97,9 @@ pub(crate) fn acceptable(workflow: &Workflow, state: &State, command: Command) -
             Err("a skill is skipped only with a reason".to_owned())
         }
         Command::Skip { ref skill, .. } if !workflow.phases.iter().any(|it| it.skills.contains(skill)) => {
-            Err(format!("no phase has a skill \"{skill}\""))
+            let known = workflow.phases.iter().flat_map(|it| &it.skills).map(String::as_str);
+            let meant = nearest(skill, known).map(|it| format!("; did you mean \"{it}\"?"));
+            Err(format!("no phase has a skill \"{skill}\"{}", meant.unwrap_or_default()))
         }
         Command::Resume { phase: Some(phase), .. } if state.phase < phase => {
             Err(format!("{} has not been reached", workflow.phases[phase].name))
@@ -125,8 +128,10 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     let said = answer.choice.trim().to_ascii_lowercase();
     let choice = words.iter().find(|word| **word == said || (said.len() == 1 && word.starts_with(&said)));
     let Some(choice) = choice else {
+        let meant = nearest(&said, words.iter().copied());
+        let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
         return Err(format!(
-            "\"{}\" is no answer to this question; one of: {}",
+            "\"{}\" is no answer to this question; {meant}one of: {}",
             answer.choice,
             words.join(", ")
         ));

@@ -117,6 +117,7 @@ impl State {
                 self.station = Station::Between;
             }
             Event::Waits { until, why, wait } => {
+                self.told = false;
                 self.wait = Some(Waiting { until: *until, why: why.clone(), wait: *wait });
                 self.retry.count += u32::from(*wait == Wait::Backoff);
                 self.station = Station::Ready;
@@ -162,6 +163,7 @@ impl State {
                 self.station = Station::Ready;
             }
             Event::Held(hold) => {
+                self.told = false;
                 self.hold = Some(hold.clone());
                 self.wish = None;
                 if let Station::Waiting { answer: Some(_), .. } = self.station {
@@ -169,6 +171,7 @@ impl State {
                 }
             }
             Event::Commanded(command) => self.obey(command),
+            Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(why.clone()),
             Event::Finished { trouble } => {
                 if let Some(trouble) = trouble {
@@ -178,6 +181,7 @@ impl State {
             }
             Event::Noted { text } => self.warn(text.clone()),
             Event::Closed(outcome) => {
+                self.told = false;
                 self.wish = None;
                 self.hold = None;
                 self.wait = None;
@@ -211,6 +215,7 @@ impl State {
                 self.phases[self.phase].end(at, PhaseStatus::Completed, "both halves of the exit rule hold");
                 self.station = Station::Finishing;
             }
+            Effect::Tell => self.told = true,
             Effect::Workspace
             | Effect::Baseline
             | Effect::List
@@ -259,6 +264,7 @@ impl State {
             }
             Ending::Limited { why, until } => {
                 let until = until.unwrap_or_else(|| at.plus(workflow.limits.provider_wait));
+                self.told = false;
                 self.wait = Some(Waiting { until, why: why.clone(), wait: Wait::Provider });
                 Station::Ready
             }

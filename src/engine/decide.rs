@@ -24,7 +24,7 @@ const VOIDS_MOST: u32 = 8;
 
 /// Answers the question that the whole program exists for: what should happen now?
 pub(crate) fn decide(workflow: &Workflow, state: &State, now: Timestamp) -> Decision {
-    if let Some(decision) = wished(state) {
+    if let Some(decision) = wished(workflow, state) {
         return decision;
     }
     let phase = &workflow.phases[state.phase];
@@ -45,17 +45,21 @@ pub(crate) fn decide(workflow: &Workflow, state: &State, now: Timestamp) -> Deci
         }
         Station::Finishing => Decision::Perform(Effect::Finish),
         Station::Finished => Decision::Record(Event::Closed(Outcome::Completed)),
+        Station::Closed(_) if is_to_be_told(workflow, state) => Decision::Perform(Effect::Tell),
         Station::Closed(outcome) => Decision::Rest(Rest::Closed(outcome.clone())),
     }
 }
 
 /// What a person wants, where it can be done at this station.
-fn wished(state: &State) -> Option<Decision> {
+fn wished(workflow: &Workflow, state: &State) -> Option<Decision> {
     if matches!(state.station, Station::Working(_) | Station::Closed(_)) {
         return None;
     }
     if state.wish == Some(Wish::Cancel) {
         return Some(Decision::Record(Event::Closed(Outcome::Cancelled)));
+    }
+    if state.hold.is_some() && is_to_be_told(workflow, state) {
+        return Some(Decision::Perform(Effect::Tell));
     }
     if let Some(hold) = &state.hold {
         return Some(Decision::Rest(Rest::Held(hold.clone())));
@@ -69,6 +73,11 @@ fn wished(state: &State) -> Option<Decision> {
     }
 }
 
+/// Whether somebody wants to hear of a rest, and has not yet.
+fn is_to_be_told(workflow: &Workflow, state: &State) -> bool {
+    workflow.notify.is_some() && !state.told
+}
+
 /// May another agent go out? Waits and limits first, then the breaker, then what the call needs.
 fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> Decision {
     let hold = |kind, reason| Decision::Record(Event::Held(Hold { kind, reason }));
@@ -79,6 +88,10 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         return contain(state);
     }
     if let Some(wait) = &state.wait {
+        let is_short = wait.wait == Wait::Backoff;
+        if now < wait.until && !is_short && is_to_be_told(workflow, state) {
+            return Decision::Perform(Effect::Tell);
+        }
         if now < wait.until {
             return Decision::Perform(Effect::Sleep { until: wait.until, why: wait.why.clone() });
         }

@@ -57,6 +57,8 @@ pub(crate) enum Effect {
     Sleep { until: Timestamp, why: String },
     /// Tell a person that there is a question.
     Ask(Question),
+    /// Tell a person that the run rests, or waits for a provider.
+    Tell,
     /// What the workflow does at the end.
     Finish,
 }
@@ -65,7 +67,7 @@ impl Effect {
     /// Whether it must never happen twice, so that its intent is written down first.
     pub(crate) fn happens_once(&self) -> bool {
         match self {
-            Effect::Work(_) | Effect::Ask(_) | Effect::Workspace | Effect::Finish => true,
+            Effect::Work(_) | Effect::Ask(_) | Effect::Tell | Effect::Workspace | Effect::Finish => true,
             Effect::Baseline
             | Effect::List
             | Effect::Collect(_)
@@ -210,6 +212,10 @@ pub(crate) enum Event {
     Retried,
     Held(Hold),
     Commanded(Command),
+    /// A person had the workflow read again, or gave other values for these keys.
+    Reloaded {
+        keys: Vec<String>,
+    },
     Refused {
         command: Command,
         why: String,
@@ -257,6 +263,7 @@ impl Event {
             Event::Retried => "retried",
             Event::Held(_) => "held",
             Event::Commanded(_) => "commanded",
+            Event::Reloaded { .. } => "reloaded",
             Event::Refused { .. } => "refused",
             Event::Finished { .. } => "finished",
             Event::Noted { .. } => "noted",

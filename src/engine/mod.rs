@@ -40,6 +40,6 @@ pub(crate) use limits::Wait;
 pub(crate) use metrics::{Metric, Source, known_red};
 pub(crate) use question::{Question, QuestionKind};
 pub(crate) use signature::signature;
-pub(crate) use state::{State, Station};
+pub(crate) use state::{State, Station, Wish};
 pub(crate) use status::Status;
 pub(crate) use visit::PhaseStatus;

@@ -94,6 +94,9 @@ pub(crate) struct State {
     /// A person went on past the open question.
     #[serde(default)]
     pub withdrawn: bool,
+    /// A person has been told of the hold, the wait or the end that the run is at.
+    #[serde(default)]
+    pub told: bool,
     /// Processes that could not be ended.
     pub left: Vec<Left>,
     pub contain_tried: bool,
@@ -214,6 +217,7 @@ impl State {
             move_to: None,
             questions: 0,
             withdrawn: false,
+            told: false,
             left: Vec::new(),
             contain_tried: false,
             unproven: false,

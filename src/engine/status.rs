@@ -1,7 +1,7 @@
 //! What a run's state is called outside: the contract's status words, the reason, the next step
 //! and the exit code. Presets have words of their own for these; mirrors translate.
 
-use super::event::{HoldKind, Outcome};
+use super::event::{HoldKind, Outcome, Session};
 use super::question::QuestionKind;
 use super::state::{State, Station};
 use super::visit::PhaseStatus;
@@ -130,18 +130,60 @@ impl State {
                 }
             };
         }
+        if let Some(session) = &self.session {
+            return self.next_step_of_session(workflow, status, session);
+        }
         match status {
             Status::Completed => "loop show".to_owned(),
             Status::Cancelled => "loop run --fresh".to_owned(),
-            Status::Capped => {
-                let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
-                format!("loop run --max {}", most.saturating_add(10).max(self.iterations_total + 10))
-            }
+            Status::Capped => format!("loop run --max {}", self.iterations_most_after(workflow)),
             Status::Halted => "loop resume --reset".to_owned(),
-            Status::Ready | Status::Running | Status::Waiting | Status::Paused | Status::Stopped => {
-                "loop run".to_owned()
+            Status::Stopped => format!("loop run{}", self.higher_limit(workflow)),
+            Status::Ready | Status::Running | Status::Waiting | Status::Paused => "loop run".to_owned(),
+        }
+    }
+
+    /// `loop run` starts no agent for a run that a session works on; it can only lift what holds it.
+    fn next_step_of_session(&self, workflow: &Workflow, status: Status, session: &Session) -> String {
+        match status {
+            Status::Completed => "loop show".to_owned(),
+            Status::Cancelled => "loop init --hook --fresh".to_owned(),
+            Status::Capped => {
+                let most = self.iterations_most_after(workflow);
+                format!("loop resume --max {most}, then the session goes on at its next stop")
+            }
+            Status::Halted => "loop resume --reset, then the session goes on at its next stop".to_owned(),
+            Status::Paused | Status::Stopped => {
+                "loop resume, then the session goes on at its next stop".to_owned()
+            }
+            Status::Ready | Status::Running | Status::Waiting if session.id.is_empty() => {
+                "the next session that stops in this project takes it; loop cancel ends it".to_owned()
+            }
+            Status::Ready | Status::Running | Status::Waiting => {
+                "its session goes on at its next stop; loop hook join gives it to another".to_owned()
             }
         }
+    }
+
+    /// Returns the flag that a run needs which has used up what it may spend.
+    fn higher_limit(&self, workflow: &Workflow) -> String {
+        let (limits, spent) = (&workflow.limits, &self.spent);
+        if limits.usd.is_some_and(|most| most <= spent.usd) {
+            return format!(" --budget {:.2}", spent.usd * 2.0);
+        }
+        if limits.tokens.is_some_and(|most| most <= spent.tokens) {
+            return format!(" --tokens {}", spent.tokens.saturating_mul(2));
+        }
+        if limits.time.is_some_and(|most| most <= spent.ms) {
+            return format!(" --time {}s", (spent.ms / 1000 + 1).saturating_mul(2));
+        }
+        String::new()
+    }
+
+    /// Returns a limit of iterations that lets a capped run go on.
+    fn iterations_most_after(&self, workflow: &Workflow) -> u32 {
+        let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
+        most.saturating_add(10).max(self.iterations_total.saturating_add(10))
     }
 
     /// Whether everything that conditions used was measured.

@@ -69,7 +69,7 @@ struct Block {
 }
 
 /// Each block of a message stands on a line of its own, under the message's id.
-fn last_of(tail: &[u8]) -> Option<String> {
+pub(crate) fn last_of(tail: &[u8]) -> Option<String> {
     let mut texts: Vec<String> = Vec::new();
     let mut id: Option<Option<String>> = None;
     for line in tail.split(|it| *it == b'\n').rev() {

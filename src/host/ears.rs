@@ -22,6 +22,8 @@ pub(crate) struct Ears {
     run: String,
     wake: Wake,
     pub(crate) signals: Signals,
+    /// Whether a signal pauses the run, as a person's would.
+    pub(crate) pauses: bool,
 }
 
 /// What a wait ended with.
@@ -42,7 +44,7 @@ impl Ears {
     /// between is heard here.
     pub(crate) fn new(home: Rc<Home>, run: &str, signals: Signals) -> anyhow::Result<Ears> {
         let wake = Wake::listen(&home.folder(run))?;
-        Ok(Ears { home, run: run.to_owned(), wake, signals })
+        Ok(Ears { home, run: run.to_owned(), wake, signals, pauses: true })
     }
 
     /// Waits until something happens, at most for a nap.
@@ -50,7 +52,7 @@ impl Ears {
         let answered = self.wait(answer, nap.min(LONGEST_NAP))?;
         if let Some(signal) = self.signals.take() {
             let impatient = 1 < self.signals.count;
-            if !impatient {
+            if !impatient && self.pauses {
                 self.leave_pause(signals::reason(signal))?;
             }
             return Ok(Heard::Now { impatient });
@@ -63,17 +65,6 @@ impl Ears {
             return Ok(Heard::Command);
         }
         Ok(if answered { Heard::Answer } else { Heard::Nothing })
-    }
-
-    /// Waits until a line can be read from standard input; says no when somebody called before.
-    pub(crate) fn await_input(&mut self) -> anyhow::Result<bool> {
-        loop {
-            match self.listen(Some(rustix::stdio::stdin()), LONGEST_NAP)? {
-                Heard::Answer => return Ok(true),
-                Heard::Command | Heard::Now { .. } => return Ok(false),
-                Heard::Nothing => (),
-            }
-        }
     }
 
     fn wait(&self, answer: Option<BorrowedFd<'_>>, nap: Duration) -> anyhow::Result<bool> {

@@ -5,7 +5,7 @@
 use super::change::{self, Change};
 use super::git::GitError;
 use super::tree::{Look, Tree};
-use crate::engine::Facts;
+use crate::engine::{Facts, Station};
 use crate::input;
 use crate::store::run::Run;
 use crate::value::Value;
@@ -50,16 +50,42 @@ pub(super) fn gather(tree: &Tree, look: &Look, run: &Run, input: Option<&Path>) 
         put(&mut values, name, holds(tree, fact, &base.tree, look, &since_start)?);
     }
     count_files(&run.workflow, &since_start, &mut values);
-    if let Some(text) = input.and_then(|it| std::fs::read_to_string(it).ok()) {
-        put(&mut values, "criteria_open", input::criteria(&text).open);
-        let broken = state.opening.lock.as_ref().is_some_and(|lock| input::lock(&text) != *lock);
-        put(&mut values, "input_changed", broken);
-    }
-    if !values.contains_key("criteria_open") {
-        put(&mut values, "criteria_open", 0u32);
-    }
+    values.extend(of_input(run, input));
     let names = since_start.iter().take(FILES_NAMED).map(|it| it.path.to_string_lossy().into_owned());
     Ok(Facts { commit, tree: look.tree.clone(), files: names.collect(), values })
+}
+
+/// Returns what the input says: how many of its boxes are open, and whether its lock is broken.
+pub(crate) fn of_input(run: &Run, input: Option<&Path>) -> BTreeMap<String, Value> {
+    let mut values = BTreeMap::new();
+    put(&mut values, "criteria_open", 0u32);
+    if let Some(text) = input.and_then(|it| std::fs::read_to_string(it).ok()) {
+        put(&mut values, "criteria_open", input::criteria(&text).open);
+        let broken = run.state.opening.lock.as_ref().is_some_and(|lock| input::lock(&text) != *lock);
+        put(&mut values, "input_changed", broken);
+    }
+    values
+}
+
+/// Criteria that a promise left open are named up to here; a longer list is the design itself.
+const OPEN_NAMED: usize = 20;
+
+/// Returns what is to be noted about the locked input.
+pub(crate) fn notes_on_input(run: &Run, input: Option<&Path>) -> Vec<String> {
+    let Some((path, lock)) = input.zip(run.state.opening.lock.as_ref()) else { return Vec::new() };
+    let name = run.state.opening.document();
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let promised =
+        matches!(&run.state.station, Station::Reported(turn) if turn.ended.report.signal.is_some());
+    let mut notes = Vec::new();
+    if promised {
+        let open = input::open_criteria(&text);
+        notes.extend(open.iter().take(OPEN_NAMED).map(|it| format!("not ticked in {name}: {it}")));
+    }
+    if input::lock(&text) != *lock {
+        notes.push(format!("{name} is locked and was changed beyond its checkboxes"));
+    }
+    notes
 }
 
 fn put(values: &mut BTreeMap<String, Value>, name: &str, value: impl Into<Value>) {

@@ -8,23 +8,23 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Twice a second is as fast as anybody reads.
-pub(super) const EVERY: Duration = Duration::from_millis(500);
+pub(crate) const EVERY: Duration = Duration::from_millis(500);
 
 /// An output that grows faster than this for each look is shown late, not lost.
 const BYTES_PER_LOOK: u64 = 8 << 20;
 
-pub(super) struct Glance {
+pub(crate) struct Glance {
     file: Option<File>,
     reader: Reader,
 }
 
 impl Glance {
-    pub(super) fn at(output: &Path, cli: Cli) -> Glance {
+    pub(crate) fn at(output: &Path, cli: Cli) -> Glance {
         Glance { file: File::open(output).ok(), reader: Reader::new(cli) }
     }
 
     /// Reads on and returns what the agent is doing, where that can be said.
-    pub(super) fn look(&mut self) -> Option<&str> {
+    pub(crate) fn look(&mut self) -> Option<&str> {
         let mut chunk = vec![0; 64 << 10];
         let mut output = self.file.as_mut()?.take(BYTES_PER_LOOK);
         while let Ok(count @ 1..) = output.read(&mut chunk) {

@@ -80,7 +80,7 @@ mod room;
 
 mod checks;
 
-mod facts;
+pub(crate) mod facts;
 
 pub(crate) mod items;
 
@@ -88,12 +88,16 @@ pub(crate) mod which;
 
 pub(crate) mod probe;
 
-mod glance;
+pub(crate) mod glance;
+
+pub(crate) mod detached;
+
+pub(crate) mod watch;
 
 mod rollout;
 
 mod said;
 
-mod working;
+pub(crate) mod working;
 
 pub(crate) mod world;

@@ -19,6 +19,7 @@ use crate::store::run::Run;
 use crate::time::length;
 use rustix::fd::AsFd;
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 /// What the next prompt shows of a message that held no report.
@@ -43,7 +44,7 @@ impl Host<'_> {
             )));
         }
         let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
-        self.note_prompt(call, &text);
+        note_prompt(&self.folder, call, &text);
         let order = match self.order(run, call, text) {
             Ok(order) => order,
             Err(why) => return Ok(Performed::Done(not_started(call, &why))),
@@ -61,34 +62,7 @@ impl Host<'_> {
     /// Prepares a call that somebody else carries out, and returns its prompt.
     pub(crate) fn hand_over(&mut self, run: &Run, call: &Call) -> Result<String, GitError> {
         self.keep()?;
-        let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
-        self.note_prompt(call, &text);
-        Ok(text)
-    }
-
-    /// Returns what a call came to that somebody else carried out, by its last message.
-    pub(crate) fn handed_back(&self, run: &Run, call: &Call, message: &str) -> Ended {
-        Ended {
-            call: call.number,
-            ending: Ending::Done,
-            report: said::report(&self.folder, &self.place, run, call, message),
-            usage: Usage::default(),
-            ms: 0,
-            bytes: message.len() as u64,
-            swept: 0,
-            warning: None,
-            left: Vec::new(),
-            tail: last_characters(message, TAIL_SHOWN),
-        }
-    }
-
-    /// Prompts of a run lie in one file, a JSON object a line: for people, not for deciding.
-    fn note_prompt(&self, call: &Call, text: &str) {
-        use std::io::Write;
-        let line = format!("{}\n", serde_json::json!({ "call": call.stem(), "prompt": text }));
-        let file =
-            std::fs::OpenOptions::new().create(true).append(true).open(self.folder.join("prompts.jsonl"));
-        let _for_people_only = file.and_then(|mut it| it.write_all(line.as_bytes()));
+        Ok(prompt_for(&self.folder, run, call))
     }
 
     fn order(&self, run: &Run, call: &Call, text: String) -> Result<Order, String> {
@@ -156,6 +130,7 @@ impl Host<'_> {
 
     fn await_own(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
         let mut asked = false;
+        let mut ending = false;
         let mut glance: Option<Glance> = None;
         loop {
             let keeper = self.keeper.as_mut().expect("it has the call");
@@ -174,12 +149,18 @@ impl Host<'_> {
             }
             let nap = if self.onlooker.is_some() { glance::EVERY } else { Duration::MAX };
             match self.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
-                Heard::Now { impatient: false } => keeper.interrupt(Force::Soft)?,
+                Heard::Now { impatient: false } => {
+                    keeper.interrupt(Force::Soft)?;
+                    ending = true;
+                    if let Some(onlooker) = &mut self.onlooker {
+                        onlooker("asked to end, 10 s at most; once more ends it at once");
+                    }
+                }
                 Heard::Now { impatient: true } => keeper.interrupt(Force::Hard)?,
                 Heard::Nothing => {
                     keeper.end_if_overdue()?;
-                    if let (Some(onlooker), Some(cli)) =
-                        (&mut self.onlooker, agent::Cli::named(&run.workflow.agent.cli))
+                    if let (Some(onlooker), Some(cli), false) =
+                        (&mut self.onlooker, agent::Cli::named(&run.workflow.agent.cli), ending)
                     {
                         let output = self.folder.join(format!("{}.out", call.stem()));
                         let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));
@@ -306,6 +287,38 @@ fn not_started(call: &Call, why: &str) -> Event {
 
 fn timed_out(why: &str) -> Ending {
     Ending::TimedOut { why: why.to_owned() }
+}
+
+/// Returns the prompt of a call that somebody else carries out.
+pub(crate) fn prompt_for(folder: &Path, run: &Run, call: &Call) -> String {
+    let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
+    note_prompt(folder, call, &text);
+    text
+}
+
+/// Returns what a call came to that somebody else carried out, by its last message.
+pub(crate) fn handed_back(folder: &Path, place: &Path, run: &Run, call: &Call, message: &str) -> Ended {
+    Ended {
+        call: call.number,
+        ending: Ending::Done,
+        report: said::report(folder, place, run, call, message),
+        usage: Usage::default(),
+        ms: 0,
+        bytes: message.len() as u64,
+        swept: 0,
+        warning: None,
+        left: Vec::new(),
+        tail: last_characters(message, TAIL_SHOWN),
+    }
+}
+
+/// Prompts of a run lie in one file, a JSON object a line: for people, not for deciding.
+fn note_prompt(folder: &Path, call: &Call, text: &str) {
+    use std::io::Write;
+    // One write: a formatter would make one for every piece of every line.
+    let line = format!("{}\n", serde_json::json!({ "call": call.stem(), "prompt": text }));
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("prompts.jsonl"));
+    let _for_people_only = file.and_then(|mut it| it.write_all(line.as_bytes()));
 }
 
 fn last_characters(text: &str, most: usize) -> String {

@@ -11,8 +11,7 @@ use super::room::Room;
 use super::tree::{Look, Ours, Tree};
 use super::{change, checks, contain, facts, hunt, items, snapshot};
 use crate::drive::{Performed, World};
-use crate::engine::{Baseline, Effect, Event, Evidence, Facts, Left, Station};
-use crate::input;
+use crate::engine::{Baseline, Effect, Event, Evidence, Facts, Left};
 use crate::store::run::Run;
 use crate::time::Timestamp;
 use crate::workflow::model::{ItemSource, Proof};
@@ -25,9 +24,6 @@ use std::time::{Duration, Instant};
 
 /// An effect was ended early because a person wants something.
 pub(super) struct Cut;
-
-/// Criteria that a promise left open are named up to here; a longer list is the design itself.
-const OPEN_NAMED: usize = 20;
 
 /// What the log of a list's command is called.
 const LIST: &str = "list";
@@ -233,7 +229,7 @@ impl<'a> Host<'a> {
         let facts = facts::gather(&self.tree, &look, run, self.input.as_deref())?;
         self.look = Some(look);
         let missing = self.missing(deliverables, &facts);
-        self.watch_input(run, &mut notes);
+        notes.extend(facts::notes_on_input(run, self.input.as_deref()));
         Ok(Performed::Done(Event::Measured(Box::new(Evidence {
             results,
             facts,
@@ -267,22 +263,6 @@ impl<'a> Host<'a> {
             files.into_iter().any(|it| std::fs::metadata(self.place.join(it)).is_ok_and(|it| 0 < it.len()))
         };
         deliverables.iter().filter(|it| !there(it)).cloned().collect()
-    }
-
-    /// Notes what became of the locked input.
-    fn watch_input(&self, run: &Run, notes: &mut Vec<String>) {
-        let Some((path, lock)) = self.input.as_ref().zip(run.state.opening.lock.as_ref()) else { return };
-        let name = run.state.opening.document();
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        let promised =
-            matches!(&run.state.station, Station::Reported(turn) if turn.ended.report.signal.is_some());
-        if promised {
-            let open = input::open_criteria(&text);
-            notes.extend(open.iter().take(OPEN_NAMED).map(|it| format!("not ticked in {name}: {it}")));
-        }
-        if input::lock(&text) != *lock {
-            notes.push(format!("{name} is locked and was changed beyond its checkboxes"));
-        }
     }
 
     /// An empty list would pass a body over as if everything in it were done, so one that cannot be
@@ -331,7 +311,7 @@ impl<'a> Host<'a> {
     }
 
     /// Runs the person's own command; that it fails is a fact, not an error.
-    pub(crate) fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
+    fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
         let status = crate::engine::Status::of(&run.state).word();
         let (reason, next_step) = (run.state.reason(&run.workflow), run.state.next_step(&run.workflow));
         let set = [
@@ -397,7 +377,7 @@ impl World for Host<'_> {
             }
             Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
             Effect::Sleep { until, .. } => self.sleep(*until),
-            Effect::Ask(_) => self.tell(run),
+            Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => Ok(Performed::Done(Event::Finished { trouble: None })),
         }
     }

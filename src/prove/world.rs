@@ -62,6 +62,7 @@ pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> R
             Decision::Perform(effect) => match effect {
                 Effect::Work(_) => return Reached::Call(Box::new(state)),
                 Effect::Ask(_) | Effect::Finish => return Reached::Rest,
+                Effect::Tell => Event::Began(Effect::Tell),
                 Effect::List => Event::Listed(items.to_vec()),
                 Effect::Sleep { until, .. } => {
                     now = until;

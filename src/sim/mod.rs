@@ -168,7 +168,7 @@ impl World for Sim {
                 self.now = self.now.max(*until);
                 Event::Woke
             }
-            Effect::Ask(_) => Event::Told { trouble: None },
+            Effect::Ask(_) | Effect::Tell => Event::Told { trouble: None },
             Effect::Finish => Event::Finished { trouble: None },
         }))
     }

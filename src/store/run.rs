@@ -22,6 +22,8 @@ pub(crate) struct Run {
     pending: Vec<(Timestamp, Event)>,
     /// Commands that the next commit marks as taken.
     taken: Vec<i64>,
+    /// The next commit keeps the workflow too.
+    reloaded: bool,
 }
 
 enum Books {
@@ -61,8 +63,16 @@ impl Run {
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
         let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
         let account = account_of(&workflow);
-        let (pending, taken) = (Vec::new(), Vec::new());
-        let mut run = Run { id: id.to_owned(), workflow, state, account, books, pending, taken };
+        let mut run = Run {
+            id: id.to_owned(),
+            workflow,
+            state,
+            account,
+            books,
+            pending: Vec::new(),
+            taken: Vec::new(),
+            reloaded: false,
+        };
         run.record(now, Event::Owned { epoch });
         Ok(run)
     }
@@ -71,8 +81,16 @@ impl Run {
     pub(crate) fn simulated(workflow: Workflow, memory: Memory) -> Run {
         let state = memory.snapshot.clone().unwrap_or_else(|| State::new(&workflow));
         let books = Books::Memory(Box::new(memory));
-        let (pending, taken) = (Vec::new(), Vec::new());
-        Run { id: "simulated".to_owned(), workflow, state, account: String::new(), books, pending, taken }
+        Run {
+            id: "simulated".to_owned(),
+            workflow,
+            state,
+            account: String::new(),
+            books,
+            pending: Vec::new(),
+            taken: Vec::new(),
+            reloaded: false,
+        }
     }
 
     /// Returns the folder that holds prompts, transcripts and check logs.
@@ -96,6 +114,13 @@ impl Run {
         };
         self.state.apply(&self.workflow, at, &event);
         self.pending.push((at, event));
+    }
+
+    /// Goes on by another workflow from here, which has the same phases; `keys` says what differs.
+    pub(crate) fn reload(&mut self, at: Timestamp, workflow: Workflow, keys: Vec<String>) {
+        self.workflow = workflow;
+        self.reloaded = true;
+        self.record(at, Event::Reloaded { keys });
     }
 
     /// Takes what has happened outside since the last time: what people have asked for, what other
@@ -185,6 +210,8 @@ impl Run {
         match &mut self.books {
             Books::Disk { home, journal, place, .. } => {
                 let state = serde_json::to_string(&self.state).expect("a state is plain data");
+                let definition = self.reloaded.then(|| serde_json::to_string(&self.workflow));
+                let definition = definition.transpose().expect("a workflow is plain data");
                 let commit = Commit {
                     at: self.state.updated_at.0,
                     state: &state,
@@ -193,10 +220,11 @@ impl Run {
                     questions: &questions(&self.pending),
                     call_at: self.pending.iter().find_map(call_at),
                     spend: spend(&self.pending),
-                    definition: None,
+                    definition: definition.as_deref(),
                 };
                 journal.commit(home, &commit)?;
                 self.taken.clear();
+                self.reloaded = false;
             }
             Books::Memory(memory) => {
                 memory.events.extend(self.pending.iter().cloned());

@@ -22,6 +22,6 @@ pub(crate) mod template;
 mod typed;
 
 #[cfg(test)]
-mod published;
+pub(crate) mod published;
 #[cfg(test)]
 mod tests;

@@ -36,6 +36,19 @@ pub(crate) struct Workflow {
     pub mirror: Mirror,
     /// The command that tells a person, by `sh -c`.
     pub notify: Option<String>,
+    /// What chose it beside the files, so that a run can read its files again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Box<Given>>,
+}
+
+/// The part of a workflow that no file says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Given {
+    /// `--preset`, or what the input decided.
+    pub preset: Option<String>,
+    /// `--workflow`, as a whole path.
+    pub file: Option<String>,
+    pub overrides: super::resolve::Overrides,
 }
 
 /// What a run works on.

@@ -152,7 +152,7 @@ impl Sources {
 }
 
 /// Returns the one of `known` that was probably meant, in any case of letters.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = word.to_lowercase();
     // A third of the letters may differ: `gren` is `green`, `lint` is not `tests`, and of one or two
     // letters each matters.
@@ -167,7 +167,7 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 }
 
 /// Returns `did you mean …?` where something is near, else the list of what there is.
-pub(super) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(word, known.iter().copied()) {
         Some(near) => Some(format!("did you mean \"{near}\"?")),

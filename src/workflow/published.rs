@@ -19,7 +19,7 @@ fn document(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn generated(path: &str, text: &str) {
+pub(crate) fn generated(path: &str, text: &str) {
     if std::env::var_os("LOOP_REGENERATE").is_some() {
         std::fs::write(root().join(path), text).expect("it can be written");
     }

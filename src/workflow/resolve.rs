@@ -16,6 +16,7 @@ use super::sections::{self, entries, list, plain, section, strings, text, texts}
 use super::shape::ModelFile;
 use super::typed::{At, Length, Named};
 use super::{pattern, phases, preset, template};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,8 @@ pub(crate) struct Layers {
 }
 
 /// Flags and environment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Overrides {
     pub agent: Option<String>,
     /// The words of `--agent-cmd`; alone they choose the `command` agent.
@@ -150,6 +152,7 @@ impl Context<'_> {
             finish: sections::finish(&section(&file.finish)),
             mirror: sections::mirror(&section(&file.mirror)),
             notify: file.notify.as_ref().and_then(|it| text(&it.value.run)),
+            given: None,
         }
     }
 

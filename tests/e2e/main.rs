@@ -8,6 +8,7 @@
 mod agents;
 mod attach;
 mod canaries;
+mod contract;
 mod control;
 mod crowd;
 mod database;

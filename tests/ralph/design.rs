@@ -67,6 +67,7 @@ fn criteria_are_added_removed_and_changed() {
     let done = sandbox
         .run(&["refine", "--add", "c", "--add=d", "--remove", "a", "--change", "b=e", "--to", "criteria"]);
     assert_eq!((done.code, done.out.as_str()), (0, "DESIGN-20260101-000000.md: 3 acceptance criteria\n"));
+    assert_eq!(done.err, "- - [ ] a\n- - [ ] b\n+ - [ ] e\n+ - [ ] c\n+ - [ ] d\n");
     assert_eq!(sandbox.read(name), "# T\n\n## Acceptance Criteria\n\n- [ ] e\n- [ ] c\n- [ ] d\n");
     for wrong in [&["refine", "--remove", "z"][..], &["refine"], &["refine", "none.md", "--add", "x"]] {
         assert_eq!(sandbox.run(wrong).code, 2, "{wrong:?}");

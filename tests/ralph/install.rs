@@ -53,3 +53,19 @@ fn the_plugin_names_only_commands_that_exist() {
         }
     }
 }
+
+#[test]
+fn setup_puts_the_hook_there_too() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.run(&["setup", "--hook"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(sandbox.read(".claude/settings.json").contains("hook stop"));
+    assert!(!sandbox.has(".loop"));
+    let done = sandbox.run(&["setup", "ralph", "--agent", "claude", "--hook"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(sandbox.has(".loop/workflow.toml") && done.out.contains("has the hook already"), "{done:?}");
+    sandbox.write(".claude/settings.json", "{ \"model\": \"opus\", // mine\n}");
+    let done = sandbox.run(&["setup", "--hook"]);
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("settings.json: it is no JSON"), "{done:?}");
+}

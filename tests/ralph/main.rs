@@ -5,7 +5,11 @@
 mod claude;
 mod design;
 mod doubt;
+mod glimpse;
 mod hook;
+mod import;
 mod install;
+mod killed;
 mod lock;
+mod rules;
 mod sandbox;

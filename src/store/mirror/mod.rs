@@ -3,7 +3,7 @@
 //! after, never half of one. A mirror that cannot be written harms nothing but itself.
 
 pub(crate) mod prp_session;
-mod task_state;
+pub(crate) mod task_state;
 
 use crate::engine::{Call, Effect, Event, State};
 use crate::store::Home;

@@ -1,6 +1,8 @@
 //! `.claude-task-state.json`: a run of `ralph` in the format that its seed gave it. It exists while
 //! the run is unfinished and is gone when it is completed.
 
+pub(crate) mod import;
+
 use super::replace;
 use crate::engine::{Call, Outcome, State, Station, Status, Step};
 use crate::prompt;
@@ -9,7 +11,8 @@ use crate::workflow::model::Workflow;
 use serde_json::json;
 use std::path::Path;
 
-const NAME: &str = ".claude-task-state.json";
+/// Where it lies, in the working tree.
+pub(crate) const NAME: &str = ".claude-task-state.json";
 
 pub(super) fn write(_run: &str, workflow: &Workflow, state: &State, place: &Path) {
     if state.station == Station::Closed(Outcome::Completed) {

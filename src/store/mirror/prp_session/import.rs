@@ -10,7 +10,7 @@ use fields::Fields;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-mod fields;
+pub(in crate::store::mirror) mod fields;
 mod told;
 
 /// The largest value that the format allows.
@@ -48,6 +48,39 @@ pub(crate) struct Found {
     waits_until: Option<Timestamp>,
 }
 
+impl Found {
+    /// A run of a workflow whose first phase is all that is told of.
+    pub(in crate::store::mirror) fn of_one_phase(
+        session: String,
+        input: String,
+        started_at: Timestamp,
+        iteration: u32,
+        status: Standing,
+    ) -> Found {
+        Found {
+            session,
+            input,
+            project: None,
+            is_unfinished: status != Standing::Completed,
+            started_at,
+            notes: Vec::new(),
+            phase: 0,
+            iteration,
+            status,
+            phases: BTreeMap::new(),
+            errors: Vec::new(),
+            calls: u64::from(iteration),
+            rejections: 0,
+            green_model: None,
+            last_activity: started_at,
+            breaker: Counts::default(),
+            metrics: BTreeMap::new(),
+            window: None,
+            waits_until: None,
+        }
+    }
+}
+
 /// What is wrong with a session's files.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{file}: {field} {why}")]
@@ -58,10 +91,11 @@ pub(crate) struct Invalid {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Standing {
+pub(in crate::store::mirror) enum Standing {
     Running,
     Paused(String),
     Halted(String),
+    Capped(String),
     Completed,
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 /// A session's file is below 100 KB; one that is much larger was not written by a controller.
 const FILE_MOST: u64 = 8 << 20;
 
-pub(super) struct Fields {
+pub(in crate::store::mirror) struct Fields {
     file: &'static str,
     /// The path to this object, with a dot at its end.
     path: String,
@@ -20,7 +20,10 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn read(folder: &Path, file: &'static str) -> Result<Option<Fields>, Invalid> {
+    pub(in crate::store::mirror) fn read(
+        folder: &Path,
+        file: &'static str,
+    ) -> Result<Option<Fields>, Invalid> {
         let path = folder.join(file);
         let whole = |why: String| Invalid { file, field: "the file".to_owned(), why };
         match std::fs::metadata(&path) {
@@ -39,7 +42,7 @@ impl Fields {
         }
     }
 
-    pub(super) fn wrong(&self, field: &str, why: &str) -> Invalid {
+    pub(in crate::store::mirror) fn wrong(&self, field: &str, why: &str) -> Invalid {
         Invalid { file: self.file, field: format!("{}{field}", self.path), why: why.to_owned() }
     }
 
@@ -47,7 +50,7 @@ impl Fields {
         self.object.get(field).filter(|it| !it.is_null())
     }
 
-    pub(super) fn text(&self, field: &str) -> Result<String, Invalid> {
+    pub(in crate::store::mirror) fn text(&self, field: &str) -> Result<String, Invalid> {
         match self.optional_text(field)? {
             Some(text) if !text.trim().is_empty() => Ok(text),
             Some(_) => Err(self.wrong(field, "is empty")),
@@ -55,7 +58,7 @@ impl Fields {
         }
     }
 
-    pub(super) fn optional_text(&self, field: &str) -> Result<Option<String>, Invalid> {
+    pub(in crate::store::mirror) fn optional_text(&self, field: &str) -> Result<Option<String>, Invalid> {
         match self.get(field) {
             None => Ok(None),
             Some(Json::String(text)) => Ok(Some(text.clone())),
@@ -63,7 +66,7 @@ impl Fields {
         }
     }
 
-    pub(super) fn count(&self, field: &str, most: u64) -> Result<Option<u64>, Invalid> {
+    pub(in crate::store::mirror) fn count(&self, field: &str, most: u64) -> Result<Option<u64>, Invalid> {
         let Some(value) = self.get(field) else { return Ok(None) };
         match value.as_u64() {
             Some(count) if count <= most => Ok(Some(count)),
@@ -71,11 +74,15 @@ impl Fields {
         }
     }
 
-    pub(super) fn moment(&self, field: &str, now: Timestamp) -> Result<Timestamp, Invalid> {
+    pub(in crate::store::mirror) fn moment(&self, field: &str, now: Timestamp) -> Result<Timestamp, Invalid> {
         self.optional_moment(field, now)?.ok_or_else(|| self.wrong(field, "is missing"))
     }
 
-    pub(super) fn optional_moment(&self, field: &str, now: Timestamp) -> Result<Option<Timestamp>, Invalid> {
+    pub(in crate::store::mirror) fn optional_moment(
+        &self,
+        field: &str,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, Invalid> {
         let Some(text) = self.optional_text(field)? else { return Ok(None) };
         let Ok(moment) = text.parse::<jiff::Timestamp>() else {
             return Err(self.wrong(field, "is no time with a zone, as 2026-01-16T10:00:00-03:00"));
@@ -87,7 +94,7 @@ impl Fields {
         Ok(Some(moment))
     }
 
-    pub(super) fn texts(&self, field: &str) -> Result<Vec<String>, Invalid> {
+    pub(in crate::store::mirror) fn texts(&self, field: &str) -> Result<Vec<String>, Invalid> {
         let Some(value) = self.get(field) else { return Ok(Vec::new()) };
         let list = value.as_array().and_then(|it| {
             it.iter().map(|it| it.as_str().map(str::to_owned)).collect::<Option<Vec<String>>>()
@@ -96,7 +103,7 @@ impl Fields {
     }
 
     /// Returns an object that stands in this one.
-    pub(super) fn section(&self, field: &str) -> Result<Option<Fields>, Invalid> {
+    pub(in crate::store::mirror) fn section(&self, field: &str) -> Result<Option<Fields>, Invalid> {
         match self.get(field) {
             None => Ok(None),
             Some(Json::Object(object)) => Ok(Some(self.below(field, object))),
@@ -105,14 +112,14 @@ impl Fields {
     }
 
     /// Returns an object that stands in an object that stands in this one.
-    pub(super) fn inner(&self, field: &str, name: &str) -> Result<Option<Fields>, Invalid> {
+    pub(in crate::store::mirror) fn inner(&self, field: &str, name: &str) -> Result<Option<Fields>, Invalid> {
         match self.section(field)? {
             Some(section) => section.section(name),
             None => Ok(None),
         }
     }
 
-    pub(super) fn entries(&self, field: &str) -> Result<Vec<Fields>, Invalid> {
+    pub(in crate::store::mirror) fn entries(&self, field: &str) -> Result<Vec<Fields>, Invalid> {
         let Some(value) = self.get(field) else { return Ok(Vec::new()) };
         let Some(list) = value.as_array() else { return Err(self.wrong(field, "is no list")) };
         let entry = |(index, it): (usize, &Json)| {
@@ -123,7 +130,7 @@ impl Fields {
     }
 
     /// Returns what an object says by plain values; a list counts as its length.
-    pub(super) fn values(&self, field: &str) -> Result<BTreeMap<String, Metric>, Invalid> {
+    pub(in crate::store::mirror) fn values(&self, field: &str) -> Result<BTreeMap<String, Metric>, Invalid> {
         let Some(section) = self.section(field)? else { return Ok(BTreeMap::new()) };
         let value = |it: &Json| match it {
             Json::Bool(it) => Some(Value::Bool(*it)),
@@ -136,7 +143,7 @@ impl Fields {
         Ok(known.collect())
     }
 
-    pub(super) fn is_true(&self, field: &str) -> bool {
+    pub(in crate::store::mirror) fn is_true(&self, field: &str) -> bool {
         self.get(field) == Some(&Json::Bool(true))
     }
 

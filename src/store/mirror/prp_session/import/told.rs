@@ -46,6 +46,9 @@ impl Found {
             Standing::Paused(reason) => {
                 told.add(now, Event::Held(Hold { kind: HoldKind::Paused, reason: reason.clone() }));
             }
+            Standing::Capped(reason) => {
+                told.add(now, Event::Held(Hold { kind: HoldKind::Capped, reason: reason.clone() }));
+            }
             Standing::Halted(reason) => {
                 let question =
                     Question { id: 1, kind: QuestionKind::Breaker, text: reason.clone(), deadline: None };
@@ -103,7 +106,7 @@ impl Told<'_> {
                 let past = self.found.phases.get(&at);
                 self.visit(at, past.map_or(1, |it| it.iterations.max(1)), true, self.found.last_activity);
             }
-            Standing::Running | Standing::Paused(_) | Standing::Halted(_) => {
+            Standing::Running | Standing::Paused(_) | Standing::Halted(_) | Standing::Capped(_) => {
                 self.visit(at, self.found.iteration, false, self.found.last_activity);
             }
         }

@@ -1,0 +1,122 @@
+//! The examples at the end of every `--help`: what people type, each with what it does.
+
+pub(super) const DEMO: &str = r#"Examples:
+  loop demo                    ralph: an agent that lies once, and is found out
+  loop demo -q --json          for a program"#;
+pub(super) const SETUP: &str = r#"Examples:
+  loop setup                   asks three things on a terminal; Enter takes what was found
+  loop setup tdd --yes         asks nothing
+  loop setup ralph --full      the whole preset with its prompts, to change everything"#;
+pub(super) const CHECK: &str = r#"Examples:
+  loop check                   the workflow of this project
+  loop check my.toml           any file
+  loop check --preset plan     a built-in one
+  loop check --schema > workflow.schema.json"#;
+pub(super) const PRESETS: &str = r#"Examples:
+  loop presets                 what there is
+  loop presets show tdd        its file
+  loop presets show tdd --prompts"#;
+pub(super) const SIMULATE: &str = r#"Examples:
+  loop simulate --preset tdd --seed 7      at random, the same way for the same number
+  loop simulate --story caught.story       what agents, checks and people do, line by line"#;
+pub(super) const RUN: &str = r#"Examples:
+  loop run "fix the date parser"                         a sentence becomes a design, then a run
+  loop run docs/PRPs/login.md                            success criteria: the preset tdd
+  loop run "fix it" --check tests="npm test" -n 10       this check, at most 10 iterations
+  loop run "fix it" --agent-cmd "./agent.sh --fast"      any program is an agent
+  loop run                                               go on with the unfinished run
+  loop run --budget 10                                   go on, and let it spend more
+  loop run "fix it" --on-question wait --notify 'mail -s "$LOOP_STATUS" me@example.com </dev/null'"#;
+pub(super) const INIT: &str = r#"Examples:
+  loop init                              the same as loop setup
+  loop init DESIGN-20260101-parser.md    open it; loop run drives it
+  loop init --hook "fix the parser"      the agent's own session works on it"#;
+pub(super) const RESUME: &str = r#"Examples:
+  loop resume                      go on without asking
+  loop resume --reset              counters at 0: the way out of a halted run
+  loop resume --state GREEN        from this phase, which was reached before
+  loop resume --max 40             a capped run goes on with a higher cap"#;
+pub(super) const NEXT: &str = r#"Examples:
+  loop next                        one iteration, then it rests
+  while loop next; do :; done      drive it from a script (0 is completed, 5 can go on)"#;
+pub(super) const ATTACH: &str = r#"Examples:
+  loop attach              the live view of the run that works in this project
+  loop attach --run 1f3c   of another one; Ctrl-C leaves it alone"#;
+pub(super) const STATUS: &str = r#"Examples:
+  loop status
+  loop status --json | jq .question
+  loop status --run 1a2b3c4d"#;
+pub(super) const RUNS: &str = r#"Examples:
+  loop runs
+  loop runs --limit 200 --json
+  loop runs --prune              delete what is completed or cancelled"#;
+pub(super) const LOG: &str = r#"Examples:
+  loop log
+  loop log -f                    go on as events come
+  loop log --json | jq -c .event"#;
+pub(super) const SHOW: &str = r#"Examples:
+  loop show                      the whole run as a Markdown report
+  loop show 3                    call 3: what happened, its prompt, its output, its checks
+  loop show 3 --diff             what call 3 changed
+  loop show 3 --prompt > prompt.md"#;
+pub(super) const WHY: &str = r#"Examples:
+  loop why                       the last judgement
+  loop why 42                    event 42, as loop log numbers it"#;
+pub(super) const ANSWER: &str = r#"Examples:
+  loop answer                            which questions are open
+  loop answer reset                      the only open question
+  loop answer modify "use the standard library"
+  loop answer 3 skip                     question 3"#;
+pub(super) const APPROVE: &str = r#"Examples:
+  loop approve
+  loop approve deploy --by anna"#;
+pub(super) const CHANGES: &str = r#"Examples:
+  loop changes "rename the flag"
+  loop changes deploy "rename the flag""#;
+pub(super) const REJECT: &str = r#"Examples:
+  loop reject
+  loop reject deploy "not this quarter""#;
+pub(super) const GUIDE: &str = r#"Examples:
+  loop guide "the parser must stay allocation free""#;
+pub(super) const SKIP: &str = r#"Examples:
+  loop skip security-scan --reason "no code of ours is reachable""#;
+pub(super) const STOP: &str = r#"Examples:
+  loop stop                      after this iteration
+  loop stop --now                at once; the call is ended, the run can go on"#;
+pub(super) const PAUSE: &str = r#"Examples:
+  loop pause                     the same as loop stop --now
+  loop run                       go on"#;
+pub(super) const CANCEL: &str = r#"Examples:
+  loop cancel                    asks on a terminal
+  loop cancel --yes --run 1a2b3c4d"#;
+pub(super) const DESIGN: &str = r#"Examples:
+  loop design "a parser for dates"
+  loop design "a parser for dates" --type feature"#;
+pub(super) const REFINE: &str = r#"Examples:
+  loop refine --add "rejects the 30th of February"
+  loop refine --remove "rejects the 30th""#;
+pub(super) const RESTORE: &str = r#"Examples:
+  loop restore                   which snapshots there are
+  loop restore 4                 bring back the files of snapshot 4"#;
+pub(super) const SHIP: &str = r#"Examples:
+  loop ship --dry-run            what would be done
+  loop ship                      branch, commit, push, pull request
+  loop ship --no-pr --type fix"#;
+pub(super) const VERIFY: &str = r#"Examples:
+  loop verify
+  loop verify --backup loop-backup.db"#;
+pub(super) const DOCTOR: &str = r#"Examples:
+  loop doctor
+  loop doctor --json | jq '.[] | select(.ok | not)'"#;
+pub(super) const AGENTS: &str = r#"Examples:
+  loop agents
+  loop run "fix it" --agent codex"#;
+pub(super) const LIMITS: &str = r#"Examples:
+  loop limits
+  loop limits --clear claude     ask the provider again at once"#;
+pub(super) const COMPLETIONS: &str = r#"Examples:
+  loop completions bash > ~/.local/share/bash-completion/completions/loop
+  loop completions zsh > "${fpath[1]}/_loop"
+  loop completions fish > ~/.config/fish/completions/loop.fish"#;
+pub(super) const MAN: &str = r#"Examples:
+  loop man ~/.local/share/man/man1"#;

@@ -1,0 +1,241 @@
+//! Every command and flag of the contract exists, is explained with examples, and says what would be
+//! right when it is mistyped.
+//!
+//! What each command does is tried elsewhere: `demo` demo.rs, `setup` tests/setup.rs and dialogue.rs,
+//! `run` runs.rs, `init` and `next` control.rs and runs.rs, `resume` runs.rs and reload.rs, `status`
+//! json.rs, `runs` `log` control.rs and terminal.rs, `show` show.rs, `why` liar.rs, `answer` questions.rs,
+//! `approve` `changes` `reject` gates.rs, `guide` `skip` questions.rs, `stop` `pause` `cancel` control.rs,
+//! `design` `refine` `hook` tests/ralph, `ship` tests/tdd, `check` `presets` tests/setup.rs, `restore`
+//! snapshots.rs, `verify` database.rs, `limits` `agents` tests/agents.rs.
+
+use crate::sandbox::{PROMISE, Sandbox};
+
+const COMMANDS: [&str; 38] = [
+    "demo",
+    "setup",
+    "run",
+    "init",
+    "next",
+    "resume",
+    "status",
+    "runs",
+    "log",
+    "show",
+    "why",
+    "answer",
+    "approve",
+    "changes",
+    "reject",
+    "guide",
+    "skip",
+    "stop",
+    "pause",
+    "cancel",
+    "queue",
+    "design",
+    "refine",
+    "ship",
+    "check",
+    "presets",
+    "doctor",
+    "completions",
+    "restore",
+    "limits",
+    "agents",
+    "evidence",
+    "verify",
+    "hook",
+    "watch",
+    "serve",
+    "mcp",
+    "worker",
+];
+
+const LATER: [&str; 6] = ["queue", "evidence", "watch", "serve", "mcp", "worker"];
+
+const RUN_FLAGS: [&str; 24] = [
+    "--preset",
+    "--workflow",
+    "--agent",
+    "--agent-cmd",
+    "--model",
+    "--max",
+    "--check",
+    "--unverified",
+    "--fresh",
+    "--reset",
+    "--reload",
+    "--on-question",
+    "--budget",
+    "--tokens",
+    "--time",
+    "--allow-dirty",
+    "--criteria",
+    "--promise",
+    "--mirror",
+    "--notify",
+    "--dry-run",
+    "--nested",
+    "--json",
+    "--home",
+];
+
+#[test]
+fn commands_all_of_them_exist() {
+    let sandbox = Sandbox::new();
+    for command in COMMANDS {
+        let help = sandbox.run(&[command, "--help"]).exits(0).out;
+        assert!(help.contains(&format!("Usage: loop {command}")), "{command}:\n{help}");
+        assert!(
+            help.contains("--run <ID>") && help.contains("-C, --dir"),
+            "{command} takes what all take:\n{help}"
+        );
+        let later = LATER.contains(&command);
+        assert!(later || command == "hook" || help.contains("\nExamples:\n"), "{command} shows how:\n{help}");
+        assert_eq!(help.contains("comes with a later version"), later, "{command}:\n{help}");
+    }
+}
+
+#[test]
+fn commands_what_comes_later_says_so() {
+    let sandbox = Sandbox::new();
+    for command in LATER {
+        let done = sandbox.run(&[command, "add", "--whatever", "x"]).exits(2);
+        assert!(
+            done.err.contains(&format!("loop {command} comes with a later version\nnext: ")),
+            "{}",
+            done.err
+        );
+    }
+    for flag in ["--jobs=3", "--domain=shop"] {
+        let name = flag.split('=').next().expect("a name");
+        sandbox.run(&["run", "it", flag]).exits(2).says(name).says("comes with a later version");
+    }
+    sandbox.run(&["init", "--next"]).exits(2).says("comes with a later version");
+    assert!(!sandbox.home.exists(), "nothing was written");
+}
+
+#[test]
+fn commands_run_has_every_flag_in_both_forms() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.run(&["run", "--help"]).exits(0).out;
+    for flag in RUN_FLAGS {
+        assert!(help.contains(flag), "no {flag} in\n{help}");
+    }
+    let agent = sandbox.agent(PROMISE);
+    let joined =
+        ["run", "one", &format!("--agent-cmd={agent}"), "--check=tests=true", "--max=3", "--budget=$5"];
+    sandbox.run(&joined).exits(0);
+    let apart = ["run", "two", "--agent-cmd", &agent, "--check", "tests=true", "-n", "3", "--budget", "5"];
+    sandbox.run(&apart).exits(0);
+    assert_eq!(sandbox.status()["budget"]["usd_limit"], 5.0);
+}
+
+#[test]
+fn commands_a_mistyped_word_is_met_with_the_right_one() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(PROMISE);
+    sandbox.run(&["statsu"]).exits(2).says("status");
+    sandbox.run(&["run", "it", "--allow-drity"]).exits(2).says("--allow-dirty");
+    sandbox.run(&["run", "it", "--preset", "rlaph"]).exits(2).says("did you mean \"ralph\"?");
+    sandbox.run(&["presets", "show", "tdt"]).exits(2).says("did you mean \"tdd\"?");
+    sandbox.run(&["setup", "engneering"]).exits(2).says("did you mean \"engineering\"?");
+    sandbox.run(&["run", "it", "--agent", "cluade"]).exits(2).says("did you mean \"claude\"?");
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=echo no; exit 1"]).exits(4);
+    sandbox.run(&["answer", "rest"]).exits(2).says("did you mean \"reset\"?");
+    sandbox.run(&["resume", "--state", "wrok"]).exits(2).says("did you mean \"WORK\"?");
+    let id = sandbox.status()["run"].as_str().expect("an id")[..8].to_owned();
+    let mistyped: String = id.chars().rev().collect();
+    if mistyped != id {
+        sandbox
+            .run(&["status", "--run", &format!("{}zz", &id[..6])])
+            .exits(2)
+            .says(&format!("did you mean {id}?"));
+    }
+}
+
+#[test]
+fn commands_alone_it_says_how_to_begin_and_then_where_it_stands() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.run(&[]).exits(0);
+    let words: Vec<&str> = done.out.lines().filter_map(|it| it.split_whitespace().nth(1)).collect();
+    assert_eq!(words, ["demo", "setup", "run"]);
+    let agent = sandbox.agent(PROMISE);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    assert_eq!(sandbox.run(&[]).exits(0).out, sandbox.run(&["status"]).exits(0).out);
+}
+
+#[test]
+fn commands_manual_pages_are_made_of_the_same_words() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.run(&["man", "pages"]).exits(0);
+    let written: Vec<&str> = done.out.lines().collect();
+    for command in COMMANDS.iter().filter(|it| !LATER.contains(it)) {
+        let page = sandbox.project.join(format!("pages/loop-{command}.1"));
+        assert!(written.iter().any(|it| it.ends_with(&format!("loop-{command}.1"))), "{written:?}");
+        let text = std::fs::read_to_string(page).expect("a page");
+        assert!(text.contains(".TH") && text.contains(command), "{text}");
+    }
+    let main = sandbox.read("pages/loop.1");
+    assert!(main.contains("SUBCOMMANDS") && main.contains("loop\\-run"), "{main}");
+    assert!(!written.iter().any(|it| it.contains("queue") || it.contains("__agent")), "{written:?}");
+}
+
+#[test]
+fn commands_every_shell_has_its_completions() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = sandbox.run(&["completions", shell]).exits(0).out;
+        for word in ["resume", "on-question", "doctor"] {
+            assert!(script.contains(word), "{shell} does not complete {word}");
+        }
+    }
+    sandbox.run(&["completions", "csh"]).exits(2).says("bash");
+    let script = sandbox.run(&["completions", "bash"]).out;
+    std::fs::write(sandbox.note("complete.bash"), script).expect("a file");
+    let Ok(done) = std::process::Command::new("bash").arg("-n").arg(sandbox.note("complete.bash")).status()
+    else {
+        return crate::sandbox::skipped("commands_every_shell_has_its_completions", "no bash");
+    };
+    assert!(done.success(), "bash reads it");
+}
+
+#[test]
+fn commands_doctor_says_what_is_there_and_what_would_stop_a_run() {
+    let sandbox = Sandbox::new();
+    let told = sandbox.run(&["doctor"]).exits(0).out;
+    for what in ["home", "git", "config", "workflow", "agent", "checks", "isolation"] {
+        assert!(told.lines().any(|it| it.split_whitespace().nth(1) == Some(what)), "no {what} in\n{told}");
+    }
+    assert!(told.contains("T0, none: tampering is detected, not prevented"), "{told}");
+    assert!(
+        told.lines()
+            .last()
+            .is_some_and(|it| it.starts_with("what would stop a run: ") && it.contains("checks")),
+        "{told}"
+    );
+    sandbox.write("Makefile", "test:\n\ttrue\n");
+    sandbox
+        .write(".loop/workflow.toml", "extends = \"ralph\"\n[agent]\ncli = \"command\"\nargs = [\"true\"]\n");
+    sandbox.commit("everything that a run needs");
+    let told = sandbox.run(&["doctor"]).exits(0).out;
+    assert!(told.ends_with("next: loop run \"what to build\"\n"), "{told}");
+    let list: serde_json::Value =
+        serde_json::from_str(&sandbox.run(&["doctor", "--json"]).out).expect("JSON");
+    assert!(list.as_array().is_some_and(|it| it.iter().all(|it| it["ok"] == true)), "{list}");
+}
+
+/// A run of a session is not driven by `loop run`, and nothing says that it is.
+#[test]
+fn commands_a_run_of_a_session_says_what_goes_on_with_it() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["init", "it", "--preset", "ralph", "--hook", "--check", "tests=true"]).exits(0);
+    let next = |sandbox: &Sandbox| sandbox.status()["next_step"].as_str().expect("text").to_owned();
+    assert!(next(&sandbox).starts_with("its session goes on at its next stop"), "{}", next(&sandbox));
+    sandbox.run(&["status"]).exits(0).says("next: its session goes on");
+    sandbox.run(&["guide", "be careful"]).exits(0).says("its session takes it at its next stop");
+    sandbox.run(&["pause"]).exits(0);
+    assert_eq!(next(&sandbox), "loop resume, then its session goes on at its next stop");
+    sandbox.run(&["resume"]).exits(0);
+    assert!(next(&sandbox).starts_with("its session"), "{}", next(&sandbox));
+}
