@@ -1,6 +1,7 @@
 //! `loop`: an autonomous loop controller for coding agents. Reading order is dependency order; a
 //! module uses only what stands above it.
 
+mod secret;
 mod text;
 mod time;
 mod value;
@@ -46,6 +47,7 @@ use std::process::ExitCode;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
+    host::private::keep_to_ourselves();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if let [_, word, run_dir, epoch] = &arguments[..]
         && word == "__shim"

@@ -106,6 +106,7 @@ fn ended_line(ended: &Ended) -> String {
         Ending::Limited { why, until: None } | Ending::Refused { why } => {
             format!("was refused by the provider: {why}")
         }
+        Ending::Unreachable { why } => format!("did not reach the provider: {why}"),
     };
     let said = match (&ended.report.signal, &ended.report.found) {
         (Some(signal), _) => format!(", says {signal}"),
@@ -115,7 +116,8 @@ fn ended_line(ended: &Ended) -> String {
     };
     let swept =
         if ended.swept == 0 { String::new() } else { format!(", {} processes it left ended", ended.swept) };
-    format!("call {} {how} after {}{said}{swept}", ended.call, length(ended.ms))
+    let warning = ended.warning.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
+    format!("call {} {how} after {}{said}{swept}{warning}", ended.call, length(ended.ms))
 }
 
 /// Returns what the checks said, in one phrase.

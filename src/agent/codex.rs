@@ -90,6 +90,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     match head.kind.as_deref() {
         Some("thread.started") => heard.session = head.thread_id.map(|it| short(&it)),
         Some("item.started" | "item.updated" | "item.completed") => {
+            heard.offline = false;
             if let Some(it) = value::<Item<'_>>(head.item) {
                 item(heard, &it);
             }
@@ -114,6 +115,8 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         Some("error") => {
             if let Some(message) = value::<Cow<'_, str>>(head.message) {
                 heard.doing(&message);
+                // Without a network it waits for one as long as it may live.
+                heard.offline = message.contains("waiting for network");
                 if !message.starts_with("Reconnecting...") {
                     complain(heard, &message);
                 }

@@ -9,7 +9,7 @@ mod when;
 pub(crate) use when::zone_named;
 
 use super::reader::Heard;
-use super::{Cli, End};
+use super::{Cli, End, Warning};
 use crate::time::Timestamp;
 use crate::workflow::model::Millis;
 
@@ -28,6 +28,8 @@ pub(crate) enum Limit {
     Auth,
     /// The prompt does not fit into the model.
     ContextTooLong,
+    /// The provider could not be reached, or the connection broke.
+    Unreachable,
     /// The provider refused, and nothing says why.
     Unknown,
 }
@@ -41,7 +43,12 @@ impl Limit {
         match self {
             Limit::Plan { until } => until,
             Limit::Throttle { after } => Some(now.plus(after.unwrap_or(THROTTLE_PAUSE_MS))),
-            Limit::Overloaded | Limit::Unknown | Limit::Credit | Limit::Auth | Limit::ContextTooLong => None,
+            Limit::Overloaded
+            | Limit::Unreachable
+            | Limit::Unknown
+            | Limit::Credit
+            | Limit::Auth
+            | Limit::ContextTooLong => None,
         }
     }
 }
@@ -60,7 +67,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Returns what to tell a person whose plan is nearly used up.
-    pub(super) fn warning(&self, now: Timestamp) -> Option<String> {
+    pub(super) fn warning(&self, now: Timestamp) -> Option<Warning> {
         let used = self.used.filter(|_| self.warned && !self.rejected)?;
         let which = match self.window.as_deref() {
             Some("five_hour" | "300 minutes") => "5-hour ",
@@ -69,8 +76,9 @@ impl Plan {
             Some("seven_day_sonnet") => "weekly Sonnet ",
             Some(_) | None => "",
         };
-        let resets = self.until(now).map(|it| format!("; it resets at {it}")).unwrap_or_default();
-        Some(format!("{:.0} % of the {which}limit is used{resets}", used * 100.0))
+        let until = self.until(now);
+        let resets = until.map(|it| format!("; it resets at {it}")).unwrap_or_default();
+        Some(Warning { text: format!("{:.0} % of the {which}limit is used{resets}", used * 100.0), until })
     }
 
     fn until(&self, now: Timestamp) -> Option<Timestamp> {
@@ -89,15 +97,21 @@ impl Plan {
 pub(super) fn judge(cli: Cli, heard: &Heard, end: &End<'_>) -> Option<Limit> {
     let kind = heard.kind.as_deref().unwrap_or_default();
     let is_refusal = !heard.terminal || heard.status == Some(429) || cli == Cli::Codex;
+    let said = heard.complaint.as_deref().and_then(|it| phrase::read(cli, it, end));
+    // Codex records an empty account as a used-up plan; its words tell the two apart.
+    if said == Some(Limit::Credit) {
+        return said;
+    }
     if let Some(plan) = heard.plan.as_ref().filter(|it| it.rejected && is_refusal) {
-        let until = plan
-            .until(end.now)
-            .or_else(|| phrase::read(cli, heard.complaint.as_deref()?, end)?.until(end.now));
+        let until = plan.until(end.now).or_else(|| said?.until(end.now));
         return Some(Limit::Plan { until });
+    }
+    if heard.offline && !heard.terminal {
+        return Some(Limit::Unreachable);
     }
     let retry_after = heard.retry_after_s.map(|it| it.saturating_mul(1000));
     by_kind(kind)
-        .or_else(|| phrase::read(cli, heard.complaint.as_deref()?, end))
+        .or(said)
         .map(|it| match it {
             Limit::Throttle { after: None } => Limit::Throttle { after: retry_after },
             it => it,

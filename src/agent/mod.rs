@@ -3,6 +3,7 @@
 //! that came to. Whatever depends on the machine (which programs there are, the clock, the zone,
 //! the environment) is handed in.
 
+mod account;
 mod claude;
 mod codex;
 mod command;
@@ -18,9 +19,12 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use account::{Login, account, logins};
 pub(crate) use environment::keeps;
 pub(crate) use limit::Limit;
+pub(crate) use program::install;
 pub(crate) use reader::Reader;
+pub(crate) use trouble::login as login_words;
 
 use crate::engine;
 use crate::time::Timestamp;
@@ -124,7 +128,15 @@ pub(crate) struct Said {
     /// Tools that the agent was not allowed to use.
     pub denials: Vec<String>,
     /// How much of a plan is used up, when the agent warns of it.
-    pub warning: Option<String>,
+    pub warning: Option<Warning>,
+}
+
+/// What an agent says about a plan that is nearly used up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Warning {
+    pub text: String,
+    /// When the plan is whole again, if that is known.
+    pub until: Option<Timestamp>,
 }
 
 impl Said {

@@ -42,7 +42,8 @@ fn natives(cli: Cli, wrapper: &Path) -> Vec<PathBuf> {
     inner.iter().flat_map(|inner| folders.iter().map(move |folder| folder.join(inner))).collect()
 }
 
-fn install(cli: Cli) -> &'static str {
+/// Returns how to get the program.
+pub(crate) fn install(cli: Cli) -> &'static str {
     match cli {
         Cli::Claude => "install it with: npm install -g @anthropic-ai/claude-code",
         Cli::Codex => "install it with: npm install -g @openai/codex",

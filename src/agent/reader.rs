@@ -152,6 +152,8 @@ pub(super) struct Heard {
     pub complaint: Option<String>,
     /// The agent's own word for what went wrong: a machine-readable kind.
     pub kind: Option<String>,
+    /// The agent waits for a network, and has done nothing since.
+    pub offline: bool,
     /// The status of the provider's answer.
     pub status: Option<u16>,
     /// Seconds after which the provider wants to be asked again.

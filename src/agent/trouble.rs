@@ -28,6 +28,12 @@ pub(super) fn words(cli: Cli, heard: &Heard, limit: Option<&Limit>, end: &End<'_
         ("model_not_found", _) | (_, Some(404)) => {
             format!("{name} cannot use this model{quoted}; name another with --model")
         }
+        _ if said
+            .as_ref()
+            .is_some_and(|it| it.starts_with("The model ") && it.contains("does not exist")) =>
+        {
+            format!("{name} cannot use this model{quoted}; name another with --model")
+        }
         (_, Some(status)) => format!("the provider answered {name} with status {status}{quoted}"),
         (_, None) if heard.error || said.is_some() => {
             format!("{name} failed{}", if quoted.is_empty() { " without saying why" } else { &quoted })
@@ -49,11 +55,15 @@ fn limited(cli: Cli, limit: Limit, quoted: &str) -> String {
             format!("{} is not logged in, or its key is not accepted{quoted}; {}", cli.name(), login(cli))
         }
         Limit::ContextTooLong => format!("the prompt is too long for the model{quoted}"),
+        Limit::Unreachable => {
+            format!("the provider could not be reached{quoted}")
+        }
         Limit::Unknown => format!("the provider refused the call{quoted}"),
     }
 }
 
-fn login(cli: Cli) -> &'static str {
+/// Returns how to log in.
+pub(crate) fn login(cli: Cli) -> &'static str {
     match cli {
         Cli::Claude => "run \"claude\" once and log in, or set ANTHROPIC_API_KEY",
         Cli::Codex => "run \"codex login\", or set OPENAI_API_KEY",

@@ -1,15 +1,12 @@
-//! `loop doctor` and `loop agents`: what is installed, what is allowed, and what would stop a run.
+//! `loop doctor`: what is installed, what is allowed, and what would stop a run.
 //! Nothing is started but git and `--version` of the agents that are there.
 
 use super::context::{Context, is_unfinished, named};
 use super::{Trouble, choose, furnish};
-use crate::agent;
 use crate::host::detect::detect;
 use crate::host::ears::now;
 use crate::host::git::Git;
-use crate::host::probe::version;
 use crate::host::thin;
-use crate::host::which::executable;
 use crate::text::{bytes, sanitise};
 use crate::time::Timestamp;
 use crate::workflow::model::{Agent, Given, Permissions};
@@ -17,17 +14,17 @@ use serde_json::json;
 use std::path::Path;
 
 /// One thing that was looked at.
-struct Finding {
-    what: String,
-    good: bool,
-    says: String,
-    next: Option<String>,
+pub(super) struct Finding {
+    pub what: String,
+    pub good: bool,
+    pub says: String,
+    pub next: Option<String>,
 }
 
 pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
     let project = context.project()?;
     let mut found = vec![home(context), git(&project)];
-    found.extend(agents().into_iter().filter(|it| it.good));
+    found.extend(super::agents::findings().into_iter().filter(|it| it.good));
     found.extend(configuration(&project));
     found.push(checks(&project));
     found.extend(holds(context)?);
@@ -44,11 +41,6 @@ pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-pub(super) fn list_agents(context: &Context) -> anyhow::Result<u8> {
-    print(context, &agents());
-    Ok(0)
-}
-
 fn print(context: &Context, found: &[Finding]) {
     if context.json {
         let list: Vec<_> = found
@@ -58,12 +50,14 @@ fn print(context: &Context, found: &[Finding]) {
         println!("{}", serde_json::Value::from(list));
         return;
     }
-    for finding in found {
-        let mark = if finding.good { "ok     " } else { "missing" };
-        println!("{mark}  {:<10}  {}", finding.what, sanitise(finding.says.trim_end()));
-        if let Some(next) = &finding.next {
-            println!("         next: {}", sanitise(next));
-        }
+    found.iter().for_each(print_one);
+}
+
+pub(super) fn print_one(finding: &Finding) {
+    let mark = if finding.good { "ok     " } else { "missing" };
+    println!("{mark}  {:<10}  {}", finding.what, sanitise(finding.says.trim_end()));
+    if let Some(next) = &finding.next {
+        println!("         next: {}", sanitise(next));
     }
 }
 
@@ -156,19 +150,6 @@ fn unfinished(context: &Context) -> anyhow::Result<Vec<Finding>> {
     Ok(lines.collect())
 }
 
-fn agents() -> Vec<Finding> {
-    let look = |name: &&str| match executable(name, None) {
-        Some(path) => {
-            let says = version(&path).unwrap_or_else(|| "does not say its version".to_owned());
-            good(name, format!("{says} ({})", path.display()))
-        }
-        None => {
-            bad(name, "not installed".to_owned(), "loop run --agent-cmd \"PROGRAM ARGS\" takes any program")
-        }
-    };
-    agent::DETECTED.iter().map(look).collect()
-}
-
 fn checks(project: &Path) -> Finding {
     let found = detect(project);
     if found.is_empty() {
@@ -186,10 +167,10 @@ fn isolation() -> Finding {
     good("isolation", format!("T0, none: tampering is detected, not prevented{root}"))
 }
 
-fn good(what: &str, says: String) -> Finding {
+pub(super) fn good(what: &str, says: String) -> Finding {
     Finding { what: what.to_owned(), good: true, says, next: None }
 }
 
-fn bad(what: &str, says: String, next: &str) -> Finding {
+pub(super) fn bad(what: &str, says: String, next: &str) -> Finding {
     Finding { what: what.to_owned(), good: false, says, next: Some(next.to_owned()) }
 }

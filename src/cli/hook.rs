@@ -17,7 +17,7 @@ use crate::store::{Home, Row, TreeLock};
 use crate::text::sanitise;
 use clap::{Args, Subcommand};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -74,7 +74,7 @@ fn stop(context: &Context, timeout: Duration) {
     match answered {
         Ok(Ok(Some(text))) => {
             // Nobody may be left to read it.
-            let _nobody_reads = writeln!(std::io::stdout(), "{text}");
+            println!("{text}");
         }
         Ok(Ok(None)) => (),
         Ok(Err(error)) => warn(&format!("{error:#}; the session may stop")),
@@ -83,7 +83,7 @@ fn stop(context: &Context, timeout: Duration) {
 }
 
 fn warn(text: &str) {
-    let _nobody_reads = writeln!(std::io::stderr(), "loop: {}", sanitise(text).replace('\n', " "));
+    eprintln!("loop: {}", sanitise(text).replace('\n', " "));
 }
 
 /// Returns what keeps the session going, or nothing.

@@ -1,12 +1,13 @@
 //! `loop limits`: the holds of this machine. A provider that says no holds every run that uses the
-//! same agent until its time is over, or until a person clears it. Also what was spent today.
+//! same account until its time is over, or until a person clears it. Also what agents say about plans
+//! that are nearly used up, and what was spent today.
 
 use super::context::is_unfinished;
 use super::control::leave;
 use super::{Context, status};
 use crate::engine::Command;
 use crate::host::ears::now;
-use crate::store::{Filter, Home};
+use crate::store::{Filter, Home, Plan};
 use crate::text::sanitise;
 use crate::time::{Timestamp, length};
 use clap::Args;
@@ -14,8 +15,8 @@ use serde_json::json;
 
 #[derive(Args)]
 pub(super) struct Flags {
-    /// Clear the hold of this agent
-    #[arg(long, value_name = "AGENT")]
+    /// Clear the hold of this account, or of every account of this agent
+    #[arg(long, value_name = "ACCOUNT")]
     clear: Option<String>,
 }
 
@@ -25,7 +26,12 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Ok(0);
     };
     if let Some(account) = &flags.clear {
-        let cleared = home.clear_hold(account)?;
+        let mut cleared = false;
+        for hold in
+            home.holds()?.iter().filter(|it| it.account == *account || agent_of(&it.account) == account)
+        {
+            cleared |= home.clear_hold(&hold.account)?;
+        }
         let waiting = if cleared { tell_runs(&home, account)? } else { 0 };
         let text = match (cleared, waiting) {
             (false, _) => "there is no such hold".to_owned(),
@@ -36,10 +42,24 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let holds: Vec<_> = home.holds()?.into_iter().filter(|it| now().0 < it.until).collect();
+    // What was said about a window that is over, or a day ago, is no news.
+    let is_news = |it: &Plan| now().0 < it.until.unwrap_or(it.at + DAY_MS);
+    let plans: Vec<Plan> = home.plans()?.into_iter().filter(is_news).collect();
     if context.json {
         let list: Vec<_> = holds
             .iter()
-            .map(|it| json!({ "agent": it.account, "until": Timestamp(it.until).to_string(), "reason": it.reason }))
+            .map(|it| {
+                let until = Timestamp(it.until);
+                let seconds_left = until.since(now()) / 1000;
+                json!({
+                    "agent": it.account, "until": until.to_string(), "seconds_left": seconds_left,
+                    "reason": it.reason, "warning": null,
+                })
+            })
+            .chain(plans.iter().map(|it| {
+                let until = it.until.map(|it| Timestamp(it).to_string());
+                json!({ "agent": it.account, "until": until, "reason": null, "warning": it.warning })
+            }))
             .collect();
         println!("{}", serde_json::Value::from(list));
         return Ok(0);
@@ -51,6 +71,9 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         today.tokens,
         today.micro_usd as f64 / 1e6
     );
+    for plan in &plans {
+        println!("{}  {}", sanitise(&plan.account), sanitise(&plan.warning));
+    }
     if holds.is_empty() {
         println!("no holds");
     }
@@ -62,12 +85,20 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Every unfinished run that calls this agent may be waiting; each is told.
+const DAY_MS: i64 = 86_400_000;
+
+/// The agent that an account belongs to.
+fn agent_of(account: &str) -> &str {
+    account.split('-').next().unwrap_or(account)
+}
+
+/// Every unfinished run that calls this agent may be waiting; each is told. One whose own account is
+/// still held goes on waiting.
 fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
     let mut told = 0;
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
         let (workflow, _) = status::load(home, row)?;
-        if workflow.agent.cli == account {
+        if workflow.agent.cli == agent_of(account) {
             leave(home, row, &Command::Unhold)?;
             told += 1;
         }

@@ -1,35 +1,27 @@
 //! The command line: one file for each command. It finds the project, the home and the run, asks
 //! the rest of the program to work, and turns what came of it into words and an exit code.
 
-/// Prints a line. Whoever read us may be gone, which is no reason to stop working.
+/// Prints a line. Whoever read us may be gone, which is no reason to stop working. No secret that
+/// this process knows is ever printed.
 macro_rules! println {
-    ($($words:tt)*) => {{
-        use std::io::Write as _;
-        let _nobody_reads = writeln!(std::io::stdout(), $($words)*);
-    }};
+    () => { $crate::cli::print(&mut std::io::stdout(), "\n") };
+    ($($words:tt)*) => { $crate::cli::print(&mut std::io::stdout(), &(format!($($words)*) + "\n")) };
 }
 /// The same, without an end of line.
 macro_rules! print {
-    ($($words:tt)*) => {{
-        use std::io::Write as _;
-        let _nobody_reads = write!(std::io::stdout(), $($words)*);
-    }};
+    ($($words:tt)*) => { $crate::cli::print(&mut std::io::stdout(), &format!($($words)*)) };
 }
 /// The same, for people.
 macro_rules! eprintln {
-    ($($words:tt)*) => {{
-        use std::io::Write as _;
-        let _nobody_reads = writeln!(std::io::stderr(), $($words)*);
-    }};
+    () => { $crate::cli::print(&mut std::io::stderr(), "\n") };
+    ($($words:tt)*) => { $crate::cli::print(&mut std::io::stderr(), &(format!($($words)*) + "\n")) };
 }
 /// The same, for people, without an end of line.
 macro_rules! eprint {
-    ($($words:tt)*) => {{
-        use std::io::Write as _;
-        let _nobody_reads = write!(std::io::stderr(), $($words)*);
-    }};
+    ($($words:tt)*) => { $crate::cli::print(&mut std::io::stderr(), &format!($($words)*)) };
 }
 
+mod agents;
 mod answer;
 mod ask;
 mod attach;
@@ -84,9 +76,11 @@ mod voice;
 mod why;
 mod work;
 
+use crate::secret::redact;
 use clap::{Args, Parser, Subcommand};
 pub(crate) use context::Context;
 use flags::RunFlags;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 pub(crate) use trouble::Trouble;
@@ -270,6 +264,11 @@ enum Command {
     Player(player::Flags),
 }
 
+/// What the macros of this module print with.
+fn print(to: &mut dyn Write, text: &str) {
+    let _nobody_reads = to.write_all(redact(text).as_bytes());
+}
+
 pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -309,7 +308,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Ship(flags)) => ship::run(&context, &flags),
         Some(Command::Verify(flags)) => verify::run(&context, &flags),
         Some(Command::Doctor) => doctor::run(&context),
-        Some(Command::Agents) => doctor::list_agents(&context),
+        Some(Command::Agents) => agents::list(&context),
         Some(Command::Limits(flags)) => limits::run(&context, &flags),
         Some(Command::Completions(flags)) => completions::run(&flags),
         Some(Command::Man(flags)) => man::run(&context, &flags),

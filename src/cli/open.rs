@@ -7,7 +7,7 @@ use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
 use super::{Trouble, ask, choose, detach, later, place, reload, session};
-use crate::engine::{Command, Decision, Effect, Event, Status, decide};
+use crate::engine::{Command, Decision, Effect, Event, Status, alike, decide};
 use crate::host::ears::now;
 use crate::host::git::Git;
 use crate::host::worktree;
@@ -144,7 +144,17 @@ pub(super) fn open(context: &Context, flags: &RunFlags, by: By) -> anyhow::Resul
     let mut taken = drive::Taken::open(&home, &id)?;
     let opening = place::inside(input.opening(flags, &workflow), plan.as_ref());
     taken.run.record(now(), Event::Opened(opening));
-    taken.run.commit()?;
+    for text in alike(&workflow) {
+        taken.run.record(now(), Event::Noted { text });
+    }
+    let noted = taken.run.commit()?;
+    if !context.quiet && !context.json {
+        for (_, event) in &noted {
+            if let Event::Noted { text } = event {
+                eprintln!("{}", sanitise(text));
+            }
+        }
+    }
     let kept = ours_of(&place, &taken.run);
     Ok(Found::Opened(Box::new(Opened { home, taken, place, kept, _tree: tree })))
 }

@@ -190,7 +190,7 @@ fn cost(ended: &Ended) -> String {
         | Ending::Lost { why }
         | Ending::Limited { why, .. }
         | Ending::Refused { why }
-        | Ending::Barred { why } => {
+        | Ending::Unreachable { why } => {
             let _ = write!(text, ", {}", why.lines().next().unwrap_or(""));
         }
     }

@@ -225,5 +225,6 @@ fn size() -> (usize, usize) {
 
 fn write(text: &str) {
     let mut stderr = std::io::stderr().lock();
-    let _nobody_reads = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    let shown = crate::secret::redact(text);
+    let _nobody_reads = stderr.write_all(shown.as_bytes()).and_then(|()| stderr.flush());
 }

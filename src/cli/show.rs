@@ -10,7 +10,6 @@ use crate::store::{Home, Row};
 use crate::text::{bytes, sanitise};
 use clap::Args;
 use serde_json::json;
-use std::io::Write;
 use std::path::Path;
 
 #[derive(Args)]
@@ -194,9 +193,8 @@ fn prompt(folder: &Path, stem: &str) -> String {
 }
 
 fn section(titled: bool, title: &str, text: &str) {
-    let mut out = std::io::stdout().lock();
     if titled {
-        let _ = writeln!(out, "\n--- {title} ---");
+        println!("\n--- {title} ---");
     }
-    let _ = writeln!(out, "{}", sanitise(text).trim_end());
+    println!("{}", sanitise(text).trim_end());
 }

@@ -135,7 +135,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
             choices(&question.kind).join(", ")
         );
     }
-    for warning in &state.warnings {
+    for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");
     }
     match home.holder(&row.id) {
@@ -206,6 +206,8 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
             "calls_limit": window.map(|it| it.calls),
             "window_resets_at": window.map(|it| state.calls.start.plus(it.every).to_string()),
             "waiting_until": state.wait.as_ref().map(|it| it.until.to_string()),
+            "waiting_for": state.wait.as_ref().map(|it| &it.why),
+            "warning": state.plan_warning,
         },
         "budget": {
             "tokens": state.spent.tokens, "usd": state.spent.usd, "seconds": state.spent.ms / 1000,

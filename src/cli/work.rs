@@ -6,6 +6,7 @@ use super::flags::RunFlags;
 use crate::engine::Opening;
 use crate::host::git::Git;
 use crate::input;
+use crate::secret::redact;
 use crate::workflow::model::{InputKind, Workflow};
 use std::path::{Path, PathBuf};
 
@@ -71,6 +72,8 @@ impl Input {
         if text.trim().is_empty() {
             return Err(Trouble::usage("the input is empty", "say what to work on"));
         }
+        // It is written down wherever the run is named.
+        let text = redact(&text).into_owned();
         Ok(Input { name: text.clone(), alias: None, document: None, path: None, text })
     }
 
@@ -96,7 +99,7 @@ impl Input {
     /// The document of a sentence goes by the sentence.
     pub(super) fn called(self, sentence: &str) -> anyhow::Result<Input> {
         let document = Some(self.name);
-        Ok(Input { alias: document.clone(), document, name: sentence.to_owned(), ..self })
+        Ok(Input { alias: document.clone(), document, name: redact(sentence).into_owned(), ..self })
     }
 
     pub(super) fn document(context: &Context, project: &Path, name: &str) -> anyhow::Result<Input> {

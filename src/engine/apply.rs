@@ -6,7 +6,7 @@ use super::breaker::Breaker;
 use super::event::{Effect, Ended, Ending, Event, Item};
 use super::evidence::Baseline;
 use super::items;
-use super::limits::Wait;
+use super::limits::{self, Wait};
 use super::question::QuestionKind;
 use super::retry::Retry;
 use super::state::{Leave, State, Station, Turn, Waiting, Wish};
@@ -214,6 +214,7 @@ impl State {
                 }
                 self.questions = question.id;
                 self.refused = None;
+                self.unreachable = 0;
                 self.station = Station::Waiting { question: question.clone(), answer: None };
             }
             Effect::Finish => {
@@ -242,6 +243,19 @@ impl State {
         self.void_attempts = 0;
         if ended.ending != Ending::NotStarted {
             self.voids = 0;
+            self.plan_warning.clone_from(&ended.warning);
+        }
+        match &ended.ending {
+            Ending::Unreachable { .. } | Ending::NotStarted | Ending::Barred { .. } | Ending::Interrupted => {
+                ()
+            }
+            Ending::Done
+            | Ending::Failed { .. }
+            | Ending::TimedOut { .. }
+            | Ending::WaitedForInput { .. }
+            | Ending::Lost { .. }
+            | Ending::Limited { .. }
+            | Ending::Refused { .. } => self.unreachable = 0,
         }
         self.station = match &ended.ending {
             Ending::NotStarted => {
@@ -270,6 +284,17 @@ impl State {
                 self.wait = Some(Waiting { until, why: why.clone(), wait: Wait::Provider });
                 Station::Ready
             }
+            Ending::Unreachable { why } => {
+                match limits::pause(workflow, self.unreachable) {
+                    Some(pause) => {
+                        let until = at.plus(pause);
+                        self.wait = Some(Waiting { until, why: why.clone(), wait: Wait::Backoff });
+                        self.unreachable += 1;
+                    }
+                    None => self.refused = Some(format!("{why}, {} times in a row", self.unreachable + 1)),
+                }
+                Station::Ready
+            }
             Ending::Done
             | Ending::Failed { .. }
             | Ending::TimedOut { .. }
@@ -291,6 +316,7 @@ impl State {
             ms: 0,
             bytes: 0,
             swept: 0,
+            warning: None,
             left: Vec::new(),
             tail: String::new(),
         };

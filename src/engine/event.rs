@@ -381,6 +381,9 @@ pub(crate) struct Ended {
     /// The end of what it said, for people and for the next prompt.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tail: String,
+    /// How much of the plan is used up, where the agent warns of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// How a call came to its end.
@@ -407,6 +410,8 @@ pub(crate) enum Ending {
     Refused { why: String },
     /// It was never started, because where it was to work is not fit for it; a person has to look.
     Barred { why: String },
+    /// The provider could not be reached, or was lost on the way.
+    Unreachable { why: String },
 }
 
 /// What a call used up, as far as the agent says.

@@ -33,7 +33,8 @@ pub(super) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Optio
         | Ending::NotStarted
         | Ending::Barred { .. }
         | Ending::Limited { .. }
-        | Ending::Refused { .. } => (),
+        | Ending::Refused { .. }
+        | Ending::Unreachable { .. } => (),
     }
     if let Some(class) = class {
         let texts: Vec<String> = failing.iter().map(|it| check_text(it)).collect();

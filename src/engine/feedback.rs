@@ -35,7 +35,8 @@ impl Feedback {
             | Ending::NotStarted
             | Ending::Barred { .. }
             | Ending::Limited { .. }
-            | Ending::Refused { .. } => None,
+            | Ending::Refused { .. }
+            | Ending::Unreachable { .. } => None,
         };
         let failing = evidence.results.iter().filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
         Feedback {

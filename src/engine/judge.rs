@@ -241,7 +241,8 @@ fn reasons(
         | Ending::NotStarted
         | Ending::Barred { .. }
         | Ending::Limited { .. }
-        | Ending::Refused { .. } => (),
+        | Ending::Refused { .. }
+        | Ending::Unreachable { .. } => (),
     }
     if !evidence.unstable.is_empty() {
         why.push(format!("the checks change files themselves: {}", evidence.unstable.join(", ")));

@@ -4,7 +4,7 @@
 use super::event::{Hold, HoldKind};
 use super::state::State;
 use crate::time::{Timestamp, length};
-use crate::workflow::model::{Phase, Window, Workflow};
+use crate::workflow::model::{Millis, Phase, Window, Workflow};
 use serde::{Deserialize, Serialize};
 
 /// What a wait is for.
@@ -42,6 +42,22 @@ impl Calls {
         }
         self.made = self.made.saturating_add(1);
     }
+}
+
+/// How long to wait before a provider that could not be reached is tried again: a cable that was
+/// pulled is back in seconds, a service in minutes. So many tries take an hour, after which a person
+/// should know.
+const REACH_FIRST: Millis = 5_000;
+const REACH_MOST: Millis = 300_000;
+const REACH_TRIES: u32 = 16;
+
+/// Returns the pause after so many tries that came to nothing, or nothing when it is a person's turn.
+/// A workflow that says how long to wait for failures from outside is followed.
+pub(super) fn pause(workflow: &Workflow, tries: u32) -> Option<Millis> {
+    let rules = workflow.retries.as_ref().and_then(|it| it.backoff.get("external"));
+    let (first, most, at_most) =
+        rules.map_or((REACH_FIRST, REACH_MOST, REACH_TRIES), |it| (it.first, it.most, it.tries));
+    (tries < at_most).then(|| first.saturating_mul(1 << tries.min(30)).min(most))
 }
 
 /// Returns the end of the window when no call is left in it.

@@ -28,6 +28,7 @@ mod visit;
 
 pub(crate) use answer::{Answer, Command, acceptable, choices};
 pub(crate) use breaker::BreakerState;
+pub(crate) use call::alike;
 pub(crate) use decide::decide;
 pub(crate) use event::{
     Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Item, Judgement, Left,

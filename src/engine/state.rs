@@ -80,6 +80,12 @@ pub(crate) struct State {
     pub wait: Option<Waiting>,
     /// Why a provider will not serve us before a person does something.
     pub refused: Option<String>,
+    /// How often in a row a provider could not be reached.
+    #[serde(default)]
+    pub unreachable: u32,
+    /// What the agent last said about how much of its plan is used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_warning: Option<String>,
     pub hold: Option<Hold>,
     pub wish: Option<Wish>,
     /// The phase that a person named.
@@ -213,6 +219,8 @@ impl State {
             feedback: None,
             wait: None,
             refused: None,
+            unreachable: 0,
+            plan_warning: None,
             hold: None,
             wish: None,
             move_to: None,

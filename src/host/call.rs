@@ -15,12 +15,14 @@ use super::program::{Launcher, PIPE_BYTES, Program};
 use super::request::Requests;
 use super::scratch::Scratch;
 use super::stat::Stat;
+use crate::secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitStatus, kill_process, kill_process_group};
 use std::fs::OpenOptions;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -78,6 +80,12 @@ pub(crate) struct Finished {
 /// Carries out one order.
 pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
     let started = Instant::now();
+    // What the program is given it may print.
+    let given = order
+        .env
+        .iter()
+        .map(|(name, value)| (name.to_string_lossy().into_owned(), value.as_bytes().to_vec()));
+    secret::learn(given);
     let over = |how| Finished { ending: Ending::without_exit(how), outputs: Vec::new() };
     let out = match open_output(post, &order) {
         Ok(Some(out)) => out,

@@ -3,6 +3,7 @@
 //! bounded whatever comes, and a disk that is full costs output, never the call.
 
 use super::asking::LAST_BYTES;
+use crate::secret::{Redactor, known};
 use rustix::fs::OFlags;
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -28,6 +29,8 @@ pub(crate) struct Capture {
     trouble: Option<String>,
     /// The last bytes that came, for whoever asks what the process said last.
     last: Vec<u8>,
+    /// What is on disk can be shown to anybody who may see the run. Nothing while it works.
+    redactor: Option<Redactor>,
 }
 
 impl Capture {
@@ -48,6 +51,7 @@ impl Capture {
             tail: None,
             trouble: None,
             last: Vec::new(),
+            redactor: Some(Redactor::new(known())),
         }
     }
 
@@ -63,6 +67,17 @@ impl Capture {
 
     /// Takes the next bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
+        self.redacted(|redactor, out| redactor.push(bytes, out));
+    }
+
+    /// Has the redactor pass on what is safe to write.
+    fn redacted(&mut self, pass: impl FnOnce(&mut Redactor, &mut dyn FnMut(&[u8]))) {
+        let Some(mut redactor) = self.redactor.take() else { return };
+        pass(&mut redactor, &mut |it| self.put(it));
+        self.redactor = Some(redactor);
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let end = &bytes[bytes.len().saturating_sub(LAST_BYTES)..];
         let surplus = (self.last.len() + end.len()).saturating_sub(LAST_BYTES);
@@ -83,6 +98,7 @@ impl Capture {
 
     /// Writes what was kept of the end; returns whether bytes are missing, and what went wrong.
     pub(crate) fn finish(&mut self) -> (bool, Option<String>) {
+        self.redacted(|redactor, out| redactor.finish(out));
         let tail = Vec::from(self.tail.take().unwrap_or_default());
         let missing = self.total - self.written - tail.len() as u64;
         let mut end = Vec::with_capacity(tail.len() + 64);

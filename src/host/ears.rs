@@ -4,8 +4,9 @@
 use super::signals;
 pub(crate) use super::signals::Signals;
 use super::stat::Stat;
+use crate::agent::Warning;
 use crate::engine::Command;
-use crate::store::{Hold, Home, Wake};
+use crate::store::{Hold, Home, Plan, Wake};
 use crate::time::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
@@ -82,12 +83,24 @@ impl Ears {
         }
     }
 
-    /// Tells all runs that use this agent that its provider serves nobody before then.
-    pub(crate) fn hold(&self, agent: &str, until: Option<Timestamp>, reason: &str) {
-        let Some(until) = until else { return };
-        let hold = Hold { account: agent.to_owned(), until: until.0, reason: reason.to_owned(), at: now().0 };
+    /// Tells all runs that use this account that its provider serves nobody before then.
+    pub(crate) fn hold(&self, account: &str, until: Timestamp, reason: &str) {
+        let hold =
+            Hold { account: account.to_owned(), until: until.0, reason: reason.to_owned(), at: now().0 };
         // The run that found out waits all the same; the others find out for themselves.
         let _is_told = self.home.put_hold(&hold);
+    }
+
+    /// Notes how much of an account's plan is used up.
+    pub(crate) fn warn(&self, account: &str, warned: &Warning) {
+        let plan = Plan {
+            account: account.to_owned(),
+            warning: warned.text.clone(),
+            until: warned.until.map(|it| it.0),
+            at: now().0,
+        };
+        // It is for people only; the run itself says it too.
+        let _is_noted = self.home.put_plan(&plan);
     }
 
     /// A signal is a command like any other: written down first, then obeyed.

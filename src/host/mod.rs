@@ -5,6 +5,8 @@
 //! `keeper` is the controller's end of it, and `found` is what the next controller makes of a call
 //! that was open.
 
+pub(crate) mod private;
+
 mod stat;
 
 mod identity;

@@ -56,12 +56,8 @@ pub(super) fn read(
     let reader = hearing.reader;
     let complaints = tail(&folder.join(format!("{}.err", call.stem())), COMPLAINTS_MOST);
     let rollout = match cli {
-        agent::Cli::Codex if code != Some(0) => rollout::read(codex_home(agent).as_deref(), reader.session()),
-        agent::Cli::Claude
-        | agent::Cli::Codex
-        | agent::Cli::Gemini
-        | agent::Cli::Opencode
-        | agent::Cli::Command => String::new(),
+        agent::Cli::Codex => rollout::read(codex_home(agent).as_deref(), reader.session()),
+        agent::Cli::Claude | agent::Cli::Gemini | agent::Cli::Opencode | agent::Cli::Command => String::new(),
     };
     let zone = agent::zone(agent, &jiff::tz::TimeZone::system());
     reader.finish(&agent::End {

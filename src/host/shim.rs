@@ -14,6 +14,7 @@ use super::order::{Ending, How, Kind, Order, Reply};
 use super::request::Requests;
 use super::reserve;
 use super::scratch::Scratch;
+use crate::secret::redact;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::setsid;
 use std::fs::{File, OpenOptions};
@@ -148,5 +149,5 @@ fn complain_to(run_dir: &Path) {
 fn note(run_dir: &Path, text: &str) {
     // There is nobody left to tell that even this failed.
     let file = OpenOptions::new().create(true).append(true).open(run_dir.join("shim.log"));
-    let _ = file.and_then(|mut it| it.write_all(format!("{text}\n").as_bytes()));
+    let _ = file.and_then(|mut it| it.write_all(format!("{}\n", redact(text)).as_bytes()));
 }

@@ -15,6 +15,7 @@ use crate::drive::Performed;
 use crate::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
 use crate::prompt;
 use crate::report::Report;
+use crate::secret::redact;
 use crate::store::run::Run;
 use crate::time::length;
 use rustix::fd::AsFd;
@@ -49,7 +50,7 @@ impl Host<'_> {
             )));
         }
         self.growth.look(run, &self.folder);
-        let text = prompt::render(&run.workflow, &run.state, call);
+        let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
         note_prompt(&self.folder, call, &text);
         let order = match self.order(run, call, text) {
             Ok(order) => order,
@@ -241,28 +242,38 @@ impl Host<'_> {
         let mut usage = Usage::default();
         let mut report = Report::default();
         let mut said_tail = String::new();
+        let mut warning = None;
         if started {
             let said = said::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
             usage = said.usage.spent();
             let denied = said.denied();
-            if let (Ending::Done | Ending::Failed { .. }, Some(why)) = (&ending, said.trouble) {
+            // An agent that waited for a network until its time was over is no agent that hangs.
+            let is_offline =
+                matches!((&ending, said.limit), (Ending::TimedOut { .. }, Some(Limit::Unreachable)));
+            if let (Ending::Done | Ending::Failed { .. }, _, Some(why)) | (_, true, Some(why)) =
+                (&ending, is_offline, said.trouble)
+            {
                 ending = match said.limit {
-                    Some(limit @ Limit::Plan { until }) => {
-                        let until = until.or_else(|| limit.until(now()));
-                        self.ears.hold(&workflow.agent.cli, until, &why);
-                        Ending::Limited { why, until }
+                    Some(Limit::Plan { until }) => {
+                        let until = until.unwrap_or_else(|| now().plus(workflow.limits.provider_wait));
+                        self.ears.hold(&run.account, until, &why);
+                        Ending::Limited { why, until: Some(until) }
                     }
                     Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
                     Some(limit @ (Limit::Throttle { .. } | Limit::Overloaded | Limit::Unknown)) => {
                         Ending::Limited { why, until: limit.until(now()) }
                     }
+                    Some(Limit::Unreachable) => Ending::Unreachable { why },
                     Some(Limit::ContextTooLong) | None => Ending::Failed { why },
                 };
             }
             report = said::report(&self.folder, &self.place, run, call, &said.message);
             report.notes.extend(denied);
-            report.notes.extend(said.warning);
             report.notes.extend(exit.trouble);
+            if let Some(warned) = said.warning {
+                self.ears.warn(&run.account, &warned);
+                warning = Some(warned.text);
+            }
             said_tail = last_characters(&said.message, TAIL_SHOWN);
         }
         Ended {
@@ -273,6 +284,7 @@ impl Host<'_> {
             ms: exit.ms,
             bytes: exit.out_bytes,
             swept: exit.swept,
+            warning,
             left: exit.left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
         }
@@ -292,6 +304,7 @@ fn without_start(call: &Call, ending: Ending) -> Event {
         ms: 0,
         bytes: 0,
         swept: 0,
+        warning: None,
         left: Vec::new(),
         tail: String::new(),
     }))
@@ -303,7 +316,7 @@ fn timed_out(why: &str) -> Ending {
 
 /// Returns the prompt of a call that somebody else carries out.
 pub(crate) fn prompt_for(folder: &Path, run: &Run, call: &Call) -> String {
-    let text = prompt::render(&run.workflow, &run.state, call);
+    let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
     note_prompt(folder, call, &text);
     text
 }
@@ -318,6 +331,7 @@ pub(crate) fn handed_back(folder: &Path, place: &Path, run: &Run, call: &Call, m
         ms: 0,
         bytes: message.len() as u64,
         swept: 0,
+        warning: None,
         left: Vec::new(),
         tail: last_characters(message, TAIL_SHOWN),
     }

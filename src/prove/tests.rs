@@ -180,7 +180,10 @@ fn play(workflow: &Workflow, seed: u64, most: u64) -> (u64, u64, bool) {
     let judged = run.state.iterations_total;
     let events = run.into_memory().events;
     let worked = events.iter().filter(|(_, event)| match event {
-        Event::Ended(ended) => !matches!(ended.ending, Ending::Limited { .. } | Ending::Refused { .. }),
+        Event::Ended(ended) => !matches!(
+            ended.ending,
+            Ending::Limited { .. } | Ending::Refused { .. } | Ending::Unreachable { .. }
+        ),
         _ => false,
     });
     assert_eq!(worked.count() as u64, u64::from(judged), "seed {seed}");

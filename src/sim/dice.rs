@@ -55,6 +55,7 @@ impl Dice {
                 play.ending = Ending::Limited { why: "plan limit".to_owned(), until };
             }
             11 => play.ending = Ending::Refused { why: "not logged in".to_owned() },
+            12 => play.ending = Ending::Unreachable { why: "connection refused".to_owned() },
             _ => (),
         }
         play.report = dice.report(phase.signal.clone());

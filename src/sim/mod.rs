@@ -197,6 +197,7 @@ impl Sim {
             ms: play.ms,
             bytes: 0,
             swept: 0,
+            warning: None,
             left: Vec::new(),
             tail: tail.to_owned(),
         }

@@ -45,6 +45,10 @@ pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Res
             play.ending = Ending::Refused { why: (*why).to_owned() };
             &[]
         }
+        ["is", "unreachable"] => {
+            play.ending = Ending::Unreachable { why: "connection refused".to_owned() };
+            &[]
+        }
         ["is", "lost", rest @ ..] => {
             play.ending = Ending::Lost { why: "the shim is gone".to_owned() };
             rest

@@ -28,6 +28,7 @@
 //! GREEN says nothing                # a report without a signal
 //! GREEN is silent                   # no report
 //! GREEN fails "exit status 1"       # the call itself; also: hangs, asks, is lost, is interrupted
+//! GREEN is unreachable              # the provider could not be reached
 //! GREEN is limited 20m              # refused by the provider, which names a time or does not
 //! GREEN is unstartable 2            # the next tries come to nothing
 //! EXECUTE is stuck "db: no schema"  # the agent says that it cannot go on

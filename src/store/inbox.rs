@@ -5,6 +5,7 @@
 use super::error::StoreError;
 use super::home::Home;
 use super::standing::find;
+use crate::secret::redact;
 use rusqlite::params;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -25,7 +26,7 @@ impl Home {
             let key = find(transaction, run)?.key;
             transaction
                 .prepare_cached("insert into command(run, at, body) values(?1, ?2, ?3)")?
-                .execute(params![key, at, body])?;
+                .execute(params![key, at, redact(body)])?;
             Ok(transaction.last_insert_rowid())
         })
     }

@@ -4,6 +4,7 @@
 
 use super::error::StoreError;
 use super::home::Home;
+use crate::secret::redact;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 /// Calls inside a window, over all runs of a project.
@@ -19,6 +20,15 @@ pub(crate) struct Hold {
     pub account: String,
     pub until: i64,
     pub reason: String,
+    pub at: i64,
+}
+
+/// How much of an account's plan is used up, in words, and until when that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub account: String,
+    pub warning: String,
+    pub until: Option<i64>,
     pub at: i64,
 }
 
@@ -69,7 +79,7 @@ impl Home {
             let Hold { account, until, reason, at } = hold;
             transaction
                 .prepare_cached("insert or replace into hold values(?1, ?2, ?3, ?4)")?
-                .execute(params![account, until, reason, at])?;
+                .execute(params![account, until, redact(reason), at])?;
             Ok(())
         })
     }
@@ -88,6 +98,28 @@ impl Home {
             let mut query =
                 connection.prepare_cached("select account, until, reason, at from hold order by account")?;
             let rows = query.query_map([], hold_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    pub(crate) fn put_plan(&self, plan: &Plan) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let Plan { account, warning, until, at } = plan;
+            transaction
+                .prepare_cached("insert or replace into plan values(?1, ?2, ?3, ?4)")?
+                .execute(params![account, warning, until, at])?;
+            Ok(())
+        })
+    }
+
+    /// Returns what was last said about each account.
+    pub(crate) fn plans(&self) -> Result<Vec<Plan>, StoreError> {
+        self.read(|connection| {
+            let mut query =
+                connection.prepare_cached("select account, warning, until, at from plan order by account")?;
+            let rows = query.query_map([], |row| {
+                Ok(Plan { account: row.get(0)?, warning: row.get(1)?, until: row.get(2)?, at: row.get(3)? })
+            })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }

@@ -5,6 +5,7 @@
 
 use super::error::StoreError;
 use super::home::{Home, private_folder};
+use crate::secret::redact;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -38,7 +39,7 @@ impl Holder {
             pid,
             start: start_of(pid).unwrap_or(0),
             boot: boot_id(),
-            command: words.join(" ").chars().take(COMMAND_CHARS).collect(),
+            command: redact(&words.join(" ")).chars().take(COMMAND_CHARS).collect(),
         }
     }
 
@@ -242,7 +243,7 @@ fn in_kernel_list(directory: &File) -> Option<Holder> {
         pid,
         start: start_of(pid)?,
         boot: boot_id(),
-        command: command.trim().chars().take(COMMAND_CHARS).collect(),
+        command: redact(command.trim()).chars().take(COMMAND_CHARS).collect(),
     })
 }
 

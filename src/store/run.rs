@@ -4,7 +4,9 @@
 
 pub(crate) use super::error::StoreError;
 use super::{Commit, Home, Journal, Question, QuestionChange, RowUpdate, Spend};
+use crate::agent;
 use crate::engine::{Command, Effect, Event, State, Station, Status, Wait, acceptable, choices};
+use crate::secret;
 use crate::time::Timestamp;
 use crate::workflow::model::Workflow;
 use std::path::PathBuf;
@@ -14,6 +16,8 @@ pub(crate) struct Run {
     pub id: String,
     pub workflow: Workflow,
     pub state: State,
+    /// Whose plan its calls use up.
+    pub account: String,
     books: Books,
     pending: Vec<(Timestamp, Event)>,
     /// Commands that the next commit marks as taken.
@@ -43,6 +47,8 @@ impl Run {
         let unreadable = |what: String| StoreError::Damaged { path: home.path().to_owned(), what };
         let workflow: Workflow = serde_json::from_str(&home.definition(id)?)
             .map_err(|error| unreadable(format!("the workflow of run {id} cannot be read: {error}")))?;
+        let set = workflow.agent.env.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
+        secret::learn(set);
         let mut state = match &opened.state {
             Some(text) => serde_json::from_str(text)
                 .map_err(|error| unreadable(format!("the state of run {id} cannot be read: {error}")))?,
@@ -56,10 +62,12 @@ impl Run {
         let (project, place) = home.run(id)?.map(|row| (row.project, row.place)).unwrap_or_default();
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
         let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
+        let account = account_of(&workflow);
         let mut run = Run {
             id: id.to_owned(),
             workflow,
             state,
+            account,
             books,
             pending: Vec::new(),
             taken: Vec::new(),
@@ -77,6 +85,7 @@ impl Run {
             id: "simulated".to_owned(),
             workflow,
             state,
+            account: String::new(),
             books,
             pending: Vec::new(),
             taken: Vec::new(),
@@ -92,13 +101,18 @@ impl Run {
         }
     }
 
-    /// Takes one fact into account. It is durable after the next commit.
+    /// Takes one fact into account, without the secrets that may be in it: what stands in the journal
+    /// is shown, mirrored, and told to agents. It is durable after the next commit.
     pub(crate) fn record(&mut self, at: Timestamp, event: Event) {
+        let event = match &mut self.books {
+            Books::Disk { journal, .. } => {
+                let (event, body) = secret::redact_data(event);
+                journal.append(at.0, event.kind(), &body);
+                event
+            }
+            Books::Memory(_) => event,
+        };
         self.state.apply(&self.workflow, at, &event);
-        if let Books::Disk { journal, .. } = &mut self.books {
-            let body = serde_json::to_string(&event).expect("an event is plain data");
-            journal.append(at.0, event.kind(), &body);
-        }
         self.pending.push((at, event));
     }
 
@@ -147,7 +161,7 @@ impl Run {
         if self.workflow.agent.cli == "command" || self.state.wait.is_some() {
             return Ok(());
         }
-        if let Some(hold) = home.hold(&self.workflow.agent.cli)?.filter(|it| now.0 < it.until) {
+        if let Some(hold) = home.hold(&self.account)?.filter(|it| now.0 < it.until) {
             let (until, why) = (Timestamp(hold.until), hold.reason);
             self.record(now, Event::Waits { until, why, wait: Wait::Provider });
         }
@@ -248,6 +262,15 @@ impl Run {
             Books::Memory(memory) => memory.commands.push(command),
             Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
         }
+    }
+}
+
+/// Returns whose plan the calls of this workflow use up: as the agent's process would see it.
+pub(crate) fn account_of(workflow: &Workflow) -> String {
+    let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
+    match agent::Cli::named(&workflow.agent.cli) {
+        Some(cli) => agent::account(cli, &set),
+        None => workflow.agent.cli.clone(),
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4c4f_4f50;
 /// The schema version that this program knows.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
 
-pub(super) const STEPS: [&str; 1] = [FIRST];
+pub(super) const STEPS: [&str; 2] = [FIRST, PLAN];
 
 // `run` holds everything that a list shows, so that lists never touch another table; the large texts
 // (snapshot, definition) live apart. Of the columns that change with every commit none is indexed:
@@ -129,5 +129,15 @@ create table call(
     run text not null,
     seq integer not null,
     primary key(project, at, run, seq)
+) strict, without rowid;
+";
+
+/// What agents say about plans that are nearly used up; for people only.
+const PLAN: &str = "
+create table plan(
+    account text primary key,
+    warning text not null,
+    until integer,
+    at integer not null
 ) strict, without rowid;
 ";

@@ -4,7 +4,7 @@
 
 use super::condition::Condition;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The position of a phase in [`Workflow::phases`].
 pub(crate) type PhaseId = usize;
@@ -148,6 +148,9 @@ pub(crate) struct Models {
     pub profiles: BTreeMap<String, BTreeMap<String, String>>,
     /// Role → model, whatever the profile.
     pub roles: BTreeMap<String, String>,
+    /// Models that only a preset names: they are Claude's, and mean nothing to another agent.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub presets: BTreeSet<String>,
 }
 
 /// Which model a phase asks for.

@@ -13,10 +13,11 @@ use super::model::{
 use super::names::{self, COUNT_FORMATS, STANDARD_FACTS};
 use super::problem::{Place, Problem, Sources, nearest, suggest};
 use super::sections::{self, entries, list, plain, section, strings, text, texts};
+use super::shape::ModelFile;
 use super::typed::{At, Length, Named};
 use super::{pattern, phases, preset, template};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A text that a layer is read from.
@@ -182,7 +183,39 @@ impl Context<'_> {
             profile: text(&file.profile),
             profiles,
             roles: texts(file.roles.as_ref().map(|it| &it.value)),
+            presets: self.preset_models(file),
         }
+    }
+
+    /// Models that a preset names and nobody else.
+    fn preset_models(&self, file: &ModelsFile) -> BTreeSet<String> {
+        let mut named: Vec<(&Place, &String)> = Vec::new();
+        for (_, roles) in entries(&file.profiles) {
+            named.extend(roles.value.0.values().map(|it| (&it.place, &it.value)));
+        }
+        named.extend(entries(&file.roles).map(|(_, it)| (&it.place, &it.value)));
+        named.extend(
+            self.merged
+                .file
+                .agent
+                .iter()
+                .filter_map(|it| it.value.model.as_ref())
+                .map(|it| (&it.place, &it.value)),
+        );
+        for model in self.merged.phases.iter().filter_map(|it| it.value.model.as_ref()) {
+            match &model.value {
+                ModelFile::Named(name) => named.push((&model.place, name)),
+                ModelFile::Differing(it) => {
+                    named.extend(it.of.iter().flat_map(|it| &it.value).map(|it| (&it.place, &it.value)));
+                    named.extend(it.unknown.iter().map(|it| (&it.place, &it.value)));
+                }
+            }
+        }
+        let is_preset =
+            |place: &Place| matches!(self.merged.origins.get(place.source), Some(Origin::Preset(_)));
+        let own: BTreeSet<&String> = named.iter().filter(|it| !is_preset(it.0)).map(|it| it.1).collect();
+        let all = named.iter().map(|it| it.1);
+        all.filter(|it| !own.contains(it)).cloned().collect()
     }
 
     fn mode(&mut self, modes: &BTreeMap<String, Vec<String>>) -> Option<String> {

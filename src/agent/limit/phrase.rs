@@ -13,9 +13,10 @@ enum Class {
     Credit,
     Auth,
     Context,
+    Unreachable,
 }
 
-use Class::{Auth, Context, Credit, Overloaded, Plan, Throttle};
+use Class::{Auth, Context, Credit, Overloaded, Plan, Throttle, Unreachable};
 
 /// The first phrase that fits counts, so the narrower ones stand first. All in lower case, with
 /// straight apostrophes and single spaces, as [`plain`] makes them; after `…` a word that must follow.
@@ -71,13 +72,34 @@ const PHRASES: &[(&str, Class)] = &[
     ("codex ran out of room in the model's context window", Context),
     ("this model's maximum context length", Context),
     ("input length and `max_tokens` exceed context limit", Context),
+    ("unable to connect", Unreachable),
+    ("could not connect", Unreachable),
+    ("connection dropped", Unreachable),
+    ("connection timed out", Unreachable),
+    ("connection error", Unreachable),
+    ("connection refused", Unreachable),
+    ("connection reset", Unreachable),
+    ("connection closed", Unreachable),
+    ("network error", Unreachable),
+    ("fetch failed", Unreachable),
+    ("exception typeerror: fetch failed", Unreachable),
+    ("getaddrinfo", Unreachable),
+    ("error sending request", Unreachable),
+    ("stream disconnected before completion", Unreachable),
+    ("stream error: ", Unreachable),
+    ("request timed out", Unreachable),
+    ("cannot connect to api", Unreachable),
+    ("the socket connection was closed", Unreachable),
 ];
 
 /// Returns what the text says about a limit, if that is what it is about.
 pub(super) fn read(cli: Cli, text: &str, end: &End<'_>) -> Option<Limit> {
     let text = plain(text);
     let said = unwrapped(&text);
-    let (_, class) = PHRASES.iter().find(|(phrase, _)| begins(said, phrase))?;
+    let Some((_, class)) = PHRASES.iter().find(|(phrase, _)| begins(said, phrase)) else {
+        let near = &said[..said.floor(CODE_NEAR)];
+        return NETWORK.iter().any(|it| near.contains(it)).then_some(Limit::Unreachable);
+    };
     Some(match class {
         Class::Plan => Limit::Plan { until: when::until(said, end.now, end.zone) },
         Class::Throttle => {
@@ -89,8 +111,27 @@ pub(super) fn read(cli: Cli, text: &str, end: &End<'_>) -> Option<Limit> {
         Class::Credit => Limit::Credit,
         Class::Auth => Limit::Auth,
         Class::Context => Limit::ContextTooLong,
+        Class::Unreachable => Limit::Unreachable,
     })
 }
+
+/// The system's own words for a connection that failed, as agents put them behind a sentence of
+/// theirs that changes with every version.
+const NETWORK: &[&str] = &[
+    "(econnreset)",
+    "(econnrefused)",
+    "(connectionrefused)",
+    "(enotfound)",
+    "(eai_again)",
+    "(etimedout)",
+    "(ehostunreach)",
+    "(enetunreach)",
+    "(epipe)",
+    "(connectionclosed)",
+];
+
+/// The sentence before them is short.
+const CODE_NEAR: usize = 120;
 
 fn begins(text: &str, phrase: &str) -> bool {
     match phrase.split_once('…') {

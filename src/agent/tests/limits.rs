@@ -391,3 +391,138 @@ fn weekly(reset: &Zoned) -> String {
         .replace("5-hour", "weekly")
         .replace("resets ", &reset.strftime("resets %b %-d, ").to_string())
 }
+
+/// The wordings that agents use or used, with `WHEN` where the moment stands and how it is written.
+fn wordings() -> Vec<(Cli, String, bool)> {
+    let mut all = Vec::new();
+    for limit in [
+        "5-hour limit",
+        "session limit",
+        "limit",
+        "usage limit",
+        "weekly limit",
+        "Opus limit",
+        "Sonnet limit",
+    ] {
+        all.push((Cli::Claude, format!("You've hit your {limit} · resets WHEN")));
+        all.push((Cli::Claude, format!("You’ve reached your {limit} · resets WHEN")));
+    }
+    for text in [
+        "You've hit your Fable limit · resets WHEN. Switch to another model to continue.",
+        "You've hit your org's monthly usage limit · resets WHEN",
+        "You're out of extra usage · resets WHEN",
+        "You're out of usage credits · resets WHEN",
+        "Claude usage limit reached. Your limit will reset at WHEN.",
+        "5-hour limit reached · resets WHEN · /upgrade to increase",
+        "Session limit reached · resets WHEN",
+        "Weekly limit reached · resets WHEN · /upgrade",
+        "Opus weekly limit reached · resets WHEN",
+        "Sonnet limit reached · resets WHEN",
+    ] {
+        all.push((Cli::Claude, text.to_owned()));
+    }
+    for text in [
+        "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at WHEN.",
+        "You've hit your usage limit. Try again at WHEN.",
+        "You've hit your usage limit for gpt-5.5. Switch to another model now, or try again at WHEN.",
+        "You've hit your usage limit. To get more access now, send a request to your admin or try again at WHEN.",
+    ] {
+        all.push((Cli::Codex, text.to_owned()));
+    }
+    let is_short = |text: &str| text.contains("5-hour") || text.to_lowercase().contains("session");
+    // What lasts some hours is told without a day, everything else with one or without.
+    let dated = all.iter().filter(|it| !is_short(&it.1)).map(|it| (it.0, it.1.clone(), true));
+    let dated: Vec<_> = dated.collect();
+    all.into_iter().map(|(cli, text)| (cli, text, false)).chain(dated).collect()
+}
+
+/// Every way in which an agent writes a moment.
+fn written(cli: Cli, reset: &Zoned, dated: bool) -> Vec<String> {
+    let zone = reset.time_zone().iana_name().unwrap_or("UTC").to_owned();
+    let clock = reset.strftime("%-I:%M%p").to_string().to_lowercase().replace(":00", "");
+    let at = |format: &str| reset.strftime(format).to_string();
+    match (cli, dated) {
+        (Cli::Codex, false) => vec![at("%-I:%M %p"), at("%-I:%M\u{202f}%p")],
+        (Cli::Codex, true) => {
+            let ordinal = match reset.day() {
+                1 | 21 | 31 => "st",
+                2 | 22 => "nd",
+                3 | 23 => "rd",
+                _ => "th",
+            };
+            vec![format!("{}{ordinal}, {}", at("%b %-d"), at("%Y %-I:%M %p"))]
+        }
+        (_, false) => vec![format!("{clock} ({zone})")],
+        (_, true) => vec![
+            format!("{}, {clock} ({zone})", at("%b %-d")),
+            format!("{} at {clock} ({zone})", at("%b %-d")),
+            format!("{}, {clock} ({zone})", at("%b %-d, %Y")),
+        ],
+    }
+}
+
+/// More than sixty messages, twelve zones, the days on which clocks change: right to the minute.
+#[test]
+fn g31_every_wording_is_right_in_every_zone_when_clocks_change() {
+    let zones = [
+        "UTC",
+        "Europe/Paris",
+        "Europe/London",
+        "America/New_York",
+        "America/Los_Angeles",
+        "America/Sao_Paulo",
+        "America/St_Johns",
+        "Asia/Kolkata",
+        "Asia/Tokyo",
+        "Australia/Lord_Howe",
+        "Australia/Sydney",
+        "Africa/Cairo",
+    ];
+    let days = [
+        "2026-03-08",
+        "2026-03-29",
+        "2026-04-05",
+        "2026-04-24",
+        "2026-10-04",
+        "2026-10-25",
+        "2026-10-29",
+        "2026-11-01",
+        "2026-12-31",
+    ];
+    let (mut messages, mut checked) = (0, 0);
+    for (cli, text, dated) in wordings() {
+        let any =
+            "2026-06-01T10:00:00Z".parse::<jiff::Timestamp>().expect("a moment").to_zoned(TimeZone::UTC);
+        messages += written(cli, &any, dated).len();
+        for name in zones {
+            let zone = zone_named(name).expect("a zone");
+            for day in days {
+                let midnight: jiff::Timestamp = format!("{day}T00:00:00Z").parse().expect("a day");
+                for hour in [-3, 2, 9] {
+                    let reset = midnight
+                        .checked_add((hour * 60 + 17).minutes())
+                        .expect("a moment")
+                        .to_zoned(zone.clone());
+                    let ahead_minutes = if dated { 4321 } else { 191 };
+                    let now = Timestamp(reset.timestamp().as_millisecond() - ahead_minutes * 60_000 - 7_000);
+                    for when in written(cli, &reset, dated) {
+                        let text = text.replace("WHEN", &when);
+                        let limit = failed(cli, &text, now, &zone).limit;
+                        let Some(Limit::Plan { until: Some(until) }) = limit else {
+                            panic!("{text}: {limit:?}")
+                        };
+                        let wrong = (until.0 - reset.timestamp().as_millisecond()).abs();
+                        let twice = zone.to_ambiguous_timestamp(reset.datetime());
+                        let is_other = twice.is_ambiguous()
+                            && twice
+                                .earlier()
+                                .is_ok_and(|it| it.as_millisecond() / 60_000 == until.0 / 60_000);
+                        assert!(wrong < 60_000 || is_other, "{text} at {now} in {name}: {until}");
+                        checked += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(60 < messages && 20_000 < checked, "{messages} messages, {checked} moments");
+}

@@ -81,7 +81,7 @@ fn shown(said: &Said, activities: &[String], now: Timestamp) -> String {
         ("session", said.session.clone()),
         ("denied", said.denied()),
         ("denials", (!said.denials.is_empty()).then(|| said.denials.join(" | "))),
-        ("warning", said.warning.clone()),
+        ("warning", said.warning.as_ref().map(|it| it.text.clone())),
         ("doing", (!activities.is_empty()).then(|| activities.join(" > "))),
     ] {
         if let Some(value) = value {

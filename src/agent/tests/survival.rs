@@ -1,7 +1,7 @@
 //! Whatever bytes come, the reader survives them in bounded memory, and the end still counts.
 
 use crate::agent::reader::{LINE_MOST, MESSAGE_MOST};
-use crate::agent::{Cli, DETECTED, End, Reader, Said};
+use crate::agent::{Cli, DETECTED, End, Limit, Reader, Said};
 use crate::time::Timestamp;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
@@ -127,5 +127,20 @@ proptest! {
             prop_assert_eq!(&finish(pieces, exit), &said);
             prop_assert!(cli == Cli::Command || said.trouble.is_none() == (exit == 0 && said.terminal && !said.error));
         }
+    }
+}
+
+/// Codex without a network says so for ever; ended by its limit it is none that hangs, and one that
+/// found its network again and hangs later is no call without a network.
+#[test]
+fn codex_without_a_network_is_known() {
+    let offline = r#"{"type":"error","message":"Reconnecting... waiting for network (Connection failed: error sending request)"}"#;
+    let item = r#"{"type":"item.completed","item":{"type":"agent_message","text":"on"}}"#;
+    for (lines, limit) in [(vec![offline, offline], Some(Limit::Unreachable)), (vec![offline, item], None)] {
+        let mut reader = Reader::new(Cli::Codex);
+        lines.iter().for_each(|it| reader.bytes(format!("{it}\n").as_bytes()));
+        let zone = TimeZone::UTC;
+        let end = End { exit: None, complaints: "", rollout: "", now: Timestamp(0), zone: &zone };
+        assert_eq!(reader.finish(&end).limit, limit);
     }
 }

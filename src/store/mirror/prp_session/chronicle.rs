@@ -344,7 +344,13 @@ pub(super) fn is_shown(event: &Event) -> bool {
         | Event::Began(Effect::Work(_) | Effect::Ask(_) | Effect::Finish) => true,
         Event::Commanded(command) => !matches!(command, Command::Guide { .. } | Command::Skip { .. }),
         Event::Ended(ended) => {
-            matches!(ended.ending, Ending::Limited { .. } | Ending::NotStarted | Ending::Barred { .. })
+            matches!(
+                ended.ending,
+                Ending::Limited { .. }
+                    | Ending::Unreachable { .. }
+                    | Ending::NotStarted
+                    | Ending::Barred { .. }
+            )
         }
         _ => false,
     }

@@ -209,6 +209,7 @@ impl Told<'_> {
                 ms: 0,
                 bytes: 0,
                 swept: 0,
+                warning: None,
                 left: Vec::new(),
                 tail: String::new(),
             })),

@@ -1,0 +1,139 @@
+//! `loop agents`: which agents are there, in which version, whether they are logged in as far as one
+//! can tell without asking a provider, and what each kind of permission lets them do. Nothing is
+//! started but their `--version`, and no key is ever printed.
+
+use super::doctor::Finding;
+use super::{Context, doctor};
+use crate::agent::{self, Cli, Login};
+use crate::host::probe::version;
+use crate::host::which::executable;
+use crate::workflow::model::{Agent, Permissions};
+use serde_json::json;
+
+/// What is known about one agent.
+struct Known {
+    cli: Cli,
+    path: Option<std::path::PathBuf>,
+    version: Option<String>,
+    login: Option<String>,
+    account: String,
+    may: Vec<(&'static str, String)>,
+}
+
+pub(super) fn list(context: &Context) -> anyhow::Result<u8> {
+    let known = look();
+    if context.json {
+        let list: Vec<_> = known
+            .iter()
+            .map(|it| {
+                let finding = finding(it);
+                let may: serde_json::Map<String, serde_json::Value> =
+                    it.may.iter().map(|(word, says)| ((*word).to_owned(), says.clone().into())).collect();
+                json!({
+                    "what": finding.what, "ok": finding.good, "says": finding.says, "next_step": finding.next,
+                    "path": it.path, "version": it.version, "login": it.login, "account": it.account,
+                    "permissions": may,
+                })
+            })
+            .collect();
+        println!("{}", super::json::line(&list));
+        return Ok(0);
+    }
+    for it in &known {
+        doctor::print_one(&finding(it));
+        if it.path.is_some() {
+            for (word, says) in &it.may {
+                println!("                     permissions = \"{word}\": {says}");
+            }
+        }
+    }
+    Ok(0)
+}
+
+/// Returns what `loop doctor` says about agents.
+pub(super) fn findings() -> Vec<Finding> {
+    look().iter().map(finding).collect()
+}
+
+fn finding(known: &Known) -> Finding {
+    let name = known.cli.name();
+    let Some(path) = &known.path else {
+        let next =
+            format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", agent::install(known.cli));
+        return doctor::bad(name, "not installed".to_owned(), &next);
+    };
+    let version = known.version.as_deref().unwrap_or("does not say its version");
+    match &known.login {
+        Some(login) => doctor::good(name, format!("{version} ({}), logged in by {login}", path.display())),
+        None => {
+            let says = format!("{version} ({}), no login found", path.display());
+            Finding { next: Some(agent::login_words(known.cli).to_owned()), ..doctor::good(name, says) }
+        }
+    }
+}
+
+fn look() -> Vec<Known> {
+    let known = agent::DETECTED.iter().filter_map(|it| Cli::named(it));
+    known
+        .map(|cli| {
+            let variable = |name: &str| std::env::var(name).ok();
+            let path = executable(cli.name(), None);
+            Known {
+                cli,
+                version: path.as_deref().and_then(version),
+                login: login(&agent::logins(cli, &variable)),
+                account: agent::account(cli, &variable),
+                may: may(cli),
+                path,
+            }
+        })
+        .collect()
+}
+
+/// The first place that is there, by name.
+fn login(places: &[Login]) -> Option<String> {
+    places.iter().find_map(|it| match it {
+        Login::Variable(name) => Some(format!("${name}")),
+        Login::File(path) => path.is_file().then(|| path.display().to_string()),
+    })
+}
+
+/// What each kind of permission adds to the agent's command line.
+fn may(cli: Cli) -> Vec<(&'static str, String)> {
+    let root = rustix::process::geteuid().is_root();
+    let find = |name: &str| Some(std::path::PathBuf::from(name));
+    let started = |permissions| {
+        let agent = Agent {
+            cli: cli.name().to_owned(),
+            model: None,
+            permissions,
+            timeout: 0,
+            idle_timeout: 0,
+            first_timeout: 0,
+            memory_mb: None,
+            processes: None,
+            env: Default::default(),
+            args: Vec::new(),
+        };
+        let invocation = agent::invocation(&agent, &agent::Context { model: None, root, find: &find });
+        let words = |it: agent::Invocation| {
+            let set = it.env.iter().map(|(name, value)| format!("{name}={value}"));
+            set.chain(it.argv).collect::<Vec<String>>()
+        };
+        invocation.map(words).unwrap_or_default()
+    };
+    let own = started(Permissions::Agent);
+    let added = |permissions, says: &str| {
+        let words: Vec<String> = started(permissions).into_iter().filter(|it| !own.contains(it)).collect();
+        if words.is_empty() {
+            "what its own settings allow".to_owned()
+        } else {
+            format!("{says} ({})", words.join(" "))
+        }
+    };
+    vec![
+        ("all", added(Permissions::All, "runs and edits without asking")),
+        ("edit", added(Permissions::Edit, "edits the working tree; other tools as its settings allow")),
+        ("agent", "what its own settings allow".to_owned()),
+    ]
+}

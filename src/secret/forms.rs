@@ -1,0 +1,110 @@
+//! The forms in which a value may be printed. Nothing here contains a newline: a value of several
+//! lines is known by each of them, so that text can be looked through line by line.
+
+/// A line of a value is telling from here on; shorter ones are frames and endings.
+const LEAST_LINE: usize = 16;
+
+/// Programs break base64 into lines of 64 or 76 characters, so of longer texts every piece is known.
+const UNBROKEN: usize = 48;
+const PIECE: usize = 20;
+const STEP: usize = 10;
+
+/// Returns every form of this value.
+pub(super) fn of(value: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms = Vec::new();
+    if value.contains(&b'\n') {
+        let lines = value.split(|it| *it == b'\n').map(<[u8]>::trim_ascii);
+        // Between such lines everything goes, by another rule.
+        for line in lines.filter(|it| LEAST_LINE <= it.len() && !it.starts_with(b"-----")) {
+            forms.extend(plain(line));
+        }
+    } else {
+        forms.extend(plain(value));
+    }
+    for offset in 0..3 {
+        for alphabet in [STANDARD, URL_SAFE] {
+            let text = base64(value, offset, alphabet);
+            if UNBROKEN < text.len() {
+                forms.extend(text.windows(PIECE).step_by(STEP).map(<[u8]>::to_vec));
+            }
+            forms.push(text);
+        }
+    }
+    forms.retain(|it| !it.is_empty());
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
+/// One line as it is, in JSON, in JSON inside of JSON, percent-encoded, and in hexadecimal.
+fn plain(line: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms = vec![line.to_vec(), percent(line, true), percent(line, false)];
+    if let Ok(text) = std::str::from_utf8(line) {
+        let once = json(text);
+        forms.push(json(&once).into_bytes());
+        forms.push(once.replace('/', "\\/").into_bytes());
+        forms.push(once.into_bytes());
+    }
+    forms.push(line.iter().flat_map(|it| format!("{it:02x}").into_bytes()).collect());
+    forms.push(line.iter().flat_map(|it| format!("{it:02X}").into_bytes()).collect());
+    forms
+}
+
+fn json(text: &str) -> String {
+    let quoted = serde_json::to_string(text).expect("text is plain data");
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn percent(line: &[u8], upper: bool) -> Vec<u8> {
+    let encode = |byte: &u8| match byte {
+        b'-' | b'.' | b'_' | b'~' => vec![*byte],
+        _ if byte.is_ascii_alphanumeric() => vec![*byte],
+        _ if upper => format!("%{byte:02X}").into_bytes(),
+        _ => format!("%{byte:02x}").into_bytes(),
+    };
+    line.iter().flat_map(encode).collect()
+}
+
+const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Returns the characters that this value alone decides, where `offset` bytes stand before it in its
+/// group of three: those hold whatever is encoded together with it.
+fn base64(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> Vec<u8> {
+    let bits = value.len() * 8;
+    // The first character that lies wholly inside of the value.
+    let first = (6 - offset * 8 % 6) % 6;
+    let sextet = |from: usize| {
+        (from..from + 6).fold(0_usize, |sum, bit| sum << 1 | usize::from(value[bit / 8] >> (7 - bit % 8) & 1))
+    };
+    (first..).step_by(6).take_while(|from| from + 6 <= bits).map(|from| alphabet[sextet(from)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STANDARD, base64, of};
+
+    #[test]
+    fn base64_is_that_of_everybody_else_wherever_the_value_stands() {
+        // printf 'hunter2-hunter2' | base64, and with one and two bytes before it
+        assert_eq!(base64(b"hunter2-hunter2", 0, STANDARD), b"aHVudGVyMi1odW50ZXIy");
+        assert!(
+            b"eGh1bnRlcjItaHVudGVyMg=="
+                .windows(18)
+                .any(|it| it == &base64(b"hunter2-hunter2", 1, STANDARD)[..18])
+        );
+        assert!(
+            b"eHhodW50ZXIyLWh1bnRlcjI="
+                .windows(18)
+                .any(|it| it == &base64(b"hunter2-hunter2", 2, STANDARD)[..18])
+        );
+    }
+
+    #[test]
+    fn no_form_has_a_newline() {
+        let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n-----END PRIVATE KEY-----\n";
+        let forms = of(key.as_bytes());
+        assert!(forms.iter().all(|it| !it.contains(&b'\n')));
+        assert!(forms.contains(&b"MIIEvQIBADANBgkqhkiG9w0BAQEF".to_vec()));
+    }
+}

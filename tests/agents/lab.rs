@@ -1,0 +1,294 @@
+//! A repository, a scripted model and a home for one agent's real program, and what is needed to
+//! watch it from outside.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The versions that the adapters are known to work with: program, package, version.
+pub(crate) const PINNED: [(&str, &str, &str); 4] = [
+    ("claude", "@anthropic-ai/claude-code", "2.1.325"),
+    ("codex", "@openai/codex", "0.166.0"),
+    ("gemini", "@google/gemini-cli", "0.61.0"),
+    ("opencode", "opencode-ai", "1.18.33"),
+];
+
+/// Whether this agent is to be tested; says so when it is not.
+pub(crate) fn is_wanted(cli: &str, test: &str) -> bool {
+    let asked = std::env::var("LOOP_TEST_AGENTS").unwrap_or_default();
+    let wanted = asked == "1" || asked.split(',').any(|it| it == cli);
+    if !wanted {
+        eprintln!("SKIPPED {test} with {cli}: set LOOP_TEST_AGENTS=1 to run it");
+        return false;
+    }
+    // A machine without npm or without a network cannot have the programs; the one that builds can.
+    match install(cli) {
+        Ok(_) => true,
+        Err(why) if std::env::var_os("CI").is_some() => panic!("{test} with {cli}: {why}"),
+        Err(why) => {
+            eprintln!("SKIPPED {test} with {cli}: {why}");
+            false
+        }
+    }
+}
+
+/// Returns the folder with the agent's program.
+fn installed(cli: &str) -> PathBuf {
+    install(cli).expect("it was there when the test began")
+}
+
+/// Installs the agent's program if it is not there, and returns its folder, or why that cannot be.
+fn install(cli: &str) -> Result<PathBuf, String> {
+    let (_, package, version) = PINNED.into_iter().find(|it| it.0 == cli).expect("a pinned version");
+    let cache = match std::env::var_os("LOOP_TEST_CACHE") {
+        Some(folder) => PathBuf::from(folder),
+        None => {
+            PathBuf::from(std::env::var_os("HOME").ok_or("there is no HOME")?).join(".cache/loopctl-test")
+        }
+    };
+    let folder = cache.join(format!("{cli}-{version}"));
+    if !folder.is_dir() {
+        fs::create_dir_all(&cache).map_err(|it| format!("{}: {it}", cache.display()))?;
+        // Another test may be installing too: who is first puts it in place.
+        let making = tempfile::tempdir_in(&cache).expect("a folder");
+        let npm = Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--prefix"])
+            .arg(making.path())
+            .arg(format!("{package}@{version}"))
+            .output()
+            .map_err(|it| format!("npm: {it}"))?;
+        if !npm.status.success() {
+            let words = String::from_utf8_lossy(&npm.stderr).into_owned();
+            return Err(format!(
+                "npm install {package}@{version}: {}",
+                words.lines().next().unwrap_or_default()
+            ));
+        }
+        if fs::rename(making.path(), &folder).is_ok() {
+            let _moved = making.keep();
+        }
+    }
+    Ok(folder.join("node_modules/.bin"))
+}
+
+/// A repository, a scripted model, and homes for everybody.
+pub(crate) struct Lab {
+    pub(crate) cli: &'static str,
+    folder: tempfile::TempDir,
+    server: Child,
+    /// The server ends when this does.
+    _life: ChildStdin,
+    url: String,
+    /// Variables beside those that every agent gets.
+    pub(crate) env: Vec<(&'static str, String)>,
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _gone = self.server.kill();
+        let _reaped = self.server.wait();
+    }
+}
+
+impl Lab {
+    pub(crate) fn new(cli: &'static str, script: &Value) -> Lab {
+        let folder = tempfile::Builder::new().tempdir_in("/var/tmp").expect("a folder");
+        let path = folder.path();
+        for part in ["repo/.loop", "home/.codex", "home/.gemini", "state", "tmp"] {
+            fs::create_dir_all(path.join(part)).expect("a folder");
+        }
+        fs::write(path.join("script.json"), script.to_string()).expect("a script");
+        let settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}});
+        fs::write(path.join("home/.gemini/settings.json"), settings.to_string()).expect("settings");
+        let mut server = Command::new("python3")
+            .arg(model().join("fake_model.py"))
+            .args(["serve", "--while-stdin", "--script", "script.json", "--cwd"])
+            .arg(path.join("repo"))
+            .current_dir(path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3");
+        let life = server.stdin.take().expect("a pipe");
+        let mut url = String::new();
+        BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut url).expect("the address");
+        let lab = Lab { cli, folder, server, _life: life, url: url.trim().to_owned(), env: Vec::new() };
+        fs::write(lab.repo().join(".loop/workflow.toml"), lab.workflow()).expect("a workflow");
+        for arguments in [
+            &["init", "-q"][..],
+            &["add", "-A"],
+            &["-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "begin"],
+            &["config", "user.name", "t"],
+            &["config", "user.email", "t@example.com"],
+        ] {
+            assert!(lab.git(arguments).status.success(), "git {arguments:?}");
+        }
+        lab
+    }
+
+    pub(crate) fn repo(&self) -> PathBuf {
+        self.folder.path().join("repo")
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) -> Output {
+        Command::new("git").args(arguments).current_dir(self.repo()).output().expect("git")
+    }
+
+    fn workflow(&self) -> String {
+        let (cli, url) = (self.cli, &self.url);
+        let more = match cli {
+            "codex" => format!(
+                r#"args = ["-c", "model_provider=fake", "-c", 'model_providers.fake={{name="fake",base_url="{url}/v1",env_key="OPENAI_API_KEY",wire_api="responses",request_max_retries=1,stream_max_retries=1}}']
+model = "gpt-5-codex""#
+            ),
+            // Without a model it asks a model which one to ask.
+            "gemini" => "model = \"gemini-2.5-pro\"".to_owned(),
+            // A variable that only this project knows is not handed on unless the workflow says so.
+            "opencode" => format!("env = {{ FAKE_MODEL_URL = \"{url}\", FAKE_API_KEY = \"sk-fake\" }}"),
+            _ => String::new(),
+        };
+        format!("extends = \"ralph\"\n[agent]\ncli = \"{cli}\"\n{more}\n")
+    }
+
+    /// Adds lines to the workflow, in a commit of their own.
+    pub(crate) fn configure(&self, more: &str) {
+        fs::write(self.repo().join(".loop/workflow.toml"), format!("{}{more}\n", self.workflow()))
+            .expect("a workflow");
+        assert!(self.git(&["commit", "-qam", "more"]).status.success());
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let path = self.folder.path();
+        let programs = std::env::var_os("PATH").expect("a PATH");
+        let programs =
+            std::env::join_paths([installed(self.cli)].into_iter().chain(std::env::split_paths(&programs)));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_loop"));
+        command
+            .args(arguments)
+            .current_dir(self.repo())
+            .env_clear()
+            .env("PATH", programs.expect("a PATH"))
+            .env("HOME", path.join("home"))
+            .env("CODEX_HOME", path.join("home/.codex"))
+            .env("LOOP_HOME", path.join("state"))
+            .env("TMPDIR", path.join("tmp"))
+            .env("TZ", "America/New_York")
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .env("ANTHROPIC_BASE_URL", &self.url)
+            .env("OPENAI_API_KEY", "sk-fake")
+            .env("GOOGLE_GEMINI_BASE_URL", &self.url)
+            .env("GEMINI_API_KEY", "fake")
+            .env("OPENCODE_CONFIG", model().join("opencode.json"))
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("loop")
+    }
+
+    /// Starts a command whose words go to a file.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
+        let said = fs::File::create(self.folder.path().join("said")).expect("a file");
+        let again = said.try_clone().expect("the same file");
+        self.command(arguments).stdout(said).stderr(again).spawn().expect("loop")
+    }
+
+    /// What the command that was started has said.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(self.folder.path().join("said")).unwrap_or_default()
+    }
+
+    /// One agent call, and what the log says afterwards.
+    pub(crate) fn next(&self) -> String {
+        let output = self.run(&[&["next"], &INPUT[1..]].concat());
+        let log = String::from_utf8_lossy(&self.run(&["log"]).stdout).into_owned();
+        format!("{log}\n{}", String::from_utf8_lossy(&output.stderr))
+    }
+
+    /// Has the model answer by another script from now on.
+    pub(crate) fn play(&self, script: &Value) {
+        let body = script.to_string();
+        let place = self.url.strip_prefix("http://").expect("an address");
+        let mut stream = std::net::TcpStream::connect(place).expect("the server");
+        let request = format!(
+            "POST /__script HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 200") || answer.starts_with("HTTP/1.0 200"), "{answer}");
+    }
+
+    /// The model goes away, and nobody listens at its address.
+    pub(crate) fn close(&mut self) {
+        self.server.kill().expect("it is our child");
+        self.server.wait().expect("a status");
+    }
+
+    /// Live processes that know this lab, by environment or place, other than the server and us.
+    pub(crate) fn processes(&self) -> Vec<(i32, String)> {
+        let mark = self.folder.path().as_os_str().as_encoded_bytes();
+        let entries = fs::read_dir("/proc").expect("/proc").flatten();
+        let pids = entries.filter_map(|it| it.file_name().to_str()?.parse::<i32>().ok());
+        let ours = [std::process::id().cast_signed(), self.server.id().cast_signed()];
+        let living = pids.filter(|it| !ours.contains(it)).filter_map(|pid| {
+            let of = |name: &str| PathBuf::from(format!("/proc/{pid}/{name}"));
+            let stat = fs::read_to_string(of("stat")).ok()?;
+            let dead = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']));
+            let contains =
+                |name: &str| fs::read(of(name)).is_ok_and(|it| it.windows(mark.len()).any(|it| it == mark));
+            let here = fs::read_link(of("cwd")).is_ok_and(|it| it.starts_with(self.folder.path()));
+            let line =
+                String::from_utf8_lossy(&fs::read(of("cmdline")).unwrap_or_default()).replace('\0', " ");
+            (!dead && (here || contains("environ") || contains("cmdline"))).then_some((pid, line))
+        });
+        living.collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_nothing_runs(&self) {
+        let gone = within(10, || self.processes().is_empty());
+        assert!(gone, "left running: {:?}", self.processes());
+    }
+
+    pub(crate) fn status(&self) -> Value {
+        serde_json::from_slice(&self.run(&["status", "--json"]).stdout).expect("a status")
+    }
+}
+
+pub(crate) fn model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model")
+}
+
+pub(crate) const INPUT: [&str; 4] = ["run", "Write made.txt", "--check", "tests=test -f made.txt"];
+
+pub(crate) fn now_s() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_secs().cast_signed()
+}
+
+/// Asks again and again until it is so; for what gives no other sign.
+pub(crate) fn within(seconds: u64, is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    while !is_so() {
+        if deadline < Instant::now() {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+    true
+}
+
+/// A model that does the work and promises that it is done.
+pub(crate) fn honest() -> Value {
+    json!({"turns": [
+        {"text": "I will write it.", "tools": [{"write": {"path": "made.txt", "content": "made\n"}}]},
+        {"tools": [{"sh": "git add -A && git commit -qm made"}]},
+        {"text": "Done.\n\n<promise>TASK_COMPLETE</promise>", "usage": {"input": 500, "output": 20, "cached": 0}},
+    ]})
+}

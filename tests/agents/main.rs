@@ -1,0 +1,114 @@
+//! The real agent programs, driven by `loop` against a scripted model on the loopback interface: no
+//! key, no model, no network but the npm registry. They are large, so this runs only when it is asked
+//! for: `LOOP_TEST_AGENTS=1` (or a list like `claude,codex`). The programs are kept in
+//! `$LOOP_TEST_CACHE`, else `~/.cache/loopctl-test`.
+
+mod failures;
+mod kills;
+mod lab;
+mod plans;
+
+use lab::{INPUT, Lab, honest, is_wanted, now_s};
+use serde_json::{Value, json};
+use std::fs;
+
+fn keeps_its_promise(cli: &'static str) {
+    if !is_wanted(cli, "a whole run") {
+        return;
+    }
+    let mut lab = Lab::new(cli, &honest());
+    lab.env.push(("ANTHROPIC_API_KEY", "sk-ant-fake".to_owned()));
+    let output = lab.run(&INPUT);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}\n{}", String::from_utf8_lossy(&output.stdout));
+    let status = lab.status();
+    assert_eq!((&status["status"], &status["calls_total"]), (&json!("completed"), &json!(1)), "{status}");
+    assert_eq!(status["budget"]["tokens"], json!(2620), "{status}");
+    assert_eq!(fs::read_to_string(lab.repo().join("made.txt")).expect("the work"), "made\n");
+    assert_eq!(String::from_utf8_lossy(&lab.git(&["log", "-1", "--format=%s"]).stdout).trim(), "made");
+}
+
+#[test]
+fn claude_keeps_its_promise() {
+    keeps_its_promise("claude");
+}
+
+#[test]
+fn codex_keeps_its_promise() {
+    keeps_its_promise("codex");
+}
+
+#[test]
+fn gemini_keeps_its_promise() {
+    keeps_its_promise("gemini");
+}
+
+#[test]
+fn opencode_keeps_its_promise() {
+    keeps_its_promise("opencode");
+}
+
+/// A used-up plan is waited for until the moment that the provider named, and is no iteration.
+fn waits_for_its_plan(cli: &'static str, error: impl Fn(i64) -> Value, env: &[(&'static str, &str)]) {
+    if !is_wanted(cli, "a used-up plan") {
+        return;
+    }
+    let resets_at = now_s() + 9000;
+    let mut lab = Lab::new(cli, &json!({"turns": [{"times": -1, "error": error(resets_at)}]}));
+    lab.env.extend(env.iter().map(|(name, value)| (*name, (*value).to_owned())));
+    let output = lab.run(&[&["next"], &INPUT[1..]].concat());
+    let status = lab.status();
+    let until = status["limits"]["waiting_until"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no wait in {status}\n{output:?}"));
+    let until: jiff::Timestamp = until.parse().expect("a moment");
+    assert!((until.as_second() - resets_at).abs() <= 60, "{until} is not {resets_at}");
+    assert_eq!((&status["iterations_total"], &status["calls_total"]), (&json!(0), &json!(1)), "{status}");
+}
+
+#[test]
+fn claude_waits_for_its_plan() {
+    let error = |resets_at: i64| {
+        json!({"status": 429, "message": "This request would exceed your account's rate limit.", "headers": {
+            "anthropic-ratelimit-unified-status": "rejected",
+            "anthropic-ratelimit-unified-representative-claim": "five_hour",
+            "anthropic-ratelimit-unified-reset": resets_at.to_string(),
+            "x-should-retry": "false",
+        }})
+    };
+    waits_for_its_plan("claude", error, &[("CLAUDE_CODE_OAUTH_TOKEN", "anything")]);
+}
+
+#[test]
+fn codex_waits_for_its_plan() {
+    let error = |resets_at: i64| {
+        json!({"status": 429, "type": "usage_limit_reached", "message": "The usage limit has been reached",
+            "extra": {"plan_type": "plus", "resets_at": resets_at, "resets_in_seconds": 9000}})
+    };
+    waits_for_its_plan("codex", error, &[]);
+}
+
+/// A key that is not accepted is said in one sentence, and nothing is waited for.
+fn says_that_its_key_is_wrong(cli: &'static str) {
+    if !is_wanted(cli, "a wrong key") {
+        return;
+    }
+    let error = json!({"status": 401, "type": "authentication_error", "code": "invalid_api_key", "message": "Incorrect API key provided: sk-fake."});
+    let mut lab = Lab::new(cli, &json!({"turns": [{"times": -1, "error": error}]}));
+    lab.env.push(("ANTHROPIC_API_KEY", "sk-fake".to_owned()));
+    lab.run(&[&["next"], &INPUT[1..]].concat());
+    let log = String::from_utf8_lossy(&lab.run(&["log"]).stdout).into_owned();
+    assert!(log.contains(&format!("{cli} is not logged in, or its key is not accepted")), "{log}");
+    assert!(!log.contains("sk-fake"), "{log}");
+    assert_eq!(lab.status()["limits"]["waiting_until"], Value::Null);
+}
+
+#[test]
+fn claude_says_that_its_key_is_wrong() {
+    says_that_its_key_is_wrong("claude");
+}
+
+#[test]
+fn codex_says_that_its_key_is_wrong() {
+    says_that_its_key_is_wrong("codex");
+}
