@@ -245,9 +245,9 @@ impl State {
             self.voids = 0;
             self.plan_warning.clone_from(&ended.warning);
         }
-        match &ended.ending {
+        let is_answered = match &ended.ending {
             Ending::Unreachable { .. } | Ending::NotStarted | Ending::Barred { .. } | Ending::Interrupted => {
-                ()
+                false
             }
             Ending::Done
             | Ending::Failed { .. }
@@ -255,7 +255,10 @@ impl State {
             | Ending::WaitedForInput { .. }
             | Ending::Lost { .. }
             | Ending::Limited { .. }
-            | Ending::Refused { .. } => self.unreachable = 0,
+            | Ending::Refused { .. } => true,
+        };
+        if is_answered {
+            self.unreachable = 0;
         }
         self.station = match &ended.ending {
             Ending::NotStarted => {
