@@ -77,7 +77,9 @@ pub(super) fn past(home: &Home, run: &str, workflow: &Workflow, state: &State) -
 pub(super) fn headline(workflow: &Workflow, past: &Chronicle, phase: usize) -> Option<String> {
     let last = past.visits.get(&phase)?.back()?;
     let progress = &workflow.phases[phase].progress;
-    let names = progress.up.iter().chain(&progress.down);
+    // What counts for one iteration alone says nothing about a phase.
+    let passing = ["commits_made", "files_changed", "tree_changed"];
+    let names = progress.up.iter().chain(&progress.down).filter(|it| !passing.contains(&it.as_str()));
     let (name, value) = names.filter_map(|it| Some((it, last.metrics.get(it)?))).next()?;
     Some(format!(", {} {value}", name.replace('_', " ")))
 }

@@ -93,7 +93,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let most = state.iterations_limit(workflow).map(|it| format!(" of at most {it}")).unwrap_or_default();
     let _ = writeln!(
         out,
-        "  phase       {}, {} iterations here, {} in all{most}, {} calls",
+        "  phase       {}, iterations {} here, {} in all{most}, calls {}",
         phase.name, state.visit.iteration, state.iterations_total, state.calls_total
     );
     if let Some(item) = &state.item {

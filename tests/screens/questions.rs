@@ -94,6 +94,7 @@ fn a_dirty_tree_is_asked_about() {
     stage.sandbox.write("half.txt", "half\n");
     let mut terminal = stage.run(24, 80);
     terminal.until("go, abort?").types("x\r").until("\"x\" is none of these");
+    terminal.until_so("asked again", |it| it.matches("go, abort?").count() == 2);
     assert_snapshot!(terminal.screen());
     terminal.types("a\r").exits(2).said("--allow-dirty");
     let mut terminal = stage.run(24, 80);
@@ -172,7 +173,8 @@ fn the_hourly_limit_asks_and_counts_down() {
 fn continuing_past_the_hourly_limit_finishes() {
     let sandbox = tdd::Sandbox::with_lines();
     let mut terminal = hourly(&sandbox);
-    terminal.until("wait, continue, abort?").types("c\r").exits(0);
+    terminal.until("wait, continue, abort?").types("c\r");
+    terminal.until("ship it now").types("n\r").exits(0);
 }
 
 #[test]

@@ -195,6 +195,7 @@ fn steady(text: &str) -> String {
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "0000-00-00T00:00:00Z"),
         (r"[0-9a-f]{7}\.\.[0-9a-f]{7}", "0000000..0000000"),
         (r"loop-demo-[0-9a-f-]+", "loop-demo-ID"),
+        (r"(?m)^- [0-9a-f]{7} ", "- COMMIT "),
         (r"pid \d+", "pid N"),
         (r"\b(\d+h )?\d+m( \d\ds)?\b|\b\d+s\b", "TIME"),
     ];

@@ -39,7 +39,7 @@ fn tdd_from_red_to_completed() {
     status.exits(0);
     assert_snapshot!("tdd_summary_while_green", without_paths(&sandbox, &status.screen()));
     go.say();
-    terminal.exits(0);
+    terminal.until("pull request?").types("n\r").exits(0);
     let text = terminal.everything();
     let report = text.find("completed: ").expect("the end");
     assert_snapshot!("tdd_report", &text[report..]);
@@ -53,5 +53,10 @@ fn without_paths(sandbox: &tdd::Sandbox, text: &str) -> String {
     let root = sandbox.root().display().to_string();
     let hidden =
         |it: &&str| !it.contains(&root[..8]) && !it.contains("driven by") && !it.contains("agent-cmd");
-    text.lines().filter(hidden).collect::<Vec<_>>().join("\n")
+    // The frame is as wide as the longest of all lines.
+    let shrunk = |it: &str| match it.strip_suffix('║') {
+        Some(inside) => format!("{} ║", inside.trim_end()),
+        None => it.chars().filter(|it| *it != '═').collect(),
+    };
+    text.lines().filter(hidden).map(shrunk).collect::<Vec<_>>().join("\n")
 }

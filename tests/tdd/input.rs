@@ -27,7 +27,7 @@ fn a_document_that_is_none_is_refused_by_name_and_starts_nothing() {
     sandbox.file(DOCUMENT, "no heading at all\n- [ ] a box that belongs to nothing\n");
     refused("lists no success criteria");
     std::fs::write(sandbox.path(DOCUMENT), b"# Success Criteria\n- [ ] \xff\xfe\n").expect("written");
-    refused("cannot be read: stream did not contain valid UTF-8");
+    refused("cannot be read: it is not UTF-8");
 }
 
 #[test]
