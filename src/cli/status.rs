@@ -127,13 +127,8 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
             writeln!(out, "  breaker     {breaker:?}: no progress {no_progress}, same error {same_error}");
     }
     if let Some(question) = state.question() {
-        let _ = writeln!(
-            out,
-            "  question {}  {} ({})",
-            question.id,
-            question.text,
-            choices(&question.kind).join(", ")
-        );
+        let _ =
+            writeln!(out, "  question {}  {} ({})", question.id, question.text, choices(question).join(", "));
     }
     for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");
@@ -171,9 +166,9 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
             })
         })
         .collect();
-    let question = state.question().map(
-        |it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(&it.kind) }),
-    );
+    let question = state
+        .question()
+        .map(|it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) }));
     let window = workflow.limits.window.as_ref();
     let item = state.item.as_ref().map(|it| {
         let done = state.items_done.len();
