@@ -188,12 +188,15 @@ fn commanded(command: &Command) -> Option<String> {
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
         Command::Unhold => Some("the provider is asked again at once".to_owned()),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),
-        Command::Pause { reason } => Some(format!("asked to pause: {reason}")),
+        Command::Pause { reason } if reason == ASKED => Some(ASKED.to_owned()),
+        Command::Pause { reason } => Some(format!("{ASKED}: {reason}")),
         Command::Cancel => Some("asked to cancel".to_owned()),
         Command::Resume { reset: true, .. } => Some("goes on, counters at 0".to_owned()),
         Command::Resume { reset: false, .. } => Some("goes on".to_owned()),
     }
 }
+
+const ASKED: &str = "asked to pause";
 
 fn by_whom(by: &str) -> String {
     if by.is_empty() { String::new() } else { format!(" by {by}") }

@@ -1,7 +1,7 @@
 //! `loop status`: where a run stands, for people and for programs.
 
 use super::{Context, progress};
-use crate::engine::{State, Status, choices};
+use crate::engine::{BreakerState, State, Status, choices};
 use crate::input;
 use crate::store::{Home, Row};
 use crate::text::sanitise;
@@ -122,9 +122,13 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let breaker = state.visit.breaker.state(&phase.breaker);
     let counts = state.visit.breaker.no_progress != 0 || state.visit.breaker.same_error != 0;
     if counts && status != Status::Completed {
+        let breaker = match breaker {
+            BreakerState::Closed => "closed",
+            BreakerState::HalfOpen => "half open",
+            BreakerState::Open => "open",
+        };
         let (no_progress, same_error) = (state.visit.breaker.no_progress, state.visit.breaker.same_error);
-        let _ =
-            writeln!(out, "  breaker     {breaker:?}: no progress {no_progress}, same error {same_error}");
+        let _ = writeln!(out, "  breaker     {breaker}: no progress {no_progress}, same error {same_error}");
     }
     if let Some(question) = state.question() {
         let _ =

@@ -174,7 +174,7 @@ impl State {
             }
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
-            Event::Refused { command: _, why } => self.warn(why.clone()),
+            Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
             Event::Finished { trouble, shipped } => {
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());

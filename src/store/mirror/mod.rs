@@ -6,12 +6,12 @@ pub(crate) mod prp_session;
 pub(crate) mod task_state;
 
 use crate::engine::{Call, Effect, Event, State};
+use crate::steady::replace;
 use crate::store::Home;
 use crate::store::StoreError;
 use crate::store::run::Run;
 use crate::time::Timestamp;
 use crate::workflow::model::Workflow;
-use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -108,22 +108,6 @@ pub(crate) fn remove(workflow: &Workflow, place: &Path) {
     if workflow.mirror.format.as_deref() == Some("task-state") && !workflow.mirror.off {
         task_state::remove(place);
     }
-}
-
-/// Replaces a file as a whole. It is not synced: what a power loss takes, the database restores.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.file_name().map(std::ffi::OsStr::to_owned).unwrap_or_default();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    // Whatever an agent has put there, a link is not followed.
-    let _may_be_absent = std::fs::remove_file(&beside);
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&beside);
-    let written = file.and_then(|mut it| it.write_all(text.as_bytes()));
-    let done = written.and_then(|()| std::fs::rename(&beside, path));
-    if done.is_err() {
-        let _may_be_absent = std::fs::remove_file(&beside);
-    }
-    done
 }
 
 #[cfg(test)]
