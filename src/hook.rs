@@ -5,7 +5,9 @@
 
 mod glimpse;
 mod head;
+mod kept;
 mod marks;
+mod rules;
 mod settings;
 mod stop;
 mod transcript;
@@ -16,12 +18,12 @@ use crate::engine::{
     decide,
 };
 use crate::host::ears::{Ears, Signals, now};
-use crate::host::tree::Ours;
 use crate::host::working::{handed_back, prompt_for};
 use crate::host::world::{Host, Leash, Watcher};
 use crate::store::Home;
 use crate::store::run::Run;
 use crate::time::{Timestamp, length};
+use kept::Kept;
 use marks::Marks;
 pub(crate) use settings::install;
 use std::path::{Path, PathBuf};
@@ -53,7 +55,7 @@ pub(crate) struct Setting<'a> {
 impl Setting<'_> {
     /// Looks at the tree without git, where that is possible.
     fn marks(&self) -> Option<Marks> {
-        Marks::take(self.place, &Ours::read(self.ours).ok()?)
+        Marks::take(self.place, &Kept::read(self.ours))
     }
 }
 
