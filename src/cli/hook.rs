@@ -124,7 +124,6 @@ fn answer(context: &Context, timeout: Duration) -> anyhow::Result<Option<String>
     run.record(now(), Event::Joined(joined(&run.state, &stop)));
     let ours = ours_of(&place, &run);
     let mut visit = visit(home, &run, &place, &ours, Some(said), timeout)?;
-    visit.take_in(&mut run)?;
     let rest = drive(&mut run, &mut visit)?;
     let cap_lifted = std::env::var("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").is_ok_and(|it| it == "0");
     let reason = match (rest, visit.prompt.take(), visit.cut) {
