@@ -28,6 +28,7 @@ mod moved;
 mod places;
 mod proof;
 mod questions;
+mod replaced;
 mod sandbox;
 mod secrets;
 mod signals;
