@@ -15,6 +15,11 @@ pub(crate) trait World {
     /// Whether this process may do it. What it may not is left to another, undone and unrecorded.
     fn takes(&self, effect: &Effect) -> bool;
 
+    /// Says what would come of an effect, where that is known without doing anything.
+    fn knows(&mut self, _effect: &Effect, _run: &Run) -> Option<Event> {
+        None
+    }
+
     /// Carries out one effect and says what came of it. A failing agent or check is a result, not
     /// an error: `Err` means that the controller itself can no longer do its work.
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed>;
@@ -44,6 +49,11 @@ pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Res
                 return Ok(Rest::Elsewhere);
             }
             Decision::Perform(effect) => {
+                // Nothing happens then, so nothing has to be on disk before it.
+                if let Some(event) = world.knows(&effect, run) {
+                    run.record(world.now(), event);
+                    continue;
+                }
                 // What may happen only once is on disk before it happens, so a crash leaves a trace of it.
                 if effect.happens_once() {
                     run.record(world.now(), Event::Began(effect.clone()));

@@ -116,11 +116,8 @@ impl Tree {
     pub(crate) fn look(&mut self) -> Result<Look, GitError> {
         let still = self.stand();
         let (commit, branch) = head(&self.pinned.repository)?;
-        if let (Some((then, look)), Some(still)) = (&self.last, &still)
-            && (&look.commit, &look.branch) == (&commit, &branch)
-            && then.lasts_until(still)
-        {
-            return Ok(look.clone());
+        if let Some(look) = self.same(still.as_ref(), &commit, &branch) {
+            return Ok(look);
         }
         self.last = None;
         books::forget(&self.pinned);
@@ -129,6 +126,19 @@ impl Tree {
         books::write(&self.pinned, &self.ours.patterns, &page);
         self.last = page.still.map(|it| (it, page.look.clone()));
         Ok(page.look)
+    }
+
+    /// Returns the last look, if nothing can have changed since; git is not started.
+    pub(crate) fn unchanged(&self) -> Option<Look> {
+        let still = self.stand();
+        let (commit, branch) = head(&self.pinned.repository).ok()?;
+        self.same(still.as_ref(), &commit, &branch)
+    }
+
+    fn same(&self, now: Option<&Still>, commit: &Option<String>, branch: &Option<String>) -> Option<Look> {
+        let (then, look) = self.last.as_ref()?;
+        let stays = (&look.commit, &look.branch) == (commit, branch) && then.lasts_until(now?);
+        stays.then(|| look.clone())
     }
 
     /// How everything stands that a look depends on, HEAD aside.

@@ -2,7 +2,8 @@
 //! class, waited for as long as that class deserves, never taken for success, and leaves nothing
 //! running. Where it passes, the same run goes on and completes.
 
-use super::lab::{INPUT, Lab, honest, is_wanted, now_s, within};
+use super::lab::{INPUT, Lab, honest, now_s, within};
+use super::programs::is_wanted;
 use serde_json::{Value, json};
 
 /// How long a run waits after a failure.

@@ -1,7 +1,8 @@
 //! The agent, the person and the machine end things in the middle of a running tool: nothing is left
 //! running, nothing is taken for done, and the run goes on.
 
-use super::lab::{INPUT, Lab, honest, is_wanted, within};
+use super::lab::{INPUT, Lab, honest, within};
+use super::programs::is_wanted;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::process::Child;

@@ -1,14 +1,14 @@
 //! The real agent programs, driven by `loop` against a scripted model on the loopback interface: no
-//! key, no model, no network but the npm registry. They are large, so this runs only when it is asked
-//! for: `LOOP_TEST_AGENTS=1` (or a list like `claude,codex`). The programs are kept in
-//! `$LOOP_TEST_CACHE`, else `~/.cache/loopctl-test`.
+//! key, no model, no network but the npm registry.
 
 mod failures;
 mod kills;
 mod lab;
 mod plans;
+mod programs;
 
-use lab::{INPUT, Lab, honest, is_wanted, now_s};
+use lab::{INPUT, Lab, honest, now_s};
+use programs::is_wanted;
 use serde_json::{Value, json};
 use std::fs;
 

@@ -1,7 +1,8 @@
 //! Plans that are nearly used up are told of; the environment that reaches an agent is the one it is
 //! meant to have.
 
-use super::lab::{INPUT, Lab, honest, is_wanted, now_s};
+use super::lab::{INPUT, Lab, honest, now_s};
+use super::programs::is_wanted;
 use serde_json::{Value, json};
 
 fn warns(cli: &'static str, headers: Value, env: &[(&'static str, &str)], says: &str) {

@@ -1,48 +1,23 @@
 //! The real Claude Code, headless, against the scripted model server: a plugin's command begins the
 //! loop, a false promise comes back with its failure, a true one ends the turn; another session is
-//! left alone; what is cancelled lets go; a hook that Claude Code ends leaves nothing behind. The
-//! program comes from npm, pinned, into `$LOOP_TEST_CACHE`, else `~/.cache/loopctl-test`.
+//! left alone; what is cancelled lets go; a hook that Claude Code ends leaves nothing behind.
 
+use super::programs::{installed, is_wanted};
 use super::sandbox::{CHECK, DESIGN, Done, LOOP, Sandbox};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::process::Command;
 
-const VERSION: &str = "2.1.325";
 const SESSION: &str = "5e6a1c0f-1111-4000-8000-000000000001";
 const OTHER: &str = "5e6a1c0f-1111-4000-8000-000000000002";
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin");
 const DESIGN_NAME: &str = "DESIGN-20260101-000000.md";
 
 fn wanted(test: &str) -> bool {
-    let wanted = std::env::var_os("LOOP_TEST_AGENTS").is_some();
-    if !wanted {
-        eprintln!("skipped: {test} with claude; set LOOP_TEST_AGENTS=1 to run it");
-    }
-    wanted
+    is_wanted("claude", test)
 }
 
-/// Returns the program, which is installed if it is not there.
 fn claude() -> PathBuf {
-    let cache = match std::env::var_os("LOOP_TEST_CACHE") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(std::env::var_os("HOME").expect("a home")).join(".cache/loopctl-test"),
-    };
-    let folder = cache.join(format!("claude-{VERSION}"));
-    if !folder.is_dir() {
-        std::fs::create_dir_all(&cache).expect("a cache");
-        // Another test may be installing too: who is first puts it in place.
-        let making = tempfile::tempdir_in(&cache).expect("a folder");
-        let name = format!("@anthropic-ai/claude-code@{VERSION}");
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(making.path()).arg(name);
-        let npm = npm.output().expect("npm");
-        assert!(npm.status.success(), "npm install: {}", String::from_utf8_lossy(&npm.stderr));
-        if std::fs::rename(making.path(), &folder).is_ok() {
-            let _moved = making.keep();
-        }
-    }
-    folder.join("node_modules/.bin/claude")
+    installed("claude").join("claude")
 }
 
 /// A project with a design and a check, and our program under its own name.

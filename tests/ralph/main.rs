@@ -11,5 +11,7 @@ mod import;
 mod install;
 mod killed;
 mod lock;
+#[path = "../agents/programs.rs"]
+mod programs;
 mod rules;
 mod sandbox;

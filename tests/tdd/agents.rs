@@ -1,7 +1,8 @@
 //! One phase with each real agent program against a scripted model: the prompt of the preset goes out,
 //! the status block comes back through the agent's own stream, and the checks decide. Only where
-//! `LOOP_TEST_AGENTS` asks for it; the programs are those that `tests/agents.rs` installs.
+//! `LOOP_TEST_AGENTS` asks for it.
 
+use crate::programs::{installed, is_wanted};
 use crate::sandbox::{Done, Sandbox};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -40,26 +41,12 @@ fn serve(sandbox: &Sandbox, script: &Value) -> Model {
     Model { server, url: url.trim().to_owned() }
 }
 
-/// Returns the folder of the agent's program, where it is wanted and installed.
-fn programs(cli: &str) -> Option<PathBuf> {
-    let asked = std::env::var("LOOP_TEST_AGENTS").unwrap_or_default();
-    if asked != "1" && !asked.split(',').any(|it| it == cli) {
-        eprintln!("skipped: a phase with {cli}; set LOOP_TEST_AGENTS=1 to run it");
-        return None;
-    }
-    let home = || PathBuf::from(std::env::var_os("HOME").expect("a home")).join(".cache/loopctl-test");
-    let cache = std::env::var_os("LOOP_TEST_CACHE").map_or_else(home, PathBuf::from);
-    let entries = std::fs::read_dir(&cache).into_iter().flatten().flatten();
-    let found = entries.map(|it| it.path()).find(|it| {
-        let name = it.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        name.starts_with(&format!("{cli}-")) && it.join("node_modules/.bin").is_dir()
-    });
-    Some(found.expect("cargo test --test agents installs it").join("node_modules/.bin"))
-}
-
 /// RED, once: two failing tests, reported as the preset's prompt asks for it.
 fn red(cli: &str) {
-    let Some(programs) = programs(cli) else { return };
+    if !is_wanted(cli, "RED") {
+        return;
+    }
+    let programs = installed(cli);
     let sandbox = Sandbox::with_lines();
     let block = "---PRP_PHASE_STATUS---\nPHASE: RED\nSTATUS: COMPLETE\nITERATION: 1\nTESTS:\n  TOTAL: 2\n  PASSING: 0\n  \
         FAILING: 2\n  SKIPPED: 0\nBLOCKERS:\n  - none\nEXIT_SIGNAL: true\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---";

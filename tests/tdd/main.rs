@@ -6,6 +6,8 @@ mod delivery;
 mod greenfield;
 mod input;
 mod limits;
+#[path = "../agents/programs.rs"]
+mod programs;
 mod rules;
 mod sandbox;
 mod schema;
