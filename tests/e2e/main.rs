@@ -26,6 +26,7 @@ mod liar;
 mod mirror;
 mod moved;
 mod places;
+mod power;
 mod proof;
 mod questions;
 mod replaced;
