@@ -20,7 +20,7 @@ pub(crate) struct Glance {
 
 impl Glance {
     pub(crate) fn at(output: &Path, cli: Cli) -> Glance {
-        Glance { file: File::open(output).ok(), reader: Reader::new(cli) }
+        Glance { file: crate::steady::open(output).ok(), reader: Reader::new(cli) }
     }
 
     /// Reads on and returns what the agent is doing, where that can be said.
