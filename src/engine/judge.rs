@@ -46,6 +46,15 @@ pub(super) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
             why
         }
     };
+    let options = match &verdict {
+        Verdict::Checkpoint(_) => report.options.clone(),
+        Verdict::Leave
+        | Verdict::Step
+        | Verdict::Again
+        | Verdict::Fail
+        | Verdict::Reject
+        | Verdict::Stuck(_) => Vec::new(),
+    };
     Judgement {
         progress: left || progress(phase, state, &metrics, report.found && phase.report != Protocol::Promise),
         notes: notes(phase, turn, evidence, &metrics, exit, signal),
@@ -56,6 +65,7 @@ pub(super) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
         failed,
         error,
         metrics,
+        options,
         green_runs,
     }
 }
