@@ -39,14 +39,23 @@ pub(crate) fn read_at(folder: impl AsFd, name: &str, most: usize) -> io::Result<
     plain(folder, Path::new(name), OFlags::NOFOLLOW, most)
 }
 
-fn plain(folder: impl AsFd, path: &Path, more: OFlags, most: usize) -> io::Result<Vec<u8>> {
+/// Opens a plain file for reading, to be read bit by bit; a link to one is a way to it.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    opened(rustix::fs::CWD, path, OFlags::empty())
+}
+
+fn opened(folder: impl AsFd, path: &Path, more: OFlags) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
     let file = openat(folder, path, flags, Mode::empty())?;
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
         return Err(io::Error::other("it is not a plain file"));
     }
+    Ok(File::from(file))
+}
+
+fn plain(folder: impl AsFd, path: &Path, more: OFlags, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::from(file).take(most as u64 + 1).read_to_end(&mut bytes)?;
+    opened(folder, path, more)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
     if most < bytes.len() {
         return Err(io::Error::other(format!("it is longer than {most} bytes")));
     }

@@ -10,6 +10,7 @@ use crate::store::{Home, Row};
 use crate::text::{bytes, counted, sanitise};
 use clap::Args;
 use serde_json::json;
+use std::io::Read;
 use std::path::Path;
 
 #[derive(Args)]
@@ -59,9 +60,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Err(Trouble::usage(text, next));
     };
     let folder = home.folder(&row.id);
-    let read = |name: &str| {
-        String::from_utf8_lossy(&std::fs::read(folder.join(name)).unwrap_or_default()).into_owned()
-    };
+    let read = |name: &str| text(&folder.join(name));
     let stem = told.call.stem();
     let results = || told.evidence.iter().flat_map(|it| &it.results);
     if context.json {
@@ -186,10 +185,17 @@ fn find(home: &Home, row: &Row, number: u32) -> anyhow::Result<Option<Told>> {
 }
 
 fn prompt(folder: &Path, stem: &str) -> String {
-    let text = std::fs::read_to_string(folder.join("prompts.jsonl")).unwrap_or_default();
+    let text = text(&folder.join("prompts.jsonl"));
     let mut prompts = text.lines().filter_map(|it| serde_json::from_str::<serde_json::Value>(it).ok());
     let found = prompts.rfind(|it| it["call"] == stem);
     found.and_then(|it| it["prompt"].as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// What a file of the run holds; an agent may have put something in its place that has no end.
+fn text(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    let _as_far_as_it_goes = crate::steady::open(path).and_then(|mut it| it.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn section(titled: bool, title: &str, text: &str) {

@@ -11,6 +11,7 @@
 //!
 //! It does not know what the commands mean, and it takes no decisions.
 
+use super::dot::places;
 use super::exchange::{Said, converse};
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Write};
@@ -138,12 +139,24 @@ impl Git {
                 found.display()
             )));
         }
-        // Named outright from here on, so that neither `core.worktree` nor `core.bare` nor a
-        // replaced `.git` file can lead a later command elsewhere.
-        git.environment.push(("GIT_DIR", git_dir.clone().into_os_string()));
-        git.environment.push(("GIT_WORK_TREE", top.into_os_string()));
-        (git.git_dir, git.common_dir) = (git_dir.clone(), common_dir.clone());
+        git.lead_to(git_dir, common_dir);
         Ok(git)
+    }
+
+    /// Opens a working tree that was opened before. Git is not asked where its files say enough.
+    pub(crate) fn reopen(folder: &Path) -> Result<Git, GitError> {
+        let Some(found) = places(folder) else { return Git::open(folder) };
+        let mut git = Git::unopened(&found.top, Vec::new())?;
+        git.lead_to(&found.git_dir, &found.common_dir);
+        Ok(git)
+    }
+
+    /// Names the repository outright, so that neither `core.worktree` nor `core.bare` nor a replaced
+    /// `.git` file can lead a later command elsewhere.
+    fn lead_to(&mut self, git_dir: &Path, common_dir: &Path) {
+        self.environment.push(("GIT_DIR", git_dir.as_os_str().to_owned()));
+        self.environment.push(("GIT_WORK_TREE", self.work_tree.clone().into_os_string()));
+        (self.git_dir, self.common_dir) = (git_dir.to_owned(), common_dir.to_owned());
     }
 
     /// Makes a repository in a folder that is none, and opens it.

@@ -3,7 +3,6 @@
 
 use super::counts::{Counts, Reader};
 use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -21,7 +20,7 @@ pub(super) struct Log {
 }
 
 pub(super) fn read(path: &Path, format: Option<&str>) -> io::Result<Log> {
-    let mut file = BufReader::with_capacity(64 << 10, File::open(path)?);
+    let mut file = BufReader::with_capacity(64 << 10, crate::steady::open(path)?);
     let mut reader = format.map(Reader::new);
     let mut digest = Sha256::new();
     let mut head = Vec::new();

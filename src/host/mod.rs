@@ -59,6 +59,8 @@ mod exchange;
 
 pub(crate) mod errand;
 
+mod dot;
+
 pub(crate) mod git;
 
 pub(crate) mod worktree;
@@ -70,6 +72,8 @@ mod admission;
 mod status;
 
 mod still;
+
+mod books;
 
 pub(crate) mod tree;
 

@@ -70,9 +70,26 @@ impl Pinned {
         Ok(Pinned { repository: repository.clone(), view, folder: folder.to_owned() })
     }
 
+    /// Opens the view of the working tree at `place`, which git is asked about the first time only.
+    pub(crate) fn at(place: &Path, folder: &Path) -> Result<Pinned, GitError> {
+        let is_known = folder.join("config").exists();
+        let repository = if is_known { Git::reopen(place)? } else { Git::open(place)? };
+        Pinned::open(&repository, folder)
+    }
+
     /// The view's index.
     pub(crate) fn index(&self) -> PathBuf {
         self.folder.join("index")
+    }
+
+    /// A file of ours beside the index.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Writes such a file.
+    pub(super) fn note(&self, name: &str, content: &[u8]) -> Result<(), GitError> {
+        write(&self.beside(name), content)
     }
 
     /// The same view with another index, which the caller removes.

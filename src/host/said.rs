@@ -7,6 +7,7 @@ use super::tail::tail;
 use crate::agent;
 use crate::engine::Call;
 use crate::report::{self, Expected, Report};
+use crate::steady;
 use crate::store::run::Run;
 use crate::workflow::model::{Agent, Protocol};
 use std::io::Read;
@@ -26,7 +27,8 @@ impl Hearing {
     pub(super) fn of(folder: &Path, agent: &Agent, call: &Call) -> Hearing {
         let cli = agent::Cli::named(&agent.cli).expect("it could be started");
         let stem = call.stem();
-        let file = std::fs::File::open(folder.join(format!("{stem}.out"))).ok();
+        // The agent knows the folder, and may have put a pipe or a device in its place.
+        let file = steady::open(&folder.join(format!("{stem}.out"))).ok();
         Hearing { stem, file, reader: agent::Reader::new(cli) }
     }
 
@@ -85,7 +87,7 @@ pub(super) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, messag
     let expected = Expected { phase: &phase.name, promise };
     match &phase.report {
         Protocol::Json => {
-            let written = crate::steady::text(&result_file(folder, call));
+            let written = steady::text(&result_file(folder, call));
             report::read(&phase.report, expected, written.as_deref().unwrap_or(message))
         }
         Protocol::Frontmatter(pattern) => match newest(place, pattern) {
@@ -124,5 +126,5 @@ fn newest(place: &Path, pattern: &str) -> Option<String> {
             }
         }
     }
-    crate::steady::text(&found?.1).ok()
+    steady::text(&found?.1).ok()
 }

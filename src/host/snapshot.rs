@@ -27,6 +27,12 @@ const LEFT_OUT_NAMED: usize = 50;
 /// Begins a line of a snapshot's message that names what it does not hold.
 const NOT_KEPT: &str = "not kept: ";
 
+/// Where the last one that was taken is noted.
+const KEPT: &str = "kept";
+
+/// The note is a name and two object ids.
+const NOTE_MOST: usize = 1 << 10;
+
 /// A snapshot that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Snapshot {
@@ -62,12 +68,15 @@ pub(crate) struct Restored {
 
 /// Keeps what a look saw.
 pub(crate) fn take(pinned: &Pinned, look: &Look, run: &str) -> Result<Taken, GitError> {
-    let existing = list(pinned, run)?;
     let taken = |name: &str, commit: &str| Taken {
         name: name.to_owned(),
         commit: commit.to_owned(),
         left_out: look.left_out.clone(),
     };
+    if let Some((name, commit)) = noted(pinned, look, run) {
+        return Ok(taken(&name, &commit));
+    }
+    let existing = list(pinned, run)?;
     if let Some(last) = existing.last().filter(|it| it.tree == look.tree) {
         return Ok(taken(&last.name, &last.commit));
     }
@@ -88,7 +97,20 @@ pub(crate) fn take(pinned: &Pinned, look: &Look, run: &str) -> Result<Taken, Git
     let arguments = ["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"];
     pinned.repository.durable().feed(arguments, orders.as_bytes())?;
     settle(pinned, &name)?;
+    let _only_a_cache = pinned.note(KEPT, format!("{name} {commit} {}\n", look.tree).as_bytes());
     Ok(taken(&name, &commit))
+}
+
+/// Returns the snapshot that was taken last, if it holds what the look saw and its ref is a file that
+/// still names it; otherwise git has to be asked which there are.
+fn noted(pinned: &Pinned, look: &Look, run: &str) -> Option<(String, String)> {
+    let read = |path: &Path| crate::steady::read(path, NOTE_MOST).ok();
+    let note = String::from_utf8(read(&pinned.beside(KEPT))?).ok()?;
+    let [name, commit, tree] = note.trim_end().split(' ').collect::<Vec<_>>().try_into().ok()?;
+    let _number: u64 = name.strip_prefix(&folder_of(run))?.parse().ok()?;
+    let target = read(&pinned.repository.common_dir().join(name))?;
+    (tree == look.tree && target.trim_ascii_end() == commit.as_bytes())
+        .then(|| (name.to_owned(), commit.to_owned()))
 }
 
 /// What a snapshot does not hold, as its message says it.

@@ -7,6 +7,7 @@
 //! reading; a reading that is so close to a change vouches for nothing. Where stat data cannot tell
 //! (large trees, repositories inside, what cannot be read) there is no reading, and git is asked.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
@@ -21,7 +22,7 @@ const ENTRIES: usize = 1000;
 const TICK_NS: i128 = 20_000_000;
 
 /// One reading.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Still {
     digest: [u8; 32],
     /// The newest change that was seen, and when the reading began, in nanoseconds of the wall clock.

@@ -11,11 +11,13 @@
 //! A submodule counts by its commit: asking for more would run git under the submodule's settings.
 
 use super::admission::{Found, admit, find, named};
+use super::books::{self, Page};
 use super::git::{Git, GitError, bytes_to_path, single_line};
 use super::pinned::{Pinned, head, listed_paths};
 use super::status::read_status;
 use super::still::Still;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
 use std::os::unix::ffi::OsStrExt;
@@ -27,7 +29,10 @@ const PATHS_NAMED: usize = 50;
 
 /// The paths that belong to the run rather than to the work.
 #[derive(Clone, Debug)]
-pub(crate) struct Ours(GlobSet);
+pub(crate) struct Ours {
+    patterns: Vec<String>,
+    set: GlobSet,
+}
 
 impl Ours {
     /// Reads patterns relative to the top of the tree: a path, a glob, or with a slash at its end a
@@ -40,16 +45,17 @@ impl Ours {
             set.add(GlobBuilder::new(folder).literal_separator(true).build()?);
             set.add(GlobBuilder::new(&format!("{folder}/**")).literal_separator(true).build()?);
         }
-        Ok(Ours(set.build()?))
+        let patterns = patterns.iter().map(|it| it.as_ref().to_owned()).collect();
+        Ok(Ours { patterns, set: set.build()? })
     }
 
     pub(crate) fn holds(&self, path: &Path) -> bool {
-        self.0.is_match(path)
+        self.set.is_match(path)
     }
 }
 
 /// What was seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(crate) struct Look {
     /// The commit of HEAD; none on a branch without commits.
     pub(crate) commit: Option<String>,
@@ -80,7 +86,7 @@ pub(crate) struct Tree {
 }
 
 /// What the user's index stands on: while these are the same, so is what is staged.
-type StagedKey = (Option<String>, Option<(u64, i64, i64, u64)>);
+pub(super) type StagedKey = (Option<String>, Option<(u64, i64, i64, u64)>);
 
 impl Tree {
     /// Begins to watch the tree of this repository, with its books in `folder`.
@@ -89,9 +95,14 @@ impl Tree {
     }
 
     /// Begins to watch a tree. The index is taken from the user's at first, so that files which are
-    /// known to be unchanged need not be read.
+    /// known to be unchanged need not be read. One that was watched before is known from its books.
     pub(crate) fn open(pinned: Pinned, ours: Ours) -> Result<Tree, GitError> {
-        let tree = Tree { pinned, ours, pointed_at: None, tree: None, staged: None, last: None };
+        let mut tree = Tree { pinned, ours, pointed_at: None, tree: None, staged: None, last: None };
+        if let Some(page) = books::read(&tree.pinned, &tree.ours.patterns) {
+            (tree.tree, tree.staged) = (Some(page.look.tree.clone()), page.staged);
+            tree.last = page.still.map(|it| (it, page.look));
+            return Ok(tree);
+        }
         if !tree.pinned.index().exists() {
             tree.adopt_index()?;
         }
@@ -109,9 +120,12 @@ impl Tree {
             return Ok(look);
         }
         self.last = None;
+        books::forget(&self.pinned);
         let look = self.ask(commit, branch)?;
-        self.last = still.map(|it| (it, look.clone()));
-        Ok(look)
+        let page = Page { look, still, staged: self.staged.clone() };
+        books::write(&self.pinned, &self.ours.patterns, &page);
+        self.last = page.still.map(|it| (it, page.look.clone()));
+        Ok(page.look)
     }
 
     /// Returns the last look, if nothing can have changed since; git is not started.
@@ -196,7 +210,7 @@ impl Tree {
         })
     }
 
-    fn status(&self) -> Result<Vec<u8>, GitError> {
+    fn status(&mut self) -> Result<Vec<u8>, GitError> {
         let asked = [
             "status",
             "--porcelain=v2",
@@ -208,6 +222,7 @@ impl Tree {
         match self.pinned.view.run(asked) {
             Err(GitError::Failed { .. }) => {
                 // A damaged index of ours costs reading every file once, and nothing else.
+                self.tree = None;
                 self.rebuild_index()?;
                 self.pinned.view.run(asked)
             }
@@ -294,7 +309,7 @@ impl Tree {
     /// not trust.
     fn adopt_index(&self) -> Result<(), GitError> {
         let (from, to) = (self.pinned.repository.git_dir().join("index"), self.pinned.index());
-        let copied = File::open(&from).and_then(|source| {
+        let copied = crate::steady::open(&from).and_then(|source| {
             let modified = source.metadata()?.modified()?;
             let part = to.with_extension("part");
             let mut target = File::create(&part)?;

@@ -10,6 +10,7 @@
 //! without following links, and its `.git`, its entry and its branch are read: a folder that is
 //! gone, empty or another's would make git, and the agent with it, take the repository above.
 
+use super::dot;
 use super::git::{Git, GitError, bytes_to_path, single_line};
 use super::pinned::Pinned;
 use super::snapshot;
@@ -188,8 +189,8 @@ fn fill(plan: &Worktree, run: &str, books: &Path) -> anyhow::Result<()> {
 pub(crate) fn bring(plan: &Worktree, document: Option<&Path>) -> std::io::Result<()> {
     let Some(to) = document else { return Ok(()) };
     let Ok(inside) = to.strip_prefix(&plan.place) else { return Ok(()) };
-    let text = fs::read(Path::new(&plan.root).join(inside))?;
-    if fs::symlink_metadata(to).is_ok_and(|it| it.is_file()) && fs::read(to)? == text {
+    let text = steady::text(&Path::new(&plan.root).join(inside))?;
+    if fs::symlink_metadata(to).is_ok_and(|it| it.is_file()) && fs::read(to)? == text.as_bytes() {
         return Ok(());
     }
     if let Some(folder) = to.parent() {
@@ -216,8 +217,10 @@ pub(crate) fn verify(plan: &Worktree) -> Result<(), Misplaced> {
     let real =
         |path: &Path| path.canonicalize().map_err(|error| lost(&format!("{}: {error}", path.display())));
     let entry = real(&entry)?;
-    let ours =
-        common_dir(root).ok_or_else(|| lost("the repository it belongs to is gone"))?.join("worktrees");
+    let ours = dot::own(root)
+        .map(|it| dot::shared(&it))
+        .ok_or_else(|| lost("the repository it belongs to is gone"))?
+        .join("worktrees");
     if entry.parent() != real(&ours).ok().as_deref() {
         return Err(lost(&format!("its .git leads to another repository, {}", entry.display())));
     }
@@ -308,20 +311,6 @@ fn unreachable(plan: &Worktree, what: &str) -> Misplaced {
 
 fn quoted(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
-}
-
-/// The repository's shared folder, by the files where git documents it.
-fn common_dir(root: &Path) -> Option<PathBuf> {
-    let dot = root.join(".git");
-    if fs::symlink_metadata(&dot).ok()?.is_dir() {
-        return Some(dot);
-    }
-    let link = steady::read(&dot, LINK_MOST).ok()?;
-    let own = root.join(bytes_to_path(link.strip_prefix(b"gitdir: ")?.trim_ascii_end()));
-    match steady::read(&own.join("commondir"), LINK_MOST) {
-        Ok(shared) => Some(own.join(bytes_to_path(shared.trim_ascii_end()))),
-        Err(_) => Some(own),
-    }
 }
 
 struct Entry {

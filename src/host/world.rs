@@ -108,7 +108,7 @@ impl<'a> Host<'a> {
         // Until its worktree is made, the run looks at the tree that it is made from.
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
         let (at, books) = plan.map_or((place, BOOKS), |it| (Path::new(&it.root), BOOKS_BEFORE));
-        let tree = Tree::open(Pinned::open(&Git::open(at)?, &folder.join(books))?, ours.clone())?;
+        let tree = Tree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
         Ok(Host {
             run_id: run.id.clone(),
             ears,
@@ -384,7 +384,7 @@ impl<'a> Host<'a> {
             if exit.code != Some(0) {
                 return Err(unread(format!("`{command}`: {}", exit_words(exit.code, exit.signal))));
             }
-            printed = std::fs::read_to_string(self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
+            printed = crate::steady::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
         }
         items::list(&self.place, items, &printed).map_err(unread).map(|it| Performed::Done(Event::Listed(it)))
     }

@@ -156,7 +156,7 @@ impl Zoo {
 }
 
 pub(crate) fn order(cage: &Path, stem: &str, words: &[&str]) -> Order {
-    let argv = std::iter::once(zoo_program().into()).chain(words.iter().map(|it| it.into()));
+    let argv = std::iter::once(zoo_in(cage).into()).chain(words.iter().map(|it| it.into()));
     Order {
         stem: stem.to_owned(),
         kind: Kind::Call,
@@ -201,12 +201,28 @@ pub(crate) fn zoo_program() -> PathBuf {
     PROGRAM.get_or_init(|| std::env::var_os("ZOO_PROGRAM").map_or_else(build, PathBuf::from)).clone()
 }
 
-/// Everybody who works in the cage, or carries its mark.
+/// The program under a name of this cage alone. The kernel tells what a process executes whatever it
+/// does to its environment, folder, name, session and parents, so whoever flees is known by it, and
+/// with it every port and file that it holds.
+fn zoo_in(cage: &Path) -> PathBuf {
+    let (program, own) = (zoo_program(), cage.join(".zoo"));
+    match fs::hard_link(&program, &own) {
+        Ok(()) => own,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => own,
+        // The cage is on another disk, where a copy could be refused to run.
+        Err(_) => program,
+    }
+}
+
+/// Everybody who executes the cage's program, works in the cage, or carries its mark.
 pub(crate) fn survivors(cage: &Path) -> Vec<i32> {
     let mark = format!("ZOO_CAGE={}", cage.display());
     let is_ours = |pid: &i32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|it| it.starts_with(cage))
+        let leads_here =
+            |name: &str| fs::read_link(format!("/proc/{pid}/{name}")).is_ok_and(|it| it.starts_with(cage));
+        leads_here("exe")
+            || leads_here("cwd")
             || environment.split(|it| *it == 0).any(|it| it == mark.as_bytes())
     };
     let entries = fs::read_dir("/proc").expect("a process table").flatten();

@@ -32,7 +32,7 @@ impl Work {
 
 /// A planning folder has its own word on this.
 fn says_otherwise(place: &Path) -> bool {
-    let text = std::fs::read_to_string(place.join(".planning/config.json")).unwrap_or_default();
+    let text = crate::steady::text(&place.join(".planning/config.json")).unwrap_or_default();
     let config: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     config["planning"]["commit_docs"] == false
 }

@@ -432,3 +432,59 @@ fn a_look_at_a_tree_that_stands_still_starts_no_git() {
     sample.commit("second");
     assert_ne!(cost(&mut tree).1, before);
 }
+
+#[test]
+fn p14_the_next_controller_knows_a_tree_from_its_books() {
+    let sample = Sample::committed();
+    sample.write("untracked.txt", b"one\n");
+    let first = sample.tree().look().unwrap();
+    let cost = || {
+        let pinned = sample.pinned();
+        let before = STARTED.get();
+        let look = Tree::open(pinned, Ours::read::<&str>(&[]).unwrap()).unwrap().look().unwrap();
+        (STARTED.get() - before, look)
+    };
+    // So soon after a change git looks at the files again, and is asked nothing else.
+    let (starts, again) = cost();
+    assert!(starts <= 1, "{starts}");
+    assert_eq!(again, first);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while cost().0 > 0 {
+        assert!(std::time::Instant::now() < deadline, "git was started at every opening");
+    }
+    assert_eq!(cost(), (0, first.clone()));
+
+    let changes: [&dyn Fn(); 5] = [
+        &|| sample.write("untracked.txt", b"two\n"),
+        &|| sample.write("a.txt", b"changed\n"),
+        &|| drop(sample.user(&["add", "a.txt"])),
+        &|| sample.commit("second"),
+        &|| sample.write("a.txt", b"changed again\n"),
+    ];
+    for (number, change) in changes.iter().enumerate() {
+        change();
+        let look = cost().1;
+        std::fs::remove_dir_all(sample.pinned().beside("")).unwrap();
+        assert_eq!(look, cost().1, "after change {number} the books say something else than git");
+    }
+}
+
+#[test]
+fn p14_a_page_that_is_no_page_is_not_read() {
+    let sample = Sample::committed();
+    let first = sample.tree().look().unwrap();
+    let page = sample.pinned().beside("page.json");
+    let written = std::fs::read(&page).unwrap();
+    for content in [&b""[..], b"{}", b"[1,2]", &written[..written.len() / 2], b"\xff"] {
+        std::fs::write(&page, content).unwrap();
+        assert_eq!(sample.tree().look().unwrap(), first);
+    }
+    std::fs::remove_file(&page).unwrap();
+    std::fs::create_dir(&page).unwrap();
+    assert_eq!(sample.tree().look().unwrap(), first);
+    // What belongs to the run is another tree.
+    std::fs::remove_dir(&page).unwrap();
+    std::fs::write(&page, &written).unwrap();
+    assert_ne!(sample.tree_with(&["a.txt"]).look().unwrap().tree, first.tree);
+    assert_eq!(sample.tree().look().unwrap(), first);
+}

@@ -6,7 +6,7 @@ pub(crate) mod prp_session;
 pub(crate) mod task_state;
 
 use crate::engine::{Call, Effect, Event, State};
-use crate::steady::replace;
+use crate::steady;
 use crate::store::Home;
 use crate::store::StoreError;
 use crate::store::run::Run;
@@ -108,6 +108,17 @@ pub(crate) fn remove(workflow: &Workflow, place: &Path) {
     if workflow.mirror.format.as_deref() == Some("task-state") && !workflow.mirror.off {
         task_state::remove(place);
     }
+}
+
+/// Replaces a file as a whole, unless it says the same already: making another takes longer than
+/// reading it.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let may_be_same =
+        std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() == text.len() as u64);
+    if may_be_same && steady::text(path).is_ok_and(|it| it == text) {
+        return Ok(());
+    }
+    steady::replace(path, text)
 }
 
 #[cfg(test)]
