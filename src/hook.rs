@@ -5,23 +5,24 @@
 
 mod glimpse;
 mod head;
+mod kept;
 mod marks;
+mod rules;
 mod settings;
 mod stop;
 mod transcript;
 
 use crate::drive::{Performed, World};
 use crate::engine::{
-    Baseline, Call, CheckOutcome, CheckResult, Decision, Effect, Ended, Ending, Event, Evidence, Station,
-    decide,
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Station,
 };
 use crate::host::ears::{Ears, Signals, now};
-use crate::host::tree::Ours;
 use crate::host::working::{handed_back, prompt_for};
 use crate::host::world::{Host, Leash, Watcher};
 use crate::store::Home;
 use crate::store::run::Run;
 use crate::time::{Timestamp, length};
+use kept::Kept;
 use marks::Marks;
 pub(crate) use settings::install;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ pub(crate) struct Setting<'a> {
 impl Setting<'_> {
     /// Looks at the tree without git, where that is possible.
     fn marks(&self) -> Option<Marks> {
-        Marks::take(self.place, &Ours::read(self.ours).ok()?)
+        Marks::take(self.place, &Kept::read(self.ours))
     }
 }
 
@@ -93,24 +94,6 @@ impl<'a> Visit<'a> {
             marks: None,
             prompt: None,
             cut: false,
-        }
-    }
-
-    /// Takes into account what is at hand: the session's words, and what the tree shows without git.
-    /// Both could be found out again, so no intent has to be durable before, and what follows from
-    /// them shares their commit.
-    pub(crate) fn take_in(&mut self, run: &mut Run) -> anyhow::Result<()> {
-        loop {
-            run.take_commands(now())?;
-            let event = match decide(&run.workflow, &run.state, now()) {
-                Decision::Perform(Effect::Collect(call)) => self.collect(run, &call),
-                Decision::Perform(Effect::Measure { deliverables, .. }) => self.glimpse(run, &deliverables),
-                Decision::Perform(_) | Decision::Record(_) | Decision::Rest(_) => None,
-            };
-            match event {
-                Some(event) => run.record(now(), event),
-                None => return Ok(()),
-            }
         }
     }
 
@@ -216,12 +199,29 @@ impl World for Visit<'_> {
         !matches!(effect, Effect::Sleep { .. })
     }
 
+    /// The session's words are at hand, and so is what the tree shows without git. Both could be found
+    /// out again, so what follows from them shares their commit.
+    fn knows(&mut self, effect: &Effect, run: &Run) -> Option<Event> {
+        match effect {
+            Effect::Collect(call) => self.collect(run, call),
+            Effect::Measure { deliverables, .. } => self.glimpse(run, deliverables),
+            Effect::Workspace
+            | Effect::List
+            | Effect::Contain
+            | Effect::Baseline
+            | Effect::Work(_)
+            | Effect::Sleep { .. }
+            | Effect::Ask(_)
+            | Effect::Tell
+            | Effect::Finish => None,
+        }
+    }
+
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
         match effect {
             Effect::Work(call) => self.work(run, call),
-            Effect::Collect(call) => {
-                Ok(self.collect(run, call).map_or(Performed::Elsewhere, Performed::Done))
-            }
+            // Whatever the session said is taken; it says more at its next stop.
+            Effect::Collect(_) => Ok(Performed::Elsewhere),
             Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
             Effect::Baseline => self.baseline(run),
             Effect::Ask(_) if run.workflow.notify.is_none() => {

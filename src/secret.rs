@@ -18,11 +18,11 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 /// What stands where a secret stood. It is plain in JSON, TOML, Markdown and a shell.
 pub(crate) const MARK: &str = "[redacted]";
 
-/// What is looked for in a text, all of it at once. The first two bytes of everything that is looked
-/// for stand in a table: nearly every place of nearly every text is passed over by one look into it,
-/// however many secrets there are.
+/// What is looked for in a text, all of it at once. A table says of two bytes whether something may
+/// begin at the first of them or one before it: nearly every two bytes of nearly every text are passed
+/// over by one look into it, however many secrets there are.
 pub(crate) struct Secrets {
-    begins: Box<[bool]>,
+    pairs: Box<[u8]>,
     /// By their first two bytes, the longest first.
     needles: BTreeMap<u16, Vec<Needle>>,
     /// The same texts in order, to see whether the end of a piece may be the beginning of one.
@@ -56,6 +56,13 @@ enum Sign {
     Hidden,
 }
 
+/// The pair is the beginning of something.
+const BEGIN: u8 = 1;
+/// The pair is the beginning of something, or stands one byte after it.
+const NEAR: u8 = 2;
+/// One of the two is a control character.
+const CONTROL: u8 = 4;
+
 impl Secrets {
     /// Returns what is known about these values.
     fn of<'a>(values: impl IntoIterator<Item = &'a Vec<u8>>) -> Secrets {
@@ -70,37 +77,65 @@ impl Secrets {
         needles.extend(view::HIDDEN.iter().map(|it| (it.as_bytes().to_vec(), Sign::Hidden)));
         let mut sorted: Vec<Vec<u8>> = needles.iter().map(|it| it.0.clone()).collect();
         sorted.sort();
-        let mut begins = vec![false; 1 << 16].into_boxed_slice();
+        let control = |it: u8| if view::is_control(it) { CONTROL } else { 0 };
+        let mut pairs: Box<[u8]> = (0..=u16::MAX)
+            .map(|it| it.to_le_bytes())
+            .map(|[one, other]| control(one) | control(other))
+            .collect();
         let mut grouped: BTreeMap<u16, Vec<Needle>> = BTreeMap::new();
         for (text, sign) in needles {
             let pair = pair(&text, 0);
-            begins[usize::from(pair)] = true;
+            pairs[usize::from(pair)] |= BEGIN | NEAR;
+            // Behind something of two bytes anything may follow.
+            let thirds = text.get(2).map_or(0..=u8::MAX, |it| *it..=*it);
+            for third in thirds {
+                pairs[usize::from(u16::from_le_bytes([text[1], third]))] |= NEAR;
+            }
             grouped.entry(pair).or_default().push(Needle { text, sign });
         }
         for group in grouped.values_mut() {
             group.sort_by_key(|it| std::cmp::Reverse(it.text.len()));
         }
         let longest = sorted.iter().map(Vec::len).max().unwrap_or(0);
-        Secrets { begins, needles: grouped, sorted, longest }
+        Secrets { pairs, needles: grouped, sorted, longest }
     }
 
     /// Returns the first thing to be found from there on, and of several the longest.
     fn find(&self, bytes: &[u8], from: usize) -> Option<Found> {
         let mut at = from;
-        loop {
-            at = self.next_begin(bytes, at)?;
-            let group = &self.needles[&pair(bytes, at)];
-            if let Some(it) = group.iter().find(|it| bytes[at..].starts_with(&it.text)) {
-                return Some(Found { start: at, end: at + it.text.len(), sign: it.sign });
+        while let Some(near) = self.next(bytes, at, NEAR) {
+            if let Some(found) = self.begun(bytes, near - 1).or_else(|| self.begun(bytes, near)) {
+                return Some(found);
             }
-            at += 1;
+            at = near + 1;
         }
+        self.begun_last(bytes, at)
     }
 
-    /// Returns the next place where something may begin.
-    fn next_begin(&self, bytes: &[u8], at: usize) -> Option<usize> {
-        let mut pairs = bytes.get(at..)?.windows(2).map(|it| u16::from_le_bytes([it[0], it[1]]));
-        pairs.position(|it| self.begins[usize::from(it)]).map(|it| at + it)
+    /// Returns the next pair of this kind, of those that begin one, three, five… bytes from there.
+    fn next(&self, bytes: &[u8], at: usize, kinds: u8) -> Option<usize> {
+        let mut pairs = bytes.get(at + 1..)?.chunks_exact(2);
+        pairs.position(|it| self.pairs[usize::from(pair(it, 0))] & kinds != 0).map(|it| at + 1 + 2 * it)
+    }
+
+    /// Returns the longest that begins there.
+    fn begun(&self, bytes: &[u8], at: usize) -> Option<Found> {
+        if !self.may_begin(&bytes[at..]) {
+            return None;
+        }
+        let group = &self.needles[&pair(bytes, at)];
+        let it = group.iter().find(|it| bytes[at..].starts_with(&it.text))?;
+        Some(Found { start: at, end: at + it.text.len(), sign: it.sign })
+    }
+
+    /// The last two bytes may have been between two looks.
+    fn begun_last(&self, bytes: &[u8], from: usize) -> Option<Found> {
+        let last = bytes.len().checked_sub(2).filter(|it| from <= *it)?;
+        self.begun(bytes, last)
+    }
+
+    fn may_begin(&self, bytes: &[u8]) -> bool {
+        self.pairs[usize::from(pair(bytes, 0))] & BEGIN != 0
     }
 
     /// Returns the text without secrets.
@@ -120,19 +155,43 @@ impl Secrets {
 
     /// Whether nothing here is or hides a secret; most text is so, and this is fast.
     fn is_clean(&self, bytes: &[u8]) -> bool {
-        !view::has_controls(bytes) && self.find(bytes, 0).is_none()
+        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return true };
+        if view::is_control(*first) || view::is_control(*last) {
+            return false;
+        }
+        // "sk-" is in every task-state.json; what stands inside of a word is no key.
+        let counts = |found: Found| match found.sign {
+            Sign::Key { alone: true, .. } => {
+                found.start < 2 || !redactor::is_inside_word(&bytes[..found.start])
+            }
+            Sign::Key { .. } | Sign::Value | Sign::Pem | Sign::Hidden => true,
+        };
+        let mut at = 0;
+        while let Some(near) = self.next(bytes, at, NEAR | CONTROL) {
+            if self.pairs[usize::from(pair(bytes, near))] & CONTROL != 0
+                || self.begun(bytes, near - 1).is_some_and(counts)
+                || self.begun(bytes, near).is_some_and(counts)
+            {
+                return false;
+            }
+            at = near + 1;
+        }
+        !self.begun_last(bytes, at).is_some_and(counts)
     }
 
     /// Returns where the end of this piece may be the beginning of something to be found.
     fn open_end(&self, bytes: &[u8]) -> usize {
-        let line = bytes.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
-        let first = line.max((bytes.len() + 1).saturating_sub(self.longest));
+        let first = (bytes.len() + 1).saturating_sub(self.longest).min(bytes.len());
+        let line = bytes[first..].iter().rposition(|it| *it == b'\n').map_or(first, |it| first + it + 1);
         let begins = |from: &usize| {
             let end = &bytes[*from..];
+            if 2 <= end.len() && !self.may_begin(end) {
+                return false;
+            }
             let next = self.sorted.partition_point(|it| it.as_slice() < end);
             self.sorted.get(next).is_some_and(|it| it.starts_with(end))
         };
-        (first..bytes.len()).find(begins).unwrap_or(bytes.len())
+        (line..bytes.len()).find(begins).unwrap_or(bytes.len())
     }
 }
 

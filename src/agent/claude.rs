@@ -93,6 +93,22 @@ struct Head<'a> {
     permission_denials: Option<&'a RawValue>,
 }
 
+/// The head of what a model said. Nearly all lines that are read are of this kind and as expected, so
+/// they are read in one go instead of first around the message and then into it.
+#[derive(Deserialize)]
+struct Spoken<'a> {
+    #[serde(borrow, rename = "type")]
+    _kind: Cow<'a, str>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message: Message<'a>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parent_tool_use_id: Option<Cow<'a, str>>,
+}
+
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(borrow)]
@@ -174,14 +190,34 @@ struct Tokens {
     cache_creation_input_tokens: u64,
 }
 
+/// Whether the line cannot tell anything new: results of tools, and pieces of messages that come
+/// whole as well. They are most of a stream, and only name the session once more. What stands first
+/// in an object is its own; a second type would make the line unreadable.
+pub(super) fn is_known(heard: &Heard, line: &[u8]) -> bool {
+    let idle: [&[u8]; 2] = [br#"{"type":"user","#, br#"{"type":"stream_event","#];
+    heard.session.is_some() && idle.iter().any(|it| line.starts_with(it))
+}
+
 pub(super) fn line(heard: &mut Heard, text: &str) {
+    if text.starts_with(r#"{"type":"assistant","#)
+        && let Ok(spoken) = serde_json::from_str::<Spoken<'_>>(text)
+    {
+        if let Some(session) = &spoken.session_id {
+            heard.session.get_or_insert_with(|| short(session));
+        }
+        return assistant(heard, &spoken.message, spoken.error, spoken.parent_tool_use_id.is_none());
+    }
     let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
     if let Some(session) = &head.session_id {
         heard.session.get_or_insert_with(|| short(session));
     }
     match head.kind.as_deref() {
         Some("system") => system(heard, &head),
-        Some("assistant") => assistant(heard, &head),
+        Some("assistant") => {
+            if let Some(message) = value::<Message<'_>>(head.message) {
+                assistant(heard, &message, head.error, head.parent_tool_use_id.is_none());
+            }
+        }
         Some("rate_limit_event") => rate_limit(heard, &head),
         Some("result") => result(heard, &head),
         // The list of refused tools may be so long that the line was cut in it, before the type. No
@@ -210,15 +246,13 @@ fn system(heard: &mut Heard, head: &Head<'_>) {
     }
 }
 
-fn assistant(heard: &mut Heard, head: &Head<'_>) {
-    let Some(message) = value::<Message<'_>>(head.message) else { return };
-    let error = value::<Cow<'_, str>>(head.error);
+fn assistant(heard: &mut Heard, message: &Message<'_>, error: Option<&RawValue>, is_main: bool) {
+    let error = value::<Cow<'_, str>>(error);
     if error.is_some() || message.model.as_deref() == Some("<synthetic>") {
         heard.kind = error.map(Cow::into_owned);
         heard.complaint = message.content.first.last().and_then(|it| it.text.as_deref()).map(str::to_owned);
         return;
     }
-    let is_main = head.parent_tool_use_id.is_none();
     for block in &message.content.first {
         match (block.kind.as_ref(), &block.text, &block.name) {
             ("text", Some(text), _) => {
@@ -232,7 +266,7 @@ fn assistant(heard: &mut Heard, head: &Head<'_>) {
                 if is_main {
                     heard.uses(name, on.as_deref());
                 } else {
-                    heard.doing(&format!("{name}: {}", on.as_deref().unwrap_or("in a sub-agent")));
+                    heard.doing_with(name, on.as_deref().or(Some("in a sub-agent")));
                 }
             }
             ("thinking", _, _) => heard.doing("thinking"),

@@ -3,7 +3,7 @@
 //! this one cuts lines, and says at the end what it all came to.
 
 use super::limit::{self, Plan};
-use super::wire::{readable, short};
+use super::wire::{beginning, readable, short};
 use super::{Cli, End, Said, Usage, claude, codex, command, gemini, opencode, trouble};
 use std::io::BufRead;
 
@@ -60,6 +60,9 @@ impl Reader {
         if line.first() != Some(&b'{') {
             return;
         }
+        if self.cli == Cli::Claude && claude::is_known(heard, line) {
+            return;
+        }
         let text = readable(line, cut);
         match self.cli {
             Cli::Claude => claude::line(heard, &text),
@@ -71,8 +74,8 @@ impl Reader {
     }
 
     /// Returns what the agent is doing, in a few words that are safe to show.
-    pub(crate) fn activity(&self) -> Option<&str> {
-        self.heard.activity.as_deref()
+    pub(crate) fn activity(&self) -> Option<String> {
+        self.heard.activity.as_deref().map(short)
     }
 
     /// Returns the name of the agent's session as soon as it is known.
@@ -162,23 +165,33 @@ pub(super) struct Heard {
     pub session: Option<String>,
     pub model: Option<String>,
     pub denials: Vec<String>,
+    /// In the agent's own words. Most of what it does is never shown to anybody, so it is made short
+    /// and safe when somebody looks.
     pub activity: Option<String>,
 }
 
 impl Heard {
     /// Notes what the agent is doing.
     pub(super) fn doing(&mut self, what: &str) {
-        self.activity = Some(short(what));
+        let activity = self.activity.get_or_insert_default();
+        activity.clear();
+        activity.push_str(beginning(what));
+    }
+
+    /// Notes a tool that the agent uses, or lets another use.
+    pub(super) fn doing_with(&mut self, tool: &str, on: Option<&str>) {
+        self.doing(tool);
+        if let (Some(activity), Some(on)) = (&mut self.activity, on) {
+            activity.push_str(": ");
+            activity.push_str(beginning(on));
+        }
     }
 
     /// Notes a tool with what it is used on.
     pub(super) fn uses(&mut self, tool: &str, on: Option<&str>) {
         // What was said before a tool was used is no final message.
         self.message.clear();
-        self.doing(&match on {
-            Some(on) => format!("{tool}: {on}"),
-            None => tool.to_owned(),
-        });
+        self.doing_with(tool, on);
     }
 }
 

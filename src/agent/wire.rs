@@ -110,6 +110,16 @@ pub(super) fn excerpt(text: &str) -> String {
     kept
 }
 
+/// Returns as much of a text as [`short`] looks at.
+pub(super) fn beginning(text: &str) -> &str {
+    let text = text.trim_start();
+    let mut end = text.len().min(SHORT_MOST * 4 * 4);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 fn one_line(text: &str, most: usize) -> String {
     // A character takes at most four bytes, and white space at the front is rare.
     let head: String = text.trim_start().chars().take(most * 4).collect();

@@ -151,8 +151,8 @@ impl Follower {
             let output = self.home.folder(&self.row.id).join(format!("{stem}.out"));
             self.glance = output.exists().then(|| (stem, Glance::at(&output, cli)));
         }
-        if let Some((_, glance)) = &mut self.glance {
-            glance.look().map(onlooker);
+        if let Some(activity) = self.glance.as_mut().and_then(|(_, glance)| glance.look()) {
+            onlooker(&activity);
         }
         Ok(())
     }

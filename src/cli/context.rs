@@ -89,6 +89,16 @@ impl Context {
         Ok(Home::open_existing(&self.home)?.map(Rc::new))
     }
 
+    /// Opens it for a short look and leaves the database's log as it was found: folding it in at the
+    /// end creates and deletes two files, which takes longer than the look.
+    pub(super) fn home_to_look_at(&self) -> anyhow::Result<Option<Rc<Home>>> {
+        let home = self.existing_home()?;
+        if let Some(home) = &home {
+            home.leave_log()?;
+        }
+        Ok(home)
+    }
+
     /// Opens the home and makes it if it is not there.
     pub(super) fn home(&self) -> anyhow::Result<Rc<Home>> {
         Ok(Rc::new(Home::open(&self.home)?))

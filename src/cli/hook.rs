@@ -5,7 +5,7 @@
 
 use super::context::{Context, is_unfinished};
 use super::open::{Opened, ours_of};
-use super::{Trouble, design, status};
+use super::{Common, Trouble, design};
 use crate::drive::drive;
 use crate::engine::{Event, Rest, Session, State, Station, Status};
 use crate::hook::{self, Setting, Stop, Visit};
@@ -17,6 +17,7 @@ use crate::store::{Home, Row, TreeLock};
 use crate::text::sanitise;
 use clap::{Args, Subcommand};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::Deserialize;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,10 +34,13 @@ pub(super) enum Command {
     Install,
 }
 
+/// Agents give a hook a minute if nothing else is said.
+const CHECKS_SECONDS: u64 = 50;
+
 #[derive(Args)]
 pub(super) struct StopFlags {
     /// How long the checks may take, in seconds; the agent's own limit should be ten more
-    #[arg(long, value_name = "SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = CHECKS_SECONDS, value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
 }
 
@@ -56,6 +60,17 @@ pub(super) fn run(context: &Context, command: &Command) -> anyhow::Result<u8> {
         Command::Join(flags) => join(context, flags),
         Command::Install => install(context),
     }
+}
+
+/// Answers a session whose hook is called as `hook install` and the plugin write it, without a parser
+/// for the command line: making one of all commands takes as long as the rest of most answers.
+pub(super) fn answer_plain_stop() -> Option<ExitCode> {
+    let mut words = std::env::args_os().skip(1);
+    let is_plain = words.next()? == "hook" && words.next()? == "stop" && words.next().is_none();
+    is_plain.then(|| {
+        stop(&Context::new(Common::default()), Duration::from_secs(CHECKS_SECONDS));
+        ExitCode::SUCCESS
+    })
 }
 
 /// A mistyped hook must not hold a session fast, as the usual exit status of a mistake would.
@@ -97,20 +112,18 @@ fn answer(context: &Context, timeout: Duration) -> anyhow::Result<Option<String>
         return Ok(None);
     };
     let here = context.elsewhere(stop.cwd.as_deref().filter(|it| it.is_dir()));
-    let Some(home) = here.existing_home()? else { return Ok(None) };
-    home.leave_log()?;
+    let Some(home) = here.home_to_look_at()? else { return Ok(None) };
     let Some(row) = run_of(&here, &home, &stop.session)? else { return Ok(None) };
     let said = match &stop.message {
         Some(message) => message.clone(),
         None => said_in_transcript(&stop)?,
     };
     let place = PathBuf::from(&row.place);
-    let mut run = Run::open(Rc::clone(&home), &row.id, now())?;
+    let mut run = Run::visit(Rc::clone(&home), &row.id, now())?;
     let _tree = TreeLock::take(home.path(), &place)?;
     run.record(now(), Event::Joined(joined(&run.state, &stop)));
     let ours = ours_of(&place, &run);
     let mut visit = visit(home, &run, &place, &ours, Some(said), timeout)?;
-    visit.take_in(&mut run)?;
     let rest = drive(&mut run, &mut visit)?;
     let cap_lifted = std::env::var("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").is_ok_and(|it| it == "0");
     let reason = match (rest, visit.prompt.take(), visit.cut) {
@@ -167,22 +180,26 @@ fn visit<'a>(
 /// its business.
 fn run_of(context: &Context, home: &Home, session: &str) -> anyhow::Result<Option<Row>> {
     let runs = runs_of_sessions(context, home)?;
-    let own = runs.iter().find(|(_, state)| state.session.as_ref().is_some_and(|it| it.id == session));
-    let free = |(_, state): &&(Row, State)| {
-        let at_work = matches!(Status::of(state), Status::Ready | Status::Running);
-        at_work && state.session.as_ref().is_some_and(|it| it.id.is_empty())
+    let own = runs.iter().find(|(_, has)| has.id == session);
+    let free = |(row, has): &&(Row, Session)| {
+        has.id.is_empty() && [Status::Ready, Status::Running].iter().any(|it| it.word() == row.status)
     };
     Ok(own.or_else(|| runs.iter().find(free)).map(|(row, _)| row.clone()))
 }
 
 /// Returns the unfinished runs of this project that sessions work on, the newest first.
-pub(super) fn runs_of_sessions(context: &Context, home: &Home) -> anyhow::Result<Vec<(Row, State)>> {
+pub(super) fn runs_of_sessions(context: &Context, home: &Home) -> anyhow::Result<Vec<(Row, Session)>> {
+    /// The one part of a state that says whose run it is; the rest is not read.
+    #[derive(Deserialize)]
+    struct Whose {
+        #[serde(default)]
+        session: Option<Session>,
+    }
     let mut found = Vec::new();
     for row in context.runs_of_project(home)?.into_iter().filter(is_unfinished) {
-        let (_, state) = status::load(home, &row)?;
-        if state.session.is_some() {
-            found.push((row, state));
-        }
+        let Some(snapshot) = home.snapshot(&row.id)? else { continue };
+        let whose: Whose = serde_json::from_str(&snapshot.state)?;
+        found.extend(whose.session.map(|session| (row, session)));
     }
     Ok(found)
 }

@@ -110,7 +110,7 @@ loop COMMAND --help has examples of each. Exit codes: 0 completed, 1 could not w
 3 waits for a person, 4 halted, 5 stopped or paused, 6 cap reached, 7 held by another, 8 damaged.";
 
 /// What every command takes.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "What every command takes")]
 pub(crate) struct Common {
     /// Work as if started in this directory
@@ -270,6 +270,9 @@ fn print(to: &mut dyn Write, text: &str) {
 }
 
 pub(crate) fn main() -> ExitCode {
+    if let Some(code) = hook::answer_plain_stop() {
+        return code;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return hook::misread().unwrap_or_else(|| error.exit()),

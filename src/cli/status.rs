@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// `loop` alone: the status, or how to begin.
 pub(super) fn bare(context: &Context) -> anyhow::Result<u8> {
-    if let Some(home) = context.existing_home()?
+    if let Some(home) = context.home_to_look_at()?
         && let Some(row) = context.find(&home)?
     {
         return show(context, &home, &row);
@@ -23,7 +23,7 @@ pub(super) fn bare(context: &Context) -> anyhow::Result<u8> {
 }
 
 pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
-    if let Some(home) = context.existing_home()?
+    if let Some(home) = context.home_to_look_at()?
         && let Some(row) = context.find(&home)?
     {
         return show(context, &home, &row);

@@ -45,15 +45,24 @@ fn git_dir(place: &Path) -> Option<PathBuf> {
     Some(place.join(text.strip_prefix("gitdir: ")?.trim_end()))
 }
 
+/// Where everything lies that all working trees of the repository share.
+pub(super) fn common_dir(place: &Path) -> Option<PathBuf> {
+    git_dir(place).map(|it| common(&it))
+}
+
+fn common(git_dir: &Path) -> PathBuf {
+    match std::fs::read_to_string(git_dir.join("commondir")) {
+        Ok(text) => git_dir.join(text.trim_end()),
+        Err(_) => git_dir.to_owned(),
+    }
+}
+
 fn head(git_dir: &Path) -> Option<String> {
     let text = std::fs::read_to_string(git_dir.join("HEAD")).ok()?;
     let Some(name) = text.trim_end().strip_prefix("ref: ") else {
         return Some(text.trim_end().to_owned()).filter(|it| is_object_id(it));
     };
-    let common = match std::fs::read_to_string(git_dir.join("commondir")) {
-        Ok(text) => git_dir.join(text.trim_end()),
-        Err(_) => git_dir.to_owned(),
-    };
+    let common = common(git_dir);
     let loose = std::fs::read_to_string(common.join(name)).ok().map(|it| it.trim_end().to_owned());
     let id = loose.or_else(|| {
         let packed = std::fs::read_to_string(common.join("packed-refs")).ok()?;

@@ -6,12 +6,12 @@
 //! A file that was written anew with the same size counts as changed unless its content is known to
 //! be the same; contents are remembered from the first such rewrite on.
 
-use crate::host::tree::Ours;
-use ignore::{DirEntry, WalkBuilder};
+use super::kept::Kept;
+use super::rules::{self, Rules};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::Metadata;
+use std::fs::{DirEntry, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -33,36 +33,62 @@ pub(super) struct Marks {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 struct Mark {
     size: u64,
     mode: u32,
-    /// The inode, and the times of the last write and of the last change, to the nanosecond.
-    moved: [i64; 5],
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// The inode, and the time of the last change to the nanosecond. Every write is a change, and
+    /// nobody can set the time of a change back.
+    moved: [i64; 3],
     digest: String,
 }
 
+/// A mark on the disk, in the order of its fields: their names for every file of a tree would be most
+/// of what there is to read at each stop.
+type Written = (u64, u32, [i64; 3], String);
+
+impl From<Written> for Mark {
+    fn from((size, mode, moved, digest): Written) -> Mark {
+        Mark { size, mode, moved, digest }
+    }
+}
+
+impl From<Mark> for Written {
+    fn from(Mark { size, mode, moved, digest }: Mark) -> Written {
+        (size, mode, moved, digest)
+    }
+}
+
 impl Marks {
-    /// Walks the tree; `None` where git has to be asked instead.
-    pub(super) fn take(place: &Path, ours: &Ours) -> Option<Marks> {
+    /// Walks the tree; `None` where git has to be asked instead. Symbolic links are not followed, and
+    /// a repository within the repository is not looked into, as git does not either.
+    pub(super) fn take(place: &Path, kept: &Kept) -> Option<Marks> {
         let mut files = BTreeMap::new();
-        let (top, holds) = (place.to_owned(), ours.clone());
-        let is_theirs = move |entry: &DirEntry| {
-            let inside = entry.path().strip_prefix(&top).unwrap_or(entry.path());
-            entry.depth() == 0 || !(entry.file_name() == ".git" || holds.holds(inside) || is_nested(entry))
-        };
-        let mut walk = WalkBuilder::new(place);
-        walk.hidden(false).parents(false).ignore(false).follow_links(false).filter_entry(is_theirs);
-        walk.git_global(has_global_rules());
-        for entry in walk.build() {
-            let entry = entry.ok()?;
-            if entry.file_type().is_none_or(|it| it.is_dir()) {
+        let mut folders = vec![(PathBuf::new(), Rules::outside(place))];
+        while let Some((folder, mut rules)) = folders.pop() {
+            let path = place.join(&folder);
+            let entries: Vec<DirEntry> = std::fs::read_dir(&path).ok()?.collect::<Result<_, _>>().ok()?;
+            let has = |name: &str| entries.iter().any(|it| it.file_name() == name);
+            if !folder.as_os_str().is_empty() && has(".git") {
                 continue;
             }
-            let name = entry.path().strip_prefix(place).ok()?.to_string_lossy().into_owned();
-            files.insert(name, Mark::of(&entry.metadata().ok()?));
-            if FILES_MOST < files.len() {
-                return None;
+            if has(rules::NAME) {
+                rules = Rules::of_folder(rules, &path);
+            }
+            for entry in entries {
+                let (name, is_folder) = (folder.join(entry.file_name()), entry.file_type().ok()?.is_dir());
+                let is_git = folder.as_os_str().is_empty() && entry.file_name() == ".git";
+                if is_git || kept.holds(&name) || Rules::ignore(rules.as_ref(), &entry.path(), is_folder) {
+                    continue;
+                }
+                if is_folder {
+                    folders.push((name, rules.clone()));
+                    continue;
+                }
+                files.insert(name.to_string_lossy().into_owned(), Mark::of(&entry.metadata().ok()?));
+                if FILES_MOST < files.len() {
+                    return None;
+                }
             }
         }
         Some(Marks { call: 0, files })
@@ -96,27 +122,10 @@ impl Marks {
     }
 }
 
-/// Whether the user has ignore rules for all repositories. Finding them takes longer than walking a
-/// small tree, and most users have none.
-fn has_global_rules() -> bool {
-    let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-    let user = set("HOME").or_else(std::env::home_dir).unwrap_or_default();
-    let folder = set("XDG_CONFIG_HOME").unwrap_or_else(|| user.join(".config")).join("git");
-    let names = |path: &Path| {
-        std::fs::read_to_string(path).is_ok_and(|it| it.to_ascii_lowercase().contains("excludesfile"))
-    };
-    folder.join("ignore").exists() || names(&folder.join("config")) || names(&user.join(".gitconfig"))
-}
-
-/// A repository within the repository is not looked into, as git does not either.
-fn is_nested(entry: &DirEntry) -> bool {
-    entry.file_type().is_some_and(|it| it.is_dir()) && entry.path().join(".git").exists()
-}
-
 impl Mark {
     fn of(meta: &Metadata) -> Mark {
         let inode = i64::from_ne_bytes(meta.ino().to_ne_bytes());
-        let moved = [inode, meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
+        let moved = [inode, meta.ctime(), meta.ctime_nsec()];
         Mark { size: meta.len(), mode: meta.mode(), moved, digest: String::new() }
     }
 
@@ -143,8 +152,7 @@ fn digest(path: &Path, size: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Marks;
-    use crate::host::tree::Ours;
+    use super::{Kept, Marks};
     use std::path::Path;
 
     fn write(place: &Path, name: &str, text: &str) {
@@ -170,10 +178,10 @@ mod tests {
         ] {
             write(place, name, text);
         }
-        let ours = Ours::read(&["DESIGN.md", ".loop/"]).expect("patterns");
-        let mut before = Marks::take(place, &ours).expect("a small tree");
+        let kept = Kept::read(&["DESIGN.md".to_owned(), ".loop/".to_owned()]);
+        let mut before = Marks::take(place, &kept).expect("a small tree");
         let mut changes = || {
-            let mut now = Marks::take(place, &ours).expect("a small tree");
+            let mut now = Marks::take(place, &kept).expect("a small tree");
             let changed = now.changes_since(&before, place);
             before = now;
             changed
@@ -209,8 +217,8 @@ mod tests {
     #[test]
     fn marks_belong_to_one_call() {
         let dir = tempfile::tempdir().expect("a folder");
-        let ours = Ours::read::<&str>(&[]).expect("no patterns");
-        let marks = Marks::take(dir.path(), &ours).expect("an empty tree");
+        let kept = Kept::read(&[]);
+        let marks = Marks::take(dir.path(), &kept).expect("an empty tree");
         marks.keep(dir.path(), 3);
         assert_eq!(Marks::read(dir.path(), 2), None);
         assert!(Marks::read(dir.path(), 3).is_some());

@@ -24,7 +24,7 @@ impl Glance {
     }
 
     /// Reads on and returns what the agent is doing, where that can be said.
-    pub(crate) fn look(&mut self) -> Option<&str> {
+    pub(crate) fn look(&mut self) -> Option<String> {
         let mut chunk = vec![0; 64 << 10];
         let mut output = self.file.as_mut()?.take(BYTES_PER_LOOK);
         while let Ok(count @ 1..) = output.read(&mut chunk) {

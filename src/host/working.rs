@@ -180,7 +180,9 @@ impl Host<'_> {
                     {
                         let output = self.folder.join(format!("{}.out", call.stem()));
                         let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));
-                        glance.look().map(onlooker);
+                        if let Some(activity) = glance.look() {
+                            onlooker(&activity);
+                        }
                     }
                 }
                 Heard::Answer | Heard::Command => (),

@@ -173,17 +173,21 @@ impl Stage {
         sees_all
     }
 
-    /// A letter before the beginning of a key makes it the middle of a word, unless it is the `n` of
-    /// an escaped newline.
     fn is_inside_word(&self, text: &[u8], start: usize) -> bool {
-        let before = match start {
-            0 => self.before,
-            1 => [self.before[1], text[0]],
-            _ => [text[start - 2], text[start - 1]],
-        };
-        let is_escape = before[0] == b'\\' && matches!(before[1], b'n' | b't' | b'r');
-        before[1].is_ascii_alphanumeric() && !is_escape
+        match start {
+            0 => is_inside_word(&self.before),
+            1 => is_inside_word(&[self.before[1], text[0]]),
+            _ => is_inside_word(&text[..start]),
+        }
     }
+}
+
+/// Whether what follows these bytes, of which there are at least two, is the middle of a word: a
+/// letter before it makes it so, unless it is the `n` of an escaped newline.
+pub(super) fn is_inside_word(before: &[u8]) -> bool {
+    let [.., first, second] = before else { return false };
+    let is_escape = *first == b'\\' && matches!(second, b'n' | b't' | b'r');
+    second.is_ascii_alphanumeric() && !is_escape
 }
 
 fn mark(before: &[u8], out: Out<'_>) {

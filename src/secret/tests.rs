@@ -137,6 +137,36 @@ proptest! {
         prop_assert!(![&whole, &pieces, &sanitise(&whole)].into_iter().any(|it| it.contains(SECRET)), "{:?}", whole);
     }
 
+    /// Two bytes at a time see what is seen when something is looked for at every single place.
+    #[test]
+    fn nothing_is_between_two_looks(
+        parts in prop::collection::vec(prop_oneof![
+            prop::sample::select(vec!["sk-", "AKIA", "\u{ad}", "\u{9b}", "\u{200b}", "\\u001b", "hV7", "-----BEGIN", "\u{7f}"])
+                .prop_map(|it| it.as_bytes().to_vec()),
+            Just(SECRET.as_bytes().to_vec()),
+            prop::collection::vec(any::<u8>(), 0..4),
+            "[a-z]{0,5}".prop_map(String::into_bytes),
+        ], 0..12),
+        from in 0_usize..20,
+    ) {
+        let known = secrets(&[SECRET]);
+        let bytes = parts.concat();
+        let at = |start: usize| {
+            let here = known.sorted.iter().filter(|it| bytes[start..].starts_with(it));
+            here.map(Vec::len).max().map(|it| (start, start + it))
+        };
+        let slowly = |from: usize| (from..bytes.len()).find_map(at);
+        prop_assert_eq!(known.find(&bytes, from).map(|it| (it.start, it.end)), slowly(from));
+        prop_assert_eq!(known.is_clean(&bytes), !super::view::has_controls(&bytes) && slowly(0).is_none());
+        let is_open = |from: &usize| {
+            let end = &bytes[*from..];
+            !end.contains(&b'\n') && known.sorted.iter().any(|it| end.len() < it.len() && it.starts_with(end))
+        };
+        if slowly(0).is_none() {
+            prop_assert_eq!(known.open_end(&bytes), (0..bytes.len()).find(is_open).unwrap_or(bytes.len()));
+        }
+    }
+
     #[test]
     fn ordinary_text_stays(text in "[a-z ,.:;(){}\n0-9]{0,200}") {
         prop_assert_eq!(secrets(&[SECRET]).redact(&text).into_owned(), text);

@@ -70,9 +70,13 @@ impl<'a> View<'a> {
 
 /// Whether there are control characters beside those of ordinary text.
 pub(super) fn has_controls(bytes: &[u8]) -> bool {
-    let is_control = |it: &u8| *it < 0x20 && !matches!(it, b'\n' | b'\t' | b'\r') || *it == 0x7f;
     // Whole blocks without a way out in between are looked at many bytes at a time.
-    bytes.chunks(256).any(|block| block.iter().fold(false, |found, it| found | is_control(it)))
+    bytes.chunks(256).any(|block| block.iter().fold(false, |found, it| found | is_control(*it)))
+}
+
+/// Whether it is a control character beside those of ordinary text.
+pub(super) fn is_control(byte: u8) -> bool {
+    byte < 0x20 && !matches!(byte, b'\n' | b'\t' | b'\r') || byte == 0x7f
 }
 
 enum Hidden {

@@ -10,8 +10,8 @@ use super::error::StoreError;
 use super::home::Home;
 use super::ledger::{self, Spend};
 use super::lock::{Holder, RunLock};
-use super::standing::{find, standing};
-use rusqlite::{Transaction, params};
+use super::standing::{Known, find, standing};
+use rusqlite::{Transaction, TransactionBehavior, params};
 
 /// An event as it stands in the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,8 +96,58 @@ pub(crate) struct Journal {
     /// costs nothing.
     written: (Option<Hash>, RowUpdate),
     fenced: bool,
+    /// The owner's name, as long as its epoch has not begun.
+    unbegun: Option<String>,
     anchor: Anchor,
     _lock: RunLock,
+}
+
+/// A run that is locked, and what its folder says about it.
+struct Held<'a> {
+    run: &'a str,
+    known: Known,
+    lock: RunLock,
+    anchored: Option<Head>,
+    anchor: Anchor,
+}
+
+impl Held<'_> {
+    fn take<'a>(home: &Home, run: &'a str) -> Result<Held<'a>, StoreError> {
+        let known = home.read(|connection| find(connection, run))?;
+        let lock = RunLock::take(home, run)?;
+        let folder = home.folder(run);
+        let anchored = chain::anchored(&folder)?;
+        Ok(Held { run, known, lock, anchored, anchor: Anchor::open(&folder)? })
+    }
+
+    /// Returns the journal of the epoch that is to begin.
+    fn stand(self, transaction: &Transaction<'_>) -> Result<Opened, StoreError> {
+        let Held { run, known, lock, anchored, anchor } = self;
+        let standing = standing(transaction, run, known.key, anchored.as_ref())?;
+        let (epoch, row): (i64, _) = transaction
+            .prepare_cached(
+                "select epoch, status, reason, next_step, phase, iteration, iterations_total, calls_total,
+                     progress, verified, place, branch, exit
+                 from run where key = ?1",
+            )?
+            .query_row([known.key], |row| Ok((row.get(0)?, row_update_of(row)?)))?;
+        let owner = serde_json::to_string(&Holder::this_process()).expect("a holder is plain data");
+        let journal = Journal {
+            run: run.to_owned(),
+            key: known.key,
+            project: known.project,
+            epoch: epoch + 1,
+            seq: standing.head.seq,
+            head: standing.head.hash,
+            pending: Vec::new(),
+            written: (standing.state_hash, row),
+            fenced: false,
+            unbegun: Some(owner),
+            anchor,
+            _lock: lock,
+        };
+        Ok(Opened { journal, state: standing.state, tail: standing.tail })
+    }
 }
 
 #[derive(Debug)]
@@ -111,36 +161,33 @@ impl Journal {
     /// Becomes the owner of a run: takes its lock, checks its last event, snapshot and anchor, and
     /// begins an epoch. The cost does not depend on the run's age.
     pub(crate) fn open(home: &Home, run: &str) -> Result<Opened, StoreError> {
-        let known = home.read(|connection| find(connection, run))?;
-        let lock = RunLock::take(home, run)?;
-        let folder = home.folder(run);
-        let anchored = chain::anchored(&folder)?;
-        let anchor = Anchor::open(&folder)?;
-        let owner = serde_json::to_string(&Holder::this_process()).expect("a holder is plain data");
+        let held = Held::take(home, run)?;
         home.write(|transaction| {
-            let standing = standing(transaction, run, known.key, anchored.as_ref())?;
-            let (epoch, row) = transaction
-                .prepare_cached(
-                    "update run set epoch = epoch + 1, owner = ?2 where key = ?1
-                     returning epoch, status, reason, next_step, phase, iteration, iterations_total,
-                         calls_total, progress, verified, place, branch, exit",
-                )?
-                .query_row(params![known.key, owner], |row| Ok((row.get(0)?, row_update_of(row)?)))?;
-            let journal = Journal {
-                run: run.to_owned(),
-                key: known.key,
-                project: known.project,
-                epoch,
-                seq: standing.head.seq,
-                head: standing.head.hash,
-                pending: Vec::new(),
-                written: (standing.state_hash, row),
-                fenced: false,
-                anchor,
-                _lock: lock,
-            };
-            Ok(Opened { journal, state: standing.state, tail: standing.tail })
+            let mut opened = held.stand(transaction)?;
+            opened.journal.begin(transaction)?;
+            opened.journal.unbegun = None;
+            Ok(opened)
         })
+    }
+
+    /// Becomes the owner for a visit that commits once: the epoch begins with that commit, which
+    /// saves a sync. Until then an owner that was replaced can still write; whoever commits first
+    /// has the run, and the other is fenced. So nothing may be done before the first commit that two
+    /// owners could not both do.
+    pub(crate) fn visit(home: &Home, run: &str) -> Result<Opened, StoreError> {
+        let held = Held::take(home, run)?;
+        home.read(|connection| {
+            held.stand(&Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?)
+        })
+    }
+
+    pub(crate) fn project(&self) -> &str {
+        &self.project
+    }
+
+    /// Where the run works, as the list shows it.
+    pub(crate) fn place(&self) -> &str {
+        &self.written.1.place
     }
 
     pub(crate) fn epoch(&self) -> i64 {
@@ -176,6 +223,7 @@ impl Journal {
         match home.write(|transaction| self.write(transaction, commit, &state_hash)) {
             Ok(()) => {
                 self.pending.clear();
+                self.unbegun = None;
                 self.written = (Some(state_hash), commit.row.clone());
                 self.anchor.set(&Head { seq: self.seq, epoch: self.epoch, hash: self.head });
                 Ok(())
@@ -208,6 +256,7 @@ impl Journal {
         state_hash: &Hash,
     ) -> Result<(), StoreError> {
         // The row comes first: if the epoch is not ours, nothing else is even tried.
+        self.begin(transaction)?;
         self.write_row(transaction, commit)?;
         let mut insert =
             transaction.prepare_cached("insert into event values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
@@ -246,6 +295,19 @@ impl Journal {
                 .execute(params![self.key, definition])?;
         }
         Ok(())
+    }
+
+    /// Begins the epoch, unless it has begun or somebody else has written since the journal was opened.
+    fn begin(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        let Some(owner) = &self.unbegun else { return Ok(()) };
+        let opened_at = self.pending.first().map_or(self.seq, |it| it.event.seq - 1);
+        let begun = transaction
+            .prepare_cached(
+                "update run set epoch = ?2, owner = ?3 where key = ?1 and epoch = ?2 - 1
+                     and coalesce((select max(seq) from event where run = ?1), 0) = ?4",
+            )?
+            .execute(params![self.key, self.epoch, owner, opened_at])?;
+        if begun == 0 { Err(StoreError::Fenced { run: self.run.clone() }) } else { Ok(()) }
     }
 
     fn write_row(&self, transaction: &Transaction<'_>, commit: &Commit<'_>) -> Result<(), StoreError> {

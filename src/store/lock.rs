@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// A process, named so that a recycled pid or another boot is not taken for it.
@@ -31,7 +32,14 @@ pub(crate) struct Holder {
 const COMMAND_CHARS: usize = 200;
 
 impl Holder {
+    /// Returns this process, which is looked up once: a run, its tree and its epoch are all taken in
+    /// its name.
     pub(crate) fn this_process() -> Holder {
+        static THIS: OnceLock<Holder> = OnceLock::new();
+        THIS.get_or_init(Holder::look_up).clone()
+    }
+
+    fn look_up() -> Holder {
         let words: Vec<String> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let pid = std::process::id() as i32;

@@ -23,7 +23,7 @@ pub(crate) use error::StoreError;
 pub(crate) use home::Home;
 pub(crate) use inbox::{COMMAND, NOW, Wake, wake};
 pub(crate) use index::{ByPrefix, Filter, NewRun, Row};
-pub(crate) use journal::{Commit, Journal, Question, QuestionChange, Recorded, RowUpdate};
+pub(crate) use journal::{Commit, Journal, Opened, Question, QuestionChange, Recorded, RowUpdate};
 pub(crate) use ledger::{Hold, Plan, Spend};
 pub(crate) use lock::TreeLock;
 pub(crate) use verify::Verdict;

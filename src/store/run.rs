@@ -3,7 +3,7 @@
 //! everything since the last one durable. A simulated run keeps its books in memory instead.
 
 pub(crate) use super::error::StoreError;
-use super::{Commit, Home, Journal, Question, QuestionChange, RowUpdate, Spend};
+use super::{Commit, Home, Journal, Opened, Question, QuestionChange, RowUpdate, Spend};
 use crate::agent;
 use crate::engine::{Command, Effect, Event, State, Station, Status, Wait, acceptable, choices};
 use crate::secret;
@@ -44,6 +44,17 @@ impl Run {
     /// Becomes the owner of a run that exists.
     pub(crate) fn open(home: Rc<Home>, id: &str, now: Timestamp) -> Result<Run, StoreError> {
         let opened = Journal::open(&home, id)?;
+        Run::of(home, id, now, opened)
+    }
+
+    /// Becomes its owner for a visit that commits once; before that it may do only what two owners
+    /// could both do.
+    pub(crate) fn visit(home: Rc<Home>, id: &str, now: Timestamp) -> Result<Run, StoreError> {
+        let opened = Journal::visit(&home, id)?;
+        Run::of(home, id, now, opened)
+    }
+
+    fn of(home: Rc<Home>, id: &str, now: Timestamp, opened: Opened) -> Result<Run, StoreError> {
         let unreadable = |what: String| StoreError::Damaged { path: home.path().to_owned(), what };
         let workflow: Workflow = serde_json::from_str(&home.definition(id)?)
             .map_err(|error| unreadable(format!("the workflow of run {id} cannot be read: {error}")))?;
@@ -59,7 +70,7 @@ impl Run {
                 .map_err(|error| unreadable(format!("event {} of run {id}: {error}", recorded.seq)))?;
             state.apply(&workflow, Timestamp(recorded.at), &event);
         }
-        let (project, place) = home.run(id)?.map(|row| (row.project, row.place)).unwrap_or_default();
+        let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
         let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
         let account = account_of(&workflow);

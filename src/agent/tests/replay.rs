@@ -49,7 +49,7 @@ fn said(cli: Cli, recording: &Recording, chunk: usize) -> (Said, Vec<String>) {
     let mut activities = Vec::new();
     for bytes in recording.stdout.chunks(chunk) {
         reader.bytes(bytes);
-        let activity = reader.activity().map(str::to_owned);
+        let activity = reader.activity();
         if activity.is_some() && activity.as_ref() != activities.last() {
             activities.extend(activity);
         }

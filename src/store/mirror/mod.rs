@@ -6,6 +6,7 @@ pub(crate) mod prp_session;
 pub(crate) mod task_state;
 
 use crate::engine::{Call, Effect, Event, State};
+use crate::steady;
 use crate::store::Home;
 use crate::store::StoreError;
 use crate::store::run::Run;
@@ -111,7 +112,13 @@ pub(crate) fn remove(workflow: &Workflow, place: &Path) {
 }
 
 /// Replaces a file as a whole. It is not synced: what a power loss takes, the database restores.
+/// One that says the same already stays, because making another takes longer than reading it.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let may_be_same =
+        std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() == text.len() as u64);
+    if may_be_same && steady::text(path).is_ok_and(|it| it == text) {
+        return Ok(());
+    }
     let mut name = path.file_name().map(std::ffi::OsStr::to_owned).unwrap_or_default();
     name.push(format!(".{}.tmp", std::process::id()));
     let beside = path.with_file_name(name);

@@ -122,6 +122,45 @@ fn g16_a_replaced_owner_writes_nothing() {
 }
 
 #[test]
+fn g16_a_visitor_and_an_owner_that_was_replaced_cannot_both_write() {
+    for visitor_is_first in [true, false] {
+        let place = place();
+        let other = Home::open(&place.path()).unwrap();
+        let mut old = Journal::open(&place.home, RUN).unwrap().journal;
+        fill(&place.home, &mut old, 1);
+        std::fs::remove_file(place.home.folder(RUN).join("lock")).unwrap();
+        let mut visitor = Journal::visit(&other, RUN).unwrap().journal;
+        assert_eq!(visitor.epoch(), 2);
+        visitor.append(3, "joined", "{}");
+        old.append(3, "judged", "{}");
+        let (first, second) = match visitor_is_first {
+            true => (&mut visitor, &mut old),
+            false => (&mut old, &mut visitor),
+        };
+        first.commit(&other, &commit("{\"first\":1}")).unwrap();
+        assert!(matches!(second.commit(&other, &commit("{}")), Err(StoreError::Fenced { .. })));
+        assert_eq!(other.snapshot(RUN).unwrap().unwrap().state, "{\"first\":1}");
+        assert_eq!(other.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
+    }
+}
+
+#[test]
+fn a_visit_begins_its_epoch_with_its_first_commit() {
+    let place = place();
+    for epoch in [1, 2] {
+        drop(Journal::visit(&place.home, RUN).unwrap());
+        let mut journal = Journal::visit(&place.home, RUN).unwrap().journal;
+        for number in 1..3 {
+            journal.append(number, "joined", "{}");
+            journal.commit(&place.home, &commit("{}")).unwrap();
+        }
+        assert_eq!(place.home.run(RUN).unwrap().unwrap().epoch, epoch);
+        assert!(place.home.run(RUN).unwrap().unwrap().owner.is_some());
+    }
+    assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: 4 });
+}
+
+#[test]
 fn holds_and_spend_are_kept_by_account_and_day() {
     let place = place();
     let hold = Hold { account: "claude".into(), until: 90, reason: "limit".into(), at: 10 };
