@@ -43,7 +43,7 @@ mod interrupt;
 
 mod request;
 
-mod program;
+pub(crate) mod program;
 
 mod call;
 
