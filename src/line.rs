@@ -34,7 +34,7 @@ pub(crate) fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             Some("everything the call started has ended".to_owned())
         }
         Event::Contained { left } => Some(format!("{} could not be ended", counted(left.len(), "process"))),
-        Event::Measured(evidence) => Some(format!("measured: {}", results(&evidence.results))),
+        Event::Measured(evidence) => Some(format!("measured: {}", results(&told(&evidence.results)))),
         Event::Judged(judgement) => Some(judged(judgement)),
         Event::Entered { phase: id, how } => Some(entered(phase(id), how)),
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
@@ -123,6 +123,13 @@ fn ended_line(ended: &Ended) -> String {
     };
     let warning = ended.warning.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
     format!("call {} {how} after {}{said}{swept}{warning}", ended.call, length(ended.ms))
+}
+
+/// A check without a command was named before the first call; it is no news after each.
+fn told(results: &[CheckResult]) -> Vec<CheckResult> {
+    let ran = results.iter().filter(|it| it.outcome != CheckOutcome::Skipped);
+    let ran: Vec<CheckResult> = ran.cloned().collect();
+    if ran.is_empty() { results.to_vec() } else { ran }
 }
 
 /// Returns what the checks said, in one phrase.

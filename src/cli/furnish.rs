@@ -43,7 +43,7 @@ pub(super) fn comes_later(workflow: &Workflow) -> Option<&'static str> {
 fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
     let Some(missing) = comes_later(workflow) else { return Ok(()) };
     Err(Trouble::usage(
-        format!("{} needs {missing}, which comes with a later version", workflow.name),
+        format!("running {} comes with a later version: it needs {missing}", workflow.name),
         "loop check and loop simulate show how it goes",
     ))
 }

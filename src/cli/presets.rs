@@ -44,7 +44,7 @@ fn list(context: &Context) -> anyhow::Result<u8> {
         } else {
             println!("{:<12} {}", preset.name, workflow.about);
             if let Some(missing) = later {
-                println!("{:<12} (running it needs {missing}, which comes with a later version)", "");
+                println!("{:<12} (running it comes with a later version: it needs {missing})", "");
             }
             println!("{:<12} {}", "", path(&workflow));
         }

@@ -260,7 +260,7 @@ fn reasons(
     if let Some(condition) = phase.exit.as_ref().filter(|_| exit != Truth::True) {
         why.extend(condition.explain(&lookup(metrics)));
     }
-    why.extend(broken_checks(phase, &evidence.results).map(|it| format!("{} fails", it.name)));
+    why.extend(broken_checks(phase, &evidence.results).map(|it| format!("the check {} fails", it.name)));
     if !evidence.missing.is_empty() {
         why.push(format!("deliverables are missing: {}", evidence.missing.join(", ")));
     }
