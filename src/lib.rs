@@ -47,13 +47,15 @@ use std::process::ExitCode;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
-    host::private::keep_to_ourselves();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if let [_, word, run_dir, epoch] = &arguments[..]
         && word == "__shim"
         && let Some(Ok(epoch)) = epoch.to_str().map(str::parse)
     {
-        return host::shim::serve(Path::new(run_dir), epoch);
+        let launcher = host::program::Launcher::new();
+        host::private::keep_to_ourselves();
+        return host::shim::serve(Path::new(run_dir), epoch, launcher);
     }
+    host::private::keep_to_ourselves();
     cli::main()
 }

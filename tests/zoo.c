@@ -173,7 +173,7 @@ int main(int count, char **words) {
         if (!fork()) { setsid(); deaf(); there(); rest(); }
         await(1); kill(-group, SIGKILL); rest();
     }
-    else if (is(mode, "stops its shim")) { say("ready\n"); nap(50); kill(getppid(), SIGSTOP); rest(); }
+    else if (is(mode, "stops its shim")) { pid_t shim = getppid(); say("ready\n"); nap(50); kill(shim, SIGSTOP); rest(); }
     else if (is(mode, "terminates its shim")) { kill(getppid(), SIGHUP); kill(getppid(), SIGINT); kill(getppid(), SIGPIPE); kill(getppid(), SIGUSR1); say("ready\n"); return 3; }
     /* Those that will not end. */
     else if (is(mode, "sits")) { deaf(); rest(); }

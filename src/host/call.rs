@@ -57,17 +57,10 @@ impl Post {
         requests: Requests,
         interrupts: Interrupts,
         has: Belonging,
+        launcher: Launcher,
         tell: fn(),
     ) -> Post {
-        Post {
-            run_dir,
-            requests,
-            interrupts,
-            has,
-            tell,
-            launcher: Launcher::new(),
-            buffer: vec![0; PIPE_BYTES],
-        }
+        Post { run_dir, requests, interrupts, has, tell, launcher, buffer: vec![0; PIPE_BYTES] }
     }
 }
 

@@ -43,7 +43,7 @@ mod interrupt;
 
 mod request;
 
-mod program;
+pub(crate) mod program;
 
 mod call;
 
@@ -52,6 +52,8 @@ pub(crate) mod shim;
 mod keeper;
 
 mod finish;
+
+mod measure;
 
 mod found;
 

@@ -5,7 +5,7 @@ use crate::secret;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::os::unix::ffi::OsStringExt;
 
-/// Is called once, before anything else.
+/// Is called once, before anything is read or written but what needs our own files in `/proc`.
 pub(crate) fn keep_to_ourselves() {
     let all = std::env::vars_os();
     secret::learn(all.map(|(name, value)| (name.to_string_lossy().into_owned(), value.into_vec())));

@@ -39,6 +39,8 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
+    /// Is made before this process keeps to itself: from then on the kernel counts our own files in
+    /// `/proc` as root's, and only what is open already can be written.
     pub(crate) fn new() -> Launcher {
         Launcher { oom_score: OomScore::open(), tmp: std::env::var_os("TMPDIR") }
     }

@@ -11,6 +11,7 @@ use super::identity::Identity;
 use super::interrupt::Interrupts;
 use super::ledger::Ledger;
 use super::order::{Ending, How, Kind, Order, Reply};
+use super::program::Launcher;
 use super::request::Requests;
 use super::reserve;
 use super::scratch::Scratch;
@@ -24,9 +25,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Serves as the shim of this run until there is no controller.
-pub(crate) fn serve(run_dir: &Path, epoch: u64) -> ExitCode {
+pub(crate) fn serve(run_dir: &Path, epoch: u64, launcher: Launcher) -> ExitCode {
     complain_to(run_dir);
-    match try_serve(run_dir, epoch) {
+    match try_serve(run_dir, epoch, launcher) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             note(run_dir, &format!("the shim cannot work: {error}"));
@@ -35,7 +36,7 @@ pub(crate) fn serve(run_dir: &Path, epoch: u64) -> ExitCode {
     }
 }
 
-fn try_serve(run_dir: &Path, epoch: u64) -> io::Result<()> {
+fn try_serve(run_dir: &Path, epoch: u64, launcher: Launcher) -> io::Result<()> {
     setsid()?;
     reserve::no_core_dumps();
     contain::become_subreaper()?;
@@ -60,8 +61,8 @@ fn try_serve(run_dir: &Path, epoch: u64) -> io::Result<()> {
         give_back(&held, Belonging::new(scratch, cgroup));
         return Err(error);
     }
-    let mut post =
-        Post::new(held, requests, Interrupts::listen()?, Belonging::new(scratch, cgroup), tell_of_growth);
+    let has = Belonging::new(scratch, cgroup);
+    let mut post = Post::new(held, requests, Interrupts::listen()?, has, launcher, tell_of_growth);
     // Nobody hears it if the controller is dead already; the end of its orders will say so.
     let _ = answer(&Reply::Hello);
     while let Some(order) = post.requests.next_order() {
