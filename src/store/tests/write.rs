@@ -161,6 +161,26 @@ fn a_visit_begins_its_epoch_with_its_first_commit() {
 }
 
 #[test]
+fn a_log_that_is_left_does_not_grow_for_ever() {
+    let place = place();
+    let path = place.path();
+    let log = path.join("loop.db-wal");
+    let Place { folder: _folder, home } = place;
+    drop(home);
+    let mut sizes = Vec::new();
+    for _ in 0..100 {
+        let home = Home::open(&path).unwrap();
+        home.leave_log().unwrap();
+        let mut journal = Journal::visit(&home, RUN).unwrap().journal;
+        fill(&home, &mut journal, 1);
+        drop((journal, home));
+        sizes.push(std::fs::metadata(&log).map_or(0, |it| it.len()));
+    }
+    assert!(sizes.iter().filter(|it| **it == 0).count() < 20, "{sizes:?}");
+    assert!(sizes.iter().all(|it| *it < 800_000) && sizes.contains(&0), "{sizes:?}");
+}
+
+#[test]
 fn holds_and_spend_are_kept_by_account_and_day() {
     let place = place();
     let hold = Hold { account: "claude".into(), until: 90, reason: "limit".into(), at: 10 };
