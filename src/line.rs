@@ -5,6 +5,7 @@ use crate::engine::{
     CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, Outcome, Step, Tests,
     Verdict,
 };
+use crate::text::counted;
 use crate::time::length;
 use crate::workflow::model::Workflow;
 
@@ -27,13 +28,13 @@ pub(crate) fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             branch.as_ref().map(|it| format!(" on {it}")).unwrap_or_default()
         )),
         Event::Baselined(baseline) => Some(format!("before the first call: {}", results(&baseline.results))),
-        Event::Listed(items) => Some(format!("{} items listed", items.len())),
+        Event::Listed(items) => Some(format!("{} listed", counted(items.len(), "item"))),
         Event::Ended(ended) => Some(ended_line(ended)),
         Event::Contained { left } if left.is_empty() => {
             Some("everything the call started has ended".to_owned())
         }
-        Event::Contained { left } => Some(format!("{} processes could not be ended", left.len())),
-        Event::Measured(evidence) => Some(format!("measured: {}", results(&evidence.results))),
+        Event::Contained { left } => Some(format!("{} could not be ended", counted(left.len(), "process"))),
+        Event::Measured(evidence) => Some(format!("measured: {}", results(&told(&evidence.results)))),
         Event::Judged(judgement) => Some(judged(judgement)),
         Event::Entered { phase: id, how } => Some(entered(phase(id), how)),
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
@@ -48,7 +49,9 @@ pub(crate) fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Reset { guidance: Some(text) } => Some(format!("breaker closed, guidance: {text}")),
         Event::Pivoted => Some("no progress; one fresh call with everything that was tried".to_owned()),
         Event::Approved { gate, by } => Some(format!("gate {gate} approved{}", by_whom(by))),
-        Event::Counted { made, .. } => Some(format!("{made} calls of this project in the window")),
+        Event::Counted { made, .. } => {
+            Some(format!("{} of this project in the window", counted(*made, "call")))
+        }
         Event::Granted { until } => Some(format!("more calls allowed until {until}")),
         Event::Retried => Some("trying again".to_owned()),
         Event::Held(hold) => Some(hold.reason.clone()),
@@ -114,10 +117,19 @@ fn ended_line(ended: &Ended) -> String {
         (None, false) if ended.ending == Ending::Done => ", without a report".to_owned(),
         (None, false) => String::new(),
     };
-    let swept =
-        if ended.swept == 0 { String::new() } else { format!(", {} processes it left ended", ended.swept) };
+    let swept = match ended.swept {
+        0 => String::new(),
+        left => format!(", {} it left behind ended", counted(left, "process")),
+    };
     let warning = ended.warning.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
     format!("call {} {how} after {}{said}{swept}{warning}", ended.call, length(ended.ms))
+}
+
+/// A check without a command was named before the first call; it is no news after each.
+fn told(results: &[CheckResult]) -> Vec<CheckResult> {
+    let ran = results.iter().filter(|it| it.outcome != CheckOutcome::Skipped);
+    let ran: Vec<CheckResult> = ran.cloned().collect();
+    if ran.is_empty() { results.to_vec() } else { ran }
 }
 
 /// Returns what the checks said, in one phrase.
@@ -183,12 +195,15 @@ fn commanded(command: &Command) -> Option<String> {
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
         Command::Unhold => Some("the provider is asked again at once".to_owned()),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),
-        Command::Pause { reason } => Some(format!("asked to pause: {reason}")),
+        Command::Pause { reason } if reason == ASKED => Some(ASKED.to_owned()),
+        Command::Pause { reason } => Some(format!("{ASKED}: {reason}")),
         Command::Cancel => Some("asked to cancel".to_owned()),
         Command::Resume { reset: true, .. } => Some("goes on, counters at 0".to_owned()),
         Command::Resume { reset: false, .. } => Some("goes on".to_owned()),
     }
 }
+
+const ASKED: &str = "asked to pause";
 
 fn by_whom(by: &str) -> String {
     if by.is_empty() { String::new() } else { format!(" by {by}") }

@@ -1,11 +1,12 @@
 //! Files and folders that somebody else can put something in place of: opened without following
-//! links and without waiting for a pipe, read only when they are plain files, and only so far.
+//! links and without waiting for a pipe, read only when they are plain files, and only so far; and
+//! replaced as a whole.
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path};
 
 /// Opens a folder below `root`; every step of the way has to be a folder itself.
@@ -79,6 +80,46 @@ pub(crate) fn bytes(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 /// Reads a small file that must be no link, by its path.
 pub(crate) fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     plain(rustix::fs::CWD, path, OFlags::NOFOLLOW, most)
+}
+
+/// Replaces a file as a whole. It is not synced: this is for what can be made again. Several processes
+/// may do it at once.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    replace_beside(path, &format!(".{}.tmp", std::process::id()), text, |_| Ok(()))
+}
+
+/// Replaces a person's own file: its mode is kept, and the text survives a power loss. The file beside
+/// it always has the same name, so that one which a killed controller left goes with the next.
+pub(crate) fn replace_for_good(path: &Path, text: &str) -> io::Result<()> {
+    replace_beside(path, ".tmp", text, |beside| {
+        if let Ok(meta) = std::fs::metadata(path) {
+            beside.set_permissions(meta.permissions())?;
+        }
+        beside.sync_data()
+    })
+}
+
+fn replace_beside(
+    path: &Path,
+    suffix: &str,
+    text: &str,
+    settle: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    let beside = path.with_file_name(name);
+    // Whatever an agent has put there, a link is not followed.
+    let _may_be_absent = std::fs::remove_file(&beside);
+    let file = File::options().write(true).create_new(true).open(&beside);
+    let written = file.and_then(|mut it| {
+        it.write_all(text.as_bytes())?;
+        settle(&it)
+    });
+    let done = written.and_then(|()| std::fs::rename(&beside, path));
+    if done.is_err() {
+        let _may_be_absent = std::fs::remove_file(&beside);
+    }
+    done
 }
 
 /// Makes everything on the disk of this file durable.

@@ -82,6 +82,16 @@ fn is_invisible(character: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Writes how many there are of something, whose name is given for one of it.
+pub(crate) fn counted<N: std::fmt::Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    let plural = match noun.ends_with('s') {
+        _ if number == N::from(1) => "",
+        true => "es",
+        false => "s",
+    };
+    format!("{number} {noun}{plural}")
+}
+
 /// Writes a number of bytes as people say it.
 pub(crate) fn bytes(count: u64) -> String {
     let (mut whole, mut unit) = (count as f64, 0);

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 /// Modules that do no IO, read no clock and no environment, and use no randomness.
-const PURE: [&str; 13] = [
-    "secret", "text", "time", "value", "workflow", "report", "engine", "input", "design", "line", "prompt",
-    "ship", "agent",
+const PURE: [&str; 14] = [
+    "secret", "text", "time", "value", "workflow", "report", "engine", "prove", "input", "design", "line",
+    "prompt", "ship", "agent",
 ];
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {

@@ -82,7 +82,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let Some((choice, text)) = words.split_first() else {
         return Err(Trouble::usage(
             "the answer is missing",
-            format!("one of: {}", choices(&question.kind).join(", ")),
+            format!("one of: {}", choices(question).join(", ")),
         ));
     };
     send(context, &home, &row, answer(id, choice, &text.join(" "), flags.by.as_deref()))

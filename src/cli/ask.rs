@@ -99,7 +99,7 @@ pub(super) fn on_screen(
     check: &Check<'_>,
     listen: &mut Listen<'_>,
 ) -> anyhow::Result<Said> {
-    let (offer, short) = offer(&question.kind);
+    let (offer, short) = offer(question);
     let mut prompt = Prompt { offer, short, ..Prompt::default() };
     let mut typing = Typing::default();
     let keys = Keys::take()?;
@@ -134,7 +134,7 @@ pub(super) fn in_lines(
     check: &Check<'_>,
     listen: &mut Listen<'_>,
 ) -> anyhow::Result<Said> {
-    let (offer, _) = offer(&question.kind);
+    let (offer, _) = offer(question);
     loop {
         eprint!("{offer}? ");
         std::io::stderr().flush()?;
@@ -169,7 +169,7 @@ fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, 
     let line = line.trim();
     let (choice, text) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     if choice.is_empty() {
-        return Err(format!("one of: {}", choices(&question.kind).join(", ")));
+        return Err(format!("one of: {}", choices(question).join(", ")));
     }
     let answer = Answer {
         question: question.id,
@@ -181,19 +181,23 @@ fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, 
 }
 
 /// Returns what can be said to a question, in words and in letters.
-fn offer(kind: &QuestionKind) -> (String, String) {
-    if let QuestionKind::Check(_) = kind {
+fn offer(question: &Question) -> (String, String) {
+    if let QuestionKind::Check(_) = question.kind {
         return ("COMMAND".to_owned(), "COMMAND".to_owned());
     }
     let with_text = |word: &str| matches!(word, "modify" | "changes" | "fix");
-    let list = |name: &dyn Fn(&'static str) -> &'static str| -> String {
-        let words = choices(kind).iter().map(|it| {
+    let list = |name: &dyn Fn(&str) -> String| -> String {
+        let words = choices(question).into_iter().map(|it| {
             let text = if with_text(it) { " TEXT" } else { "" };
             format!("{}{text}", name(it))
         });
         words.collect::<Vec<_>>().join(", ")
     };
-    (list(&|it| it), list(&|it| &it[..1]))
+    let whole = list(&str::to_owned);
+    if question.options.is_empty() {
+        return (whole, list(&|it| it[..1].to_owned()));
+    }
+    (whole.clone(), whole)
 }
 
 /// A tree with uncommitted changes needs a word from a person.
@@ -237,12 +241,23 @@ mod tests {
     use crate::engine::{Command, Question, QuestionKind, State, Station, acceptable};
     use crate::workflow::resolve::{Layers, Overrides, resolve};
 
+    fn question(kind: &QuestionKind, options: &[&str]) -> Question {
+        let options = options.iter().map(|it| (*it).to_owned()).collect();
+        Question { id: 7, kind: kind.clone(), text: "what?".to_owned(), options, deadline: None }
+    }
+
+    #[test]
+    fn what_a_question_lists_stands_in_place_of_its_words() {
+        let kind = QuestionKind::Checkpoint("decision".to_owned());
+        assert_eq!(offer(&question(&kind, &["sqlite", "server"])).0, "sqlite, server");
+    }
+
     /// Asks a question of this kind and returns how a line is meant.
     fn say(kind: &QuestionKind, line: &str) -> Result<String, String> {
         let preset = Some("ralph".to_owned());
         let layers = Layers { preset, user: None, project: None, overrides: Overrides::default() };
         let workflow = resolve(&layers, &|path| Err(path.display().to_string())).expect("the preset");
-        let question = Question { id: 7, kind: kind.clone(), text: "what?".to_owned(), deadline: None };
+        let question = question(kind, &[]);
         let mut state = State::new(&workflow);
         state.station = Station::Waiting { question: question.clone(), answer: None };
         match meant(&question, line, &|command| acceptable(&workflow, &state, command))? {
@@ -268,7 +283,7 @@ mod tests {
             (QuestionKind::Check("tests".to_owned()), "COMMAND", "npm test -- -q", "command npm test -- -q"),
         ];
         for (kind, offered, line, answer) in kinds {
-            assert_eq!(offer(&kind).0, offered);
+            assert_eq!(offer(&question(&kind, &[])).0, offered);
             assert_eq!(say(&kind, line), Ok(answer.to_owned()));
             assert!(say(&kind, "  ").is_err(), "{kind:?}");
         }

@@ -4,7 +4,7 @@
 use super::choose::{read_source, user_config};
 use super::{Context, Trouble};
 use crate::prove::{Proof, prove};
-use crate::text::sanitise;
+use crate::text::{counted, sanitise};
 use crate::workflow::model::{Next, Workflow};
 use crate::workflow::problem::Problem;
 use crate::workflow::resolve::{Layers, resolve};
@@ -96,21 +96,18 @@ impl Which<'_> {
     pub(super) fn built_in(&self) -> anyhow::Result<Workflow> {
         let layers = Layers { preset: self.preset.map(str::to_owned), ..Layers::default() };
         resolve(&layers, &|_| Err("no such file".to_owned()))
-            .map_err(|problems| anyhow::anyhow!("a preset has {}", count(problems.len())))
+            .map_err(|problems| anyhow::anyhow!("a preset has {}", counted(problems.len(), "mistake")))
     }
 
     /// Returns the workflow, where a mistake in it is nothing that the command could go on with.
     pub(super) fn need(&self, context: &Context) -> anyhow::Result<Workflow> {
         self.resolve(context)?.map_err(|problems| {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            let text = format!("the workflow has {}\n\n{}\n", count(texts.len()), texts.join("\n\n"));
+            let text =
+                format!("the workflow has {}\n\n{}\n", counted(texts.len(), "mistake"), texts.join("\n\n"));
             Trouble::usage(text, "loop check shows them again once they are mended")
         })
     }
-}
-
-fn count(mistakes: usize) -> String {
-    if mistakes == 1 { "1 mistake".to_owned() } else { format!("{mistakes} mistakes") }
 }
 
 fn mistakes(context: &Context, problems: &[Problem]) -> u8 {
@@ -121,7 +118,7 @@ fn mistakes(context: &Context, problems: &[Problem]) -> u8 {
     for problem in problems {
         eprintln!("{problem}\n");
     }
-    eprintln!("loop: the workflow has {}", count(problems.len()));
+    eprintln!("loop: the workflow has {}", counted(problems.len(), "mistake"));
     2
 }
 

@@ -4,6 +4,7 @@ use super::Trouble;
 use super::context::Context;
 use super::flags::{RunFlags, split_words};
 use crate::input;
+use crate::text::counted;
 use crate::workflow::model::{Given, Workflow};
 use crate::workflow::resolve::{Layers, Overrides, Source, resolve};
 use std::path::{Path, PathBuf};
@@ -38,8 +39,7 @@ pub(super) fn read(project: &Path, given: &Given) -> anyhow::Result<Workflow> {
     resolve(&layers, &|path| crate::steady::text(path).map_err(|error| error.to_string())).map_err(
         |problems| {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            let count =
-                if texts.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", texts.len()) };
+            let count = counted(texts.len(), "mistake");
             Trouble {
                 text: format!("the workflow has {count}\n\n{}\n", texts.join("\n\n")),
                 next: None,

@@ -1,18 +1,50 @@
 //! `loop demo`: a whole run in a temporary repository, with a scripted agent, real git and real
-//! checks. The agent lies in its first call; watch it being caught. Nothing is left behind.
+//! checks. The agent lies once; watch it being caught. Nothing is left behind.
 
 use super::flags::{OnQuestion, RunFlags};
 use super::{Context, Trouble, drive, open};
 use crate::host::git::Git;
+use crate::workflow::preset;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(super) struct Flags {
-    /// The workflow to watch
+    /// The workflow to watch: ralph or tdd
     #[arg(default_value = "ralph")]
     preset: String,
 }
+
+/// What a demo is about.
+struct Piece {
+    preset: &'static str,
+    /// What is there, in words.
+    scene: &'static str,
+    input: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    /// What was to be seen.
+    moral: &'static str,
+    own: &'static str,
+}
+
+const PIECES: [Piece; 2] = [
+    Piece {
+        preset: "ralph",
+        scene: "a repository, a design, and an agent that is not honest at first",
+        input: "DESIGN-demo.md",
+        files: &[("DESIGN-demo.md", DESIGN), ("tests.sh", COUNTING)],
+        moral: "The agent promised after its first call, and the tests said otherwise; so it was sent back.",
+        own: "loop run \"what to build\" --agent-cmd \"PROGRAM ARGS\" --check tests=\"your test command\"",
+    },
+    Piece {
+        preset: "tdd",
+        scene: "a repository, a PRP, and an agent that is not honest when its tests should pass",
+        input: "docs/PRPs/greetings.md",
+        files: &[("docs/PRPs/greetings.md", PRP), ("tests.sh", RUNNING)],
+        moral: "In GREEN the agent said that both tests pass, and one did not; so GREEN was not left.",
+        own: "loop run docs/PRPs/YOURS.md --preset tdd --check tests=\"your test command\"",
+    },
+];
 
 const DESIGN: &str = "\
 # Greet people by name
@@ -35,7 +67,7 @@ sh tests.sh
 ```
 ";
 
-const TESTS: &str = "\
+const COUNTING: &str = "\
 #!/bin/sh
 # Prints what it counted, so that the numbers can be measured.
 passing=0
@@ -46,28 +78,54 @@ echo \"tests_total=$total tests_passing=$passing tests_failing=$((total - passin
 [ \"$passing\" = \"$total\" ]
 ";
 
+const PRP: &str = "\
+# PRP: Greet people by name
+
+## Goal
+
+`greet.sh` greets whoever is named on its command line.
+
+## What
+
+### Success Criteria
+
+- [ ] `sh greet.sh Ada` prints `hello, Ada`
+- [ ] without a name it greets the world
+";
+
+const RUNNING: &str = "\
+#!/bin/sh
+# Runs every test of the folder and prints TAP, so that the numbers can be measured.
+number=0
+failing=0
+for test in tests/*.sh; do
+    [ -f \"$test\" ] || continue
+    number=$((number + 1))
+    name=$(basename \"$test\" .sh)
+    if sh \"$test\" 2>/dev/null; then echo \"ok $number - $name\"; else failing=$((failing + 1)); echo \"not ok $number - $name\"; fi
+done
+echo \"1..$number\"
+[ \"$failing\" = 0 ]
+";
+
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    if !flags.preset.eq_ignore_ascii_case("ralph") {
-        let text = format!("there is no demo of \"{}\" yet", flags.preset);
-        return Err(Trouble::usage(text, "loop demo"));
-    }
+    let piece = find(&flags.preset)?;
     let folder = Temporary::new()?;
     let (project, home) = (folder.0.join("project"), folder.0.join("home"));
-    prepare(&project)?;
+    prepare(&project, piece)?;
     if !context.json && !context.quiet {
-        eprintln!(
-            "a demo in {}: a repository, a design, and an agent that is not honest at first",
-            project.display()
-        );
+        eprintln!("a demo in {}: {}", project.display(), piece.scene);
     }
     let here = Context::at(&project, &home, context);
     let agent = std::env::current_exe()?;
     let quoted = agent.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let flags = RunFlags {
-        input: Some("DESIGN-demo.md".to_owned()),
-        preset: Some(flags.preset.clone()),
-        agent_cmd: Some(format!("\"{quoted}\" __agent demo")),
+        input: Some(piece.input.to_owned()),
+        preset: Some(piece.preset.to_owned()),
+        agent_cmd: Some(format!("\"{quoted}\" __agent {}", piece.preset)),
         checks: vec![("tests".to_owned(), "sh tests.sh".to_owned())],
+        // Files for other tools would stay in the person's own folder otherwise.
+        mirror: (piece.preset == "tdd").then(|| folder.0.join("session")),
         on_question: Some(OnQuestion::Exit),
         nested: true,
         ..RunFlags::default()
@@ -75,23 +133,31 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let code = open::run(&here, &flags, drive::Reach::Far)?;
     if !context.json && !context.quiet {
         eprintln!();
-        eprintln!(
-            "The agent promised after its first call, and the tests said otherwise; so it was sent back."
-        );
-        eprintln!(
-            "Your own: loop run \"what to build\" --agent-cmd \"PROGRAM ARGS\" --check tests=\"your test command\""
-        );
+        eprintln!("{}", piece.moral);
+        eprintln!("Your own: {}", piece.own);
     }
     Ok(code)
 }
 
-fn prepare(project: &Path) -> anyhow::Result<()> {
+fn find(name: &str) -> anyhow::Result<&'static Piece> {
+    if let Some(piece) = PIECES.iter().find(|it| it.preset.eq_ignore_ascii_case(name)) {
+        return Ok(piece);
+    }
+    if let Some(known) = preset::find(name).map(|it| it.name) {
+        return Err(Trouble::usage(
+            format!("the demo of {known} comes with a later version, as running {known} does"),
+            format!("loop simulate --preset {known}, or loop demo tdd"),
+        ));
+    }
+    let known = PIECES.iter().map(|it| it.preset);
+    Err(Trouble::usage(format!("there is no demo of \"{name}\""), super::trouble::meant(name, known)))
+}
+
+fn prepare(project: &Path, piece: &Piece) -> anyhow::Result<()> {
     std::fs::create_dir_all(project)?;
     Git::init(project)?;
-    std::fs::write(project.join("DESIGN-demo.md"), DESIGN)?;
-    std::fs::write(project.join("tests.sh"), TESTS)?;
-    super::player::commit(project, "a design and its tests")?;
-    Ok(())
+    super::player::write(project, piece.files)?;
+    super::player::commit(project, "what is wanted, and how it is tested")
 }
 
 /// A folder that is gone with its value.

@@ -5,6 +5,7 @@ use super::{Context, Trouble};
 use crate::design::{self, Draft, Edit, KINDS, Section};
 use crate::host::detect::detect;
 use crate::host::ears::now;
+use crate::steady::replace_for_good;
 use crate::text::sanitise;
 use crate::time::Timestamp;
 use clap::{Args, ValueEnum};
@@ -114,7 +115,7 @@ pub(super) fn refine(context: &Context, flags: &RefineFlags) -> anyhow::Result<u
     }
     let refined = design::refine(&text, &edits)
         .map_err(|why| Trouble::usage(why, format!("read {name}; nothing was changed")))?;
-    replace(&path, &refined)?;
+    replace_for_good(&path, &refined)?;
     let count = crate::input::criteria(&refined).total;
     if context.json {
         println!("{}", serde_json::json!({ "design": path, "criteria": count }));
@@ -217,30 +218,8 @@ pub(super) fn lock(path: &Path, text: &str) -> anyhow::Result<()> {
     if design::is_locked(text) {
         return Ok(());
     }
-    replace(path, &design::locked(text)).map_err(|error| {
+    replace_for_good(path, &design::locked(text)).map_err(|error| {
         let text = format!("{} cannot be locked: {error}", path.display());
         Trouble::usage(text, "make it writable, or put lock = false below input in the workflow")
     })
-}
-
-/// Replaces a file as a whole and keeps its mode. The file beside it always has the same name, so that
-/// one which a killed controller left goes with the next.
-pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".tmp");
-    let beside = path.with_file_name(name);
-    let _may_be_absent = std::fs::remove_file(&beside);
-    let written =
-        std::fs::OpenOptions::new().write(true).create_new(true).open(&beside).and_then(|mut it| {
-            it.write_all(text.as_bytes())?;
-            if let Ok(meta) = std::fs::metadata(path) {
-                it.set_permissions(meta.permissions())?;
-            }
-            it.sync_data()
-        });
-    let done = written.and_then(|()| std::fs::rename(&beside, path));
-    if done.is_err() {
-        let _may_be_absent = std::fs::remove_file(&beside);
-    }
-    done
 }

@@ -48,7 +48,7 @@ pub(super) fn ask(
             Asked::Nothing => (),
             Asked::Said(run) if run == check.run => checks.push(check),
             Asked::Said(run) => {
-                checks.push(Found { run, why: "the setup".to_owned(), counts: None, ..check })
+                checks.push(Found { run, why: "your answer".to_owned(), counts: None, ..check })
             }
         }
     }
@@ -57,7 +57,7 @@ pub(super) fn ask(
             Asked::Left => return Ok(None),
             Asked::Nothing => (),
             Asked::Said(run) => {
-                checks.push(Found { name: "tests", run, why: "the setup".to_owned(), counts: None })
+                checks.push(Found { name: "tests", run, why: "your answer".to_owned(), counts: None })
             }
         }
     }

@@ -2,6 +2,7 @@
 
 pub(super) const DEMO: &str = r#"Examples:
   loop demo                    ralph: an agent that lies once, and is found out
+  loop demo tdd                five phases, and a lie about passing tests
   loop demo -q --json          for a program"#;
 pub(super) const SETUP: &str = r#"Examples:
   loop setup                   asks three things on a terminal; Enter takes what was found

@@ -33,13 +33,17 @@ pub(super) fn prepare(
     refuse_unverifiable(workflow, flags, project)
 }
 
+/// Returns what a workflow needs that this version cannot do.
+pub(super) fn comes_later(workflow: &Workflow) -> Option<&'static str> {
+    workflow.items.as_ref().and_then(|it| unreadable(&it.from))
+}
+
 /// A workflow that needs what this version cannot do is refused: skipping it in silence would look
 /// like work that was done.
 fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
-    let missing = workflow.items.as_ref().and_then(|it| unreadable(&it.from));
-    let Some(missing) = missing else { return Ok(()) };
+    let Some(missing) = comes_later(workflow) else { return Ok(()) };
     Err(Trouble::usage(
-        format!("{} needs {missing}, which comes with a later version", workflow.name),
+        format!("running {} comes with a later version: it needs {missing}", workflow.name),
         "loop check and loop simulate show how it goes",
     ))
 }

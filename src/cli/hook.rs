@@ -5,7 +5,7 @@
 
 use super::context::{Context, is_unfinished};
 use super::open::{Opened, ours_of};
-use super::{Common, Trouble, design};
+use super::{Common, Trouble};
 use crate::drive::drive;
 use crate::engine::{Event, Rest, Session, State, Station, Status};
 use crate::hook::{self, Setting, Stop, Visit};
@@ -272,7 +272,7 @@ pub(super) fn install(context: &Context) -> anyhow::Result<u8> {
         None => println!("{} has the hook already", path.display()),
         Some(changed) => {
             std::fs::create_dir_all(&folder)?;
-            design::replace(&path, &changed)?;
+            crate::steady::replace_for_good(&path, &changed)?;
             println!("the stop hook is in {}", path.display());
             println!("next: loop init --preset ralph --hook \"what to build\"");
         }

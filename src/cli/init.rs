@@ -8,6 +8,7 @@ use super::{Trouble, hook, report, setup};
 use crate::engine::{Event, Session, Status};
 use crate::host::ears::now;
 use crate::store::{Home, Row, mirror};
+use crate::text::counted;
 use clap::Args;
 
 #[derive(Args)]
@@ -28,6 +29,9 @@ pub(super) struct Flags {
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     if flags.next {
         return super::later::command("init --next", "loop init INPUT opens a run of one input");
+    }
+    if flags.run.detach {
+        return Err(Trouble::usage("loop init only opens a run and takes no --detach", "loop run --detach"));
     }
     if flags.run.input.is_none() && !flags.hook {
         return setup::run(context, &setup::Flags::of(flags.run.preset.clone(), flags.run.agent.clone()));
@@ -83,11 +87,11 @@ fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
         return Ok(0);
     }
     println!(
-        "run {} is taken over: {}, {word} in {}, {} iterations, unverified until it is measured here",
+        "run {} is taken over: {}, {word} in {}, {}, unverified until it is measured here",
         &row.id[..8],
         row.input,
         workflow.phases[state.phase].name,
-        state.visit.iteration
+        counted(state.visit.iteration, "iteration")
     );
     println!("next: {}", state.next_step(&workflow));
     Ok(0)

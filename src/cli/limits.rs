@@ -8,7 +8,7 @@ use super::{Context, status};
 use crate::engine::Command;
 use crate::host::ears::now;
 use crate::store::{Filter, Home, Plan};
-use crate::text::sanitise;
+use crate::text::{counted, sanitise};
 use crate::time::{Timestamp, length};
 use clap::Args;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         let text = match (cleared, waiting) {
             (false, _) => "there is no such hold".to_owned(),
             (true, 0) => "cleared".to_owned(),
-            (true, count) => format!("cleared; {count} unfinished runs are told"),
+            (true, count) => format!("cleared; told: {}", counted(count, "unfinished run")),
         };
         println!("{}: {text}", sanitise(account));
         return Ok(0);
@@ -66,9 +66,9 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     }
     let today = home.spent_on(&now().to_string()[..10])?;
     println!(
-        "today: {} calls that say what they cost, {} tokens, ${:.2}",
-        today.calls,
-        today.tokens,
+        "today: {} with a known cost, {}, ${:.2}",
+        counted(today.calls, "call"),
+        counted(today.tokens, "token"),
         today.micro_usd as f64 / 1e6
     );
     for plan in &plans {

@@ -1,7 +1,7 @@
 //! `loop presets`: the workflows that are built in, and their text.
 
 use super::check::{Which, path};
-use super::{Context, Trouble, trouble::meant};
+use super::{Context, Trouble, furnish, trouble::meant};
 use crate::workflow::preset::{self, Preset};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -35,11 +35,17 @@ fn list(context: &Context) -> anyhow::Result<u8> {
     let mut shown = Vec::new();
     for preset in &preset::ALL {
         let workflow = Which { file: None, preset: Some(preset.name) }.built_in()?;
+        let later = furnish::comes_later(&workflow);
         let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
         if context.json {
-            shown.push(json!({ "name": preset.name, "about": workflow.about, "phases": phases }));
+            shown.push(json!({
+                "name": preset.name, "about": workflow.about, "phases": phases, "runs": later.is_none(),
+            }));
         } else {
             println!("{:<12} {}", preset.name, workflow.about);
+            if let Some(missing) = later {
+                println!("{:<12} (running it comes with a later version: it needs {missing})", "");
+            }
             println!("{:<12} {}", "", path(&workflow));
         }
     }

@@ -4,6 +4,7 @@
 use crate::engine::{PhaseStatus, State, Status};
 use crate::store::mirror::prp_session::{self, Chronicle};
 use crate::store::{Home, Row};
+use crate::text::counted;
 use crate::time::length;
 use crate::workflow::model::Workflow;
 use std::fmt::Write;
@@ -36,8 +37,7 @@ pub(super) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
     let past = past(home, &row.id, workflow, state);
     let width = workflow.phases.iter().map(|it| it.name.len()).max().unwrap_or(0);
     for (id, (phase, log)) in workflow.phases.iter().zip(&state.phases).enumerate() {
-        let plural = if log.iterations == 1 { "" } else { "s" };
-        let iterations = format!("{} iteration{plural}", log.iterations);
+        let iterations = counted(log.iterations, "iteration");
         let text = match log.status {
             PhaseStatus::Pending => "pending".to_owned(),
             PhaseStatus::Active => format!("in progress, {iterations}"),
@@ -56,12 +56,12 @@ pub(super) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
         let took = state.updated_at.since(state.opened_at);
         let _ = writeln!(
             out,
-            "  took        {}, {} iterations, {} calls, breaker opened {} times, {} files changed",
+            "  took        {}, {}, {}, breaker opened {}, {} changed",
             length(took),
-            state.iterations_total,
-            state.calls_total,
-            past.breaker_incidents,
-            state.seen.files.len()
+            counted(state.iterations_total, "iteration"),
+            counted(state.calls_total, "call"),
+            counted(past.breaker_incidents, "time"),
+            counted(state.seen.files.len(), "file")
         );
     }
     out

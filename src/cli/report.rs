@@ -8,7 +8,7 @@ use crate::line::results;
 use crate::store::Home;
 use crate::store::mirror::prp_session::Chronicle;
 use crate::store::run::Run;
-use crate::text::sanitise;
+use crate::text::{counted, sanitise};
 use crate::time::length;
 use crate::workflow::model::Workflow;
 use std::fmt::Write;
@@ -56,11 +56,11 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
     let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_total, state.calls_total);
     if let Some(past) = past {
         let _ = writeln!(out, "- took: {}", length(state.updated_at.since(state.opened_at)));
-        let _ = writeln!(out, "- breaker: opened {} times", past.breaker_incidents);
+        let _ = writeln!(out, "- breaker: opened {}", counted(past.breaker_incidents, "time"));
     }
     let _ = writeln!(out, "- time in calls and checks: {}", length(state.spent.ms));
     if state.spent.usd != 0.0 || state.spent.tokens != 0 {
-        let _ = writeln!(out, "- spent: ${:.2}, {} tokens", state.spent.usd, state.spent.tokens);
+        let _ = writeln!(out, "- spent: ${:.2}, {}", state.spent.usd, counted(state.spent.tokens, "token"));
     }
     if let Some(shipped) = &state.shipped {
         let _ = writeln!(out, "- shipped: {shipped}");
@@ -74,9 +74,8 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
             PhaseStatus::Skipped => "skipped",
             PhaseStatus::Forced => "skipped by a person",
         };
-        let plural = if log.iterations == 1 { "" } else { "s" };
         let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
-        let _ = writeln!(out, "- {}: {word}, {} iteration{plural}{headline}", phase.name, log.iterations);
+        let _ = writeln!(out, "- {}: {word}, {}{headline}", phase.name, counted(log.iterations, "iteration"));
     }
     if let Some(baseline) = &state.baseline {
         let _ = writeln!(out, "\n## Checks\n");
@@ -177,7 +176,7 @@ fn cost(ended: &Ended) -> String {
         let _ = write!(text, ", ${:.2}", ended.usage.usd);
     }
     if ended.usage.tokens != 0 {
-        let _ = write!(text, ", {} tokens", ended.usage.tokens);
+        let _ = write!(text, ", {}", counted(ended.usage.tokens, "token"));
     }
     match &ended.ending {
         Ending::Done => (),

@@ -6,7 +6,7 @@ use super::{Context, Trouble, status};
 use crate::host::git::Git;
 use crate::host::tree::{Ours, Tree};
 use crate::host::{snapshot, worktree};
-use crate::text::sanitise;
+use crate::text::{counted, sanitise};
 use crate::time::Timestamp;
 use clap::Args;
 use std::path::Path;
@@ -65,8 +65,8 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         eprintln!("not written, something else is in its place: {}", sanitise(&path.to_string_lossy()));
     }
     eprintln!(
-        "{} files brought back; the state before is kept as {}",
-        restored.written.len(),
+        "{} brought back; the state before is kept as {}",
+        counted(restored.written.len(), "file"),
         restored.before.name
     );
     Ok(0)

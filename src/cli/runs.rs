@@ -6,7 +6,7 @@ use crate::host::ears::now;
 use crate::host::git::Git;
 use crate::host::{snapshot, thin};
 use crate::store::{Filter, Home, Row};
-use crate::text::{bytes, sanitise};
+use crate::text::{bytes, counted, sanitise};
 use crate::time::Timestamp;
 use clap::Args;
 use serde_json::json;
@@ -111,7 +111,7 @@ fn prunable(home: &Home, flags: &Flags) -> anyhow::Result<Vec<(Row, u64)>> {
 fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
     let found = prunable(home, flags)?;
     let weight: u64 = found.iter().map(|it| it.1).sum();
-    let what = format!("{} runs, {}", found.len(), bytes(weight));
+    let what = format!("{}, {}", counted(found.len(), "run"), bytes(weight));
     if flags.dry_run {
         for (row, size) in &found {
             println!("{}", sanitise(&format!("{}  {}", super::context::named(row), bytes(*size))));
@@ -133,7 +133,7 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
             eprintln!("the worktree of run {} stays: {}", &row.id[..8], sanitise(&row.place));
         }
     }
-    println!("{} runs deleted, {}", found.len(), bytes(weight));
+    println!("{} deleted, {}", counted(found.len(), "run"), bytes(weight));
     Ok(0)
 }
 

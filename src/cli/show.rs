@@ -7,7 +7,7 @@ use crate::host::git::Git;
 use crate::host::thin;
 use crate::line::line;
 use crate::store::{Home, Row};
-use crate::text::{bytes, sanitise};
+use crate::text::{bytes, counted, sanitise};
 use clap::Args;
 use serde_json::json;
 use std::io::Read;
@@ -87,9 +87,9 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let gone = thin::gone(&folder).filter(|_| !folder.join(format!("{}.out", told.call.stem())).exists());
     if let Some(gone) = gone {
         println!(
-            "the files of this call were removed to bound the run's folder, with those of {} calls in all ({}); the \
+            "the files of this call were removed to bound the run's folder, with those of {} in all ({}); the \
              journal keeps what it came to",
-            gone.calls,
+            counted(gone.calls, "call"),
             bytes(gone.bytes)
         );
     }

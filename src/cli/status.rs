@@ -1,7 +1,7 @@
 //! `loop status`: where a run stands, for people and for programs.
 
 use super::{Context, progress};
-use crate::engine::{State, Status, choices};
+use crate::engine::{BreakerState, State, Status, choices};
 use crate::input;
 use crate::store::{Home, Row};
 use crate::text::sanitise;
@@ -122,18 +122,17 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let breaker = state.visit.breaker.state(&phase.breaker);
     let counts = state.visit.breaker.no_progress != 0 || state.visit.breaker.same_error != 0;
     if counts && status != Status::Completed {
+        let breaker = match breaker {
+            BreakerState::Closed => "closed",
+            BreakerState::HalfOpen => "half open",
+            BreakerState::Open => "open",
+        };
         let (no_progress, same_error) = (state.visit.breaker.no_progress, state.visit.breaker.same_error);
-        let _ =
-            writeln!(out, "  breaker     {breaker:?}: no progress {no_progress}, same error {same_error}");
+        let _ = writeln!(out, "  breaker     {breaker}: no progress {no_progress}, same error {same_error}");
     }
     if let Some(question) = state.question() {
-        let _ = writeln!(
-            out,
-            "  question {}  {} ({})",
-            question.id,
-            question.text,
-            choices(&question.kind).join(", ")
-        );
+        let _ =
+            writeln!(out, "  question {}  {} ({})", question.id, question.text, choices(question).join(", "));
     }
     for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");
@@ -171,9 +170,9 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
             })
         })
         .collect();
-    let question = state.question().map(
-        |it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(&it.kind) }),
-    );
+    let question = state
+        .question()
+        .map(|it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) }));
     let window = workflow.limits.window.as_ref();
     let item = state.item.as_ref().map(|it| {
         let done = state.items_done.len();

@@ -43,11 +43,13 @@ pub(super) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 pub(crate) fn tell(error: &anyhow::Error, json: bool) -> ExitCode {
     let text = sanitise(&format!("{error:#}"));
     let trouble = error.downcast_ref::<Trouble>();
-    let misplaced = error.downcast_ref::<Misplaced>().map(|it| it.next.as_str());
-    let next = trouble.and_then(|it| it.next.as_deref()).or(misplaced);
+    let misplaced = error.downcast_ref::<Misplaced>().map(|it| it.next.clone());
+    let next = trouble.and_then(|it| it.next.clone()).or(misplaced).or_else(|| git_step(error));
     let exit = exit_code(error);
     if json {
-        let object = serde_json::json!({ "error": text, "next_step": next, "exit": exit });
+        let object = serde_json::json!({
+            "status": status(exit), "reason": text, "next_step": next, "exit": exit, "error": text,
+        });
         println!("{}", super::json::line(&object));
     }
     eprintln!("loop: {text}");
@@ -55,6 +57,31 @@ pub(crate) fn tell(error: &anyhow::Error, json: bool) -> ExitCode {
         eprintln!("next: {next}");
     }
     ExitCode::from(exit)
+}
+
+/// Returns the word of the run that an exit code speaks of; the other codes speak of none.
+fn status(exit: u8) -> Option<&'static str> {
+    match exit {
+        3 => Some("waiting"),
+        4 => Some("halted"),
+        5 => Some("paused"),
+        6 => Some("capped"),
+        7 => Some("running"),
+        _ => None,
+    }
+}
+
+fn git_step(error: &anyhow::Error) -> Option<String> {
+    match error.downcast_ref::<GitError>()? {
+        GitError::NotARepository { path, .. } => {
+            Some(format!("git init {}, or name another folder with -C", sanitise(&path.to_string_lossy())))
+        }
+        GitError::NotInstalled
+        | GitError::Failed { .. }
+        | GitError::TimedOut { .. }
+        | GitError::TooMuchOutput { .. }
+        | GitError::File { .. } => None,
+    }
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {

@@ -4,6 +4,7 @@
 use super::Context;
 use super::log::none;
 use crate::store::Verdict;
+use crate::text::counted;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let Some(row) = context.find(&home)? else { return none() };
     match home.verify(&row.id)? {
         Verdict::Whole { events } => {
-            println!("run {} is whole: {events} events", &row.id[..8]);
+            println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
             Ok(0)
         }
         Verdict::Broken { seq, what } => {

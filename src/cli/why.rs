@@ -2,12 +2,12 @@
 
 use super::log::nothing;
 use super::{Context, Trouble, status};
-use crate::engine::{Event, Judgement, Source, Verdict};
+use crate::engine::{Effect, Event, Judgement, Metric, Source, Verdict};
 use crate::line::line;
 use crate::store::{Home, Row};
-use crate::text::sanitise;
+use crate::text::{counted, sanitise};
 use crate::workflow::condition::Truth;
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{PhaseId, Workflow};
 use clap::Args;
 
 #[derive(Args)]
@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let Some(home) = context.existing_home()? else { return nothing(context) };
     let Some(row) = context.find(&home)? else { return nothing(context) };
     let (workflow, state) = status::load(&home, &row)?;
-    let Some((seq, judgement)) = find(&home, &row, flags.seq)? else {
+    let Some(Found { seq, phase, judgement }) = find(&home, &row, flags.seq)? else {
         if let Some(seq) = flags.seq {
             return other_event(&home, &row, &workflow, seq);
         }
@@ -45,8 +45,15 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     if let Some(error) = &judgement.error {
         println!("  error       {} ({})", sanitise(error.text.lines().next().unwrap_or("")), error.class);
     }
+    let phase = phase.and_then(|it| workflow.phases.get(it));
+    let decisive = |name: &str, metric: &Metric| match metric.source {
+        Source::Measured | Source::Claimed => true,
+        Source::Engine => metric.claimed.is_some() || phase.is_none_or(|it| it.asks_for(name)),
+    };
+    let (shown, rest): (Vec<_>, Vec<_>) =
+        judgement.metrics.iter().partition(|(name, metric)| context.verbose || decisive(name, metric));
     println!("  values");
-    for (name, metric) in &judgement.metrics {
+    for (name, metric) in shown {
         let source = match metric.source {
             Source::Measured => "measured",
             Source::Engine => "known",
@@ -56,27 +63,42 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             metric.claimed.as_ref().map(|it| format!(", the agent claimed {it}")).unwrap_or_default();
         println!("    {name} = {} ({source}{claimed})", sanitise(&metric.value.to_string()));
     }
+    if !rest.is_empty() {
+        println!("    (-v shows {} that decided nothing)", counted(rest.len(), "more value"));
+    }
     if status::load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
         println!("  now         {}", sanitise(&state.reason(&workflow)));
     }
     Ok(0)
 }
 
-fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<(i64, Judgement)>> {
-    let mut found = None;
-    let mut next = seq.unwrap_or(1);
+/// A judgement, and the phase of the call that it is about.
+struct Found {
+    seq: i64,
+    phase: Option<PhaseId>,
+    judgement: Judgement,
+}
+
+fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<Found>> {
+    let (mut found, mut phase) = (None, None);
+    let mut next = 1;
     loop {
         let page = home.events(&row.id, next, 1000)?;
         let Some(last) = page.last() else { return Ok(found) };
         next = last.seq + 1;
         for recorded in page {
-            if recorded.kind == "judged"
-                && let Ok(Event::Judged(judgement)) = serde_json::from_str(&recorded.body)
-            {
-                found = Some((recorded.seq, *judgement));
-            }
-            if seq == Some(recorded.seq) {
+            if seq.is_some_and(|it| it < recorded.seq) {
                 return Ok(found);
+            }
+            if !matches!(recorded.kind.as_str(), "began" | "judged") {
+                continue;
+            }
+            match serde_json::from_str(&recorded.body) {
+                Ok(Event::Began(Effect::Work(call))) => phase = Some(call.phase),
+                Ok(Event::Judged(judgement)) if seq.is_none_or(|it| it == recorded.seq) => {
+                    found = Some(Found { seq: recorded.seq, phase, judgement: *judgement });
+                }
+                Ok(_) | Err(_) => (),
             }
         }
     }

@@ -2,7 +2,7 @@
 //! against the state that it meets, because it may have been written before something changed.
 
 use super::event::Outcome;
-use super::question::QuestionKind;
+use super::question::{Question, QuestionKind};
 use super::state::{State, Station};
 use crate::workflow::model::{PhaseId, Workflow};
 use crate::workflow::problem::nearest;
@@ -68,8 +68,15 @@ impl Answer {
     }
 }
 
-/// Returns the words that answer a question of this kind; the first letter of each will do.
-pub(crate) fn choices(kind: &QuestionKind) -> &'static [&'static str] {
+/// Returns the words that answer a question; the first letter of each will do where no other has it.
+pub(crate) fn choices(question: &Question) -> Vec<&str> {
+    if !question.options.is_empty() {
+        return question.options.iter().map(String::as_str).collect();
+    }
+    words(&question.kind).to_vec()
+}
+
+fn words(kind: &QuestionKind) -> &'static [&'static str] {
     match kind {
         QuestionKind::Breaker => &["reset", "skip", "abort", "modify"],
         QuestionKind::Rejected => &["fix", "skip", "abort"],
@@ -124,10 +131,9 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     if let QuestionKind::Check(check) = &question.kind {
         return command(check, question.id, answer);
     }
-    let words = choices(&question.kind);
-    let said = answer.choice.trim().to_ascii_lowercase();
-    let choice = words.iter().find(|word| **word == said || (said.len() == 1 && word.starts_with(&said)));
-    let Some(choice) = choice else {
+    let words = choices(question);
+    let said = answer.choice.trim().to_lowercase();
+    let Some(choice) = chosen(&words, &said) else {
         let meant = nearest(&said, words.iter().copied());
         let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
         return Err(format!(
@@ -136,11 +142,17 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
             words.join(", ")
         ));
     };
-    let needs_text = matches!(*choice, "modify" | "changes");
+    let needs_text = matches!(choice, "modify" | "changes");
     if needs_text && answer.text.trim().is_empty() {
         return Err(format!("\"{choice}\" needs a text that says what to change"));
     }
-    Ok(Answer { question: question.id, choice: (*choice).to_owned(), ..answer })
+    Ok(Answer { question: question.id, choice: choice.to_owned(), ..answer })
+}
+
+fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {
+    let mut by_letter = words.iter().filter(|it| said.chars().count() == 1 && it.starts_with(said));
+    let one = by_letter.next().filter(|_| by_letter.next().is_none());
+    words.iter().find(|it| **it == said).or(one).copied()
 }
 
 /// Whatever is said is the command, with or without the word before it.

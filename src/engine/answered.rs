@@ -63,7 +63,11 @@ pub(super) fn answered(
             Decision::Record(Event::Supplied { check: check.clone(), command: answer.text.clone() })
         }
         (QuestionKind::Checkpoint(kind), _) => {
-            let said = text.unwrap_or_else(|| answer.choice.clone());
+            let said = match text {
+                Some(text) if answer.choice == "done" => text,
+                Some(text) => format!("{}: {text}", answer.choice),
+                None => answer.choice.clone(),
+            };
             let text = format!("the checkpoint ({kind}) is settled: {said}");
             Decision::Record(Event::Settled { text, automatic: false })
         }

@@ -12,6 +12,7 @@ use super::retry::Retry;
 use super::state::{Leave, State, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
 use crate::report::Report;
+use crate::text::counted;
 use crate::time::Timestamp;
 use crate::workflow::model::Workflow;
 
@@ -173,7 +174,7 @@ impl State {
             }
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
-            Event::Refused { command: _, why } => self.warn(why.clone()),
+            Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
             Event::Finished { trouble, shipped } => {
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());
@@ -294,7 +295,10 @@ impl State {
                         self.wait = Some(Waiting { until, why: why.clone(), wait: Wait::Backoff });
                         self.unreachable += 1;
                     }
-                    None => self.refused = Some(format!("{why}, {} times in a row", self.unreachable + 1)),
+                    None => {
+                        self.refused =
+                            Some(format!("{why}, {} in a row", counted(self.unreachable + 1, "time")))
+                    }
                 }
                 Station::Ready
             }
@@ -399,8 +403,9 @@ impl State {
             let names =
                 if tests.failed.is_empty() { "not named".to_owned() } else { shortened(&tests.failed) };
             self.warn(format!(
-                "{} tests of \"{}\" failed before the run began: {names}",
-                tests.failing, result.name
+                "{} of \"{}\" failed before the run began: {names}",
+                counted(tests.failing, "test"),
+                result.name
             ));
         }
     }

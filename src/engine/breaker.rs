@@ -3,6 +3,7 @@
 //! person, or one fresh call with a summary of what was tried, closes an open one.
 
 use super::event::{Failure, Judgement};
+use crate::text::counted;
 use crate::time::Timestamp;
 use crate::workflow::model::Breaker as Thresholds;
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ impl Breaker {
     pub(crate) fn open(&self, limits: &Thresholds) -> Option<String> {
         let reached = |count: u32, limit: Option<u32>| limit.is_some_and(|limit| limit <= count);
         if reached(self.same_error, limits.same_error) {
-            return Some(format!("the same error {} times in a row", self.same_error));
+            return Some(format!("the same error {} in a row", counted(self.same_error, "time")));
         }
         if reached(self.failures, limits.failures) {
             let times = if self.failures == 1 {
@@ -80,7 +81,7 @@ impl Breaker {
             return Some(format!("{times} without a result that held"));
         }
         if reached(self.no_progress, limits.no_progress) {
-            return Some(format!("no progress in {} iterations", self.no_progress));
+            return Some(format!("no progress in {}", counted(self.no_progress, "iteration")));
         }
         if limits.same_error.is_some() && self.alternates() {
             return Some("two errors that take turns: each fix brings back the other".to_owned());

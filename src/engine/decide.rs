@@ -11,7 +11,7 @@ use super::judge::MERGE;
 use super::limits::{Wait, reached, window_spent};
 use super::metrics::known;
 use super::question::{Question, QuestionKind};
-use super::route::{ask, between, leave, pass_over_body, reject};
+use super::route::{ask, ask_among, between, leave, pass_over_body, reject};
 use super::state::{Leave, State, Station, Wish};
 use super::{judge, retry};
 use crate::time::Timestamp;
@@ -237,7 +237,7 @@ fn checkpoint(
                 MERGE => format!("{} waits until the pull request is merged", phase.name),
                 _ => format!("{} stops at a checkpoint ({kind})", phase.name),
             };
-            ask(state, QuestionKind::Checkpoint(kind.to_owned()), text, None)
+            ask_among(state, QuestionKind::Checkpoint(kind.to_owned()), text, None, judgement.options.clone())
         }
     }
 }

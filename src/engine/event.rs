@@ -445,6 +445,9 @@ pub(crate) struct Judgement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
     pub metrics: BTreeMap<String, Metric>,
+    /// What a checkpoint lists to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// Full passes of the tests since the last failure.
     #[serde(default)]
     pub green_runs: u32,

@@ -46,6 +46,15 @@ pub(super) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
             why
         }
     };
+    let options = match &verdict {
+        Verdict::Checkpoint(_) => report.options.clone(),
+        Verdict::Leave
+        | Verdict::Step
+        | Verdict::Again
+        | Verdict::Fail
+        | Verdict::Reject
+        | Verdict::Stuck(_) => Vec::new(),
+    };
     Judgement {
         progress: left || progress(phase, state, &metrics, report.found && phase.report != Protocol::Promise),
         notes: notes(phase, turn, evidence, &metrics, exit, signal),
@@ -56,6 +65,7 @@ pub(super) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
         failed,
         error,
         metrics,
+        options,
         green_runs,
     }
 }
@@ -250,7 +260,7 @@ fn reasons(
     if let Some(condition) = phase.exit.as_ref().filter(|_| exit != Truth::True) {
         why.extend(condition.explain(&lookup(metrics)));
     }
-    why.extend(broken_checks(phase, &evidence.results).map(|it| format!("{} fails", it.name)));
+    why.extend(broken_checks(phase, &evidence.results).map(|it| format!("the check {} fails", it.name)));
     if !evidence.missing.is_empty() {
         why.push(format!("deliverables are missing: {}", evidence.missing.join(", ")));
     }

@@ -10,6 +10,9 @@ pub(crate) struct Question {
     pub id: u32,
     pub kind: QuestionKind,
     pub text: String,
+    /// What it lists to choose from, in place of the words of its kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// When it decides itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,

@@ -3,6 +3,7 @@
 //! of two errors bound what that allows.
 
 use super::event::Failure;
+use crate::text::counted;
 use crate::workflow::model::{Millis, Retries};
 use serde::{Deserialize, Serialize};
 
@@ -75,17 +76,20 @@ impl Retry {
             return Next::Block(format!("a failure of class {class} is never retried: {text}"));
         }
         if rules.total <= self.total {
-            return Next::Block(format!("{} failures in all", self.total));
+            return Next::Block(format!("{} in all", counted(self.total, "failure")));
         }
         if let Some(backoff) = rules.backoff.get(class) {
             if backoff.tries <= self.count {
-                return Next::Block(format!("{class} failure, tried again {} times: {text}", self.count));
+                return Next::Block(format!(
+                    "{class} failure, tried again {}: {text}",
+                    counted(self.count, "time")
+                ));
             }
             let wait = backoff.first.saturating_mul(1 << self.count.min(30));
             return Next::After(wait.min(backoff.most));
         }
         if rules.same_error <= self.same {
-            return Next::Block(format!("the same failure {} times: {text}", self.same));
+            return Next::Block(format!("the same failure {}: {text}", counted(self.same, "time")));
         }
         if matches!(self.signatures.as_slice(), [a, b, c, d] if a == c && b == d && a != b) {
             return Next::Block("circular: two failures take turns".to_owned());

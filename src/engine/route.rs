@@ -5,6 +5,7 @@ use super::event::{Decision, Effect, Event, How};
 use super::question::{Question, QuestionKind};
 use super::state::{Leave, State};
 use super::{gate, items};
+use crate::text::counted;
 use crate::time::Timestamp;
 use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, Workflow};
 
@@ -55,7 +56,7 @@ pub(super) fn reject(phase: &Phase, state: &State) -> Decision {
     if taken < route.at_most {
         return Decision::Record(Event::Entered { phase: route.go, how: How::Rejected });
     }
-    let text = format!("{} rejected {} times", phase.name, taken + 1);
+    let text = format!("{} rejected {}", phase.name, counted(taken + 1, "time"));
     match route.then {
         RejectThen::Ask => ask(state, QuestionKind::Rejected, text, None),
         RejectThen::Halt => ask(state, QuestionKind::Breaker, text, None),
@@ -63,7 +64,18 @@ pub(super) fn reject(phase: &Phase, state: &State) -> Decision {
 }
 
 pub(super) fn ask(state: &State, kind: QuestionKind, text: String, deadline: Option<Timestamp>) -> Decision {
-    Decision::Perform(Effect::Ask(Question { id: state.questions + 1, kind, text, deadline }))
+    ask_among(state, kind, text, deadline, Vec::new())
+}
+
+/// Asks a question that has its own choices.
+pub(super) fn ask_among(
+    state: &State,
+    kind: QuestionKind,
+    text: String,
+    deadline: Option<Timestamp>,
+    options: Vec<String>,
+) -> Decision {
+    Decision::Perform(Effect::Ask(Question { id: state.questions + 1, kind, text, options, deadline }))
 }
 
 fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Timestamp) -> Option<Decision> {

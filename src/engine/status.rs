@@ -115,7 +115,7 @@ impl State {
     pub(crate) fn next_step(&self, workflow: &Workflow) -> String {
         let status = Status::of(self);
         if let Some(question) = self.question() {
-            let words = super::answer::choices(&question.kind).join("|");
+            let words = super::answer::choices(question).join("|");
             return match &question.kind {
                 QuestionKind::Gate(gate) => {
                     format!("loop approve {gate}, or loop changes {gate} TEXT, or loop reject {gate}")

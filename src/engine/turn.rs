@@ -8,6 +8,7 @@ use super::history::FailureEntry;
 use super::metrics;
 use super::state::{State, Station, Turn};
 use super::visit::{PhaseStatus, Visit};
+use crate::text::counted;
 use crate::time::Timestamp;
 use crate::value::Value;
 use crate::workflow::model::{Back, PhaseId, Workflow};
@@ -134,7 +135,10 @@ impl State {
         let from = self.phase;
         let said = self.visit.metrics.get("signal").map(|it| it.value.clone());
         if matches!(how, How::NextItem) && said == Some(Value::from(ALL_DONE)) {
-            self.warn(format!("the agent said {ALL_DONE}; {} items are left", self.items_left));
+            self.warn(format!(
+                "the agent said {ALL_DONE}; still to do: {}",
+                counted(self.items_left, "item")
+            ));
         }
         match how {
             How::Passed | How::NextItem | How::NoItems | How::Skipped => {

@@ -18,6 +18,7 @@ use crate::engine::{Facts, State, Station, Status};
 use crate::ship::{Kind, Message, Names, message, names};
 use crate::store::mirror::{self, prp_session};
 use crate::store::{Home, Row};
+use crate::text::counted;
 use crate::workflow::model::Workflow;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -326,7 +327,7 @@ fn facts(workflow: &Workflow, state: &State) -> Vec<String> {
         facts.push(format!("{passing} of {total} tests pass"));
     }
     let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
-    facts.push(format!("{} in {} iterations", phases.join(", "), state.iterations_total));
+    facts.push(format!("{} in {}", phases.join(", "), counted(state.iterations_total, "iteration")));
     if !state.verified() {
         facts.push("unverified: not everything was measured".to_owned());
     }

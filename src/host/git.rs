@@ -68,7 +68,7 @@ const ENVIRONMENT: [(&str, &str); 8] = [
 pub(crate) enum GitError {
     #[error("git was not found in PATH; install it, version 2.32 or later")]
     NotInstalled,
-    #[error("{} is not the top of a git working tree ({reason}); run `git init` there or name another folder with -C", path.display())]
+    #[error("{} {reason}", path.display())]
     NotARepository { path: PathBuf, reason: String },
     #[error("git {arguments} failed ({}): {stderr}", code.map_or("killed".to_owned(), |it| format!("exit {it}")))]
     Failed { arguments: String, code: Option<i32>, stderr: String },
@@ -80,6 +80,17 @@ pub(crate) enum GitError {
     TooMuchOutput { arguments: String, most: usize },
     #[error("{doing} {}: {source}", path.display())]
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
+}
+
+/// Says what git means by a refusal to open a folder; what it means seldom is left in its words.
+fn plainly(folder: &Path, stderr: &str) -> String {
+    if stderr.contains("not a git repository") && !folder.join(".git").exists() {
+        return "is no git repository".to_owned();
+    }
+    if stderr.contains("must be run in a work tree") {
+        return "is a bare repository, which has no working tree".to_owned();
+    }
+    format!("is not the top of a git working tree ({})", stderr.trim())
 }
 
 /// Where git works and which settings count there.
@@ -109,21 +120,24 @@ impl Git {
     ) -> Result<Git, GitError> {
         let refused =
             |reason: &str| GitError::NotARepository { path: folder.to_owned(), reason: reason.to_owned() };
-        let top = folder.canonicalize().map_err(|error| refused(&error.to_string()))?;
+        let top = folder.canonicalize().map_err(|error| refused(&format!("cannot be entered: {error}")))?;
         let mut git = Git::unopened(&top, environment)?;
         let asked =
             ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
         let answer = match git.run(asked) {
             Ok(answer) => answer,
-            Err(GitError::Failed { stderr, .. }) => return Err(refused(&stderr)),
+            Err(GitError::Failed { stderr, .. }) => return Err(refused(&plainly(&top, &stderr))),
             Err(other) => return Err(other),
         };
         let lines: Vec<PathBuf> = answer.split(|it| *it == b'\n').map(bytes_to_path).collect();
         let [found, git_dir, common_dir, _end] = lines.as_slice() else {
-            return Err(refused("its path holds a line break"));
+            return Err(refused("has a line break in its path"));
         };
         if *found != top {
-            return Err(refused(&format!("its top is {}", found.display())));
+            return Err(refused(&format!(
+                "is not the top of its git working tree, which is {}",
+                found.display()
+            )));
         }
         git.lead_to(git_dir, common_dir);
         Ok(git)

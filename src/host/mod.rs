@@ -53,6 +53,8 @@ mod keeper;
 
 mod finish;
 
+mod measure;
+
 mod found;
 
 mod exchange;

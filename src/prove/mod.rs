@@ -19,6 +19,7 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+use crate::text::counted;
 use crate::workflow::model::{ItemSource, RejectThen, Workflow};
 use route::Lengths;
 use serde::Serialize;
@@ -188,7 +189,7 @@ fn reasons(workflow: &Workflow, lengths: &mut Lengths, ends: bool) -> Vec<String
         let free: Vec<&str> =
             workflow.phases.iter().filter(|it| !it.counted).map(|it| it.name.as_str()).collect();
         let but = if free.is_empty() { String::new() } else { format!(", {} aside", free.join(" and ")) };
-        why.push(format!("the run has at most {most} iterations{but}"));
+        why.push(format!("the run has at most {}{but}", counted(most, "iteration")));
     }
     if let Some(rules) = &workflow.retries {
         let phases = (0..workflow.phases.len()).filter(|it| workflow.phases[*it].retries);
@@ -243,5 +244,5 @@ fn reasons(workflow: &Workflow, lengths: &mut Lengths, ends: bool) -> Vec<String
 }
 
 fn calls(count: u64) -> String {
-    if count == 1 { "1 call".to_owned() } else { format!("{count} calls") }
+    counted(count, "call")
 }

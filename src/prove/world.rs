@@ -125,6 +125,7 @@ pub(super) fn judgement(verdict: Verdict) -> Judgement {
         failed: false,
         error: None,
         metrics: BTreeMap::new(),
+        options: Vec::new(),
         green_runs: 0,
         notes: Vec::new(),
     }

@@ -132,8 +132,54 @@ fn take_checkpoint(report: &mut Report, text: &str) {
     });
     report.found = true;
     report.keep("checkpoint", Value::from(kind.filter(|it| !it.is_empty()).unwrap_or("unspecified")));
+    report.options = options(text);
     report.summary = Some(clean(text, SUMMARY_CHARS)).filter(|it| !it.is_empty());
     report.note("the message stops at a checkpoint and has no EXIT_SIGNAL line");
+}
+
+/// More than a person can weigh is no list to choose from.
+const OPTIONS_MOST: usize = 9;
+/// An option is a word or a few, to be typed.
+const OPTION_CHARS: usize = 40;
+
+/// What a checkpoint lists to choose from: `Options: a, b`, or a list below that word, each entry up to
+/// its colon or dash.
+fn options(text: &str) -> Vec<String> {
+    let mut lines = text.lines().take(FIELDS_KEPT).map(str::trim);
+    let Some(rest) = lines.find_map(heading) else { return Vec::new() };
+    let entries: Vec<&str> = if rest.is_empty() {
+        let below = lines.skip_while(|it| it.is_empty());
+        below.map_while(entry).collect()
+    } else {
+        rest.split([',', '|']).collect()
+    };
+    let mut found: Vec<String> = Vec::new();
+    for it in entries {
+        let name = it.split(": ").next().unwrap_or(it).split(" - ").next().unwrap_or(it);
+        let name = name.split(" — ").next().unwrap_or(name).trim_matches(['*', '`', ':', ' ', '\t']);
+        let name = clean(name, OPTION_CHARS).to_lowercase();
+        // What is answered is one word and a text, so an option is one word too.
+        let name = name.split_whitespace().collect::<Vec<_>>().join("-");
+        if !name.is_empty() && !found.contains(&name) && found.len() < OPTIONS_MOST {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Returns what follows the word `Options:`, however it is set.
+fn heading(line: &str) -> Option<&str> {
+    let line = line.trim_start_matches(['*', '-', '#', ' ']);
+    let rest = line.strip_prefix("Options")?.trim_start_matches('*').strip_prefix(':')?;
+    Some(rest.trim_matches(['*', ' ', '\t']))
+}
+
+fn entry(line: &str) -> Option<&str> {
+    let bullet = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
+    bullet.or_else(|| {
+        let (number, rest) = line.split_once(['.', ')'])?;
+        (!number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())).then_some(rest)
+    })
 }
 
 #[cfg(test)]
@@ -247,6 +293,10 @@ mod tests {
         assert_eq!(read(message), expected);
         let other = read("## CHECKPOINT REACHED\n- **Type**: decision");
         assert_eq!(other.metrics["checkpoint"], text("decision"));
+        let listed = "## CHECKPOINT REACHED\n**Type:** decision\n\n**Options:**\n\n1. **SQLite**: one file\n\
+                      2. Big server - more to run\n\nAwaiting: a choice";
+        assert_eq!(read(listed).options, ["sqlite", "big-server"]);
+        assert_eq!(read("## CHECKPOINT REACHED\nOptions: `a`, b | a").options, ["a", "b"]);
         assert_eq!(read("## CHECKPOINT REACHED").metrics["checkpoint"], text("unspecified"));
         let both = read("## CHECKPOINT REACHED\nType: decision\n\nEXIT_SIGNAL: PLAN_COMPLETE");
         assert_eq!((both.signal.as_deref(), both.metrics.len()), (Some("PLAN_COMPLETE"), 0));

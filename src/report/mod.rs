@@ -57,6 +57,9 @@ pub(crate) struct Report {
     /// Items that the agent proposes (`capabilities`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
+    /// What a checkpoint lists for a person to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
     /// The counts contradict themselves and must not be believed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts_broken: bool,

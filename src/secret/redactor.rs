@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Nothing that is kept back is longer; a key that goes on beyond is no key.
 const HELD_MOST: usize = 16 << 10;
 
+/// What is not clean is looked at in parts of this size: that takes several times their memory.
+const PART_MOST: usize = 16 << 10;
+
 /// Private keys of every kind in use are below this.
 const PEM_MOST: usize = 16 << 10;
 
@@ -32,15 +35,41 @@ impl Redactor {
 
     /// Takes the next piece and passes on what is safe.
     pub(crate) fn push(&mut self, bytes: &[u8], out: Out<'_>) {
+        if self.push_clean(bytes, out) {
+            return;
+        }
+        for part in bytes.chunks(PART_MOST) {
+            if !self.push_clean(part, out) {
+                self.push_unclean(part, out);
+            }
+        }
+    }
+
+    /// Returns whether the piece could be passed on as it is; otherwise nothing was done.
+    fn push_clean(&mut self, bytes: &[u8], out: Out<'_>) -> bool {
         let Redactor { secrets, as_it_is, as_seen } = self;
+        if as_it_is.inside.is_some() {
+            return false;
+        }
+        let held = as_it_is.held.len();
         let piece = as_it_is.joined(bytes);
-        if as_it_is.inside.is_none() && secrets.is_clean(&piece) {
+        if secrets.is_clean(&piece) {
             let keep = secrets.open_end(&piece);
             as_it_is.remember(&piece[..keep]);
             as_seen.pass_on(secrets, &piece[..keep], true, out);
             as_it_is.held.extend_from_slice(&piece[keep..]);
-            return;
+            return true;
         }
+        if let Cow::Owned(mut piece) = piece {
+            piece.truncate(held);
+            as_it_is.held = piece;
+        }
+        false
+    }
+
+    fn push_unclean(&mut self, bytes: &[u8], out: Out<'_>) {
+        let Redactor { secrets, as_it_is, as_seen } = self;
+        let piece = as_it_is.joined(bytes);
         let mut left = Vec::with_capacity(piece.len());
         let sees_all =
             as_it_is.look(secrets, &View::plain(&piece), &piece, false, &mut |it| left.extend_from_slice(it));

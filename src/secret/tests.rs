@@ -108,6 +108,20 @@ fn nothing_is_kept_back_without_a_reason() {
     assert_eq!((out[0].as_str(), out[1].as_str()), ("working...", "\n"));
 }
 
+/// Much at once is looked at in parts, and what stands across two of them is found.
+#[test]
+fn long_pieces_are_as_good_as_short_ones() {
+    let known = secrets(&[SECRET]);
+    for shift in 0..40 {
+        let line = format!("{}\u{1b}[1m{SECRET}\u{1b}[0m and some text\n", "x".repeat(shift));
+        let text = line.repeat(1000);
+        let whole = in_pieces(&known, text.as_bytes(), text.len());
+        assert_eq!(whole.matches(MARK).count(), 1000);
+        assert!(!sanitise(&whole).contains("Zr9"), "{shift}");
+        assert_eq!(sanitise(&whole), sanitise(&in_pieces(&known, text.as_bytes(), 700)), "{shift}");
+    }
+}
+
 #[test]
 fn data_keeps_its_shape() {
     super::learn([("CANARY_TOKEN".to_owned(), b"canary \"7\" of data".to_vec())]);

@@ -213,7 +213,7 @@ fn person(seed: u64, turn: u32, workflow: &Workflow, state: &State, rest: &Rest)
             Some(Command::Resume { reset: dice.chance(50), phase, most: None })
         }
         Rest::Waiting(question) => {
-            let words = choices(&question.kind);
+            let words = choices(question);
             let choice = words[dice.below(words.len() as u32) as usize].to_owned();
             let answer =
                 Answer { question: question.id, choice, text: "try it".to_owned(), by: String::new() };

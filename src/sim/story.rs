@@ -250,10 +250,10 @@ impl Teller {
         Ok(match act {
             ["answers", choice, ..] => {
                 let question = self.run()?.state.question().cloned().ok_or("no question is open")?;
-                if !choices(&question.kind).contains(choice) {
+                if !choices(&question).contains(choice) {
                     return Err(format!(
                         "\"{choice}\" is no answer; one of: {}",
-                        choices(&question.kind).join(", ")
+                        choices(&question).join(", ")
                     ));
                 }
                 let choice = (*choice).to_owned();

@@ -64,6 +64,10 @@ impl Holder {
 
 impl std::fmt::Display for Holder {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // What a detached controller is started with is our own business, and long.
+        if self.command.contains(" __controller ") {
+            return write!(out, "pid {} (detached)", self.pid);
+        }
         // A command line is whatever somebody typed; control characters stay out of terminals.
         let command: String = self.command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         write!(out, "pid {} ({command})", self.pid)

@@ -311,7 +311,7 @@ fn questions(facts: &[(Timestamp, Event)]) -> Vec<QuestionChange> {
                 id: question.id.to_string(),
                 kind: question.kind.word().to_owned(),
                 text: question.text.clone(),
-                choices: serde_json::to_string(choices(&question.kind)).expect("words are plain data"),
+                choices: serde_json::to_string(&choices(question)).expect("words are plain data"),
                 asked_at: at.0,
             })),
             Event::Commanded(Command::Answer(answer)) => {

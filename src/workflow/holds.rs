@@ -9,6 +9,7 @@ use super::problem::{Place, nearest};
 use super::resolve::{Context, FOUND_CHECKS};
 use super::sections::entries;
 use super::typed::At;
+use crate::text::counted;
 
 /// Reports what a condition names or compares wrongly, and a condition that is never true.
 pub(super) fn condition(context: &mut Context<'_>, condition: &At<Condition>, names: &Names) {
@@ -48,7 +49,7 @@ pub(super) fn possible(
         let place = context.sources.inside(place, value.source(), &at);
         let (says, next) = if part.contains("iteration") {
             let next = "ask for fewer, or raise iterations of the phase or limits.phase_iterations";
-            (format!("never true: a visit to this phase has at most {cap} iterations"), next)
+            (format!("never true: a visit to this phase has at most {}", counted(cap, "iteration")), next)
         } else {
             ("never true: a count is not below 0".to_owned(), "ask for a number that can be counted")
         };

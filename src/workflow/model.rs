@@ -298,6 +298,18 @@ pub(crate) struct Phase {
     pub proof: Proof,
 }
 
+impl Phase {
+    /// Whether one of its conditions uses this name, or its progress is seen in it.
+    pub(crate) fn asks_for(&self, name: &str) -> bool {
+        let conditions = self.exit.iter().chain(self.reject.iter().map(|it| &it.when));
+        let mut named = conditions.flat_map(Condition::names).map(|it| it.0);
+        let without_condition = self.exit.is_none() && name == "checks_failing";
+        without_condition
+            || named.any(|it| it == name)
+            || self.progress.up.iter().chain(&self.progress.down).any(|it| it == name)
+    }
+}
+
 /// What the agent must say to leave a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -14,6 +14,7 @@ use super::sections::{self, entries, list, plain, text};
 use super::shape::ModelFile;
 use super::typed::At;
 use super::{pattern, routes};
+use crate::text::counted;
 use std::collections::BTreeMap;
 
 /// What phases take over where they say nothing themselves.
@@ -291,8 +292,11 @@ fn claims(context: &mut Context<'_>, file: &PhaseFile) -> Vec<String> {
 /// Reports a phase that its cap ends before the last of its skills.
 fn skills_fit(context: &mut Context<'_>, file: &PhaseFile, name: &str, cap: u32) {
     let Some(skills) = file.skills.as_ref().filter(|it| (cap as usize) < it.value.len()) else { return };
-    let says =
-        format!("{name} has {} skills and at most {cap} iterations, so it is never left", skills.value.len());
+    let says = format!(
+        "{name} has {} and at most {}, so it is never left",
+        counted(skills.value.len(), "skill"),
+        counted(cap, "iteration")
+    );
     let next = format!("write iterations = {}, or fewer skills", skills.value.len());
     context.sources.refuse_with(&skills.place, says, next);
 }

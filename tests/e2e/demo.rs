@@ -7,6 +7,12 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn demo_the_demo_needs_nothing_and_leaves_nothing() {
+    for (preset, said) in [("ralph", "iterations: 2"), ("tdd", "GREEN: completed, 2 iterations")] {
+        needs_and_leaves_nothing(preset, said);
+    }
+}
+
+fn needs_and_leaves_nothing(preset: &str, said: &str) {
     let sandbox = Sandbox::new();
     let tools = sandbox.root().join("tools");
     std::fs::create_dir(&tools).expect("a folder");
@@ -16,12 +22,12 @@ fn demo_the_demo_needs_nothing_and_leaves_nothing() {
         let found: PathBuf = places.find(|it| it.exists()).expect("an installed tool");
         symlink(found.canonicalize().expect("a real path"), tools.join(tool)).expect("a link");
     }
-    let mut command = sandbox.command(&["demo"]);
+    let mut command = sandbox.command(&["demo", preset]);
     command.env("PATH", &tools).env_remove("LOOP_HOME").env_remove("LANG").current_dir("/");
     let began = Instant::now();
     let done = sandbox.start(command).wait().exits(0);
     assert!(began.elapsed() < Duration::from_secs(15), "it took {:?}", began.elapsed());
-    let done = done.says("completed").says("iterations: 2");
+    let done = done.says("completed").says(said);
     assert!(done.err.contains("again"), "the lie was not seen:\n{}", done.err);
     for folder in ["tmp", "home-of-user"] {
         assert!(sandbox.contents(&sandbox.root().join(folder)).is_empty(), "left in {folder}");

@@ -16,6 +16,7 @@ mod crowd;
 mod database;
 mod demo;
 mod fifo;
+mod fits;
 mod forged;
 mod gates;
 mod holds;

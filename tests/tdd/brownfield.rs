@@ -103,7 +103,7 @@ fn node_with_a_history_and_an_agent_that_gets_stuck() {
     let stuck = sandbox.drive(&[]).exits(4);
     assert!(stuck.err.contains("GREEN is stuck"), "{}", stuck.err);
     let warnings = status(&sandbox)["warnings"].to_string();
-    assert!(warnings.contains("1 tests of \\\"tests\\\" failed before the run began"), "{warnings}");
+    assert!(warnings.contains("1 test of \\\"tests\\\" failed before the run began"), "{warnings}");
     sandbox.run(&["answer", "modify", "concatenate the two words"]).exits(0);
     sandbox.step(
         "GREEN",

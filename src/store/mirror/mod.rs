@@ -12,7 +12,6 @@ use crate::store::StoreError;
 use crate::store::run::Run;
 use crate::time::Timestamp;
 use crate::workflow::model::Workflow;
-use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -111,26 +110,15 @@ pub(crate) fn remove(workflow: &Workflow, place: &Path) {
     }
 }
 
-/// Replaces a file as a whole. It is not synced: what a power loss takes, the database restores.
-/// One that says the same already stays, because making another takes longer than reading it.
+/// Replaces a file as a whole, unless it says the same already: making another takes longer than
+/// reading it.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let may_be_same =
         std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() == text.len() as u64);
     if may_be_same && steady::text(path).is_ok_and(|it| it == text) {
         return Ok(());
     }
-    let mut name = path.file_name().map(std::ffi::OsStr::to_owned).unwrap_or_default();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    // Whatever an agent has put there, a link is not followed.
-    let _may_be_absent = std::fs::remove_file(&beside);
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&beside);
-    let written = file.and_then(|mut it| it.write_all(text.as_bytes()));
-    let done = written.and_then(|()| std::fs::rename(&beside, path));
-    if done.is_err() {
-        let _may_be_absent = std::fs::remove_file(&beside);
-    }
-    done
+    steady::replace(path, text)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::engine::{
     QuestionKind, State, Station, Status, Verdict, Wait,
 };
 use crate::report::Report;
+use crate::text::counted;
 use crate::time::Timestamp;
 use crate::value::Value;
 use crate::workflow::model::{PhaseId, Workflow};
@@ -316,7 +317,9 @@ fn breaker_reason(workflow: &Workflow, state: &State, event: &Event) -> String {
     }
     match event {
         Event::Judged(judgement) if judgement.progress => "progress was made".to_owned(),
-        Event::Judged(_) => format!("no progress in {} iterations", state.visit.breaker.no_progress),
+        Event::Judged(_) => {
+            format!("no progress in {}", counted(state.visit.breaker.no_progress, "iteration"))
+        }
         Event::Entered { phase, .. } => format!("{} entered", workflow.phases[*phase].name),
         _ => "reset by a person".to_owned(),
     }

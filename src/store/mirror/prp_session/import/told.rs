@@ -49,8 +49,13 @@ impl Found {
                 told.add(now, Event::Held(Hold { kind: HoldKind::Capped, reason: reason.clone() }));
             }
             Standing::Halted(reason) => {
-                let question =
-                    Question { id: 1, kind: QuestionKind::Breaker, text: reason.clone(), deadline: None };
+                let question = Question {
+                    id: 1,
+                    kind: QuestionKind::Breaker,
+                    text: reason.clone(),
+                    options: Vec::new(),
+                    deadline: None,
+                };
                 told.add(now, Event::Began(Effect::Ask(question)));
             }
             Standing::Completed => {
@@ -167,6 +172,7 @@ impl Told<'_> {
             signal: leaves,
             why: Vec::new(),
             progress,
+            options: Vec::new(),
             failed: false,
             error,
             metrics,
