@@ -444,9 +444,9 @@ fn p14_the_next_controller_knows_a_tree_from_its_books() {
         let look = Tree::open(pinned, Ours::read::<&str>(&[]).unwrap()).unwrap().look().unwrap();
         (STARTED.get() - before, look)
     };
-    // So soon after a change git looks at the files again, and is asked nothing else.
+    // So soon after a change git looks at the files again, and says what of ours is ignored.
     let (starts, again) = cost();
-    assert!(starts <= 1, "{starts}");
+    assert!(starts <= 2, "{starts}");
     assert_eq!(again, first);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while cost().0 > 0 {
