@@ -159,24 +159,17 @@ impl Secrets {
         if view::is_control(*first) || view::is_control(*last) {
             return false;
         }
-        // "sk-" is in every task-state.json; what stands inside of a word is no key.
-        let counts = |found: Found| match found.sign {
-            Sign::Key { alone: true, .. } => {
-                found.start < 2 || !redactor::is_inside_word(&bytes[..found.start])
-            }
-            Sign::Key { .. } | Sign::Value | Sign::Pem | Sign::Hidden => true,
-        };
         let mut at = 0;
         while let Some(near) = self.next(bytes, at, NEAR | CONTROL) {
             if self.pairs[usize::from(pair(bytes, near))] & CONTROL != 0
-                || self.begun(bytes, near - 1).is_some_and(counts)
-                || self.begun(bytes, near).is_some_and(counts)
+                || self.begun(bytes, near - 1).is_some()
+                || self.begun(bytes, near).is_some()
             {
                 return false;
             }
             at = near + 1;
         }
-        !self.begun_last(bytes, at).is_some_and(counts)
+        self.begun_last(bytes, at).is_none()
     }
 
     /// Returns where the end of this piece may be the beginning of something to be found.

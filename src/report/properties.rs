@@ -187,7 +187,8 @@ proptest! {
     #[test]
     fn a_promise_is_given_by_its_own_text_and_no_other(promise in word(), other in word(), before in word()) {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let spread = words(&promise).join("\n  ");
+        // A promise has at most ten lines.
+        let spread = words(&promise).chunks(3).map(|it| it.join(" ")).collect::<Vec<_>>().join("\n  ");
         let text = format!("{before}\n\n<promise>\n{spread}\n</promise>\n");
         let expected = Report { found: true, signal: Some(promise.clone()), ..Report::default() };
         prop_assert_eq!(read(&Protocol::Promise, Expected { phase: "", promise: &promise }, &text), expected);

@@ -145,9 +145,10 @@ proptest! {
         let text = parts.concat();
         let known = secrets(&[SECRET]);
         let whole = known.redact(&text).into_owned();
-        // A colour that is set beside a key may go with it.
         let pieces = in_pieces(&known, text.as_bytes(), size);
-        prop_assert_eq!(sanitise(&pieces), sanitise(&whole));
+        // A colour that is set beside a key may go with it, also where it is written as JSON.
+        let plain = |it: &str| sanitise(it).replace("\\u001b[0m", "");
+        prop_assert_eq!(plain(&pieces), plain(&whole));
         prop_assert!(![&whole, &pieces, &sanitise(&whole)].into_iter().any(|it| it.contains(SECRET)), "{:?}", whole);
     }
 
