@@ -174,7 +174,7 @@ fn continuing_past_the_hourly_limit_finishes() {
     let sandbox = tdd::Sandbox::with_lines();
     let mut terminal = hourly(&sandbox);
     terminal.until("wait, continue, abort?").types("c\r");
-    terminal.until("ship it now").types("n\r").exits(0);
+    terminal.until("yes, no?").types("n\r").exits(0);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn tdd_from_red_to_completed() {
     status.exits(0);
     assert_snapshot!("tdd_summary_while_green", without_paths(&sandbox, &status.screen()));
     go.say();
-    terminal.until("pull request?").types("n\r").exits(0);
+    terminal.until("yes, no?").types("n\r").exits(0);
     let text = terminal.everything();
     let report = text.find("completed: ").expect("the end");
     assert_snapshot!("tdd_report", &text[report..]);
