@@ -95,8 +95,8 @@ fn traced(root: &PathBuf, calls: u32) -> BTreeMap<&'static str, u32> {
             }
             _ if call.starts_with("openat(")
                 && call.contains("O_CREAT")
-                // The shim holds the folder by a handle, and names in it are relative to that.
-                && (call.contains(&folder) || call.contains("\"call-") || call.contains("\"check-"))
+                // The shim holds the folder by a handle.
+                && (call.contains(&folder) || call.contains("\"/proc/self/fd/"))
                 && !call.contains("/git/")
                 && !call.contains("prompts.jsonl") =>
             {
