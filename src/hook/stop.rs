@@ -66,7 +66,7 @@ mod tests {
         json!({
             "session_id": "5e6a1c0f-0000-4000-8000-000000000001",
             "transcript_path": "/home/me/.claude/projects/x/1.jsonl",
-            "cwd": "/work/project",
+            "cwd": "/home/ann/project",
             "prompt_id": "p",
             "permission_mode": "bypassPermissions",
             "effort": {"level": "high"},
@@ -86,7 +86,7 @@ mod tests {
     fn a_real_input_is_understood() {
         let expected = Stop {
             session: "5e6a1c0f-0000-4000-8000-000000000001".to_owned(),
-            cwd: Some(PathBuf::from("/work/project")),
+            cwd: Some(PathBuf::from("/home/ann/project")),
             active: true,
             message: Some("done".to_owned()),
             transcript: Some(PathBuf::from("/home/me/.claude/projects/x/1.jsonl")),

@@ -53,18 +53,18 @@ fn lists_are_filtered_and_newest_first() {
         };
         place.home.create_run(&run).unwrap();
     };
-    run(OTHER, "/work/shop", "3", 20);
-    run("33333333-3333-4333-8333-333333333333", "/work/api", "3", 30);
+    run(OTHER, "/srv/shop", "3", 20);
+    run("33333333-3333-4333-8333-333333333333", "/srv/api", "3", 30);
     let ids = |filter: Filter<'_>| -> String {
         let rows = place.home.runs(&filter).unwrap();
         rows.iter().map(|row| &row.id[..1]).collect()
     };
     assert_eq!(ids(Filter::default()), "321");
     assert_eq!(ids(Filter { limit: Some(2), ..Filter::default() }), "32");
-    assert_eq!(ids(Filter { project: Some("/work/shop"), ..Filter::default() }), "21");
+    assert_eq!(ids(Filter { project: Some("/srv/shop"), ..Filter::default() }), "21");
     assert_eq!(
         ids(Filter {
-            project: Some("/work/shop"),
+            project: Some("/srv/shop"),
             workflow: Some("plan"),
             input: Some("3"),
             ..Filter::default()
@@ -76,7 +76,7 @@ fn lists_are_filtered_and_newest_first() {
     journal.commit(&place.home, &Commit { row: completed, ..commit("{}") }).unwrap();
     assert_eq!(ids(Filter { statuses: &["ready", "running"], ..Filter::default() }), "32");
     assert_eq!(
-        ids(Filter { statuses: &["completed"], project: Some("/work/shop"), ..Filter::default() }),
+        ids(Filter { statuses: &["completed"], project: Some("/srv/shop"), ..Filter::default() }),
         "1"
     );
 
@@ -84,7 +84,7 @@ fn lists_are_filtered_and_newest_first() {
     assert_eq!(found.owner(), Some(Holder::this_process()));
     let expected = Row {
         id: RUN.into(),
-        project: "/work/shop".into(),
+        project: "/srv/shop".into(),
         workflow: "tdd".into(),
         input: "docs/orders.md".into(),
         status: "completed".into(),
@@ -96,7 +96,7 @@ fn lists_are_filtered_and_newest_first() {
         calls_total: 0,
         progress: Some(100),
         verified: true,
-        place: "/work/shop".into(),
+        place: "/srv/shop".into(),
         branch: None,
         opened_at: 1_000,
         updated_at: 2_000,
