@@ -7,6 +7,9 @@ const ROUNDS: u64 = 25;
 
 #[test]
 fn g01_kill_at_random_moments_loses_no_acknowledged_event() {
+    if let Some(home) = given_home() {
+        commit_until_killed(&home);
+    }
     let seed = std::env::var("STORE_TEST_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(0x5eed_u64);
     println!("STORE_TEST_SEED={seed}");
     let place = place();
@@ -15,7 +18,10 @@ fn g01_kill_at_random_moments_loses_no_acknowledged_event() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let acks_wanted = (random >> 33) % 30;
         let spins = (random >> 40) % 200_000;
-        let mut controller = child("crash::a_controller_that_commits", &place.path()).spawn().unwrap();
+        let mut controller =
+            child("crash::g01_kill_at_random_moments_loses_no_acknowledged_event", &place.path())
+                .spawn()
+                .unwrap();
         let mut acked = 0;
         let mut lines = BufReader::new(controller.stdout.take().unwrap()).lines().map_while(Result::ok);
         let mut seen = 0;
@@ -50,11 +56,9 @@ fn g01_kill_at_random_moments_loses_no_acknowledged_event() {
     }
 }
 
-#[test]
-#[ignore = "a process of another test"]
-fn a_controller_that_commits() {
-    let Some(path) = given_home() else { return };
-    let home = Home::open(&path).unwrap();
+/// What the test does in the processes that it starts.
+fn commit_until_killed(path: &Path) -> ! {
+    let home = Home::open(path).unwrap();
     let mut journal = Journal::open(&home, RUN).unwrap().journal;
     loop {
         for _ in 0..=journal.seq() % 3 {

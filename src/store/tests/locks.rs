@@ -4,14 +4,17 @@ use super::*;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{BufRead, BufReader, Read, Write};
 
+/// The test that, started as a process of its own, opens the run.
+const OPENS: &str = "locks::g16_one_of_fifty_processes_owns_the_run";
+
 #[test]
 fn g16_one_of_fifty_processes_owns_the_run() {
+    if let Some(home) = given_home() {
+        return open_the_run(&home);
+    }
     let place = place();
-    let mut children: Vec<_> = (0..50)
-        .map(|_| {
-            child("locks::a_process_that_opens_the_run", &place.path()).stdin(Stdio::piped()).spawn().unwrap()
-        })
-        .collect();
+    let mut children: Vec<_> =
+        (0..50).map(|_| child(OPENS, &place.path()).stdin(Stdio::piped()).spawn().unwrap()).collect();
     let mut words: Vec<String> = Vec::new();
     let mut outputs: Vec<_> =
         children.iter_mut().map(|child| BufReader::new(child.stdout.take().unwrap())).collect();
@@ -29,11 +32,9 @@ fn g16_one_of_fifty_processes_owns_the_run() {
     assert_eq!(Journal::open(&place.home, RUN).unwrap().journal.epoch(), 2);
 }
 
-#[test]
-#[ignore = "a process of other tests"]
-fn a_process_that_opens_the_run() {
-    let Some(path) = given_home() else { return };
-    let home = Home::open(&path).unwrap();
+/// What it does in the processes that it and others start.
+fn open_the_run(path: &Path) {
+    let home = Home::open(path).unwrap();
     let opened = Journal::open(&home, RUN);
     match &opened {
         Ok(_) => println!("said won"),
@@ -60,10 +61,7 @@ fn said(output: &mut impl BufRead) -> String {
 fn g17_a_dead_owner_never_blocks_and_a_live_one_is_named() {
     let place = place();
     for _ in 0..5 {
-        let mut owner = child("locks::a_process_that_opens_the_run", &place.path())
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut owner = child(OPENS, &place.path()).stdin(Stdio::piped()).spawn().unwrap();
         assert_eq!(said(&mut BufReader::new(owner.stdout.take().unwrap())), "won");
         let error = Journal::open(&place.home, RUN).unwrap_err();
         assert_eq!(error.exit_code(), 7);

@@ -1,14 +1,16 @@
-//! Figures beside a floor taken in the same run; they print and never fail. Run them with
-//! `cargo test store::tests::measure -- --ignored --nocapture --test-threads=1`.
+//! What `cargo bench --bench store` shows: figures beside a floor taken in the same run. The work is
+//! checked and its time is only printed. Without `LOOP_MEASURE` there is a hundredth of it.
 
 use super::*;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-const COMMITS: u32 = 2_000;
+/// So many of it, where figures are wanted.
+fn scaled(count: usize) -> usize {
+    if std::env::var_os("LOOP_MEASURE").is_some() { count } else { count / 100 }
+}
 
 #[test]
-#[ignore = "prints figures"]
 fn a_durable_step_beside_fdatasync() {
     for grown in [false, true] {
         durable_steps(grown);
@@ -28,7 +30,8 @@ fn durable_steps(grown: bool) {
     let state = format!("{{\"pad\":\"{}\"", "s".repeat(2_000));
     let (mut ours, mut floor) = (Vec::new(), Vec::new());
     let line = "x".repeat(250);
-    for step in 0..COMMITS {
+    let commits = scaled(2_000);
+    for step in 0..commits {
         let start = Instant::now();
         flat.write_all(line.as_bytes()).unwrap();
         flat.sync_data().unwrap();
@@ -38,7 +41,10 @@ fn durable_steps(grown: bool) {
         journal.commit(&place.home, &commit(&format!("{state},\"n\":{step}}}"))).unwrap();
         ours.push(start.elapsed());
     }
-    for (name, part) in [("first 100", 0..100), ("all", 0..COMMITS as usize), ("last 1000", 1_000..2_000)] {
+    assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: commits as i64 });
+    let parts =
+        [("first twentieth", 0..commits / 20), ("all", 0..commits), ("second half", commits / 2..commits)];
+    for (name, part) in parts {
         let (ours, floor) = (figures(&ours[part.clone()]), figures(&floor[part]));
         println!(
             "{name}: commit mean {:?} median {:?} p99 {:?}; append + fdatasync mean {:?} median {:?} p99 {:?}; ratio of means {:.2}, of medians {:.2}",
@@ -52,7 +58,7 @@ fn durable_steps(grown: bool) {
             ours.1.as_secs_f64() / floor.1.as_secs_f64(),
         );
     }
-    println!("the slowest of the first 100 took {:?}", ours[..100].iter().max().unwrap());
+    println!("the slowest of the first twentieth took {:?}", ours[..commits / 20].iter().max().unwrap());
 }
 
 fn figures(all: &[Duration]) -> (Duration, Duration, Duration) {
@@ -62,12 +68,12 @@ fn figures(all: &[Duration]) -> (Duration, Duration, Duration) {
 }
 
 #[test]
-#[ignore = "prints figures"]
 fn opening_a_run_of_a_million_events() {
     let place = place_in(tempfile::tempdir().unwrap());
     let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
+    let events = scaled(1_000_000);
     for _ in 0..100 {
-        for _ in 0..10_000 {
+        for _ in 0..events / 100 {
             journal.append(1, "judged", "{\"outcome\":\"again\",\"progress\":true}");
         }
         journal.commit(&place.home, &commit(&format!("{{\"seq\":{}}}", journal.seq()))).unwrap();
@@ -81,30 +87,33 @@ fn opening_a_run_of_a_million_events() {
         let home = Home::open(&path).unwrap();
         opens.push(start.elapsed());
         let start = Instant::now();
-        drop(Journal::open(&home, RUN).unwrap());
+        let opened = Journal::open(&home, RUN).unwrap();
         journals.push(start.elapsed());
+        assert_eq!((opened.journal.seq(), opened.tail.len()), (events as i64, 0));
     }
     println!("open home {:?}; own run {:?} (one sync)", figures(&opens).1, figures(&journals).1);
     let home = Home::open(&path).unwrap();
     let start = Instant::now();
-    println!("{:?} in {:?}", home.verify(RUN).unwrap(), start.elapsed());
+    let verdict = home.verify(RUN).unwrap();
+    println!("{verdict:?} in {:?}", start.elapsed());
+    assert_eq!(verdict, Verdict::Whole { events: events as i64 });
     println!("resident {}", resident());
 }
 
 #[test]
-#[ignore = "prints figures"]
 fn listing_ten_thousand_runs() {
     let place = place_in(tempfile::tempdir().unwrap());
+    let runs = scaled(10_000);
     place
         .home
         .write(|transaction| {
-            for n in 0..10_000 {
+            for n in 0..runs as i64 {
                 transaction.execute(
                     "insert into run(id, project, workflow, input, status, place, opened_at, updated_at, reason)
-                     values(?1, ?2, 'tdd', ?3, ?4, '/work/shop', ?5, ?5, 'all five phases done')",
+                     values(?1, ?2, 'tdd', ?3, ?4, '/srv/shop', ?5, ?5, 'all five phases done')",
                     rusqlite::params![
                         format!("{:08x}-0000-4000-8000-000000000000", n * 7919),
-                        format!("/work/project-{}", n % 5),
+                        format!("/srv/project-{}", n % 5),
                         format!("docs/PRPs/order-{n}.md"),
                         if n % 100 == 0 { "paused" } else { "completed" },
                         n
@@ -116,34 +125,36 @@ fn listing_ten_thousand_runs() {
         })
         .unwrap();
     let home = Home::open(&place.path()).unwrap();
-    let timed = |name: &str, work: &dyn Fn() -> usize| {
+    let timed = |name: &str, expected: usize, work: &dyn Fn() -> usize| {
         let mut all = Vec::new();
-        let mut count = 0;
         for _ in 0..20 {
             let start = Instant::now();
-            count = work();
+            let count = work();
             all.push(start.elapsed());
+            assert_eq!(count, expected, "{name}");
         }
-        println!("{name}: {count} rows, first {:?}, median {:?}", all[0], figures(&all).1);
+        println!("{name}: {expected} rows, first {:?}, median {:?}", all[0], figures(&all).1);
     };
     let filter = Filter::default();
-    let project = Some("/work/project-3");
-    timed("all", &|| home.runs(&filter).unwrap().len());
-    timed("newest 20", &|| home.runs(&Filter { limit: Some(20), ..filter }).unwrap().len());
-    timed("project", &|| home.runs(&Filter { project, ..filter }).unwrap().len());
-    timed("project, 20", &|| home.runs(&Filter { project, limit: Some(20), ..filter }).unwrap().len());
-    timed("paused", &|| home.runs(&Filter { statuses: &["paused", "running"], ..filter }).unwrap().len());
-    timed("paused of project", &|| {
-        home.runs(&Filter { project: Some("/work/project-0"), statuses: &["paused", "running"], ..filter })
+    let project = Some("/srv/project-3");
+    timed("all", runs + 1, &|| home.runs(&filter).unwrap().len());
+    timed("newest 20", 20, &|| home.runs(&Filter { limit: Some(20), ..filter }).unwrap().len());
+    timed("project", runs / 5, &|| home.runs(&Filter { project, ..filter }).unwrap().len());
+    timed("project, 20", 20, &|| home.runs(&Filter { project, limit: Some(20), ..filter }).unwrap().len());
+    timed("paused", runs / 100, &|| {
+        home.runs(&Filter { statuses: &["paused", "running"], ..filter }).unwrap().len()
+    });
+    timed("paused of project", runs / 100, &|| {
+        home.runs(&Filter { project: Some("/srv/project-0"), statuses: &["paused", "running"], ..filter })
             .unwrap()
             .len()
     });
-    timed("same run", &|| {
+    timed("same run", 1, &|| {
         home.runs(&Filter { project, workflow: Some("tdd"), input: Some("docs/PRPs/order-3.md"), ..filter })
             .unwrap()
             .len()
     });
-    timed("prefix", &|| usize::from(home.by_prefix("0000").is_ok()));
+    timed("prefix", 1, &|| usize::from(home.by_prefix("0000").is_ok()));
     println!("resident {}", resident());
 }
 

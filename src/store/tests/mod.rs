@@ -48,11 +48,11 @@ impl Place {
 pub(super) fn create(home: &Home, id: &str) {
     home.create_run(&NewRun {
         id,
-        project: "/work/shop",
+        project: "/srv/shop",
         workflow: "tdd",
         input: "docs/orders.md",
         status: "ready",
-        place: "/work/shop",
+        place: "/srv/shop",
         definition: "{\"name\":\"tdd\"}",
         at: 1_000,
     })
@@ -60,7 +60,7 @@ pub(super) fn create(home: &Home, id: &str) {
 }
 
 pub(super) fn row(status: &str) -> RowUpdate {
-    RowUpdate { status: status.into(), place: "/work/shop".into(), ..RowUpdate::default() }
+    RowUpdate { status: status.into(), place: "/srv/shop".into(), ..RowUpdate::default() }
 }
 
 pub(super) fn commit(state: &str) -> Commit<'_> {
@@ -84,11 +84,11 @@ pub(super) fn fill(home: &Home, journal: &mut Journal, count: i64) {
     }
 }
 
-/// This test binary again, running one ignored test as a process of its own.
+/// This test binary again, running one test as a process of its own.
 pub(super) fn child(test: &str, home: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--ignored", "--exact", "--nocapture", "--test-threads=1", &format!("store::tests::{test}")])
+        .args(["--exact", "--nocapture", "--test-threads=1", &format!("store::tests::{test}")])
         .env("STORE_TEST_HOME", home)
         .stdin(Stdio::null())
         .stderr(Stdio::null())

@@ -22,8 +22,8 @@ fn a_commit_is_read_back_by_the_next_owner() {
     );
     assert_eq!(place.home.snapshot(RUN).unwrap(), Some(Snapshot { seq: 2, state: "{\"s\":1}".into() }));
     assert_eq!(place.home.definition(RUN).unwrap(), "{\"name\":\"other\"}");
-    assert_eq!(place.home.calls_between("/work/shop", 6, 9).unwrap(), Calls { count: 1, oldest_at: Some(6) });
-    assert_eq!(place.home.calls_between("/work/shop", 7, 9).unwrap(), Calls { count: 0, oldest_at: None });
+    assert_eq!(place.home.calls_between("/srv/shop", 6, 9).unwrap(), Calls { count: 1, oldest_at: Some(6) });
+    assert_eq!(place.home.calls_between("/srv/shop", 7, 9).unwrap(), Calls { count: 0, oldest_at: None });
     assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
 }
 
