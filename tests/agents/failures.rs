@@ -223,7 +223,7 @@ fn hang_is_ended(cli: &'static str) {
     if !is_wanted(cli, "a hang") {
         return;
     }
-    let mut lab = Lab::new(cli, &json!({"turns": [{"text": "never", "delay": 600, "times": -1}]}));
+    let mut lab = Lab::new(cli, &json!({"turns": [{"text": "never", "silent": "before", "times": -1}]}));
     lab.env.push(("ANTHROPIC_API_KEY", "sk-ant-fake-key-for-tests".to_owned()));
     lab.configure("timeout = \"12s\"");
     let log = lab.next();

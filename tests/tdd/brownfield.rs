@@ -148,12 +148,7 @@ fn python_with_a_history_and_a_test_that_comes_and_goes() {
          commit green; report true </dev/null\n",
     );
     sandbox.begin();
-    let pytest = sandbox.command("python3").args(["-m", "pytest", "--version"]).output();
-    let check = match pytest {
-        Ok(it) if it.status.success() => "tests=python3 -m pytest -q -p no:cacheprovider",
-        Ok(_) | Err(_) => "tests=python3 -m unittest discover -v",
-    };
-    sandbox.drive(&["--check", check]).exits(0);
+    sandbox.drive(&["--check", sandbox.python_tests()]).exits(0);
     let phases: Vec<String> =
         sandbox.calls().iter().map(|it| it.split(' ').next().unwrap_or("").to_owned()).collect();
     assert_eq!(phases, ["RED", "GREEN", "GREEN", "REFACTOR", "DOCUMENT", "QA"]);

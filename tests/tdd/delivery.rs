@@ -21,11 +21,13 @@ fn project(finish: &str) -> Sandbox {
           create) echo https://example.org/pull/7 > ROOT/open; . ROOT/pause; hold gh after; cat ROOT/open;; esac\n"
             .replace("ROOT", &root),
     );
-    // Holds the program at the point that the file `at` names until whoever started it is dead.
+    // Holds the program at the point that the file `at` names until it is told that whoever started it
+    // is dead.
+    sandbox.pipe("dead");
     sandbox.file(
         "pause",
         &"hold() { if [ \"$(cat ROOT/at 2>/dev/null)\" = \"$1 $2\" ]; then rm ROOT/at; touch ROOT/here; \
-          while kill -0 $PPID 2>/dev/null; do sleep 0.01; done; exit 1; fi; }\n"
+          read it < ROOT/dead; exit 1; fi; }\n"
             .replace("ROOT", &root),
     );
     let git = sandbox.command("sh").args(["-c", "command -v git"]).output().expect("sh");
@@ -106,6 +108,7 @@ fn g06_what_is_handed_in_at_the_end_is_handed_in_once() {
             until_there(&sandbox.path("here"), &mut child);
             child.kill().expect("killed");
             child.wait().expect("ended");
+            std::fs::write(sandbox.path("dead"), "dead\n").expect("written");
             assert_eq!(status(&sandbox)["status"], "running", "{point}");
         }
         let done = drive(&sandbox).exits(0);

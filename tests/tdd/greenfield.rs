@@ -53,12 +53,7 @@ fn python_from_nothing_to_completed() {
          commit green; report true </dev/null\n",
     );
     sandbox.begin();
-    let has_pytest = sandbox.command("python3").args(["-m", "pytest", "--version"]).output();
-    let check = match has_pytest {
-        Ok(output) if output.status.success() => "tests=python3 -m pytest -q -p no:cacheprovider",
-        Ok(_) | Err(_) => "tests=python3 -m unittest discover -v",
-    };
-    completes(&sandbox, &["--check", check]);
+    completes(&sandbox, &["--check", sandbox.python_tests()]);
 }
 
 #[test]

@@ -95,6 +95,29 @@ impl Sandbox {
         std::fs::set_permissions(self.path(name), std::fs::Permissions::from_mode(0o755)).expect("a mode");
     }
 
+    /// `loop run` of the project of lines, as soon as a call has left the file `here`.
+    pub(crate) fn started_lines(&self) -> std::process::Child {
+        let mut command = self.driving_lines(&[]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+        until_there(&self.path("here"), &mut child);
+        child
+    }
+
+    /// The check of a Python project: pytest where it is installed.
+    pub(crate) fn python_tests(&self) -> &'static str {
+        let pytest = self.command("python3").args(["-m", "pytest", "--version"]).output();
+        match pytest {
+            Ok(it) if it.status.success() => "tests=python3 -m pytest -q -p no:cacheprovider",
+            Ok(_) | Err(_) => "tests=python3 -m unittest discover -v",
+        }
+    }
+
+    /// Makes a pipe: whoever reads it waits for a writer, and whoever writes it for a reader.
+    pub(crate) fn pipe(&self, name: &str) {
+        let made = Command::new("mkfifo").arg(self.path(name)).status().expect("mkfifo");
+        assert!(made.success());
+    }
+
     /// Says what a call does, by its number or its phase.
     pub(crate) fn step(&self, name: &str, script: &str) {
         self.file(&format!("steps/{name}"), script);

@@ -1,9 +1,8 @@
 //! Every field of every file of a session, by name and type, in every state that a run passes
 //! through. A field that is missing, has another type, or that nobody knows, fails here.
 
-use crate::sandbox::{Sandbox, until_there};
+use crate::sandbox::Sandbox;
 use serde_json::Value;
-use std::process::Stdio;
 
 /// `name type`, one a line; `?` after the name: it may be missing; `|null`: it may be null. `ours` are
 /// keys that the format does not have.
@@ -152,9 +151,7 @@ fn the_files_have_every_field_of_their_format_in_every_state() {
     let sandbox = Sandbox::with_lines();
     let red = sandbox.read("steps/RED");
     sandbox.step("RED", "touch ../here; exec sleep 600\n");
-    let mut child =
-        sandbox.driving_lines(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
-    until_there(&sandbox.path("here"), &mut child);
+    let mut child = sandbox.started_lines();
     let log = sandbox.path("user/.bp-sessions/project/phase-status.log");
     assert!(!log.exists() || sandbox.session("phase-status.log").is_empty());
     sandbox.file("user/.bp-sessions/project/phase-status.log", "");

@@ -345,13 +345,7 @@ fn a_companion_that_is_damaged_is_named_and_the_count_of_reviews_is_found() {
 fn bp01_bp02_bp03_a_session_is_there_while_its_first_call_runs() {
     let sandbox = Sandbox::with_lines();
     sandbox.step("RED", "touch ../here; exec sleep 600\n");
-    let mut child = sandbox
-        .driving_lines(&[])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .expect("started");
-    crate::sandbox::until_there(&sandbox.path("here"), &mut child);
+    let mut child = sandbox.started_lines();
     let state = sandbox.session_json("loop-state.json");
     let told =
         ["prp_file", "current_phase", "current_iteration", "status", "phases_completed", "error_history"];
@@ -389,13 +383,7 @@ fn bp08_a_new_run_begins_at_the_beginning() {
 fn bp92_a_pause_from_outside_ends_the_call() {
     let sandbox = Sandbox::with_lines();
     sandbox.step("GREEN", "touch ../here; exec sleep 600\n");
-    let mut child = sandbox
-        .driving_lines(&[])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .expect("started");
-    crate::sandbox::until_there(&sandbox.path("here"), &mut child);
+    let mut child = sandbox.started_lines();
     sandbox.run(&["pause"]).exits(0);
     assert_eq!(child.wait().expect("ended").code(), Some(5));
     let state = sandbox.session_json("loop-state.json");

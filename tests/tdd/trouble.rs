@@ -180,17 +180,17 @@ fn bp18_a_signal_pauses_and_the_run_goes_on_later() {
 fn bp73_after_a_crash_the_log_has_each_iteration_once() {
     let sandbox = Sandbox::with_lines();
     let green = sandbox.read("steps/GREEN");
-    sandbox.step("GREEN", &format!("touch ../here; while [ ! -e ../go ]; do sleep 0.02; done; {green}"));
-    let mut child =
-        sandbox.driving_lines(&[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
-    until_there(&sandbox.path("here"), &mut child);
+    sandbox.pipe("go");
+    sandbox.step("GREEN", &format!("touch ../here; read it < ../go; {green}"));
+    let mut child = sandbox.started_lines();
     child.kill().expect("killed");
     child.wait().expect("ended");
     let log = sandbox.session("phase-status.log");
     assert_eq!(log.matches("---PRP_PHASE_STATUS---").count(), 1);
     // What a crash in the middle of an append leaves.
     sandbox.file("user/.bp-sessions/project/phase-status.log", &log[..log.len() / 2]);
-    sandbox.file("go", "");
+    // Waits until the call, which outlived its controller, reads.
+    std::fs::write(sandbox.path("go"), "go\n").expect("written");
     sandbox.drive_lines(&[]).exits(0);
     let whole = sandbox.session("phase-status.log");
     assert!(whole.starts_with(&log), "{whole}");
