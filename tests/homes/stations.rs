@@ -31,7 +31,7 @@ struct Row {
 
 /// Every station is a test, and all of them together are checked against the archives.
 macro_rules! stations {
-    ($($name:ident: $row:expr;)*) => {
+    ($($name:ident = $row:expr),* $(,)?) => {
         $(#[test] fn $name() { go_on(stringify!($name), &$row); })*
 
         #[test]
@@ -121,57 +121,119 @@ const fn row(
     Row { found, acts, ends: COMPLETED, calls, lost: 0 }
 }
 
-stations! {
-    ready: row(("ready", None), &[RUN], &[1, 2]);
-    ready_again: row(("capped", None), &[Loop(&["run", "--max", "5"], 0), Says(&["show", "2", "--prompt"], "mind the gap")], &[1, 2]);
-    no_commit: row(("ready", None), &[RUN], &[1, 2]);
-    working: Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2]) };
-    working_tdd: Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2, 3, 4, 5, 6]) };
-    intended: row(("running", None), &[RUN], &[1, 2]);
-    over: row(("running", None), &[RUN], &[1, 2]);
-    measuring: row(("running", None), &[RUN], &[1, 2]);
-
-    breaker: row(("halted", Some("breaker")), &[Loop(&["run"], 4), MEND, Loop(&["answer", "reset"], 0), RUN], &[1, 2, 3]);
-    breaker_answered: row(("halted", Some("breaker")), &[MEND, RUN, Says(&["show", "3", "--prompt"], "blue lever")], &[1, 2, 3]);
-    breaker_aborted: row(("halted", None), &[Loop(&["run"], 4), MEND, Loop(&["resume", "--reset"], 0)], &[1, 2, 3]);
-    breaker_tdd: row(("halted", Some("breaker")), &[Sh("rm $OUT/lazy"), Loop(&["answer", "modify", "work"], 0), RUN], &[1, 2, 3, 4, 5, 6, 7, 8]);
-    rejected: row(("waiting", Some("rejected")), &[Sh("rm $OUT/strict"), Loop(&["answer", "fix", "greet somebody"], 0), RUN], &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
-    hourly: row(("paused", Some("hourly")), &[Loop(&["answer", "continue"], 0), RUN], &[1, 2, 3, 4, 5]);
-    hourly_over: row(("paused", Some("hourly")), &[RUN], &[1, 2, 3, 4, 5]);
-    gate: row(("waiting", Some("gate")), &[Loop(&["run"], 3), Loop(&["approve", "approval", "--by", "Ada"], 0), RUN], &[1, 2]);
-    blocked: row(("halted", Some("blocked")), &[Loop(&["answer", "resume"], 0), Loop(&["run"], 3), Loop(&["approve"], 0), RUN], &[1, 2, 3]);
-    blocked_failure: row(("halted", Some("blocked")), &[Loop(&["run"], 4), Loop(&["answer", "resume"], 0), RUN], &[1, 2]);
-    backoff: row(("running", None), &[RUN], &[1, 2]);
-    checkpoint: row(("waiting", Some("checkpoint")), &[Loop(&["answer", "done", "blue"], 0), RUN], &[1, 2]);
-    checkpoint_options: row(("waiting", Some("checkpoint")), &[Loop(&["answer", "green"], 0), RUN], &[1, 2]);
-    checkpoint_merge: row(("waiting", Some("checkpoint")), &[Loop(&["run"], 3)], &[1]);
-    check: row(("waiting", Some("check")), &[Loop(&["answer", "command", "true"], 0), RUN], &[1]);
-
-    held: row(("running", None), &[Loop(&["limits", "--clear", "claude"], 0), RUN], &[1, 2]);
-    capped: row(("capped", None), &[Loop(&["run"], 6), Loop(&["run", "--max", "5"], 0)], &[1, 2]);
-    stopped: row(("stopped", None), &[RUN], &[1, 2]);
-    paused: row(("paused", None), &[RUN], &[1, 2]);
-    completed: row(("completed", None), &[Loop(&["run", "count to two"], 0), Loop(&["resume"], 0)], &[1, 2]);
-    completed_design: row(("completed", None), &[RUN], &[1]);
-    completed_tdd: row(("completed", None), &[Loop(&["run", "docs/PRPs/greetings.md"], 0)], &[1, 2, 3, 4, 5]);
-    completed_skipped: Row { ends: ("completed", false), ..row(("completed", None), &[], &[1, 2]) };
-    cancelled: row(("cancelled", None), &[Loop(&["resume"], 2), Loop(&COUNT, 0)], &[1, 1]);
-    several: row(("halted", Some("breaker")), &[], &[1, 1, 1, 2]);
-    unverified: Row { ends: ("completed", false), ..row(("ready", None), &[RUN], &[1]) };
-    dirty: row(("capped", None), &[Loop(&["run", "--max", "5"], 0), Sh("grep -q draft draft && grep -q changed README.md")], &[1, 2]);
-
-    imported_tdd: row(("paused", None), &[RUN], &[13, 14, 15, 16]);
-    imported_ralph: row(("running", None), &[RUN], &[4]);
-    hook: row(("running", None), &[FULFIL, Stop(PROMISE)], &[]);
-    hook_measuring: row(("running", None), &[Stop("as I said")], &[]);
-    worktree: row(("capped", None), &[Loop(&["run", "--max", "5"], 0), Sh("[ ! -e steps ]")], &[1, 2]);
-    worktree_ready: row(("ready", None), &[RUN], &[1, 2]);
-    worktree_working: Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2]) };
-
-    items: row(("capped", None), &[Loop(&["run", "--max", "9"], 0), Sh("[ \"$(tail -n 1 $OUT/items)\" = 'LOOK dust' ]")], &[1, 2, 3, 4, 5, 6]);
-    items_working: Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2, 3, 4, 5, 6, 7]) };
-    skills: row(("running", None), &[RUN, Sh("[ \"$(cat $OUT/skills)\" = \"$(printf 'plan\\nmake')\" ]")], &[1, 2]);
-    pivot: row(("capped", None), &[MEND, Loop(&["run", "--max", "9"], 0)], &[1, 2, 3, 4]);
-    finishing: row(("running", None), &[RUN, Sh("[ $(grep -c 'pr create' $OUT/gh) = 1 ]")], &[1]);
-    telling: row(("halted", Some("breaker")), &[Loop(&["run"], 4), MEND, Loop(&["answer", "reset"], 0), RUN, Sh("grep -q halted $OUT/told")], &[1, 2, 3]);
-}
+stations!(
+    ready = row(("ready", None), &[RUN], &[1, 2]),
+    ready_again = row(
+        ("capped", None),
+        &[Loop(&["run", "--max", "5"], 0), Says(&["show", "2", "--prompt"], "mind the gap")],
+        &[1, 2]
+    ),
+    no_commit = row(("ready", None), &[RUN], &[1, 2]),
+    working = Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2]) },
+    working_tdd = Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2, 3, 4, 5, 6]) },
+    intended = row(("running", None), &[RUN], &[1, 2]),
+    over = row(("running", None), &[RUN], &[1, 2]),
+    measuring = row(("running", None), &[RUN], &[1, 2]),
+    breaker = row(
+        ("halted", Some("breaker")),
+        &[Loop(&["run"], 4), MEND, Loop(&["answer", "reset"], 0), RUN],
+        &[1, 2, 3]
+    ),
+    breaker_answered = row(
+        ("halted", Some("breaker")),
+        &[MEND, RUN, Says(&["show", "3", "--prompt"], "blue lever")],
+        &[1, 2, 3]
+    ),
+    breaker_aborted =
+        row(("halted", None), &[Loop(&["run"], 4), MEND, Loop(&["resume", "--reset"], 0)], &[1, 2, 3]),
+    breaker_tdd = row(
+        ("halted", Some("breaker")),
+        &[Sh("rm $OUT/lazy"), Loop(&["answer", "modify", "work"], 0), RUN],
+        &[1, 2, 3, 4, 5, 6, 7, 8]
+    ),
+    rejected = row(
+        ("waiting", Some("rejected")),
+        &[Sh("rm $OUT/strict"), Loop(&["answer", "fix", "greet somebody"], 0), RUN],
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+    ),
+    hourly = row(("paused", Some("hourly")), &[Loop(&["answer", "continue"], 0), RUN], &[1, 2, 3, 4, 5]),
+    hourly_over = row(("paused", Some("hourly")), &[RUN], &[1, 2, 3, 4, 5]),
+    gate = row(
+        ("waiting", Some("gate")),
+        &[Loop(&["run"], 3), Loop(&["approve", "approval", "--by", "Ada"], 0), RUN],
+        &[1, 2]
+    ),
+    blocked = row(
+        ("halted", Some("blocked")),
+        &[Loop(&["answer", "resume"], 0), Loop(&["run"], 3), Loop(&["approve"], 0), RUN],
+        &[1, 2, 3]
+    ),
+    blocked_failure =
+        row(("halted", Some("blocked")), &[Loop(&["run"], 4), Loop(&["answer", "resume"], 0), RUN], &[1, 2]),
+    backoff = row(("running", None), &[RUN], &[1, 2]),
+    checkpoint = row(("waiting", Some("checkpoint")), &[Loop(&["answer", "done", "blue"], 0), RUN], &[1, 2]),
+    checkpoint_options = row(("waiting", Some("checkpoint")), &[Loop(&["answer", "green"], 0), RUN], &[1, 2]),
+    checkpoint_merge = Row {
+        ends: ("cancelled", true),
+        ..row(("waiting", Some("checkpoint")), &[Loop(&["run"], 3), Loop(&["cancel", "--yes"], 0)], &[1])
+    },
+    check = row(("waiting", Some("check")), &[Loop(&["answer", "command", "true"], 0), RUN], &[1, 2]),
+    held = row(("running", None), &[Loop(&["limits", "--clear", "claude"], 0), RUN], &[1, 2]),
+    capped = row(("capped", None), &[Loop(&["run"], 6), Loop(&["run", "--max", "5"], 0)], &[1, 2]),
+    stopped = row(("stopped", None), &[RUN], &[1, 2]),
+    paused = row(("paused", None), &[RUN], &[1, 2]),
+    completed = row(("completed", None), &[Loop(&["run", "count to two"], 0), Loop(&["resume"], 0)], &[1, 2]),
+    completed_design = row(("completed", None), &[RUN], &[1]),
+    completed_tdd =
+        row(("completed", None), &[Loop(&["run", "docs/PRPs/greetings.md"], 0)], &[1, 2, 3, 4, 5]),
+    completed_skipped = Row { ends: ("completed", false), ..row(("completed", None), &[], &[1, 2]) },
+    cancelled = row(("cancelled", None), &[Loop(&["resume"], 2), Loop(&COUNT, 0)], &[1, 1]),
+    several = Row {
+        ends: ("completed", false),
+        ..row(("halted", Some("breaker")), &[Loop(&["answer", "skip"], 0), RUN], &[1, 1, 1, 2, 3])
+    },
+    unverified = Row { ends: ("completed", false), ..row(("ready", None), &[RUN], &[1]) },
+    dirty = row(
+        ("capped", None),
+        &[
+            Sh("grep -q draft draft; grep -q changed README.md; git add -A; git commit -qm mine"),
+            Loop(&["run", "--max", "5"], 0)
+        ],
+        &[1, 2]
+    ),
+    imported_tdd = row(("paused", None), &[RUN], &[13, 14, 15, 16]),
+    imported_ralph = row(("running", None), &[RUN], &[4]),
+    hook = row(("running", None), &[FULFIL, Stop(PROMISE)], &[]),
+    hook_measuring = row(("running", None), &[Stop("as I said")], &[]),
+    worktree = row(("capped", None), &[Loop(&["run", "--max", "5"], 0), Sh("[ ! -e steps ]")], &[1, 2]),
+    worktree_ready = row(("ready", None), &[RUN], &[1, 2]),
+    worktree_working = Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2]) },
+    items = row(
+        ("capped", None),
+        &[Loop(&["run", "--max", "9"], 0), Sh("[ \"$(tail -n 1 $OUT/items)\" = 'LOOK dust' ]")],
+        &[1, 2, 3, 4, 5, 6]
+    ),
+    items_working = Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2, 3, 4, 5, 6, 7]) },
+    skills = row(
+        ("running", None),
+        &[RUN, Sh("[ \"$(cat $OUT/skills)\" = \"$(printf 'plan\\nmake')\" ]")],
+        &[1, 2]
+    ),
+    pivot = row(
+        ("capped", None),
+        &[Loop(&["run", "--max", "9"], 4), MEND, Loop(&["answer", "reset"], 0), RUN],
+        &[1, 2, 3, 4]
+    ),
+    finishing = row(("running", None), &[RUN, Sh("[ $(grep -c 'pr create' $OUT/gh) = 1 ]")], &[1]),
+    telling = row(
+        ("halted", Some("breaker")),
+        &[
+            Loop(&["run"], 4),
+            MEND,
+            Loop(&["answer", "reset"], 0),
+            RUN,
+            Sh("[ \"$(tail -n 1 $OUT/told)\" = completed ]")
+        ],
+        &[1, 2, 3]
+    ),
+);
