@@ -4,6 +4,7 @@
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -107,7 +108,7 @@ impl Station {
 
     /// Whatever ends needs a moment to be gone.
     pub(crate) fn assert_nothing_runs(&self) {
-        assert_nothing_runs(&self.root.join("home"));
+        assert_nothing_runs(&self.root);
     }
 }
 
@@ -137,15 +138,16 @@ pub(crate) fn starts(file: &Path) -> Vec<u32> {
     text.lines().map(|it| it.parse().expect("a number")).collect()
 }
 
-/// Nothing is alive, soon, that was started with this home.
+/// Nothing is alive, soon, that was started below this folder.
 #[track_caller]
-pub(crate) fn assert_nothing_runs(home: &Path) {
-    let mark = format!("LOOP_HOME={}", home.display()).into_bytes();
+pub(crate) fn assert_nothing_runs(root: &Path) {
+    let mark = root.as_os_str().as_bytes();
     let alive = || -> Vec<String> {
         let entries = fs::read_dir("/proc").expect("/proc").flatten();
         let ours = entries.filter(|it| {
             let environment = fs::read(it.path().join("environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|it| it == mark)
+            let here = fs::read_link(it.path().join("cwd")).is_ok_and(|it| it.starts_with(root));
+            here || environment.windows(mark.len()).any(|it| it == mark)
         });
         ours.map(|it| it.file_name().to_string_lossy().into_owned()).collect()
     };

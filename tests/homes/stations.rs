@@ -131,7 +131,8 @@ stations!(
     no_commit = row(("ready", None), &[RUN], &[1, 2]),
     working = Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2]) },
     working_tdd = Row { lost: 1, ..row(("running", None), &[RUN], &[1, 2, 3, 4, 5, 6]) },
-    intended = row(("running", None), &[RUN], &[1, 2]),
+    // Of the second call there is only the intent, and whether it was started nobody can know any more.
+    intended = Row { lost: 1, ..row(("running", None), &[RUN], &[1, 3]) },
     over = row(("running", None), &[RUN], &[1, 2]),
     measuring = row(("running", None), &[RUN], &[1, 2]),
     breaker = row(
