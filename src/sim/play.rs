@@ -6,6 +6,7 @@ use super::{BEGIN, Play};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::Ending;
+use loop_core::facts::FactName;
 use loop_core::report::Trouble;
 use loop_core::workflow::model::{Signal, Workflow};
 
@@ -165,7 +166,7 @@ fn say(play: &mut Play, signal: &Signal, word: &str) {
         _ if known => play.report.signal = Some(word.to_owned()),
         _ => {
             play.report.signal = own;
-            play.report.metrics.insert("verdict".to_owned(), Value::from(word));
+            play.report.metrics.insert(FactName::Verdict.name().to_owned(), Value::from(word));
         }
     }
 }

@@ -14,6 +14,7 @@ use super::question::{Question, QuestionKind};
 use super::route::{ask, ask_among, between, leave, pass_over_body, reject};
 use super::state::{Leave, State, Station, Wish};
 use super::{judge, retry};
+use crate::facts::FactName;
 use crate::workflow::model::{Phase, Place, WindowThen, Workflow};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
@@ -221,8 +222,9 @@ fn checkpoint(
     judgement: &Judgement,
     kind: &str,
 ) -> Decision {
-    let autonomous = known(workflow, state, "autonomous") == Some(Value::Bool(true));
-    let passing = judgement.metrics.get("checks_failing").is_some_and(|it| it.value == Value::Int(0));
+    let autonomous = known(workflow, state, FactName::Autonomous.name()) == Some(Value::Bool(true));
+    let passing =
+        judgement.metrics.get(FactName::ChecksFailing.name()).is_some_and(|it| it.value == Value::Int(0));
     let settled = match kind {
         "human-verify" if passing => Some("approved — every check passes"),
         "decision" if passing => Some("the safest option — no policy says otherwise"),

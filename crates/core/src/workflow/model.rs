@@ -3,6 +3,7 @@
 //! a user types has types of its own (`file.rs`).
 
 use super::condition::Condition;
+use crate::facts::FactName;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +40,16 @@ pub struct Workflow {
     /// What chose it beside the files, so that a run can read its files again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Box<Given>>,
+}
+
+/// The mode in which a run settles itself what may be settled without a person.
+const AUTONOMOUS_MODE: &str = "autonomous";
+
+impl Workflow {
+    /// Whether the mode in force is the autonomous one. Modes are the user's own words but for this.
+    pub fn is_autonomous(&self) -> bool {
+        self.mode.as_deref() == Some(AUTONOMOUS_MODE)
+    }
 }
 
 /// The part of a workflow that no file says.
@@ -303,7 +314,7 @@ impl Phase {
     pub fn asks_for(&self, name: &str) -> bool {
         let conditions = self.exit.iter().chain(self.reject.iter().map(|it| &it.when));
         let mut named = conditions.flat_map(Condition::names).map(|it| it.0);
-        let without_condition = self.exit.is_none() && name == "checks_failing";
+        let without_condition = self.exit.is_none() && name == FactName::ChecksFailing.name();
         without_condition
             || named.any(|it| it == name)
             || self.progress.up.iter().chain(&self.progress.down).any(|it| it == name)

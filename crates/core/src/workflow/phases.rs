@@ -14,6 +14,7 @@ use super::sections::{self, entries, list, plain, text};
 use super::shape::ModelFile;
 use super::typed::At;
 use super::{pattern, routes};
+use crate::facts::FactName;
 use loop_base::text::counted;
 use std::collections::BTreeMap;
 
@@ -325,10 +326,10 @@ fn model(context: &mut Context<'_>, file: &At<ModelFile>) -> Option<Model> {
 
 fn progress(context: &mut Context<'_>, file: &PhaseFile, names: &Names) -> Progress {
     let Some(progress) = &file.progress else {
-        let owned = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
+        let names = |facts: &[FactName]| facts.iter().map(|it| it.name().to_owned()).collect();
         return Progress {
-            up: owned(&["commits_made", "files_changed", "tests_passing"]),
-            down: owned(&["tests_failing", "checks_failing"]),
+            up: names(&[FactName::CommitsMade, FactName::FilesChanged, FactName::TestsPassing]),
+            down: names(&[FactName::TestsFailing, FactName::ChecksFailing]),
         };
     };
     let lists = [&progress.value.up, &progress.value.down];
