@@ -6,7 +6,7 @@ use loop_base::value::Value;
 use loop_core::engine::{Call, Ending, Usage};
 use loop_core::facts::{FactName, Simulated};
 use loop_core::report::{Report, Trouble};
-use loop_core::workflow::model::{Protocol, Signal, Workflow};
+use loop_core::workflow::model::{Protocol, Signal, SignalWord, Workflow};
 use std::collections::BTreeMap;
 
 /// A small generator (SplitMix64): good enough to vary behaviour, and the same on every machine.
@@ -88,7 +88,7 @@ impl Dice {
         }
         let words = match wanted {
             Signal::Words(words) => words,
-            Signal::Own | Signal::None => vec!["done".to_owned()],
+            Signal::Own | Signal::None => vec![SignalWord::Done],
         };
         let mut report = Report { found: true, ..Report::default() };
         if self.chance(60) {

@@ -26,7 +26,7 @@ use loop_core::engine::{
 };
 use loop_core::facts::FactName;
 use loop_core::report::Report;
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_store::run::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -235,7 +235,7 @@ impl Sim {
     /// are those that failed before the run began.
     fn check(&self, run: &Run, name: &str, play: &Play) -> CheckResult {
         let before = self.baseline.map_or(0, |(passing, total)| total - passing);
-        let counts = play.tests.filter(|_| name == "tests").map(|(passing, total)| {
+        let counts = play.tests.filter(|_| name == TESTS_CHECK).map(|(passing, total)| {
             let failing = total - passing;
             let named = |it| if it <= before { format!("old {it}") } else { format!("young {it}") };
             Tests { total, passing, failing, skipped: 0, failed: (1..=failing).map(named).collect() }

@@ -5,7 +5,7 @@
 
 use super::graph;
 use super::world::{Reached, call, failure, judgement, onward};
-use crate::engine::{Failure, Item, Judgement, Metric, Source, State, Verdict};
+use crate::engine::{CheckpointKind, Failure, Item, Judgement, Metric, Source, State, Verdict};
 use crate::facts::FactName;
 use crate::workflow::model::{Phase, Protocol, Signal, Workflow};
 use loop_base::value::Value;
@@ -176,7 +176,7 @@ fn settled(phase: &Phase) -> Option<Judgement> {
     let known = |value: Value| Metric { value, source: Source::Engine, claimed: None };
     let metrics = [(FactName::Autonomous, known(true.into())), (FactName::ChecksFailing, known(0u32.into()))];
     let metrics = metrics.map(|(fact, metric)| (fact.name().to_owned(), metric)).into();
-    let checkpoint = judgement(Verdict::Checkpoint("decision".to_owned()));
+    let checkpoint = judgement(Verdict::Checkpoint(CheckpointKind::Decision));
     (phase.report == Protocol::ExitSignal).then_some(Judgement { metrics, ..checkpoint })
 }
 

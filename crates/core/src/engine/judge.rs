@@ -7,22 +7,19 @@ use super::event::{Ending, Judgement, Step, Verdict};
 use super::evidence::Evidence;
 use super::failure::{error_of, is_silent};
 use super::metrics::{Metrics, Source, broken_checks, failing_checks, gather};
+use super::question::CheckpointKind;
 use super::state::{State, Turn};
 use crate::facts::FactName;
 use crate::workflow::condition::Truth;
-use crate::workflow::model::{Phase, Protocol, Signal, Workflow};
+use crate::workflow::model::{Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
-
-/// The checkpoint of a phase that has only the merge of its pull request left to wait for.
-pub(super) const MERGE: &str = "merge";
-
 pub(super) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &Evidence) -> Judgement {
     let phase = &workflow.phases[turn.call.phase];
     let report = &turn.ended.report;
     let (metrics, green_runs) = gather(workflow, phase, state, report, evidence);
     let call_ok = turn.ended.ending == Ending::Done;
     let exit = exit_truth(phase, &metrics, evidence);
-    let signal = call_ok && signalled(&phase.signal, report.signal.as_deref());
+    let signal = call_ok && signalled(&phase.signal, report.signal.as_ref());
     let error = error_of(phase, turn, evidence);
 
     let false_claim = false_claim(turn, evidence);
@@ -113,7 +110,7 @@ fn verdict(
         return Verdict::Leave;
     }
     if done_well && holds && signal && is_left_by_a_merge(phase, metrics) {
-        return Verdict::Checkpoint(MERGE.to_owned());
+        return Verdict::Checkpoint(CheckpointKind::Merge);
     }
     once_more
 }
@@ -128,11 +125,11 @@ fn fixed(workflow: &Workflow, turn: &Turn) -> Verdict {
 }
 
 /// An agent that stops at a checkpoint says which, in place of a signal.
-fn checkpoint(phase: &Phase, turn: &Turn) -> Option<String> {
+fn checkpoint(phase: &Phase, turn: &Turn) -> Option<CheckpointKind> {
     let report = &turn.ended.report;
     match report.metrics.get("checkpoint") {
         Some(Value::Text(kind)) if report.signal.is_none() && phase.report == Protocol::ExitSignal => {
-            Some(kind.clone())
+            Some(kind.clone().into())
         }
         Some(_) | None => None,
     }
@@ -191,13 +188,11 @@ fn exit_truth(phase: &Phase, metrics: &Metrics, evidence: &Evidence) -> Truth {
     }
 }
 
-fn signalled(wanted: &Signal, given: Option<&str>) -> bool {
+fn signalled(wanted: &Signal, given: Option<&SignalWord>) -> bool {
     match wanted {
         Signal::None => true,
         Signal::Own => given.is_some(),
-        Signal::Words(words) => {
-            given.is_some_and(|it| words.iter().any(|word| word.eq_ignore_ascii_case(it)))
-        }
+        Signal::Words(words) => given.is_some_and(|it| words.iter().any(|word| word.is(it))),
     }
 }
 

@@ -8,7 +8,7 @@ use super::evidence::{CheckOutcome, CheckResult, Evidence, Tests};
 use super::state::State;
 use crate::facts::{Claim, FactName};
 use crate::report::Report;
-use crate::workflow::model::{Phase, Workflow};
+use crate::workflow::model::{Phase, TESTS_CHECK, Workflow};
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ pub(super) fn gather(
         put_fact(&mut metrics, FactName::Autonomous, workflow.is_autonomous().into(), Source::Engine);
     }
     if let Some(signal) = &report.signal {
-        put_fact(&mut metrics, FactName::Signal, signal.as_str().into(), Source::Engine);
+        put_fact(&mut metrics, FactName::Signal, signal.word().into(), Source::Engine);
     }
     let failing = failing_checks(phase, &evidence.results).count();
     put_fact(&mut metrics, FactName::ChecksFailing, failing.into(), Source::Engine);
@@ -182,7 +182,7 @@ fn put(metrics: &mut Metrics, name: &str, value: Value, source: Source) {
 fn green_runs(workflow: &Workflow, before: u32, results: &[CheckResult]) -> u32 {
     let counted = |it: &&CheckResult| {
         it.counts.is_some()
-            || it.name == "tests"
+            || it.name == TESTS_CHECK
             || workflow.checks.get(&it.name).is_some_and(|check| 1 < check.repeat)
     };
     let mut added = None;
@@ -252,6 +252,7 @@ mod tests {
     use crate::engine::{Event, Opening};
     use crate::facts::{Claim, FactName, Supplier};
     use crate::report::Report;
+    use crate::workflow::model::SignalWord;
     use crate::workflow::resolve::{self, Layers, resolve};
     use loop_base::time::Timestamp;
     use loop_base::value::Value;
@@ -286,7 +287,7 @@ mod tests {
         state.apply(&workflow, Timestamp(0), &Event::Opened(opening));
         let own = ["mood", "pages", "touches_water", "tests_ok"];
         let names = FactName::ALL.iter().map(|it| it.name()).chain(own);
-        let mut report = Report { found: true, signal: Some("done".to_owned()), ..Report::default() };
+        let mut report = Report { found: true, signal: Some(SignalWord::Done), ..Report::default() };
         report.metrics = names.map(|it| (it.to_owned(), Value::from("claimed"))).collect();
         gather(&workflow, &workflow.phases[0], &state, &report, evidence).0
     }
