@@ -17,6 +17,8 @@ mod hook;
 
 mod sim;
 
+mod desk;
+
 mod cli;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The questions of `loop setup` on a terminal: which preset, which agent, which checks. Enter takes
 //! what was found, a dash takes nothing, the end of input leaves everything as it is.
 
-use super::trouble::meant;
+use crate::desk::meant;
 use crate::measure::detect::Found;
 use loop_base::text::sanitise;
 use loop_core::agents;

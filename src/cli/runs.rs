@@ -2,6 +2,7 @@
 
 use super::status::ago;
 use super::{Context, ask};
+use crate::desk::named;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
 use crate::world::trim_logs;
@@ -37,7 +38,7 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.home_to_look_at()? else {
+    let Some(home) = context.caller.home_to_look_at()? else {
         println!("{}", if context.json { "[]" } else { "no runs" });
         return Ok(0);
     };
@@ -117,7 +118,7 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
     let what = format!("{}, {}", counted(found.len(), "run"), bytes(weight));
     if flags.dry_run {
         for (row, size) in &found {
-            println!("{}", sanitise(&format!("{}  {}", super::context::named(row), bytes(*size))));
+            println!("{}", sanitise(&format!("{}  {}", named(row), bytes(*size))));
         }
         println!("would be deleted: {what}");
         return Ok(0);

@@ -1,8 +1,8 @@
 //! What `loop setup plan` adds to `.planning/`: the `loop` section of `config.json`, with everything
 //! else in it kept as it is, and `LEARNINGS.md`, which agents append to and people tidy up.
 
-use super::Trouble;
-use super::setup::Wanted;
+use super::new_files::Wanted;
+use crate::desk::Refusal;
 use crate::measure::detect::Found;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<Wanted>> {
         return Ok(Some(Wanted { path, text, replaces: false }));
     }
     let broken = |why: String| {
-        Trouble::usage(
+        Refusal::usage(
             format!(".planning/config.json {why}; it was left as it is"),
             "mend it, then loop setup plan",
         )

@@ -1,8 +1,10 @@
 //! Where a run works: in the user's own tree, or in a worktree that is planned here, before anything
 //! of it is made. A run that goes on must find its place as it left it.
 
-use super::Trouble;
-use super::work::Input;
+use super::caller::load;
+use super::input::Input;
+use super::refusal::Refusal;
+use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::now;
@@ -17,7 +19,7 @@ use std::path::{Path, PathBuf};
 const SLUG_MOST: usize = 40;
 
 /// Plans the worktree of a run, where its workflow works in one.
-pub(super) fn plan(
+pub(crate) fn plan(
     git: &Git,
     workflow: &Workflow,
     input: &Input,
@@ -31,7 +33,7 @@ pub(super) fn plan(
 }
 
 /// A document inside of the tree is the one inside of the worktree, which the agent reads and ticks.
-pub(super) fn inside(opening: Opening, plan: Option<&Worktree>) -> Opening {
+pub(crate) fn inside(opening: Opening, plan: Option<&Worktree>) -> Opening {
     let Some(plan) = plan else { return opening };
     let moved = opening.path.as_ref().and_then(|it| {
         let inside = Path::new(it).strip_prefix(&plan.root).ok()?;
@@ -41,45 +43,34 @@ pub(super) fn inside(opening: Opening, plan: Option<&Worktree>) -> Opening {
 }
 
 /// Finds the place of a run that goes on, or halts the run.
-pub(super) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
     let Some(plan) = run.state.opening.worktree.clone() else { return Ok(PathBuf::from(place)) };
     let found = match run.state.place {
         Some(_) => worktree::verify(&plan),
         None => worktree::reserve(&plan),
     };
     if let Err(error) = found {
-        run.record(now(), Event::Held(Hold { kind: HoldKind::Halted, reason: error.text.clone() }));
+        let hold = Hold { kind: HoldKind::Halted, reason: error.text.clone() };
+        drive::note(run, [(now(), Event::Held(hold))]);
         run.commit()?;
-        return Err(Trouble { text: error.text, next: Some(error.next), exit: 4 }.into());
+        return Err(Refusal { text: error.text, next: Some(error.next), exit: 4 }.into());
     }
     Ok(PathBuf::from(&plan.place))
 }
 
 /// A run stays where it began.
-pub(super) fn refuse_move(home: &Home, row: &Row, worktree: bool) -> anyhow::Result<()> {
+pub(crate) fn refuse_move(home: &Home, row: &Row, worktree: bool) -> anyhow::Result<()> {
     if !worktree {
         return Ok(());
     }
-    let (workflow, _) = super::status::load(home, row)?;
+    let (workflow, _) = load(home, row)?;
     match workflow.workspace.at {
         Place::Worktree => Ok(()),
-        Place::Here => Err(Trouble::usage(
+        Place::Here => Err(Refusal::usage(
             format!("run {} works in {}, not in a worktree", &row.id[..8], row.place),
             "go on without --worktree, or --fresh begins another run",
         )),
     }
-}
-
-/// Makes the worktree of a run that is opened and not driven.
-pub(super) fn make(run: &mut Run) -> anyhow::Result<()> {
-    let Some(plan) = run.state.opening.worktree.clone() else { return Ok(()) };
-    run.record(now(), Event::Began(loop_core::engine::Effect::Workspace));
-    run.commit()?;
-    worktree::ensure(&plan, &run.id, &run.folder().join("git"))?;
-    worktree::bring(&plan, run.state.opening.path.as_deref().map(Path::new))?;
-    run.record(now(), Event::Placed { place: plan.place, branch: Some(plan.branch) });
-    run.commit()?;
-    Ok(())
 }
 
 /// Fills the branch's template. What people wrote comes in as plain words with dashes, so nothing of
@@ -93,7 +84,7 @@ fn branch(template: &str, input: &str, run: &str) -> anyhow::Result<String> {
         job => context! { id => &slug, slug => &slug },
     };
     minijinja::Environment::new().render_str(template, values).map_err(|error| {
-        Trouble::usage(
+        Refusal::usage(
             format!("the branch \"{template}\" of [workspace] is not a template: {error}"),
             "it may name run, input and job.slug",
         )

@@ -4,12 +4,14 @@
 //!
 //! A reloaded workflow has the same phases, because everything that was recorded names them.
 
-use super::context::Context;
-use super::flags::RunFlags;
-use super::{Trouble, choose, furnish, status};
+use super::caller::{Caller, load};
+use super::note::Note;
+use super::refusal::{Refusal, meant};
+use super::request::Request;
+use super::{choose_workflow, prepare};
+use crate::drive;
 use crate::world::wait::now;
-use loop_base::text::sanitise;
-use loop_core::engine::{QuestionKind, State};
+use loop_core::engine::{Event, QuestionKind, State};
 use loop_core::workflow::model::Workflow;
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -21,55 +23,58 @@ use std::rc::Rc;
 const NAMED_MOST: usize = 12;
 
 /// Takes what a person wants changed before a run goes on, and says what they may want to know.
-pub(super) fn before_going_on(
-    context: &Context,
+pub(crate) fn before_going_on(
+    caller: &Caller,
     home: &Rc<Home>,
     row: &Row,
-    flags: &RunFlags,
+    request: &Request,
+    notes: &mut Vec<Note>,
 ) -> anyhow::Result<()> {
+    let mut say = |text: String| notes.push(Note::for_people(text));
     if home.holder(&row.id).is_some() {
         return Ok(());
     }
-    let (kept, state) = status::load(home, row)?;
+    let (kept, state) = load(home, row)?;
     let mut workflow = kept.clone();
     let mut keys = Vec::new();
-    match written(&kept, Path::new(&row.project)) {
-        Err(error) if flags.reload => return Err(error),
-        Err(error) => say(context, &format!("the workflow file cannot be taken: {error:#}")),
+    match written(caller, &kept, Path::new(&row.project)) {
+        Err(error) if request.reload => return Err(error),
+        Err(error) => say(format!("the workflow file cannot be taken: {error:#}")),
         Ok(files) => {
             let changed = differences(&kept, &files)?;
-            if changed.is_empty() && flags.reload {
-                say(context, "the workflow file says what the run does already");
-            } else if flags.reload {
+            if changed.is_empty() && request.reload {
+                say("the workflow file says what the run does already".to_owned());
+            } else if request.reload {
                 refuse_another_shape(&kept, &files, &state)?;
                 (workflow, keys) = (files, changed);
             } else if !changed.is_empty() {
-                say(context, &format!("the workflow file has changed: {}", listed(&changed)));
-                say(context, "this run keeps what it was opened with; --reload takes the file");
+                say(format!("the workflow file has changed: {}", listed(&changed)));
+                say("this run keeps what it was opened with; --reload takes the file".to_owned());
             }
         }
     }
-    keys.extend(given(context, flags, &mut workflow)?);
-    refuse_what_is_settled(flags, &state)?;
+    keys.extend(given(caller, request, &mut workflow)?);
+    refuse_what_is_settled(request, &state)?;
     if keys.is_empty() {
         return Ok(());
     }
-    furnish::refuse_endless(&workflow)?;
+    prepare::refuse_endless(&workflow)?;
     if state.session.is_none() {
-        furnish::choose_agent(&mut workflow)?;
+        prepare::choose_agent(&mut workflow)?;
     }
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
-    say(context, &format!("changed: {}", listed(&keys)));
-    run.reload(now(), workflow, keys);
+    say(format!("changed: {}", listed(&keys)));
+    run.take_workflow(workflow);
+    drive::note(&mut run, [(now(), Event::Reloaded { keys })]);
     run.commit()?;
     Ok(())
 }
 
 /// Returns the workflow as the files say it now. What was found in the project or on the machine
 /// when the run was opened stays as it was found.
-fn written(kept: &Workflow, project: &Path) -> anyhow::Result<Workflow> {
+fn written(caller: &Caller, kept: &Workflow, project: &Path) -> anyhow::Result<Workflow> {
     let Some(given) = &kept.given else { return Ok(kept.clone()) };
-    let mut files = choose::read(project, given)?;
+    let mut files = choose_workflow::read(&caller.environment, project, given)?;
     for (name, check) in &mut files.checks {
         if let Some(before) = kept.checks.get(name).filter(|_| check.run.is_none()) {
             check.run.clone_from(&before.run);
@@ -84,10 +89,10 @@ fn written(kept: &Workflow, project: &Path) -> anyhow::Result<Workflow> {
     Ok(files)
 }
 
-/// Takes the flags that give a run another value.
-fn given(context: &Context, flags: &RunFlags, workflow: &mut Workflow) -> anyhow::Result<Vec<String>> {
+/// Takes the request that give a run another value.
+fn given(caller: &Caller, request: &Request, workflow: &mut Workflow) -> anyhow::Result<Vec<String>> {
     let before = workflow.clone();
-    let over = choose::overrides(context, flags)?;
+    let over = choose_workflow::overrides(caller, request)?;
     workflow.limits.usd = over.usd.or(workflow.limits.usd);
     workflow.limits.tokens = over.tokens.or(workflow.limits.tokens);
     workflow.limits.time = over.time.or(workflow.limits.time);
@@ -100,8 +105,8 @@ fn given(context: &Context, flags: &RunFlags, workflow: &mut Workflow) -> anyhow
     if let Some(agent) = over.agent.as_ref().filter(|it| **it != workflow.agent.cli) {
         let known = loop_core::agents::KNOWN;
         if !known.contains(&agent.as_str()) {
-            let next = super::trouble::meant(agent, known.iter().copied());
-            return Err(Trouble::usage(format!("no agent is called \"{agent}\""), next));
+            let next = meant(agent, known.iter().copied());
+            return Err(Refusal::usage(format!("no agent is called \"{agent}\""), next));
         }
         workflow.agent.cli.clone_from(agent);
         if over.agent_args.is_none() {
@@ -111,8 +116,8 @@ fn given(context: &Context, flags: &RunFlags, workflow: &mut Workflow) -> anyhow
     for (name, command) in &over.checks {
         let Some(check) = workflow.checks.get_mut(name) else {
             let known = before.checks.keys().map(String::as_str);
-            let next = super::trouble::meant(name, known);
-            return Err(Trouble::usage(format!("this run has no check \"{name}\""), next));
+            let next = meant(name, known);
+            return Err(Refusal::usage(format!("this run has no check \"{name}\""), next));
         };
         check.run = Some(command.clone());
     }
@@ -145,23 +150,23 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
         _ => None,
     };
     let Some(why) = why else { return Ok(()) };
-    Err(Trouble::usage(
+    Err(Refusal::usage(
         format!("{why}; a run that has begun cannot take that"),
         "loop run --fresh begins anew, and without --reload the run goes on as it was",
     ))
 }
 
 /// What is fixed once a run is opened, because it was proven against it.
-fn refuse_what_is_settled(flags: &RunFlags, state: &State) -> anyhow::Result<()> {
+fn refuse_what_is_settled(request: &Request, state: &State) -> anyhow::Result<()> {
     let opening = &state.opening;
     let given = [
-        ("--unverified", flags.unverified && !opening.unverified),
-        ("--promise", flags.promise.is_some() && flags.promise != opening.promise),
-        ("--criteria", flags.criteria.is_some() && flags.criteria != opening.criteria),
+        ("--unverified", request.unverified && !opening.unverified),
+        ("--promise", request.promise.is_some() && request.promise != opening.promise),
+        ("--criteria", request.criteria.is_some() && request.criteria != opening.criteria),
     ];
     match given.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
-        Some((flag, _)) => Err(Trouble::usage(
+        Some((flag, _)) => Err(Refusal::usage(
             format!("{flag} is settled when a run is opened, and this one has begun"),
             "leave it out to go on, or begin anew with --fresh",
         )),
@@ -202,11 +207,5 @@ fn listed(keys: &[String]) -> String {
     match keys.len().saturating_sub(NAMED_MOST) {
         0 => named,
         more => format!("{named} and {more} more"),
-    }
-}
-
-fn say(context: &Context, text: &str) {
-    if !context.quiet && !context.json {
-        eprintln!("{}", sanitise(text));
     }
 }

@@ -2,40 +2,37 @@
 //! checks, and something that could prove the work done. What is missing is said before the first
 //! call.
 
-use super::Trouble;
-use super::flags::RunFlags;
-use super::open::By;
-use super::work::Input;
+use super::input::Input;
+use super::refusal::Refusal;
+use super::request::{By, Request};
 use crate::measure::detect::detect;
 use crate::measure::item_list::unreadable;
 use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
-use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::which::executable;
 use std::path::Path;
 
 /// Gives a workflow everything that a run needs beside its input, or says what is missing.
-pub(super) fn prepare(
+pub(crate) fn prepare(
     workflow: &mut Workflow,
-    flags: &RunFlags,
+    request: &Request,
     project: &Path,
     input: &Input,
-    by: By,
 ) -> anyhow::Result<()> {
     refuse_what_comes_later(workflow)?;
     refuse_endless(workflow)?;
-    refuse_without_criteria(workflow, flags, input)?;
-    if by == By::Us {
+    refuse_without_criteria(workflow, request, input)?;
+    if request.by == By::Us {
         choose_agent(workflow)?;
     }
     fill_checks(workflow, project, input);
-    refuse_unverifiable(workflow, flags, project)
+    refuse_unverifiable(workflow, request, project)
 }
 
 /// Returns what a workflow needs that this version cannot do.
-pub(super) fn comes_later(workflow: &Workflow) -> Option<&'static str> {
+pub(crate) fn comes_later(workflow: &Workflow) -> Option<&'static str> {
     workflow.items.as_ref().and_then(|it| unreadable(&it.from))
 }
 
@@ -43,54 +40,54 @@ pub(super) fn comes_later(workflow: &Workflow) -> Option<&'static str> {
 /// like work that was done.
 fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
     let Some(missing) = comes_later(workflow) else { return Ok(()) };
-    Err(Trouble::usage(
+    Err(Refusal::usage(
         format!("running {} comes with a later version: it needs {missing}", workflow.name),
         "loop check and loop simulate show how it goes",
     ))
 }
 
 /// A workflow whose ways back could follow each other for ever is refused before its first call.
-pub(super) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
+pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     let proof = prove(workflow);
     if proof.ends {
         return Ok(());
     }
     let text = format!("{} may never end: {}", workflow.name, proof.why.join("; "));
-    Err(Trouble::usage(text, "bound it with iterations = N in [limits]; loop check says more"))
+    Err(Refusal::usage(text, "bound it with iterations = N in [limits]; loop check says more"))
 }
 
-pub(super) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
+pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
     if workflow.agent.cli.is_empty() {
         let installed: Vec<&str> =
             agents::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect();
         match installed.as_slice() {
             [only] => workflow.agent.cli = (*only).to_owned(),
             [] => {
-                return Err(Trouble::usage(
+                return Err(Refusal::usage(
                     "no agent is installed that this program knows",
                     "loop run --agent-cmd \"PROGRAM ARGS\"",
                 ));
             }
             several => {
                 let text = format!("several agents are installed: {}", several.join(", "));
-                return Err(Trouble::usage(
+                return Err(Refusal::usage(
                     text,
                     "loop run --agent NAME, or [agent] cli in .loop/workflow.toml",
                 ));
             }
         }
     }
-    let context = agents::Context {
+    let caller = agents::Context {
         model: workflow.agent.model.as_deref(),
         root: rustix::process::geteuid().is_root(),
         find: &|name| executable(name, workflow.agent.env.get("PATH")),
     };
-    let invocation = agents::invocation(&workflow.agent, &context)
-        .map_err(|why| Trouble::usage(why, "install it, or loop run --agent-cmd \"PROGRAM ARGS\""))?;
+    let invocation = agents::invocation(&workflow.agent, &caller)
+        .map_err(|why| Refusal::usage(why, "install it, or loop run --agent-cmd \"PROGRAM ARGS\""))?;
     let program = invocation.argv.first().cloned().unwrap_or_default();
     if executable(&program, workflow.agent.env.get("PATH")).is_none() {
         let text = format!("the agent's program \"{program}\" was not found, or cannot be executed");
-        return Err(Trouble::usage(text, "install it, or name another with --agent-cmd \"PROGRAM ARGS\""));
+        return Err(Refusal::usage(text, "install it, or name another with --agent-cmd \"PROGRAM ARGS\""));
     }
     Ok(())
 }
@@ -121,28 +118,28 @@ fn fill_checks(workflow: &mut Workflow, project: &Path, input: &Input) {
 }
 
 /// A rule that counts criteria holds for nothing where there are none.
-fn refuse_without_criteria(workflow: &Workflow, flags: &RunFlags, input: &Input) -> anyhow::Result<()> {
+fn refuse_without_criteria(workflow: &Workflow, request: &Request, input: &Input) -> anyhow::Result<()> {
     let conditions = workflow.phases.iter().filter_map(|it| it.exit.as_ref());
-    let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == FactName::CriteriaCount.name());
-    if !counts || flags.criteria.is_some() || input::criteria(&input.text).total != 0 {
+    let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == "criteria_count");
+    if !counts || request.criteria.is_some() || input::criteria(&input.text).total != 0 {
         return Ok(());
     }
-    Err(Trouble::usage(
+    Err(Refusal::usage(
         format!("{} lists no success criteria: nothing says when its tests are complete", input.name),
         "add \"- [ ]\" items below a heading \"Success Criteria\", or say how many with --criteria N",
     ))
 }
 
-fn refuse_unverifiable(workflow: &Workflow, flags: &RunFlags, project: &Path) -> anyhow::Result<()> {
+fn refuse_unverifiable(workflow: &Workflow, request: &Request, project: &Path) -> anyhow::Result<()> {
     let used: Vec<&String> = workflow.phases.iter().flat_map(|it| &it.checks).collect();
     let runs = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.run.is_some());
     let counts = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.must_count);
     let nothing = !used.is_empty() && !used.iter().any(|it| runs(&it));
     let uncounted = used.iter().any(|it| counts(&it)) && !used.iter().any(|it| counts(&it) && runs(&it));
-    if flags.unverified || !(nothing || uncounted) {
+    if request.unverified || !(nothing || uncounted) {
         return Ok(());
     }
-    Err(Trouble::usage(
+    Err(Refusal::usage(
         format!("no check found in {}: nothing could prove that the work is done", project.display()),
         "loop run --check tests=\"npm test\", or --unverified to take the agent's word",
     ))

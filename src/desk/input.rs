@@ -1,8 +1,10 @@
 //! What a run works on: a document, a sentence that becomes one, or nothing.
 
-use super::Trouble;
-use super::context::Context;
-use super::flags::RunFlags;
+use super::caller::Caller;
+use super::design_file;
+use super::note::Note;
+use super::refusal::Refusal;
+use super::request::Request;
 use crate::tree::git::Git;
 use loop_base::secret::redact;
 use loop_core::documents::input;
@@ -11,7 +13,7 @@ use loop_core::workflow::model::{InputKind, Workflow};
 use std::path::{Path, PathBuf};
 
 /// What a run works on.
-pub(super) struct Input {
+pub(crate) struct Input {
     /// How it is named, and what makes two runs the same.
     pub name: String,
     /// The other name: a sentence's design, a design's sentence.
@@ -24,19 +26,19 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn find(
-        context: &Context,
-        flags: &RunFlags,
+    pub(crate) fn find(
+        caller: &Caller,
+        request: &Request,
         project: &Path,
         workflow: &mut Workflow,
     ) -> anyhow::Result<Input> {
         let needed = |about: &str| {
-            Trouble::usage(
+            Refusal::usage(
                 format!("{} needs an input: {about}", workflow.name),
                 format!("loop run INPUT --preset {}", workflow.name),
             )
         };
-        let given = flags.input.clone();
+        let given = request.input.clone();
         match workflow.input.kind {
             InputKind::None => Ok(Input {
                 name: String::new(),
@@ -47,18 +49,18 @@ impl Input {
             }),
             InputKind::File => {
                 let name = given.ok_or_else(|| needed(&workflow.input.about))?;
-                Input::document(context, project, &name)
+                Input::document(caller, project, &name)
             }
             InputKind::Design => match given {
-                Some(name) if looks_like_a_file(&context.dir().join(&name)) => {
-                    Input::document(context, project, &name)
+                Some(name) if looks_like_a_file(&caller.dir.join(&name)) => {
+                    Input::document(caller, project, &name)
                 }
-                Some(text) => match super::design::of_sentence(project, &text) {
-                    Some(path) => Input::document(context, project, &path.to_string_lossy())?.called(&text),
+                Some(text) => match design_file::of_sentence(project, &text) {
+                    Some(path) => Input::document(caller, project, &path.to_string_lossy())?.called(&text),
                     None => Input::sentence(text),
                 },
-                None => match super::design::newest(project) {
-                    Some(path) => Input::document(context, project, &path.to_string_lossy()),
+                None => match design_file::newest(project) {
+                    Some(path) => Input::document(caller, project, &path.to_string_lossy()),
                     None => Err(needed(&workflow.input.about)),
                 },
             },
@@ -68,9 +70,9 @@ impl Input {
         }
     }
 
-    pub(super) fn sentence(text: String) -> anyhow::Result<Input> {
+    pub(crate) fn sentence(text: String) -> anyhow::Result<Input> {
         if text.trim().is_empty() {
-            return Err(Trouble::usage("the input is empty", "say what to work on"));
+            return Err(Refusal::usage("the input is empty", "say what to work on"));
         }
         // It is written down wherever the run is named.
         let text = redact(&text).into_owned();
@@ -78,34 +80,39 @@ impl Input {
     }
 
     /// What has no design yet gets one where the workflow works on designs.
-    pub(super) fn into_design(
+    pub(crate) fn into_design(
         self,
-        context: &Context,
+        caller: &Caller,
         project: &Path,
         git: &Git,
         workflow: &Workflow,
+        notes: &mut Vec<Note>,
     ) -> anyhow::Result<Input> {
         if workflow.input.kind != InputKind::Design || self.path.is_some() {
             return Ok(self);
         }
-        let path = super::design::for_sentence(context, project, &self.text)?;
+        let path = design_file::for_sentence(project, &self.text)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        notes.push(Note::usual(format!(
+            "the sentence became {name}; loop design and loop refine make a better one"
+        )));
         if let Ok(inside) = path.strip_prefix(git.work_tree()) {
             // Nobody has asked for a file, so none is to be committed or in the way.
             git.exclude(&[&format!("/{}", inside.display())])?;
         }
-        Input::document(context, project, &path.to_string_lossy())?.called(&self.name)
+        Input::document(caller, project, &path.to_string_lossy())?.called(&self.name)
     }
 
     /// The document of a sentence goes by the sentence.
-    pub(super) fn called(self, sentence: &str) -> anyhow::Result<Input> {
+    pub(crate) fn called(self, sentence: &str) -> anyhow::Result<Input> {
         let document = Some(self.name);
         Ok(Input { alias: document.clone(), document, name: redact(sentence).into_owned(), ..self })
     }
 
-    pub(super) fn document(context: &Context, project: &Path, name: &str) -> anyhow::Result<Input> {
-        let path = context.dir().join(name);
+    pub(crate) fn document(caller: &Caller, project: &Path, name: &str) -> anyhow::Result<Input> {
+        let path = caller.dir.join(name);
         let unreadable =
-            |why: String| Trouble::usage(format!("{name} {why}"), "name a text file that can be read");
+            |why: String| Refusal::usage(format!("{name} {why}"), "name a text file that can be read");
         let meta =
             std::fs::metadata(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
         if !meta.is_file() {
@@ -130,17 +137,17 @@ impl Input {
         })
     }
 
-    pub(super) fn opening(&self, flags: &RunFlags, workflow: &Workflow) -> Opening {
+    pub(crate) fn opening(&self, request: &Request, workflow: &Workflow) -> Opening {
         let found = input::criteria(&self.text).total;
         let lock = self.path.as_ref().filter(|_| workflow.input.lock).map(|_| input::lock(&self.text));
-        let promise = flags.promise.clone().unwrap_or_else(|| input::promise(&self.text).to_owned());
+        let promise = request.promise.clone().unwrap_or_else(|| input::promise(&self.text).to_owned());
         Opening {
             input: self.name.clone(),
             document: self.document.clone(),
             path: self.path.as_ref().map(|it| it.to_string_lossy().into_owned()),
             promise: Some(promise),
-            criteria: flags.criteria.or((found != 0).then_some(found)),
-            unverified: flags.unverified,
+            criteria: request.criteria.or((found != 0).then_some(found)),
+            unverified: request.unverified,
             lock,
             worktree: None,
             imported: false,
