@@ -1,0 +1,108 @@
+//! The proof as `status --json` and the record show it. Lists are bounded; `more` says how many
+//! entries each of them leaves out.
+
+use crate::finding::{Finding, Waiver};
+use crate::ids::TestId;
+use crate::overlay::NotJudged;
+use crate::steps::CanaryOutcome;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The most entries of a list in the record: enough to read, small enough for the state.
+pub const LIST_LIMIT: usize = 50;
+
+/// What was proven, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    None,
+    UnchangedGreen,
+    Approved,
+    NewTest,
+    RedToGreen,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    pub level: Level,
+    pub tree: String,
+    pub commit: Option<String>,
+    pub red_to_green: Vec<ProvenTest>,
+    pub new_tests: Vec<NewTest>,
+    /// The number of tests that were green on the baseline and are green with their original text.
+    pub still_green: u32,
+    pub not_judged: Vec<NotJudged>,
+    pub not_reproducible: Vec<Unreproducible>,
+    pub checks: Vec<CheckRecord>,
+    pub waived: Vec<WaivedFinding>,
+    pub findings: Vec<Finding>,
+    pub cost_s: f64,
+    /// A waiver took the ground from the proof: it completes, but is not verified.
+    pub weakened: bool,
+    /// Tests that were red and green on the same tree.
+    pub flaky: Vec<TestId>,
+    pub notes: Vec<String>,
+    /// How many entries each bounded list leaves out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub more: BTreeMap<String, usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvenTest {
+    #[serde(flatten)]
+    pub id: TestId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewTest {
+    #[serde(flatten)]
+    pub id: TestId,
+    /// On the baseline's code it could not even be built, which is weaker evidence.
+    pub only_build_failed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreproducible {
+    #[serde(flatten)]
+    pub id: TestId,
+    pub why: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaivedFinding {
+    #[serde(flatten)]
+    pub finding: Finding,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// One check in the steps of the proof.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRecord {
+    pub name: String,
+    pub baseline: CheckState,
+    pub clean: CheckState,
+    pub overlay: CheckState,
+    pub old_code: CheckState,
+    pub canary: CanaryOutcome,
+    /// Tests that ran in the clean checkout of the final tree.
+    pub tests: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckState {
+    Green,
+    Red,
+    NotStarted,
+    Interrupted,
+    NotRun,
+}
+
+impl Proof {
+    /// Tells whether a completed run with this proof is verified.
+    pub fn verified(&self) -> bool {
+        self.level >= Level::Approved && self.findings.is_empty() && !self.weakened
+    }
+}
