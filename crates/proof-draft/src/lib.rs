@@ -12,6 +12,7 @@ mod environment;
 mod finding;
 mod hunks;
 mod ids;
+mod locate;
 mod overlay;
 mod parts;
 mod protected;
@@ -21,12 +22,15 @@ mod record;
 mod rust_tests;
 mod sentence;
 mod steps;
+#[cfg(test)]
+mod testing;
 
 pub use canary::{Canary, CanaryPlan, canaries, canary_seen, without_canary};
 pub use conclude::{Evidence, conclude};
 pub use environment::{IdFile, id_environment, id_files};
 pub use finding::{Finding, FindingKind, Waiver};
 pub use ids::{Exit, IdHash, Listing, Outcome, Results, TestId};
+pub use locate::ProtectedChange;
 pub use overlay::{
     Action, Change, Contents, Direction, NotJudged, OverlayPlan, Side, plan_overlay, retry_without,
 };
