@@ -178,13 +178,22 @@ fn java_script(path: &str, text: &str, word: &str) -> Option<String> {
     }
     // jest, mocha, jasmine and vitest with globals all know `it`; other files get none. The assertion
     // is the one that the file uses itself, because that is what could have been patched.
-    let calls = ["it(", "test(", "describe(", "it.each", "test.each"];
     let asserts = [".toBe(", ".toEqual(", ".toStrictEqual("].iter().any(|it| text.contains(it));
     let fails = match asserts {
         true => format!("expect('{word}').toBe('')"),
         false => format!("throw new Error('{word}')"),
     };
-    calls.iter().any(|it| text.contains(it)).then(|| format!("it('{word}', () => {{ {fails} }});"))
+    let has_tests = ["it", "test", "describe"].iter().any(|it| calls(text, it));
+    has_tests.then(|| format!("it('{word}', () => {{ {fails} }});"))
+}
+
+/// Tells whether a text calls a global function, `it(` or `it.each`, and not `emit(` or `a.it(`.
+fn calls(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let is_own = !before.is_some_and(|it| it.is_alphanumeric() || "_$.'\"".contains(it));
+        is_own && text[at + name.len()..].starts_with(['(', '.'])
+    })
 }
 
 fn java(text: &str, word: &str) -> Option<String> {
@@ -240,7 +249,7 @@ mod tests {
             ("tests/helper.py", "x = 1\n"),
             ("src/lib.rs", "fn a() {}\n"),
             ("check.sh", "true\n"),
-            ("a.js", "let a;\n"),
+            ("a.js", "emit(a.test())\n"),
         ] {
             assert_eq!(one(path, text), None, "{path}");
         }

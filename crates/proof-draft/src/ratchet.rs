@@ -107,8 +107,8 @@ mod tests {
             ],
             notes: vec!["tests: c was passing at the opening and is gone".to_owned()],
         };
-        assert_eq!(ratchet(&[opening.clone()], &[now]), expected);
-        assert_eq!(ratchet(&[opening.clone()], &[opening]), Ratchet::default());
+        assert_eq!(ratchet(std::slice::from_ref(&opening), &[now]), expected);
+        assert_eq!(ratchet(std::slice::from_ref(&opening), &[opening]), Ratchet::default());
     }
 
     #[test]
@@ -116,9 +116,9 @@ mod tests {
         let opening = results("tests", Exit::Green, &[("a", P), ("b", P), ("c", P)]);
         let line = vec!["tests: 0 tests ran, 3 ran at the opening".to_owned()];
         let emptied = results("tests", Exit::Green, &[]);
-        assert_eq!(ratchet(&[opening.clone()], &[emptied]).not_done, line);
+        assert_eq!(ratchet(std::slice::from_ref(&opening), &[emptied]).not_done, line);
         let silenced = Results::by_exit("tests", Exit::Green);
-        assert_eq!(ratchet(&[opening.clone()], &[silenced]).not_done, line);
+        assert_eq!(ratchet(std::slice::from_ref(&opening), &[silenced]).not_done, line);
         let broken = Results { build_failed: true, complete: false, ..results("tests", Exit::Red, &[]) };
         let expected = ["tests: the tests do not build, 3 tests ran at the opening"];
         assert_eq!(ratchet(&[opening], &[broken]).not_done, expected);

@@ -411,8 +411,8 @@ fn literal(rest: &str) -> Option<Option<usize>> {
         let end = body.find(&close)?;
         return Some(Some(prefix.len() + hashes + 1 + end + close.len()));
     }
-    if after.starts_with('"') {
-        return quoted(&after[1..], b'"').map(|it| Some(prefix.len() + 1 + it));
+    if let Some(body) = after.strip_prefix('"') {
+        return quoted(body, b'"').map(|it| Some(prefix.len() + 1 + it));
     }
     // A quote begins a character if it is escaped or closed behind one character; else a lifetime.
     let body = &after[1..];
