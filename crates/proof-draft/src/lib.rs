@@ -19,6 +19,7 @@ mod protected;
 mod ratchet;
 mod readers;
 mod record;
+mod rust_lexer;
 mod rust_tests;
 mod sentence;
 mod steps;

@@ -108,7 +108,10 @@ mod tests {
             notes: vec!["tests: c was passing at the opening and is gone".to_owned()],
         };
         assert_eq!(ratchet(std::slice::from_ref(&opening), &[now]), expected);
-        assert_eq!(ratchet(std::slice::from_ref(&opening), &[opening]), Ratchet::default());
+        assert_eq!(
+            ratchet(std::slice::from_ref(&opening), std::slice::from_ref(&opening)),
+            Ratchet::default()
+        );
     }
 
     #[test]

@@ -3,6 +3,11 @@
 //! original text, what is gone), then on the old code (what a new test shows). What is red on the
 //! baseline and on the final tree says nothing, and what is flaky counts for nothing.
 
+mod new_tests;
+mod original_tests;
+#[cfg(test)]
+mod tests;
+
 use crate::finding::{Finding, FindingKind, Waiver};
 use crate::ids::{Exit, Listing, Outcome, Results, TestId};
 use crate::locate::{ProtectedChange, file_of};
@@ -225,114 +230,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// E against A0: green before must be green with its original text, red must not be gone.
-    fn judge_overlay(&mut self, check: &Check<'_>) {
-        let Some(overlay) = check.overlay.as_ref().filter(|_| !self.overlay_is_clean) else { return };
-        let before = check.before.as_ref();
-        let was = |name: &str| before.and_then(|it| it.outcome(name));
-        let mut explained = false;
-        for name in overlay.names(Outcome::Failed) {
-            let id = overlay.id(name);
-            let red_in_clean = check.clean.outcome(name) == Some(Outcome::Failed);
-            explained = true;
-            // An added test that a later try of the overlay kept is not the baseline's.
-            let added =
-                was(name).is_none() && before.is_some_and(|it| it.listing == Listing::All && it.complete);
-            if red_in_clean || added || self.is_flaky(&id) {
-                continue;
-            }
-            match was(name) {
-                Some(Outcome::Failed) => {
-                    let what = "failed at the opening and still fails with its original text";
-                    self.find_test(FindingKind::StillRed, Step::Overlay, &id, what);
-                }
-                Some(Outcome::Passed) => {
-                    let what = "passed at the opening and fails with its original text";
-                    self.find_test(FindingKind::ChangedTest, Step::Overlay, &id, what);
-                }
-                Some(Outcome::Skipped) | None => {
-                    let what = "fails with its original text and passes as the run left it";
-                    self.find_test(FindingKind::ChangedTest, Step::Overlay, &id, what);
-                }
-            }
-        }
-        for name in overlay.names(Outcome::Skipped) {
-            if matches!(was(name), Some(Outcome::Passed | Outcome::Failed)) {
-                let what = "ran at the opening and is skipped now, even with its original text";
-                self.find_test(FindingKind::Skipped, Step::Overlay, &overlay.id(name), what);
-            }
-        }
-        // What did not build was left out of the last try and is named as not judged.
-        let left_out = overlay.build_failed && !self.evidence.not_judged.is_empty();
-        if overlay.exit != Exit::Green && check.clean.exit == Exit::Green && !explained && !left_out {
-            let what = match overlay.build_failed {
-                true => "does not build with the original tests",
-                false => "is red with the original tests and check files",
-            };
-            self.find(Finding::of_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what));
-        }
-    }
-
-    /// Tests that the baseline had and that are gone now.
-    fn judge_gone(&mut self, check: &Check<'_>) {
-        let Some(before) = &check.before else { return };
-        let overlay = check.overlay.as_ref();
-        for (name, outcome) in before.ids.iter().filter(|(_, it)| **it != Outcome::Skipped) {
-            let id = before.id(name);
-            if self.is_flaky(&id) || self.is_not_judged(name) {
-                continue;
-            }
-            let in_clean = check.clean.outcome(name);
-            let in_overlay = overlay.and_then(|it| it.outcome(name));
-            let word = if *outcome == Outcome::Failed { "failed" } else { "passed" };
-            let shown = |it: &Results| it.listing == Listing::All && it.complete;
-            if in_overlay.is_none() && overlay.is_some_and(shown) {
-                let what = match in_clean {
-                    Some(_) => format!("{word} at the opening and does not run with its original text"),
-                    None => format!("{word} at the opening and is gone"),
-                };
-                self.find_test(FindingKind::Vanished, Step::Overlay, &id, &what);
-            } else if in_clean.is_none() && shown(&check.clean) {
-                match in_overlay {
-                    Some(Outcome::Passed) => {
-                        self.notes.push(format!("{name} is gone; its original text still passes"));
-                    }
-                    Some(Outcome::Failed | Outcome::Skipped) => {}
-                    None => {
-                        let what = format!("{word} at the opening, is gone and could not be judged");
-                        self.find_test(FindingKind::Vanished, Step::Clean, &id, &what);
-                    }
-                }
-            }
-        }
-        self.judge_numbers(check, before);
-    }
-
-    /// Where tests are not named, fewer of them, or more skipped ones, are all that can be seen.
-    fn judge_numbers(&mut self, check: &Check<'_>, before: &Results) {
-        let Some(judged) = check.overlay.as_ref().or(Some(&check.clean)) else { return };
-        let step = if self.overlay_is_clean || check.overlay.is_none() { Step::Clean } else { Step::Overlay };
-        if before.listing == Listing::All && judged.listing == Listing::All {
-            return;
-        }
-        let (Some(then), Some(ran)) = (before.executed(), judged.executed()) else { return };
-        if step == Step::Overlay && check.clean.executed().is_some_and(|it| it < then) {
-            let now = check.clean.executed().unwrap_or(0);
-            self.notes.push(format!(
-                "{} runs {now} tests, {then} at the opening; the original ones pass",
-                check.name
-            ));
-        }
-        if judged.skipped > before.skipped {
-            let (more, less) = (judged.skipped, before.skipped);
-            let what = format!("skips {more} tests, {less} at the opening");
-            self.find(Finding::of_check(FindingKind::Skipped, step, check.name, &what));
-        } else if ran < then && ran > 0 && judged.complete {
-            let what = format!("runs {ran} tests, {then} at the opening");
-            self.find(Finding::of_check(FindingKind::Vanished, step, check.name, &what));
-        }
-    }
-
     fn judge_red_to_green(&mut self, check: &Check<'_>) {
         let (Some(before), Some(overlay)) = (&check.before, &check.overlay) else { return };
         if !self.is_sound_in_clean(check) {
@@ -368,76 +265,6 @@ impl<'a> Judge<'a> {
         if whole && green && judged {
             self.red_to_green.push(ProvenTest { id: TestId::exit(check.name) });
         }
-    }
-
-    /// F: tests that pass on the final tree and fail, each time, on the baseline's code.
-    fn judge_new_tests(&mut self, check: &Check<'_>) {
-        let Some(step) = &self.old_code else { return };
-        let Some(old_code) = step.check(check.name).cloned() else { return };
-        if step.attempts_of(check.name) < 2 || old_code.exit != Exit::Red || !self.is_sound_in_clean(check) {
-            return;
-        }
-        let proven: BTreeSet<TestId> = self.red_to_green.iter().map(|it| it.id.clone()).collect();
-        let passes = |name: &str| match check.clean.listing {
-            Listing::All => check.clean.outcome(name) == Some(Outcome::Passed),
-            Listing::Failures => check.clean.exit == Exit::Green && check.clean.complete,
-            Listing::Nothing => false,
-        };
-        let mut found: Vec<NewTest> = Vec::new();
-        for name in old_code.names(Outcome::Failed).filter(|it| passes(it)) {
-            found.push(NewTest { id: old_code.id(name), only_build_failed: false });
-        }
-        if found.is_empty() && old_code.build_failed {
-            found = self.unbuilt_tests(check, &old_code);
-        }
-        let before_green = check.before.as_ref().is_some_and(|it| it.exit == Exit::Green);
-        if found.is_empty()
-            && old_code.listing == Listing::Nothing
-            && before_green
-            && check.clean.exit == Exit::Green
-        {
-            found.push(NewTest { id: TestId::exit(check.name), only_build_failed: old_code.build_failed });
-        }
-        found.retain(|it| {
-            !proven.contains(&it.id) && !self.is_flaky(&it.id) && self.is_new_or_changed(check, &it.id)
-        });
-        self.new_tests.extend(found);
-    }
-
-    /// A test that passed on the baseline and whose text did not change shows nothing by failing on a
-    /// mixture of old code and new tests.
-    fn is_new_or_changed(&self, check: &Check<'_>, id: &TestId) -> bool {
-        let passed = check.before.as_ref().is_some_and(|it| it.outcome(&id.name) == Some(Outcome::Passed));
-        !passed || self.is_in_changed_file(&id.name)
-    }
-
-    fn is_in_changed_file(&self, test: &str) -> bool {
-        let changed = &self.evidence.changed_protected;
-        file_of(test, changed).is_some_and(|file| changed.iter().any(|it| it.path == file))
-    }
-
-    /// The final tests do not build on the old code: new ones are evidence, though a weaker one; where
-    /// none are new, those in changed files.
-    fn unbuilt_tests(&self, check: &Check<'_>, old_code: &Results) -> Vec<NewTest> {
-        let was_there = |name: &str| check.before.as_ref().is_some_and(|it| it.outcome(name).is_some());
-        let missing = |name: &&str| old_code.outcome(name).is_none();
-        let of = |name: &str| NewTest { id: check.clean.id(name), only_build_failed: true };
-        let passing: Vec<&str> = check.clean.names(Outcome::Passed).filter(missing).collect();
-        let known_before =
-            check.before.as_ref().is_some_and(|it| it.listing == Listing::All && !it.build_failed);
-        let new: Vec<NewTest> = match known_before {
-            true => passing.iter().filter(|it| !was_there(it)).map(|it| of(it)).collect(),
-            false => Vec::new(),
-        };
-        if !new.is_empty() {
-            return new;
-        }
-        let extended: Vec<NewTest> =
-            passing.iter().filter(|it| self.is_in_changed_file(it)).map(|it| of(it)).collect();
-        if extended.is_empty() && check.clean.listing != Listing::All && check.clean.exit == Exit::Green {
-            return vec![NewTest { id: TestId::exit(check.name), only_build_failed: true }];
-        }
-        extended
     }
 
     fn count_green(&mut self, check: &Check<'_>) {
@@ -566,6 +393,3 @@ impl<'a> Judge<'a> {
 fn explains_red(results: &Results) -> bool {
     results.names(Outcome::Failed).next().is_some()
 }
-
-#[cfg(test)]
-mod tests;
