@@ -25,6 +25,7 @@ mod sentence;
 mod steps;
 #[cfg(test)]
 mod testing;
+mod trees;
 
 pub use canary::{Canary, CanaryPlan, canaries, canary_seen, without_canary};
 pub use conclude::{Evidence, conclude};
@@ -32,12 +33,11 @@ pub use environment::{IdFile, id_environment, id_files};
 pub use finding::{Finding, FindingKind, Waiver};
 pub use ids::{Exit, IdHash, Listing, Outcome, Results, TestId};
 pub use locate::ProtectedChange;
-pub use overlay::{
-    Action, Change, Contents, Direction, NotJudged, OverlayPlan, Side, plan_overlay, retry_without,
-};
+pub use overlay::{Action, NotJudged, OverlayPlan, plan_overlay, retry_without};
 pub use protected::{Class, Mixed, Rules};
 pub use ratchet::{Ratchet, ratchet};
 pub use readers::read_results;
 pub use record::{CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding};
 pub use sentence::{closing_sentence, not_proven_reason};
 pub use steps::{CanaryOutcome, NotRun, Step, StepOutcome, StepRun, needs_repeat, nothing_ran};
+pub use trees::{Change, Contents, Direction, Side};

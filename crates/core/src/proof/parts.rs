@@ -2,9 +2,9 @@
 //! raw text of its top-level keys, because the order of conditional exports has a meaning; TOML is
 //! merged by value; a setup.cfg by sections. A file that cannot be read is refused.
 
-use crate::proof::overlay::Direction;
 use crate::proof::protected::Mixed;
 use crate::proof::rust_tests;
+use crate::proof::trees::Direction;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;

@@ -3,8 +3,8 @@
 //! check commands name, and for Rust by `#[cfg(test)] mod x;`. Names are compared without regard to
 //! case, except where only capitals tell a test from a word (`CartTest.java`, `Latest.java`).
 
-use crate::proof::overlay::{Contents, Side};
 use crate::proof::rust_tests;
+use crate::proof::trees::{Contents, Side};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
