@@ -56,6 +56,23 @@ pub fn main() -> ExitCode {
         host::private::keep_to_ourselves();
         return host::shim::serve(Path::new(run_dir), epoch, launcher);
     }
+    // Its own files in `/proc` have to be its own, so it comes before the next line.
+    if let [_, word, mounts, command @ ..] = &arguments[..]
+        && word == host::proof::MOUNT_WORD
+    {
+        return host::proof::become_command(Path::new(mounts), command);
+    }
     host::private::keep_to_ourselves();
+    if let [_, word, task] = &arguments[..]
+        && word == host::proof::PROVE_WORD
+    {
+        return host::proof::serve(Path::new(task));
+    }
+    #[cfg(debug_assertions)]
+    if let [_, word, words @ ..] = &arguments[..]
+        && word == host::proof::dev::WORD
+    {
+        return host::proof::dev::main(words);
+    }
     cli::main()
 }

@@ -104,6 +104,8 @@ pub(crate) mod thin;
 
 mod checks;
 
+pub(crate) mod proof;
+
 pub(crate) mod facts;
 
 pub(crate) mod items;
