@@ -5,7 +5,7 @@
 
 use super::files::{self, Budget};
 use super::folders::Work;
-use super::opening::{Opening, cargo_home, programs};
+use super::opening::{Opening, cargo_home, program_names};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -133,20 +133,22 @@ fn path(opening: &Opening, work: &Work, seen: &Seen<'_>, left_out: &mut Vec<Stri
             folders.push(seen.tree.join(inside));
             continue;
         }
-        let now = programs(&entry.folder);
-        if now == entry.programs {
+        let names = program_names(&entry.folder);
+        let is_same =
+            |name: &String| entry.programs.get(name).is_some_and(|it| it.is_at(&entry.folder.join(name)));
+        let (same, other): (Vec<String>, Vec<String>) = names.into_iter().partition(is_same);
+        if other.is_empty() {
             folders.push(entry.folder.clone());
             continue;
         }
         let links = work.outside("path").join(number.to_string());
         fs::create_dir_all(&links)?;
-        for (name, state) in &now {
-            let place = entry.folder.join(name);
-            match entry.programs.get(name) {
-                Some(before) if before == state => symlink(&place, links.join(name))?,
-                Some(_) => left_out.push(format!("{} (changed since the opening)", place.display())),
-                None => left_out.push(format!("{} (added since the opening)", place.display())),
-            }
+        for name in same {
+            symlink(entry.folder.join(&name), links.join(name))?;
+        }
+        for name in other {
+            let how = if entry.programs.contains_key(&name) { "changed" } else { "added" };
+            left_out.push(format!("{} ({how} since the opening)", entry.folder.join(name).display()));
         }
         folders.push(links);
     }

@@ -11,7 +11,7 @@ use rustix::fs::{FlockOperation, flock, statvfs};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Checkouts and caches together; a build of a large Rust project has some gigabytes.
@@ -57,10 +57,19 @@ impl Drop for Held {
 }
 
 impl Folders {
-    /// The folder of the project whose repository and working tree these are. It is made.
-    pub(crate) fn open(home: &Path, common_dir: &Path, place: &Path) -> io::Result<Folders> {
+    /// The folder of the project whose repository and working trees these are. It is made.
+    pub(crate) fn open(home: &Path, common_dir: &Path, places: [&Path; 2]) -> io::Result<Folders> {
+        let [place, other] = places;
         let name = files::hash(format!("{}\0{}", common_dir.display(), place.display()).as_bytes());
-        let top = home.join("proof").join(&name[..12]);
+        let home = home.canonicalize()?;
+        // A checkout below the original tree would find the original's dependencies and settings on
+        // the way up, as node, pytest and cargo look for them.
+        let top = if home.starts_with(place) || home.starts_with(other) {
+            elsewhere()?
+        } else {
+            home.join("proof")
+        };
+        let top = top.join(&name[..12]);
         DirBuilder::new().recursive(true).mode(0o700).create(top.join("results"))?;
         Ok(Folders { top })
     }
@@ -179,6 +188,18 @@ impl Folders {
             let _only_a_cache = files::remove(&path.with_extension("logs"));
         }
     }
+}
+
+/// A folder of this user's outside of any home.
+fn elsewhere() -> io::Result<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    let top = PathBuf::from(format!("/var/tmp/loop-proof-{user}"));
+    DirBuilder::new().recursive(true).mode(0o700).create(&top)?;
+    let found = fs::symlink_metadata(&top)?;
+    if !found.is_dir() || found.uid() != user || found.mode() & 0o077 != 0 {
+        return Err(io::Error::other(format!("{} is not a private folder of this user", top.display())));
+    }
+    Ok(top)
 }
 
 /// Removes everything that proofs of a home keep on disk but what a running one uses.

@@ -7,9 +7,7 @@
 //! namespace only; everybody else needs a user namespace around it, in which the user stays who they
 //! are. Where the kernel refuses, the helper says so and nothing is started.
 
-use rustix::mount::{
-    MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
-};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags;
 use serde::{Deserialize, Serialize};

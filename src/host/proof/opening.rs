@@ -85,8 +85,7 @@ pub(crate) struct Opening {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PathEntry {
     pub(super) folder: PathBuf,
-    /// Each program with what tells whether it changed.
-    pub(super) programs: BTreeMap<String, String>,
+    pub(super) programs: BTreeMap<String, Program>,
 }
 
 impl Opening {
@@ -150,23 +149,51 @@ impl Opening {
     }
 }
 
-/// The programs of a folder. A link is known by what it says and by what it leads to.
-pub(super) fn programs(folder: &Path) -> BTreeMap<String, String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
-    entries.filter_map(|it| Some((it.file_name().into_string().ok()?, program(&it.path())?))).collect()
+/// A program in PATH: what the kernel says about it, and for a script the hash of its text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Program {
+    /// A link is known by what it says and by what it leads to.
+    stamp: String,
+    text: Option<String>,
 }
 
-fn program(path: &Path) -> Option<String> {
-    let link = fs::read_link(path).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    let target = fs::metadata(path).ok()?;
-    if !target.is_file() || target.permissions().mode() & 0o111 == 0 {
+impl Program {
+    /// Whether the program at this path is this one still.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        let Some((stamp, length)) = stamp(path) else { return false };
+        stamp == self.stamp || self.text.is_some() && self.text == text(path, length)
+    }
+}
+
+fn programs(folder: &Path) -> BTreeMap<String, Program> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
+    let programs = entries.filter_map(|it| {
+        let (stamp, length) = stamp(&it.path())?;
+        Some((it.file_name().into_string().ok()?, Program { stamp, text: text(&it.path(), length) }))
+    });
+    programs.collect()
+}
+
+/// The names of the programs in a folder.
+pub(super) fn program_names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
+    let programs = entries.filter(|it| stamp(&it.path()).is_some());
+    let mut names: Vec<String> = programs.filter_map(|it| it.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+fn stamp(path: &Path) -> Option<(String, u64)> {
+    let found = fs::metadata(path).ok()?;
+    if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
         return None;
     }
-    let content = if target.len() <= SCRIPT_MOST { files::hash_file(path).ok() } else { None };
-    Some(match content {
-        Some(hash) => format!("{link}|{:o}|{}", target.permissions().mode(), &hash[..32]),
-        None => format!("{link}|{}", files::stamp(&target)),
-    })
+    let link = fs::read_link(path).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    Some((format!("{link}|{}", files::stamp(&found)), found.len()))
+}
+
+fn text(path: &Path, length: u64) -> Option<String> {
+    if length <= SCRIPT_MOST { files::hash_file(path).ok().map(|it| it[..32].to_owned()) } else { None }
 }
 
 pub(super) fn cargo_home(home: &Path) -> PathBuf {

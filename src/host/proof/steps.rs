@@ -50,7 +50,8 @@ impl Prover {
         } else {
             Git::open(&request.borrow_from)?
         };
-        let folders = Folders::open(home, repository.common_dir(), repository.work_tree())?;
+        let folders =
+            Folders::open(home, repository.common_dir(), [repository.work_tree(), borrow_from.work_tree()])?;
         let opening = Opening::read(home, &request.opening)?;
         Ok(Prover { home: home.to_owned(), request, folders, repository, borrow_from, opening })
     }
@@ -396,7 +397,7 @@ impl Prover {
         let homes =
             HOMES.iter().map(|it| self.opening.tool_home(it.variable, it.usual)).filter(|it| it.is_dir());
         let program = std::env::current_exe().ok();
-        homes.chain([self.home.clone()]).chain(program).collect()
+        homes.chain([self.folders.work()]).chain(program).collect()
     }
 
     fn baseline_touched(&self, step: Step) -> Vec<String> {
