@@ -46,7 +46,7 @@ pub(crate) enum Lent {
     Leads(String),
 }
 
-/// The name under which `prepare` is proposed for such a folder.
+/// Whether a path inside a folder is a cache that programs keep there.
 pub(super) fn skips(inside: &Path) -> bool {
     inside.file_name().and_then(|it| it.to_str()).is_some_and(|it| CACHES.contains(&it))
 }
@@ -91,8 +91,10 @@ pub(super) struct Borrowing<'a> {
     pub(super) from: &'a Git,
     /// The folders at the opening.
     pub(super) opening: &'a [Folder],
-    /// Copies that were taken while the folders were as at the opening.
+    /// Copies that A0 took while the folders were as at the opening.
     pub(super) kept: &'a Path,
+    /// This is A0.
+    pub(super) keeps: bool,
     pub(super) checkout: &'a Path,
     /// Whether the checkout will be seen at the path of the tree.
     pub(super) is_mounted: bool,
@@ -104,12 +106,12 @@ pub(super) fn borrow(borrowing: &Borrowing<'_>, budget: &mut Budget) -> io::Resu
     let mut lent = Vec::new();
     for folder in borrowing.opening {
         let kept = borrowing.kept.join(&folder.path);
-        if !is_as_at_opening(&tree.join(&folder.path), folder, &kept, budget)? {
+        let Some(source) = source(&tree.join(&folder.path), folder, &kept, borrowing.keeps, budget)? else {
             lent.push((folder.path.clone(), Lent::Changed));
             continue;
-        }
+        };
         if !borrowing.is_mounted
-            && let Some(file) = leads_into(&kept, &folder.path, tree)?
+            && let Some(file) = leads_into(&source, &folder.path, tree)?
         {
             lent.push((folder.path.clone(), Lent::Leads(file)));
             continue;
@@ -119,7 +121,7 @@ pub(super) fn borrow(borrowing: &Borrowing<'_>, budget: &mut Budget) -> io::Resu
         if fs::symlink_metadata(&target).is_ok() || !leads_through_folders(borrowing.checkout, &folder.path) {
             continue;
         }
-        files::copy(&kept, &target, &skips, budget)?;
+        files::copy(&source, &target, &skips, budget)?;
         if !borrowing.is_mounted {
             repoint_scripts(&target, &tree.join(&folder.path))?;
         }
@@ -131,28 +133,34 @@ pub(super) fn borrow(borrowing: &Borrowing<'_>, budget: &mut Budget) -> io::Resu
     Ok(lent)
 }
 
-/// Whether the folder is as it was, by its fingerprint or else by its content; a copy of it is kept
-/// the first time. The fingerprint is compared after copying too: somebody may work in the tree.
-fn is_as_at_opening(folder: &Path, opening: &Folder, kept: &Path, budget: &mut Budget) -> io::Result<bool> {
+/// Returns where to copy a folder from if it is as it was, by its fingerprint or else by its content.
+/// A0 keeps a copy; later the folder may have been written again with the same content.
+fn source(
+    folder: &Path,
+    opening: &Folder,
+    kept: &Path,
+    keeps: bool,
+    budget: &mut Budget,
+) -> io::Result<Option<PathBuf>> {
     let is_same = || files::fingerprint(folder, &skips).is_ok_and(|it| it == opening.fingerprint);
-    let note =
-        kept.with_file_name(format!("{}.opening", kept.file_name().unwrap_or_default().to_string_lossy()));
-    let has_kept = fs::read_to_string(&note).is_ok_and(|it| it == opening.fingerprint);
-    if has_kept {
-        return Ok(is_same() || folder.is_dir() && files::same(folder, kept, &skips)?);
+    if kept.is_dir() && !keeps {
+        let is_as_before = is_same() || folder.is_dir() && files::same(folder, kept, &skips)?;
+        return Ok(is_as_before.then(|| kept.to_owned()));
     }
     if !is_same() {
-        return Ok(false);
+        return Ok(None);
+    }
+    if !keeps {
+        return Ok(Some(folder.to_owned()));
     }
     files::remove(kept)?;
     let copied = files::copy(folder, kept, &skips, budget);
+    // Somebody may have worked in the folder meanwhile.
     if !is_same() {
         files::remove(kept)?;
-        return Ok(false);
+        return Ok(None);
     }
-    copied?;
-    fs::write(&note, &opening.fingerprint)?;
-    Ok(true)
+    copied.map(|()| Some(kept.to_owned()))
 }
 
 /// Every step of the way to a folder is a folder of the checkout, or not there yet.

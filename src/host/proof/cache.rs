@@ -38,6 +38,16 @@ impl Cache {
         self.folder.join("borrowed")
     }
 
+    /// What tells whether anybody wrote to the cache since A0 did.
+    pub(super) fn fingerprint(&self) -> io::Result<String> {
+        files::fingerprint(&self.folder, &|_| false)
+    }
+
+    /// Removes everything.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        files::remove(&self.folder)
+    }
+
     /// Copies the cache of this key into a work folder; returns whether there was one.
     pub(super) fn lend(&self, key: &str, work: &Work, budget: &mut Budget) -> io::Result<bool> {
         if !self.is_for(key) {

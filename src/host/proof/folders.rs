@@ -170,9 +170,17 @@ impl Folders {
 
     /// What the copies of one step may weigh.
     pub(super) fn budget(&self) -> files::Budget {
+        files::Budget::new(self.most().saturating_sub(files::weigh(&self.cache())))
+    }
+
+    /// Whether the cache leaves no room for a copy of itself.
+    pub(super) fn is_over_limit(&self) -> bool {
+        self.most() / 2 < files::weigh(&self.cache())
+    }
+
+    fn most(&self) -> u64 {
         let disk = statvfs(&self.top).map_or(u64::MAX, |it| it.f_blocks.saturating_mul(it.f_frsize));
-        let used = files::weigh(&self.cache());
-        files::Budget::new(BYTES_MOST.min(disk / DISK_PART).saturating_sub(used))
+        BYTES_MOST.min(disk / DISK_PART)
     }
 
     fn forget_old_results(&self) {

@@ -75,6 +75,8 @@ pub(crate) struct StepResult {
     pub(crate) canary: BTreeMap<String, CanaryOutcome>,
     /// A0 only: the word of this project's canaries. Empty where no test file can carry one.
     pub(crate) canary_word: String,
+    /// A0 only: the fingerprint of the caches that it left.
+    pub(crate) cache: Option<String>,
     pub(crate) not_judged: Vec<NotJudged>,
     pub(crate) changed_protected: Vec<String>,
     /// Dependency folders and what became of them.
@@ -98,6 +100,7 @@ impl StepResult {
             outcome: StepOutcome::NotRun(why),
             canary: BTreeMap::new(),
             canary_word: String::new(),
+            cache: None,
             not_judged: Vec::new(),
             changed_protected: Vec::new(),
             folders: Vec::new(),

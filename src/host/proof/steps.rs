@@ -76,7 +76,8 @@ impl Prover {
         if let Some(known) = self.known(step) {
             return Ok(known);
         }
-        if step != Step::Baseline && self.known(Step::Baseline).is_none() {
+        if step != Step::Baseline && !self.has_baseline() {
+            files::remove(&self.folders.result(&self.request.key(Step::Baseline)))?;
             self.step(Step::Baseline)?;
         }
         contain::become_subreaper()?;
@@ -95,7 +96,7 @@ impl Prover {
         }
         let started = Instant::now();
         let mut result = match step {
-            Step::Baseline => self.baseline(&key)?,
+            Step::Baseline => self.undisturbed_baseline(&key)?,
             Step::Clean => self.clean(&key)?,
             Step::Overlay => self.overlaid(&key)?,
             Step::OldCode => self.old_code(&key)?,
@@ -109,6 +110,15 @@ impl Prover {
         files::remove(&self.folders.work())?;
         drop(held);
         Ok(result)
+    }
+
+    /// Whether A0 was taken and its caches are as it left them. Agents work beside A0 and after it.
+    fn has_baseline(&self) -> bool {
+        let cache = Cache::at(self.folders.cache());
+        self.known(Step::Baseline).is_some_and(|it| match it.cache {
+            Some(left) => cache.fingerprint().is_ok_and(|now| now == left),
+            None => true,
+        })
     }
 
     fn keep(&self, result: &StepResult) -> Result<(), ProofError> {
@@ -132,6 +142,14 @@ impl Prover {
             .ok()
             .and_then(|it| serde_json::from_slice(&it).ok())
             .unwrap_or_default()
+    }
+
+    /// A0 runs beside an agent that could write into its folder. If its tree was changed, it is taken
+    /// once more; what is changed then too, the checks write themselves.
+    fn undisturbed_baseline(&self, key: &str) -> Result<StepResult, ProofError> {
+        let result = self.baseline(key)?;
+        let is_touched = result.run().is_some_and(|it| !it.touched.is_empty());
+        if is_touched { self.baseline(key) } else { Ok(result) }
     }
 
     /// A0: the baseline as it is, then with canaries, then its caches are kept.
@@ -158,8 +176,17 @@ impl Prover {
         let borrowed: Vec<PathBuf> = site.result.folders.iter().map(|(path, _)| path.clone()).collect();
         let run =
             StepRun { tree: self.request.base.clone(), attempts: results(attempts), seconds: 0.0, touched };
-        let (session, result) = site.finish(run)?;
-        Cache::at(self.folders.cache()).take(key, &session.work, &session.seen, &borrowed)?;
+        let (session, mut result) = site.finish(run)?;
+        let cache = Cache::at(self.folders.cache());
+        cache.take(key, &session.work, &session.seen, &borrowed)?;
+        if self.folders.is_over_limit() {
+            cache.remove()?;
+            result.notes.push(
+                "the build is larger than 20 GB or a fifth of the disk, so every step builds anew".to_owned(),
+            );
+        } else {
+            result.cache = Some(cache.fingerprint()?);
+        }
         Ok(result)
     }
 
@@ -371,6 +398,7 @@ impl Prover {
             from: &self.borrow_from,
             opening: &self.opening.folders,
             kept: &cache.borrowed(),
+            keeps: step == Step::Baseline,
             checkout: &work.tree(),
             is_mounted: session.is_mounted,
         };
