@@ -73,6 +73,8 @@ pub struct Results {
     /// The runner got to its end: a test that is not listed was not there. False after a test
     /// process died, a build failed or `cargo test` stopped at the first failing target.
     pub complete: bool,
+    /// A test file or target did not compile or import, so that its tests are missing.
+    pub build_failed: bool,
     /// There were more ids than [`IDS_LIMIT`], so that none are kept.
     pub too_many: bool,
 }
@@ -144,6 +146,7 @@ impl Results {
             failed: 0,
             skipped: 0,
             complete: matches!(exit, Exit::Green | Exit::Red),
+            build_failed: false,
             too_many: false,
         }
     }
