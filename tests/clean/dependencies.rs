@@ -147,3 +147,32 @@ fn only_the_baseline_writes_the_cache() {
         proof.clean(&tree, check).assert_green();
     }
 }
+
+#[test]
+fn a_worktree_borrows_from_the_main_tree_and_is_seen_there() {
+    let project = workspace();
+    let place = project.beside("tree");
+    project.git(&["worktree", "add", "-q", "-b", "side", place.to_str().expect("text")]);
+    let proof = project.open_at(place.clone());
+    let check = format!("test \"$PWD\" = {} && git status && node test.js", project.top().display());
+    proof.baseline(&check).assert_green();
+    write(&place.join("packages/pkg/index.js"), "module.exports = () => 'broken'\n");
+    project.git_in(&place, &["commit", "-qam", "broken"]);
+    let tree = project.git_in(&place, &["rev-parse", "HEAD^{tree}"]);
+    proof.clean(&tree, &check).assert_red();
+}
+
+#[test]
+fn a_cache_that_somebody_wrote_to_is_made_again() {
+    let project = Project::new(&[("a", "1")]);
+    let proof = project.open();
+    let check = "mkdir -p $GOCACHE && test ! -e $GOCACHE/poison";
+    proof.baseline(check).assert_green();
+    let folders = fs::read_dir(project.home.join("proof")).expect("there").flatten().map(|it| it.path());
+    let cache =
+        folders.into_iter().map(|it| it.join("cache/go/build")).find(|it| it.is_dir()).expect("a cache");
+    write(&cache.join("poison"), "");
+    let tree = project.commit();
+    proof.clean(&tree, check).assert_green();
+    assert!(!cache.join("poison").exists());
+}

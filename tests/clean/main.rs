@@ -7,4 +7,5 @@ mod dependencies;
 mod environment;
 mod kills;
 mod project;
+mod steps;
 mod toolchains;

@@ -128,15 +128,22 @@ impl Project {
 
     /// Notes the conditions, as at the opening of a run.
     pub(crate) fn open(&self) -> Proof<'_> {
+        self.open_at(self.top())
+    }
+
+    /// The same for a run in a worktree of the project.
+    pub(crate) fn open_at(&self, place: PathBuf) -> Proof<'_> {
+        let mut command = self.executor();
         let opening =
-            text(self.executor().arg("open").arg(&self.home).arg(self.top()).output().expect("loop"));
+            text(command.arg("open").arg(&self.home).arg(&place).arg(self.top()).output().expect("loop"));
         let base = self.git(&["rev-parse", "HEAD^{tree}"]);
-        Proof { project: self, opening, base, prepare: None, variables: Vec::new() }
+        Proof { project: self, place, opening, base, prepare: None, variables: Vec::new() }
     }
 }
 
 pub(crate) struct Proof<'a> {
     project: &'a Project,
+    place: PathBuf,
     opening: String,
     base: String,
     pub(crate) prepare: Option<String>,
@@ -161,7 +168,7 @@ impl Proof<'_> {
 
     pub(crate) fn command(&self, step: &str, tree: &str, check: &str) -> Command {
         let request = json!({
-            "place": self.project.top(), "borrow_from": self.project.top(),
+            "place": self.place, "borrow_from": self.project.top(),
             "base": self.base, "base_commit": null, "tree": tree, "tree_commit": null,
             "opening": self.opening, "prepare": self.prepare, "variables": self.variables, "protect": [],
             "checks": [{ "name": "tests", "command": check, "prepare": null, "timeout_ms": 300_000 }],

@@ -91,8 +91,8 @@ pub(super) struct Borrowing<'a> {
     pub(super) from: &'a Git,
     /// The folders at the opening.
     pub(super) opening: &'a [Folder],
-    /// Copies that A0 took while the folders were as at the opening.
-    pub(super) kept: &'a Path,
+    /// Copies that A0 took while the folders were as at the opening, if they are still there.
+    pub(super) kept: Option<&'a Path>,
     /// This is A0.
     pub(super) keeps: bool,
     pub(super) checkout: &'a Path,
@@ -105,8 +105,10 @@ pub(super) fn borrow(borrowing: &Borrowing<'_>, budget: &mut Budget) -> io::Resu
     let tree = borrowing.from.work_tree();
     let mut lent = Vec::new();
     for folder in borrowing.opening {
-        let kept = borrowing.kept.join(&folder.path);
-        let Some(source) = source(&tree.join(&folder.path), folder, &kept, borrowing.keeps, budget)? else {
+        let kept = borrowing.kept.map(|it| it.join(&folder.path));
+        let Some(source) =
+            source(&tree.join(&folder.path), folder, kept.as_deref(), borrowing.keeps, budget)?
+        else {
             lent.push((folder.path.clone(), Lent::Changed));
             continue;
         };
@@ -138,21 +140,19 @@ pub(super) fn borrow(borrowing: &Borrowing<'_>, budget: &mut Budget) -> io::Resu
 fn source(
     folder: &Path,
     opening: &Folder,
-    kept: &Path,
+    kept: Option<&Path>,
     keeps: bool,
     budget: &mut Budget,
 ) -> io::Result<Option<PathBuf>> {
     let is_same = || files::fingerprint(folder, &skips).is_ok_and(|it| it == opening.fingerprint);
-    if kept.is_dir() && !keeps {
+    if let Some(kept) = kept.filter(|it| it.is_dir() && !keeps) {
         let is_as_before = is_same() || folder.is_dir() && files::same(folder, kept, &skips)?;
         return Ok(is_as_before.then(|| kept.to_owned()));
     }
     if !is_same() {
         return Ok(None);
     }
-    if !keeps {
-        return Ok(Some(folder.to_owned()));
-    }
+    let Some(kept) = kept.filter(|_| keeps) else { return Ok(Some(folder.to_owned())) };
     files::remove(kept)?;
     let copied = files::copy(folder, kept, &skips, budget);
     // Somebody may have worked in the folder meanwhile.

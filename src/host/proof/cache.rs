@@ -97,7 +97,7 @@ impl Cache {
         if self.is_for(key) { Ok(()) } else { files::remove(&self.folder) }
     }
 
-    fn is_for(&self, key: &str) -> bool {
+    pub(super) fn is_for(&self, key: &str) -> bool {
         fs::read_to_string(self.folder.join(KEY)).is_ok_and(|it| it == key)
     }
 

@@ -2,10 +2,11 @@
 //! PLACE [MAIN]` print the name of the opening's conditions, and `__proof step HOME REQUEST STEP` takes
 //! a step in a prover and prints its result as JSON. Only builds for development have it.
 
+use super::folders::prune;
+use super::opening::Opening;
 use super::pure::Step;
 use super::request::{ProofError, Request};
 use super::steps::Prover;
-use super::{Opening, prune};
 use crate::host::git::Git;
 use std::ffi::OsString;
 use std::fs;

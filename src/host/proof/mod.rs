@@ -31,6 +31,8 @@ mod overlay;
 
 mod touched;
 
+mod site;
+
 mod steps;
 
 mod prover;
@@ -38,10 +40,13 @@ mod prover;
 #[cfg(debug_assertions)]
 pub(crate) mod dev;
 
-pub(crate) use checkout::keep;
-pub(crate) use folders::prune;
+pub(crate) use self::{
+    checkout::keep,
+    folders::prune,
+    opening::Opening,
+    prover::Pending,
+    request::{ProofCheck, ProofError, Request, StepResult},
+    steps::Prover,
+};
 pub(crate) use mount::{WORD as MOUNT_WORD, become_command};
-pub(crate) use opening::Opening;
-pub(crate) use prover::{Pending, WORD as PROVE_WORD, serve};
-pub(crate) use request::{ProofCheck, ProofError, Request, StepResult};
-pub(crate) use steps::Prover;
+pub(crate) use prover::{WORD as PROVE_WORD, serve};

@@ -6,68 +6,93 @@
 use super::super::git::{Git, GitError, is_object_id, single_line};
 use super::checkout::{commit_tree, entries, zero_separated};
 use super::files;
-use super::pure::{Action, Change, Class, OverlayPlan, Rules, Side};
+use super::pure::{Action, Change, Class, Mixed, OverlayPlan, Rules, Side};
 use super::request::{ProofError, Request};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The trees of a request, read with the checkout's git or the user's.
+/// The trees of a request, read with the user's git.
 pub(super) struct Trees<'a> {
     git: &'a Git,
-    base: &'a str,
-    tree: &'a str,
-    /// Every path of either tree.
-    paths: Vec<String>,
+    base: Entries,
+    last: Entries,
+    /// Texts that were read, by object.
+    read: RefCell<HashMap<String, Option<Vec<u8>>>>,
     pub(super) changes: Vec<Change>,
+    /// What the request protects.
     pub(super) rules: Rules,
 }
 
+/// Mode and object of every path of a tree.
+type Entries = BTreeMap<String, (u32, String)>;
+
 impl<'a> Trees<'a> {
     pub(super) fn read(git: &'a Git, request: &'a Request) -> Result<Trees<'a>, ProofError> {
-        let (base, tree) = (request.base.as_str(), request.tree.as_str());
-        assert!(is_object_id(base) && is_object_id(tree), "trees are named by object ids");
-        let mut paths = names(git, base)?;
-        if tree != base {
-            paths.extend(names(git, tree)?);
-            paths.sort();
-            paths.dedup();
-        }
-        let changes = changes(git, base, tree)?;
+        let (base, last) = (request.base.as_str(), request.tree.as_str());
+        assert!(is_object_id(base) && is_object_id(last), "trees are named by object ids");
+        let changes = changes(git, base, last)?;
+        let base = entries_of(git, base)?;
+        let last = if request.tree == request.base { base.clone() } else { entries_of(git, last)? };
+        let nothing = Rules::new(&[], &[], &[], &|_, _| None).map_err(ProofError::Protect)?;
+        let mut trees = Trees { git, base, last, read: RefCell::default(), changes, rules: nothing };
+        trees.rules = trees.protection(request)?;
+        Ok(trees)
+    }
+
+    fn protection(&self, request: &Request) -> Result<Rules, ProofError> {
         let mut commands: Vec<String> = request.checks.iter().map(|it| it.command.clone()).collect();
         commands
             .extend(request.checks.iter().filter_map(|it| it.prepare.clone()).chain(request.prepare.clone()));
-        let rules = Rules::new(&request.protect, &commands, &paths).map_err(ProofError::Protect)?;
-        Ok(Trees { git, base, tree, paths, changes, rules })
+        let paths: Vec<String> = self.base.keys().cloned().collect();
+        let contents = |side, path: &str| self.contents(side, path);
+        Rules::new(&request.protect, &commands, &paths, &contents).map_err(ProofError::Protect)
+    }
+
+    fn side(&self, side: Side) -> &Entries {
+        match side {
+            Side::Base => &self.base,
+            Side::Final => &self.last,
+        }
     }
 
     /// Reads a file of one side.
     pub(super) fn contents(&self, side: Side, path: &str) -> Option<Vec<u8>> {
-        let tree = match side {
-            Side::Base => self.base,
-            Side::Final => self.tree,
-        };
-        self.git.run(["cat-file", "blob", &format!("{tree}:{path}")]).ok()
+        let (mode, id) = self.side(side).get(path).filter(|(mode, _)| *mode != SUBMODULE)?;
+        debug_assert!(0 < *mode);
+        if let Some(known) = self.read.borrow().get(id) {
+            return known.clone();
+        }
+        let text = self.git.run(["cat-file", "blob", id]).ok();
+        self.read.borrow_mut().insert(id.clone(), text.clone());
+        text
     }
 
-    /// Protected files, or files with protected parts, that differ.
+    /// What a path is, on the side that has it.
+    pub(super) fn class(&self, path: &str) -> Class {
+        let mode = self.last.get(path).or(self.base.get(path)).map_or(0, |(mode, _)| *mode);
+        self.rules.classify(path, mode, &|side, path: &str| self.contents(side, path))
+    }
+
+    /// Protected files that differ.
     pub(super) fn changed_protected(&self) -> Vec<String> {
-        let protected = self.changes.iter().filter(|it| match self.rules.classify(&it.path) {
+        let protected = self.changes.iter().filter(|it| match self.class(&it.path) {
             Class::Test | Class::Control => true,
             Class::Mixed(_) | Class::Ordinary => false,
         });
         protected.map(|it| it.path.clone()).collect()
     }
 
-    /// The files that can carry a canary, with their text in this checkout.
+    /// The baseline's files that can carry a canary, with their text in this checkout.
     pub(super) fn carriers(&self, checkout: &Path) -> Vec<(String, String)> {
-        let can_carry = |it: &&String| match self.rules.classify(it) {
-            Class::Test => true,
-            Class::Mixed(super::pure::Mixed::RustSource) => true,
+        let can_carry = |it: &&String| match self.class(it) {
+            Class::Test | Class::Mixed(Mixed::RustSource) => true,
             Class::Mixed(_) | Class::Control | Class::Ordinary => false,
         };
-        let texts = self.paths.iter().filter(can_carry).filter_map(|it| {
+        let texts = self.base.keys().filter(can_carry).filter_map(|it| {
             let place = checkout.join(it);
             is_reached_plainly(checkout, Path::new(it)).then_some(())?;
             Some((it.clone(), String::from_utf8(crate::steady::read(&place, CARRIER_MOST).ok()?).ok()?))
@@ -76,16 +101,25 @@ impl<'a> Trees<'a> {
     }
 }
 
+/// The mode of a submodule, which has no blob.
+const SUBMODULE: u32 = 0o160000;
+
 /// A test file is a text that a person reads.
 const CARRIER_MOST: usize = 1 << 20;
 
 /// A handful of them carry a canary; the rest only says which kinds there are.
 const CARRIERS_MOST: usize = 3000;
 
-fn names(git: &Git, tree: &str) -> Result<Vec<String>, GitError> {
-    let listing = git.run(["ls-tree", "-r", "-z", "--name-only", tree])?;
-    let names = listing.split(|it| *it == 0).filter(|it| !it.is_empty());
-    Ok(names.map(|it| String::from_utf8_lossy(it).into_owned()).collect())
+fn entries_of(git: &Git, tree: &str) -> Result<Entries, GitError> {
+    let listing = git.run(["ls-tree", "-r", "-z", tree])?;
+    let entry = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line).into_owned();
+        let (head, path) = line.split_once('\t')?;
+        let mut words = head.split(' ');
+        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+        Some((path.to_owned(), (mode, words.nth(1)?.to_owned())))
+    };
+    Ok(listing.split(|it| *it == 0).filter_map(entry).collect())
 }
 
 fn changes(git: &Git, base: &str, tree: &str) -> Result<Vec<Change>, GitError> {
@@ -111,7 +145,11 @@ pub(super) fn apply(
 ) -> Result<String, ProofError> {
     for action in &plan.actions {
         match action {
-            Action::Take { path, side, mode } => take(trees, git, checkout, path, *side, *mode)?,
+            Action::Take { path, side, mode } => {
+                if let Some((_, id)) = trees.side(*side).get(path).filter(|_| *mode != SUBMODULE) {
+                    take_blob(git, checkout, path, *mode, id)?;
+                }
+            }
             Action::Remove { path } => {
                 if is_reached_plainly(checkout, Path::new(path)) {
                     files::remove(&checkout.join(path))?;
@@ -120,11 +158,9 @@ pub(super) fn apply(
             Action::Write { path, text } => write_text(checkout, path, text)?,
         }
     }
-    let paths = plan.actions.iter().map(|it| match it {
-        Action::Take { path, .. } | Action::Remove { path } | Action::Write { path, .. } => {
-            OsString::from(path)
-        }
-    });
+    // Where a folder took the place of a link, its files replace the link's entry.
+    let paths = plan.actions.iter().map(|it| OsString::from(it.path()));
+    let paths = paths.filter(|it| !fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_dir()));
     git.feed(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], &zero_separated(paths))?;
     let tree = single_line(&git.run(["write-tree"])?);
     let parent = single_line(&git.run(["rev-parse", "HEAD"])?);
@@ -133,40 +169,14 @@ pub(super) fn apply(
     Ok(tree)
 }
 
-/// Takes a blob with its mode, by git, so that line endings are as in any checkout.
-fn take(
-    trees: &Trees<'_>,
-    git: &Git,
-    checkout: &Path,
-    path: &str,
-    side: Side,
-    mode: u32,
-) -> Result<(), ProofError> {
-    const SUBMODULE: u32 = 0o160000;
-    if mode == SUBMODULE {
-        return Ok(());
-    }
-    let tree = match side {
-        Side::Base => trees.base,
-        Side::Final => trees.tree,
-    };
-    let listing = git.run(["ls-tree", "-r", "-z", "--full-tree", tree, "--", path])?;
-    let found = listing.split(|it| *it == 0).find_map(|line| {
-        let line = std::str::from_utf8(line).ok()?;
-        let (head, name) = line.split_once('\t')?;
-        (name == path).then(|| head.split(' ').nth(2).map(str::to_owned))?
-    });
-    let Some(id) = found else { return Ok(()) };
+/// Puts a blob in place by git, so that line endings are as in any checkout.
+fn take_blob(git: &Git, checkout: &Path, path: &str, mode: u32, id: &str) -> Result<(), ProofError> {
     clear_way(checkout, Path::new(path))?;
     files::remove(&checkout.join(path))?;
-    git.feed(
-        ["update-index", "--add", "--replace", "--index-info"],
-        format!("{mode:o} {id}\t{path}\n").as_bytes(),
-    )?;
-    git.feed(
-        ["checkout-index", "--force", "--quiet", "-u", "-z", "--stdin"],
-        format!("{path}\0").as_bytes(),
-    )?;
+    let entry = format!("{mode:o} {id}\t{path}\0");
+    git.feed(["update-index", "--add", "--replace", "-z", "--index-info"], entry.as_bytes())?;
+    let path = format!("{path}\0");
+    git.feed(["checkout-index", "--force", "--quiet", "-u", "-z", "--stdin"], path.as_bytes())?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 use super::super::contain;
 use super::super::git::Git;
 use super::super::identity::Identity;
-use super::borrow::{self, Borrowing, Lent};
+use super::borrow::{self, Borrowing};
 use super::cache::Cache;
 use super::checkout::{self, Source};
 use super::environment::{Environment, HOMES, Seen, fill_cargo_home};
@@ -15,22 +15,17 @@ use super::folders::{Folders, Occupant};
 use super::opening::Opening;
 use super::overlay::{self, Trees};
 use super::pure::{
-    Canary, CanaryOutcome, Direction, Exit, Listing, NotRun, OverlayPlan, Results, Step, StepOutcome,
-    StepRun, canaries, canary_seen, needs_repeat, plan_overlay, retry_without, without_canary,
+    CanaryOutcome, Direction, Exit, Listing, NotRun, OverlayPlan, Results, Step, StepOutcome, StepRun,
+    canaries, canary_seen, plan_overlay, retry_without, without_canary,
 };
 use super::request::{ProofError, Request, StepResult};
 use super::session::{Ran, Session};
+use super::site::Site;
 use super::touched::Manifest;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
-
-/// Installing the dependencies of a large project takes minutes.
-const PREPARE_MS: u64 = 30 * 60 * 1000;
-
-/// A plan that does not build is tried in two other ways.
-const TRIES_MOST: u32 = 3;
 
 /// The executor of a proof.
 pub(crate) struct Prover {
@@ -116,6 +111,8 @@ impl Prover {
     fn has_baseline(&self) -> bool {
         let cache = Cache::at(self.folders.cache());
         self.known(Step::Baseline).is_some_and(|it| match it.cache {
+            // Another run of this project has replaced it: this one builds anew.
+            Some(_) if !cache.is_for(&it.key) => true,
             Some(left) => cache.fingerprint().is_ok_and(|now| now == left),
             None => true,
         })
@@ -163,7 +160,7 @@ impl Prover {
         let mut attempts = vec![site.checks(&self.request, &[])?];
         site.repeat(&self.request, &mut attempts, None)?;
         let touched = site.touched(&trees);
-        let word = format!("canary{}", &uuid::Uuid::new_v4().simple().to_string()[..16]);
+        let word = random_word();
         let planned = canaries(&trees.carriers(&site.session.checkout.path), &word).canaries;
         if !planned.is_empty() {
             site.result.canary_word.clone_from(&word);
@@ -217,19 +214,21 @@ impl Prover {
             result.not_judged = plan.not_judged;
             return Ok(result);
         }
-        let mut number = 0;
-        loop {
-            number += 1;
-            let (result, outputs) = self.overlay_once(key, &trees, &plan, Step::Overlay)?;
-            let has_built = result.run().is_none_or(|it| !self.did_not_build(it));
-            if has_built || number == TRIES_MOST {
+        let first = plan.clone();
+        for number in 1.. {
+            let (mut result, outputs) = self.overlay_once(key, &trees, &plan)?;
+            if result.run().is_none_or(|it| !self.did_not_build(it)) {
                 return Ok(result);
             }
-            match retry_without(&plan, number, &outputs) {
+            match retry_without(&first, number, &outputs) {
                 Some(next) => plan = next,
-                None => return Ok(result),
+                None => {
+                    result.not_judged = first.unjudged("the original tests do not build with the final code");
+                    return Ok(result);
+                }
             }
         }
+        unreachable!("the planner has two more tries")
     }
 
     fn overlay_once(
@@ -237,9 +236,8 @@ impl Prover {
         key: &str,
         trees: &Trees<'_>,
         plan: &OverlayPlan,
-        step: Step,
     ) -> Result<(StepResult, String), ProofError> {
-        let mut site = self.site_with(step, key, &Tree::last(&self.request), |git, checkout| {
+        let mut site = self.site_with(Step::Overlay, key, &Tree::last(&self.request), |git, checkout| {
             overlay::apply(plan, trees, git, checkout)
         })?;
         site.result.not_judged.clone_from(&plan.not_judged);
@@ -304,7 +302,7 @@ impl Prover {
         let trees = Trees::read(&self.repository, &self.request)?;
         let contents = |side, path: &str| trees.contents(side, path);
         let plan = plan_overlay(&trees.changes, &trees.rules, &contents, Direction::FinalTestsOverBase);
-        if plan.actions.is_empty() {
+        if plan.actions.is_empty() || !plan.touches_tests {
             return Ok(StepResult::not_run(Step::OldCode, key.to_owned(), NotRun::NotNeeded));
         }
         let apply = |git: &Git, checkout: &Path| overlay::apply(&plan, &trees, git, checkout);
@@ -351,14 +349,16 @@ impl Prover {
         Ok(site.finish(run)?.1)
     }
 
-    /// A check that named its tests on the baseline and ran none here did not build.
+    /// Something did not build: its output says so, or a check that ran tests on the baseline ran none.
     fn did_not_build(&self, run: &StepRun) -> bool {
-        let Some(baseline) = self.known(Step::Baseline) else { return false };
-        let Some(first) = run.attempts.first() else { return false };
-        first.iter().any(|it| {
-            let before = baseline.run().and_then(|run| run.check(&it.check));
-            let ran_before = before.is_some_and(|it| it.executed().is_some_and(|it| 0 < it));
-            ran_before && it.exit != Exit::Green && it.executed().is_none_or(|it| it == 0)
+        let baseline = self.known(Step::Baseline);
+        let ran_before = |check: &str| {
+            let before = baseline.as_ref().and_then(StepResult::run).and_then(|it| it.check(check));
+            before.is_some_and(|it| it.executed().is_some_and(|it| 0 < it))
+        };
+        run.attempts.first().into_iter().flatten().any(|it| {
+            let ran_none = it.executed().is_none_or(|it| it == 0);
+            it.exit != Exit::Green && (it.build_failed || ran_none && ran_before(&it.check))
         })
     }
 
@@ -394,10 +394,12 @@ impl Prover {
         if step != Step::Baseline {
             cache.lend(&self.request.key(Step::Baseline), &work, &mut budget)?;
         }
+        let has_kept = step == Step::Baseline || cache.is_for(&self.request.key(Step::Baseline));
+        let kept = has_kept.then(|| cache.borrowed());
         let borrowing = Borrowing {
             from: &self.borrow_from,
             opening: &self.opening.folders,
-            kept: &cache.borrowed(),
+            kept: kept.as_deref(),
             keeps: step == Step::Baseline,
             checkout: &work.tree(),
             is_mounted: session.is_mounted,
@@ -450,138 +452,13 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// A checkout that is ready, and what is known about it so far.
-struct Site {
-    session: Session,
-    environment: Environment,
-    result: StepResult,
-    /// The tree that the checkout holds.
-    tree: String,
-    manifest: Manifest,
-    /// What the baseline's own checks write is this project's habit.
-    baseline_touched: Vec<String>,
-}
-
-impl Site {
-    /// Prepares the checkout; returns why it could not be.
-    fn prepare(&mut self, request: &Request) -> Result<Option<String>, ProofError> {
-        let commands =
-            request.prepare.iter().chain(request.checks.iter().filter_map(|it| it.prepare.as_ref()));
-        let mut done: Vec<&String> = Vec::new();
-        for command in commands {
-            if done.contains(&command) {
-                continue;
-            }
-            done.push(command);
-            if let Some(why) = self.session.prepare(command, &self.environment, PREPARE_MS)? {
-                return Ok(Some(why));
-            }
-        }
-        if !done.is_empty() {
-            self.manifest = Manifest::take(&self.session.checkout.git, &self.session.checkout.path)?;
-        }
-        Ok(None)
-    }
-
-    /// Runs every check but these.
-    fn checks(&mut self, request: &Request, without: &[String]) -> Result<Vec<Ran>, ProofError> {
-        let mut ran = Vec::new();
-        for check in request.checks.iter().filter(|it| !without.contains(&it.name)) {
-            ran.push(self.session.check(check, &self.environment)?);
-        }
-        Ok(ran)
-    }
-
-    /// Repeats checks with something red, on the same tree, as long as that can tell more.
-    fn repeat(
-        &mut self,
-        request: &Request,
-        attempts: &mut Vec<Vec<Ran>>,
-        baseline: Option<&StepRun>,
-    ) -> Result<(), ProofError> {
-        loop {
-            let so_far = attempts.iter().map(|it| it.iter().map(|it| it.results.clone()).collect()).collect();
-            let run =
-                StepRun { tree: self.tree.clone(), attempts: so_far, seconds: 0.0, touched: Vec::new() };
-            let again = needs_repeat(self.result.step, &run, baseline);
-            if again.is_empty() {
-                return Ok(());
-            }
-            let without: Vec<String> =
-                request.checks.iter().map(|it| it.name.clone()).filter(|it| !again.contains(it)).collect();
-            attempts.push(self.checks(request, &without)?);
-        }
-    }
-
-    /// Runs every check with canaries in the test files, which are then as before.
-    fn with_canaries(
-        &mut self,
-        request: &Request,
-        planned: &[Canary],
-    ) -> Result<Vec<(String, Ran)>, ProofError> {
-        let checkout = self.session.checkout.path.clone();
-        let mut before = Vec::new();
-        for canary in planned {
-            before.push((canary.path.clone(), fs::read_to_string(checkout.join(&canary.path))?));
-            overlay::write_text(&checkout, &canary.path, &canary.text)?;
-        }
-        let ran = self.checks(request, &[])?;
-        for (path, text) in before {
-            overlay::write_text(&checkout, &path, &text)?;
-        }
-        self.manifest = Manifest::take(&self.session.checkout.git, &checkout)?;
-        Ok(ran.into_iter().map(|it| (it.results.check.clone(), it)).collect())
-    }
-
-    fn touched(&mut self, trees: &Trees<'_>) -> Vec<String> {
-        let touched = self.manifest.touched(&self.session.checkout.path, &trees.rules);
-        let (usual, unusual): (Vec<String>, Vec<String>) =
-            touched.into_iter().partition(|it| self.baseline_touched.contains(it));
-        if !usual.is_empty() {
-            self.result.notes.push(format!("the checks write {}, on the baseline too", usual.join(", ")));
-        }
-        unusual
-    }
-
-    fn failed(mut self, why: String) -> StepResult {
-        self.result.outcome = StepOutcome::NotRun(NotRun::Failed(why));
-        self.result
-    }
-
-    /// Keeps the logs and returns the result.
-    fn finish(mut self, run: StepRun) -> Result<(Session, StepResult), ProofError> {
-        let logs = &self.result.logs;
-        files::remove(logs)?;
-        fs::create_dir_all(logs)?;
-        for entry in fs::read_dir(self.session.work.run())?.flatten() {
-            if entry.path().extension().is_some_and(|it| it == "log") {
-                fs::rename(entry.path(), logs.join(entry.file_name()))?;
-            }
-        }
-        self.result.outcome = StepOutcome::Ran(run);
-        let refused = self.result.folders.iter().filter(|(_, lent)| *lent != Lent::Copied);
-        let notes: Vec<String> = refused.map(|(path, lent)| in_words(path, lent)).collect();
-        self.result.notes.extend(notes);
-        Ok((self.session, self.result))
-    }
-}
-
-fn in_words(path: &Path, lent: &Lent) -> String {
-    let path = path.display();
-    match lent {
-        Lent::Copied => format!("{path} was copied"),
-        Lent::Changed => {
-            format!("{path} changed since the opening and is not used; set prepare to install it")
-        }
-        Lent::Added => {
-            format!("{path} was not there at the opening and is not used; set prepare to install it")
-        }
-        Lent::Leads(file) => {
-            format!("{path} leads into the working tree by {file} and is not used; set prepare to install it")
-        }
-    }
-}
-
 fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
     attempts.into_iter().map(|it| it.into_iter().map(|it| it.results).collect()).collect()
+}
+
+/// A word that stands in no project, and by which code could not tell that it is being looked at.
+fn random_word() -> String {
+    let digits = uuid::Uuid::new_v4().simple().to_string();
+    let first = digits.bytes().next().map_or('q', |it| char::from(b'g' + it % 16));
+    format!("{first}{}", &digits[1..14])
 }

@@ -8,7 +8,8 @@
 use super::super::git::{Git, GitError};
 use super::checkout::entries;
 use super::files;
-use super::pure::{Class, Rules};
+use super::overlay::Trees;
+use super::pure::Class;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,13 +27,15 @@ impl Manifest {
     }
 
     /// The files that are not as they were.
-    pub(super) fn touched(&self, checkout: &Path, rules: &Rules) -> Vec<String> {
+    pub(super) fn touched(&self, checkout: &Path, trees: &Trees<'_>) -> Vec<String> {
         let changed = self.files.iter().filter(|(path, (stamp, hash))| {
             let (now_stamp, now_hash) = state(&checkout.join(path));
-            match rules.classify(&path.to_string_lossy()) {
-                Class::Test | Class::Control => (&now_stamp, &now_hash) != (stamp, hash),
-                Class::Mixed(_) | Class::Ordinary => now_hash != *hash,
-            }
+            now_hash != *hash
+                || now_stamp != *stamp
+                    && match trees.class(&path.to_string_lossy()) {
+                        Class::Test | Class::Control => true,
+                        Class::Mixed(_) | Class::Ordinary => false,
+                    }
         });
         changed.map(|(path, _)| path.to_string_lossy().into_owned()).collect()
     }
