@@ -8,7 +8,7 @@ use std::process::Command;
 
 fn main() {
     let done = Command::new(env!("CARGO"))
-        .args(["test", "--release", "--quiet", "--lib", "store::tests::measure"])
+        .args(["test", "--release", "--quiet", "-p", "loop-store", "--lib", "tests::measure"])
         .args(["--", "--nocapture", "--test-threads=1"])
         .env("LOOP_MEASURE", "1")
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -4,9 +4,9 @@
 //! journal keeps what came of it; because intent is written before the act, going on after a crash
 //! is the same code as starting.
 
-use crate::engine::{Decision, Effect, Event, Rest, decide};
-use crate::store::run::{Run, StoreError};
-use crate::time::Timestamp;
+use loop_base::time::Timestamp;
+use loop_core::engine::{Decision, Effect, Event, Rest, decide};
+use loop_store::run::{Run, StoreError};
 
 /// Everything that the engine cannot do for itself.
 pub(crate) trait World {

@@ -5,13 +5,13 @@
 //! out is bounded. A failure prints the seed that leads to it.
 
 use crate::hook;
-use crate::report::{self, Expected};
 use crate::sim::Dice;
-use crate::value::Value;
-use crate::workflow::condition::{Condition, Kind, Truth};
-use crate::workflow::model::Protocol;
-use crate::workflow::preset;
-use crate::workflow::resolve::{Layers, Source, resolve};
+use loop_base::value::Value;
+use loop_core::report::{self, Expected};
+use loop_core::workflow::condition::{Condition, Kind, Truth};
+use loop_core::workflow::model::Protocol;
+use loop_core::workflow::preset;
+use loop_core::workflow::resolve::{Layers, Source, resolve};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 

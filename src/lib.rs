@@ -1,36 +1,17 @@
 //! `loop`: an autonomous loop controller for coding agents. Reading order is dependency order; a
 //! module uses only what stands above it.
 
-mod secret;
-mod text;
-mod time;
-mod value;
-
-mod workflow;
-
-mod report;
-
-mod engine;
-
-mod prove;
-
-mod input;
-
-mod design;
-
-mod line;
-mod prompt;
-mod ship;
-
-mod agent;
-
-mod steady;
-
-mod store;
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod drive;
 
-mod host;
+mod tree;
+
+mod measure;
+
+mod deliver;
+
+mod world;
 
 mod hook;
 
@@ -40,6 +21,8 @@ mod cli;
 
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod whole;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -52,27 +35,27 @@ pub fn main() -> ExitCode {
         && word == "__shim"
         && let Some(Ok(epoch)) = epoch.to_str().map(str::parse)
     {
-        let launcher = host::program::Launcher::new();
-        host::private::keep_to_ourselves();
-        return host::shim::serve(Path::new(run_dir), epoch, launcher);
+        let launcher = loop_supervise::spawn::Launcher::open();
+        loop_supervise::hardening::keep_to_ourselves();
+        return loop_supervise::shim::serve(Path::new(run_dir), epoch, launcher);
     }
     // Its own files in `/proc` have to be its own, so it comes before the next line.
     if let [_, word, mounts, command @ ..] = &arguments[..]
-        && word == host::proof::MOUNT_WORD
+        && word == loop_supervise::mount::WORD
     {
-        return host::proof::become_command(Path::new(mounts), command);
+        return loop_supervise::mount::become_command(Path::new(mounts), command);
     }
-    host::private::keep_to_ourselves();
+    loop_supervise::hardening::keep_to_ourselves();
     if let [_, word, task] = &arguments[..]
-        && word == host::proof::PROVE_WORD
+        && word == measure::proof::PROVE_WORD
     {
-        return host::proof::serve(Path::new(task));
+        return measure::proof::serve(Path::new(task));
     }
     #[cfg(debug_assertions)]
     if let [_, word, words @ ..] = &arguments[..]
-        && word == host::proof::dev::WORD
+        && word == measure::proof::dev::WORD
     {
-        return host::proof::dev::main(words);
+        return measure::proof::dev::main(words);
     }
     cli::main()
 }

@@ -1,13 +1,9 @@
-//! The shape of the program: who may use whom, what stays pure, what only `host` may do, and that
-//! the loop fits on one screen.
+//! The shape of the program, as far as neither the crates nor clippy can hold it: nothing destroys
+//! work, the loop fits on one screen, the files of a room form no cycle, and what a crate exports is
+//! used by another.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// Modules that do no IO, read no clock and no environment, and use no randomness.
-const PURE: [&str; 14] = [
-    "secret", "text", "time", "value", "workflow", "report", "engine", "prove", "input", "design", "line",
-    "prompt", "ship", "agent",
-];
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
@@ -25,80 +21,18 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 
 /// The code of a file without comments and without its tests.
 fn code(path: &Path, text: &str) -> String {
-    let name = path.file_name().expect("a name").to_string_lossy();
-    let in_tests = path.components().any(|it| matches!(it.as_os_str().to_str(), Some("tests" | "forged")));
-    if in_tests
-        || ["tests.rs", "properties.rs", "published.rs", "seeds.rs", "sample.rs"].contains(&name.as_ref())
-    {
+    if path.components().any(|it| matches!(it.as_os_str().to_str(), Some("tests" | "tests.rs" | "whole"))) {
         return String::new();
     }
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     text.lines().filter(|it| !it.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-fn module(path: &Path) -> String {
-    let inside = path.strip_prefix("src").expect("below src");
-    let first = inside.components().next().expect("a name").as_os_str().to_string_lossy();
-    first.trim_end_matches(".rs").to_owned()
-}
-
-fn order() -> Vec<String> {
-    let lib = std::fs::read_to_string("src/lib.rs").expect("lib.rs");
-    lib.lines().filter_map(|it| it.strip_prefix("mod ")?.strip_suffix(';')).map(str::to_owned).collect()
-}
-
 #[test]
-fn a_module_uses_only_what_stands_above_it() {
-    let order = order();
-    let place = |name: &str| order.iter().position(|it| it == name);
+fn nothing_destroys_work() {
     let mut wrong = Vec::new();
-    for (path, text) in sources(Path::new("src")) {
-        let Some(own) = place(&module(&path)) else { continue };
-        for used in code(&path, &text).split("crate::").skip(1) {
-            let name: String =
-                used.chars().take_while(|it| it.is_ascii_alphanumeric() || *it == '_').collect();
-            if place(&name).is_some_and(|it| own < it) {
-                wrong.push(format!("{} uses {name}", path.display()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn pure_modules_touch_nothing() {
-    let forbidden = [
-        "std::fs",
-        "std::process",
-        "std::env",
-        "std::net",
-        "SystemTime",
-        "Instant::now",
-        "Timestamp::now",
-        "rustix",
-        "rand::",
-    ];
-    let mut wrong = Vec::new();
-    for (path, text) in sources(Path::new("src")) {
-        if !PURE.contains(&module(&path).as_str()) {
-            continue;
-        }
+    for (path, text) in sources(Path::new("src")).into_iter().chain(sources(Path::new("crates"))) {
         let code = code(&path, &text);
-        for word in forbidden.iter().filter(|it| code.contains(**it)) {
-            wrong.push(format!("{} has {word}", path.display()));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn only_the_host_starts_processes() {
-    let mut wrong = Vec::new();
-    for (path, text) in sources(Path::new("src")) {
-        let code = code(&path, &text);
-        if module(&path) != "host" && (code.contains("process::Command") || code.contains("Command::new(")) {
-            wrong.push(format!("{} starts a process", path.display()));
-        }
         for word in ["\"reset\", \"--hard\"", "\"clean\", \"-", "\"stash\"", "\"checkout\", \"-f"] {
             if code.contains(word) {
                 wrong.push(format!("{} destroys work: {word}", path.display()));
@@ -115,4 +49,100 @@ fn the_loop_fits_on_one_screen() {
     let lines = text[start..].lines().take_while(|it| *it != "}").count();
     assert!(lines <= 40, "the loop has {lines} lines");
     assert!(text.lines().count() <= 90, "drive.rs has {} lines", text.lines().count());
+}
+
+/// The name of every function, constant and trait that a crate makes public, with its file.
+fn exported(folder: &Path) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for (path, text) in sources(folder) {
+        for line in code(&path, &text).lines() {
+            let Some(rest) = line.strip_prefix("pub ") else { continue };
+            let mut words = rest.split_whitespace();
+            // A type may leave its crate in a signature without being named outside of it.
+            let Some("fn" | "const" | "static" | "trait") = words.next() else { continue };
+            let name: String = words
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take_while(|it| it.is_ascii_alphanumeric() || *it == '_')
+                .collect();
+            found.push((name, path.clone()));
+        }
+    }
+    found
+}
+
+/// The words of all code outside of one crate.
+fn words_outside(own: &Path) -> BTreeSet<String> {
+    let folders = ["src", "crates", "tests", "benches"].map(Path::new);
+    let texts = folders.iter().flat_map(|it| sources(it)).filter(|(path, _)| !path.starts_with(own));
+    let mut words = BTreeSet::new();
+    for (_, text) in texts {
+        let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        words.extend(text.split(|it| !is_word(it)).map(str::to_owned));
+    }
+    words
+}
+
+#[test]
+fn what_a_crate_exports_is_used_by_another() {
+    let mut wrong = Vec::new();
+    for name in ["base", "core", "supervise", "store"] {
+        let own = Path::new("crates").join(name);
+        let words = words_outside(&own);
+        for (item, path) in exported(&own.join("src")) {
+            if !words.contains(&item) {
+                wrong.push(format!("{}: {item} is used by no other crate", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The rooms of a crate, and the files of a room, use each other in one direction only.
+#[test]
+fn the_files_of_a_room_form_no_cycle() {
+    let mut wrong = Vec::new();
+    for room in ["src/measure", "src/deliver", "src/world", "src/hook"] {
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let files = sources(Path::new(room));
+        let file = |path: &Path| {
+            let inside = path.strip_prefix(room).expect("below the room");
+            let first =
+                inside.components().next().expect("a name").as_os_str().to_string_lossy().into_owned();
+            first.trim_end_matches(".rs").to_owned()
+        };
+        let names: BTreeSet<String> = files.iter().map(|(path, _)| file(path)).collect();
+        let here = Path::new(room).file_name().expect("a name").to_string_lossy().into_owned();
+        for (path, text) in &files {
+            let own = file(path);
+            if own == "mod" || own == "lib" {
+                continue;
+            }
+            let code = code(path, text);
+            for head in [format!("crate::{here}::"), "super::".to_owned(), "crate::".to_owned()] {
+                for used in code.split(&head).skip(1) {
+                    let name: String =
+                        used.chars().take_while(|it| it.is_ascii_alphanumeric() || *it == '_').collect();
+                    if names.contains(&name) && name != own {
+                        uses.entry(own.clone()).or_default().insert(name);
+                    }
+                }
+            }
+        }
+        for start in &names {
+            let mut seen = BTreeSet::new();
+            let mut open: Vec<&String> = uses.get(start).into_iter().flatten().collect();
+            while let Some(next) = open.pop() {
+                if next == start {
+                    wrong.push(format!("{room}: {start} uses itself through others"));
+                    break;
+                }
+                if seen.insert(next) {
+                    open.extend(uses.get(next).into_iter().flatten());
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use zoo_cage::namespace;
 use zoo_cage::{
-    BOUNDS, Bounds, Force, Found, How, Keeper, Kind, Order, Zoo, belongings, contain, find, hunt, identity,
-    order, readable, shim_program, survivors, until_output, wait, zoo_program,
+    BOUNDS, Bounds, Force, Found, How, Keeper, Kind, Order, Zoo, contain, find, find_by_mark, identity,
+    order, readable, shim_program, shim_resources, survivors, until_output, wait, zoo_program,
 };
 
 #[test]
@@ -87,8 +87,8 @@ fn what_lost_both_its_shim_and_its_controller_is_hunted() {
     zoo.keeper.send(order).expect("sent");
     wait(&mut zoo.keeper).expect_err("the shim is dead");
     assert_eq!(survivors(zoo.cage.path()).len(), 6);
-    assert_eq!(hunt::hunt(&run), []);
-    assert_eq!(belongings::clear(zoo.run.path(), 1), []);
+    assert_eq!(find_by_mark::hunt(&run), []);
+    assert_eq!(shim_resources::clear(zoo.run.path(), 1), []);
     assert_eq!(survivors(zoo.cage.path()), Vec::<i32>::new());
 }
 
@@ -190,7 +190,7 @@ fn lose_the_shim(root: &Path, words: &str) {
     assert!(swept.ended > 0 && swept.left.is_empty(), "{swept:?}");
     let Found::Lost(reason) = find(root, "call-1", 1).expect("possible") else { panic!("not lost") };
     assert_eq!(reason, "the shim is gone and left no exit record");
-    assert_eq!(belongings::clear(root, 1), []);
+    assert_eq!(shim_resources::clear(root, 1), []);
 }
 
 /// A small loop with a journal: what was begun is concluded first, then calls follow until twelve
@@ -211,7 +211,7 @@ fn drive(root: &Path) {
         note(format!("{word} {begun}"));
         ended += usize::from(word == "ended");
     }
-    assert_eq!(belongings::clear_before(root, epoch), []);
+    assert_eq!(shim_resources::clear_before(root, epoch), []);
     let mut keeper = None;
     while ended < 12 {
         begun += 1;

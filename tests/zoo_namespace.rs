@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use zoo_cage::identity::Identity;
 use zoo_cage::{
-    BOUNDS, Bounds, Force, Found, How, Keeper, Order, Zoo, belongings, contain, find, hunt, namespace, order,
-    readable, shim_program, stat::Stat, until_output, wait, zoo_program,
+    BOUNDS, Bounds, Force, Found, How, Keeper, Order, Zoo, contain, find, find_by_mark, namespace, order,
+    proc_stat::Stat, readable, shim_program, shim_resources, until_output, wait, zoo_program,
 };
 
 #[test]
@@ -35,7 +35,7 @@ fn a_pid_is_used_again_inside() {
     zoo.keeper.kill().expect("signalled");
     wait(&mut zoo.keeper).expect_err("the shim is dead");
     assert_eq!(contain::sweep().left, []);
-    assert_eq!(belongings::clear(zoo.run.path(), 1), []);
+    assert_eq!(shim_resources::clear(zoo.run.path(), 1), []);
     let mut victim = with_pid(shim.pid, shim.start);
     let real = Stat::read(shim.pid).expect("readable").expect("alive");
     let same_start = Identity { start: real.start, ..shim.clone() };
@@ -45,13 +45,13 @@ fn a_pid_is_used_again_inside() {
         identity.write(zoo.run.path(), 1).expect("written");
         let found = find(zoo.run.path(), "call-1", 1).expect("possible");
         assert!(matches!(found, Found::Lost(_)), "{found:?}");
-        belongings::clear(zoo.run.path(), 1);
-        belongings::clear_before(zoo.run.path(), 2);
+        shim_resources::clear(zoo.run.path(), 1);
+        shim_resources::clear_before(zoo.run.path(), 2);
     }
     attached.interrupt(Force::Soft).expect("nobody to signal");
     attached.interrupt(Force::Hard).expect("nobody to signal");
     zoo.keeper.kill().expect("nobody to signal");
-    assert_eq!(hunt::hunt("no such run"), []);
+    assert_eq!(find_by_mark::hunt("no such run"), []);
     drop(zoo);
     assert!(victim.try_wait().expect("readable").is_none(), "the victim was ended");
     assert!(matches!(Stat::read(real.pid), Ok(Some(it)) if it.state == 'S'), "the victim was stopped");

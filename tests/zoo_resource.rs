@@ -6,8 +6,8 @@ mod zoo_cage;
 use std::fs;
 use std::path::{Path, PathBuf};
 use zoo_cage::{
-    BOUNDS, Bounds, How, Kind, Order, Zoo, belongings, contain, order, stat::Stat, survivors, until_output,
-    wait,
+    BOUNDS, Bounds, How, Kind, Order, Zoo, contain, order, proc_stat::Stat, shim_resources, survivors,
+    until_output, wait,
 };
 
 #[test]
@@ -56,11 +56,11 @@ fn whoever_comes_next_removes_what_a_killed_shim_left() {
     fs::write(scratch.join("left"), "x").expect("written");
     let group = zoo.shim().belongings.cgroup;
     // While it lives, it is left alone.
-    assert_eq!(belongings::clear_before(zoo.run.path(), 5), []);
+    assert_eq!(shim_resources::clear_before(zoo.run.path(), 5), []);
     assert!(scratch.exists());
     zoo.keeper.kill().expect("signalled");
     zoo_cage::readable(rustix::fd::AsFd::as_fd(&zoo.keeper), None);
-    assert_eq!(belongings::clear_before(zoo.run.path(), 5), []);
+    assert_eq!(shim_resources::clear_before(zoo.run.path(), 5), []);
     assert!(!scratch.exists());
     assert!(!group.is_some_and(|it| it.exists()));
 }
@@ -130,7 +130,7 @@ fn who_outlives_shim_and_controller_is_found_by_the_group() {
     // A forged name kills nobody.
     assert_eq!(zoo_cage::cgroup::clear(&group, "loop-another-1"), []);
     assert!(is_alive(pid));
-    assert_eq!(belongings::clear(zoo.run.path(), 1), []);
+    assert_eq!(shim_resources::clear(zoo.run.path(), 1), []);
     assert!(!is_alive(pid) && !group.exists());
     assert_eq!(survivors(zoo.cage.path()), Vec::<i32>::new());
 }

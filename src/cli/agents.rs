@@ -4,10 +4,10 @@
 
 use super::doctor::Finding;
 use super::{Context, doctor};
-use crate::agent::{self, Cli, Login};
-use crate::host::probe::version;
-use crate::host::which::executable;
-use crate::workflow::model::{Agent, Permissions};
+use loop_core::agents::{self, Cli, Login};
+use loop_core::workflow::model::{Agent, Permissions};
+use loop_supervise::program_version::version;
+use loop_supervise::which::executable;
 use serde_json::json;
 
 /// What is known about one agent.
@@ -58,8 +58,10 @@ pub(super) fn findings() -> Vec<Finding> {
 fn finding(known: &Known) -> Finding {
     let name = known.cli.name();
     let Some(path) = &known.path else {
-        let next =
-            format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", agent::install(known.cli));
+        let next = format!(
+            "{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program",
+            agents::install(known.cli)
+        );
         return doctor::bad(name, "not installed".to_owned(), &next);
     };
     let version = known.version.as_deref().unwrap_or("does not say its version");
@@ -67,13 +69,13 @@ fn finding(known: &Known) -> Finding {
         Some(login) => doctor::good(name, format!("{version} ({}), logged in by {login}", path.display())),
         None => {
             let says = format!("{version} ({}), no login found", path.display());
-            Finding { next: Some(agent::login_words(known.cli).to_owned()), ..doctor::good(name, says) }
+            Finding { next: Some(agents::login_words(known.cli).to_owned()), ..doctor::good(name, says) }
         }
     }
 }
 
 fn look() -> Vec<Known> {
-    let known = agent::DETECTED.iter().filter_map(|it| Cli::named(it));
+    let known = agents::DETECTED.iter().filter_map(|it| Cli::named(it));
     known
         .map(|cli| {
             let variable = |name: &str| std::env::var(name).ok();
@@ -81,8 +83,8 @@ fn look() -> Vec<Known> {
             Known {
                 cli,
                 version: path.as_deref().and_then(version),
-                login: login(&agent::logins(cli, &variable)),
-                account: agent::account(cli, &variable),
+                login: login(&agents::logins(cli, &variable)),
+                account: agents::account(cli, &variable),
                 may: may(cli),
                 path,
             }
@@ -115,8 +117,8 @@ fn may(cli: Cli) -> Vec<(&'static str, String)> {
             env: Default::default(),
             args: Vec::new(),
         };
-        let invocation = agent::invocation(&agent, &agent::Context { model: None, root, find: &find });
-        let words = |it: agent::Invocation| {
+        let invocation = agents::invocation(&agent, &agents::Context { model: None, root, find: &find });
+        let words = |it: agents::Invocation| {
             let set = it.env.iter().map(|(name, value)| format!("{name}={value}"));
             set.chain(it.argv).collect::<Vec<String>>()
         };

@@ -5,11 +5,11 @@ use super::control::leave;
 use super::log::none;
 use super::trouble::meant;
 use super::{Context, Trouble, status};
-use crate::engine::{Answer, Command, QuestionKind, acceptable, choices};
-use crate::host::ears::call_around_us;
-use crate::store::{Home, Row};
-use crate::text::sanitise;
+use crate::world::wait::call_around_us;
 use clap::Args;
+use loop_base::text::sanitise;
+use loop_core::engine::{Answer, Command, QuestionKind, acceptable, choices};
+use loop_store::{Home, Row};
 use std::rc::Rc;
 
 #[derive(Args)]

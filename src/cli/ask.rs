@@ -4,12 +4,12 @@ use super::flags::RunFlags;
 use super::screen::{Prompt, Screen};
 use super::typing::{Keys, Typed, Typing};
 use super::{Context, Trouble};
-use crate::engine::{Answer, Command, Question, QuestionKind, choices};
-use crate::host::ears::now;
-use crate::host::git::Git;
-use crate::host::tree::{Ours, Tree};
-use crate::store::Row;
-use crate::text::sanitise;
+use crate::tree::git::Git;
+use crate::tree::working_tree::{Ours, Tree};
+use crate::world::wait::now;
+use loop_base::text::sanitise;
+use loop_core::engine::{Answer, Command, Question, QuestionKind, choices};
+use loop_store::Row;
 use std::io::{BufRead, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -238,8 +238,8 @@ pub(super) fn about_dirt(
 #[cfg(test)]
 mod tests {
     use super::{meant, offer};
-    use crate::engine::{Command, Question, QuestionKind, State, Station, acceptable};
-    use crate::workflow::resolve::{Layers, Overrides, resolve};
+    use loop_core::engine::{Command, Question, QuestionKind, State, Station, acceptable};
+    use loop_core::workflow::resolve::{Layers, Overrides, resolve};
 
     fn question(kind: &QuestionKind, options: &[&str]) -> Question {
         let options = options.iter().map(|it| (*it).to_owned()).collect();

@@ -5,16 +5,16 @@
 use super::ask::{Said, Turn};
 use super::voice::Voice;
 use super::{Context, answer, control, report, status};
-use crate::agent::Cli;
-use crate::engine::{Event, Question, State, Station, Status, acceptable};
-use crate::host::ears::Signals;
-use crate::host::glance::{self, Glance};
-use crate::host::watch::Watch;
-use crate::host::world::Onlooker;
-use crate::store::{Home, Row};
-use crate::text::sanitise;
-use crate::time::Timestamp;
-use crate::workflow::model::Workflow;
+use crate::world::live_output::{self, Glance};
+use crate::world::real::Onlooker;
+use crate::world::wait::Signals;
+use loop_base::text::sanitise;
+use loop_base::time::Timestamp;
+use loop_core::agents::Cli;
+use loop_core::engine::{Event, Question, State, Station, Status, acceptable};
+use loop_core::workflow::model::Workflow;
+use loop_store::{Home, Row};
+use loop_supervise::follow::Watch;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ impl Follower {
                 {
                     return Ok(end);
                 }
-                let nap = if self.onlooker.is_some() { glance::EVERY } else { Duration::MAX };
+                let nap = if self.onlooker.is_some() { live_output::EVERY } else { Duration::MAX };
                 let woken = watch.wait(&mut self.signals, None, nap)?;
                 self.look()?;
                 if woken.signal.is_some() {

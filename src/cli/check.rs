@@ -3,12 +3,12 @@
 
 use super::choose::{read_source, user_config};
 use super::{Context, Trouble};
-use crate::prove::{Proof, prove};
-use crate::text::{counted, sanitise};
-use crate::workflow::model::{Next, Workflow};
-use crate::workflow::problem::Problem;
-use crate::workflow::resolve::{Layers, resolve};
 use clap::Args;
+use loop_base::text::{counted, sanitise};
+use loop_core::bounds::{Proof, prove};
+use loop_core::workflow::model::{Next, Workflow};
+use loop_core::workflow::problem::Problem;
+use loop_core::workflow::resolve::{Layers, resolve};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub(super) struct Flags {
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     if flags.schema {
-        print!("{}", crate::workflow::file::schema_text());
+        print!("{}", loop_core::workflow::file::schema_text());
         return Ok(0);
     }
     let which = Which { file: flags.file.as_deref(), preset: flags.preset.as_deref() };
@@ -88,7 +88,7 @@ impl Which<'_> {
         }
         let preset = self.preset.map(str::to_owned);
         let layers = Layers { preset, user: user_config()?, project: file, ..Layers::default() };
-        let read = |path: &std::path::Path| crate::steady::text(path).map_err(|error| error.to_string());
+        let read = |path: &std::path::Path| loop_base::files::text(path).map_err(|error| error.to_string());
         Ok(resolve(&layers, &read))
     }
 

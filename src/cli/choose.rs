@@ -3,10 +3,10 @@
 use super::Trouble;
 use super::context::Context;
 use super::flags::{RunFlags, split_words};
-use crate::input;
-use crate::text::counted;
-use crate::workflow::model::{Given, Workflow};
-use crate::workflow::resolve::{Layers, Overrides, Source, resolve};
+use loop_base::text::counted;
+use loop_core::documents::input;
+use loop_core::workflow::model::{Given, Workflow};
+use loop_core::workflow::resolve::{Layers, Overrides, Source, resolve};
 use std::path::{Path, PathBuf};
 
 /// Returns the workflow that flags, files and the input decide.
@@ -36,7 +36,7 @@ pub(super) fn read(project: &Path, given: &Given) -> anyhow::Result<Workflow> {
     };
     let overrides = given.overrides.clone();
     let layers = Layers { preset: given.preset.clone(), user: user_config()?, project: file, overrides };
-    resolve(&layers, &|path| crate::steady::text(path).map_err(|error| error.to_string())).map_err(
+    resolve(&layers, &|path| loop_base::files::text(path).map_err(|error| error.to_string())).map_err(
         |problems| {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
             let count = counted(texts.len(), "mistake");
@@ -78,7 +78,7 @@ pub(super) fn overrides(context: &Context, flags: &RunFlags) -> anyhow::Result<O
 }
 
 pub(super) fn read_source(path: &Path) -> anyhow::Result<Source> {
-    let text = crate::steady::text(path).map_err(|error| {
+    let text = loop_base::files::text(path).map_err(|error| {
         Trouble::usage(format!("{} cannot be read: {error}", path.display()), "name another file")
     })?;
     Ok(Source { name: path.display().to_string(), text, dir: path.parent().map(Path::to_owned) })
@@ -127,7 +127,7 @@ fn by_input(context: &Context, flags: &RunFlags, project: &Path) -> anyhow::Resu
     } else {
         let path = context.dir().join(input);
         let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        match crate::steady::text(&path) {
+        match loop_base::files::text(&path) {
             Ok(_) if name.starts_with("DESIGN-") => "ralph",
             Ok(text) if input::criteria(&text).total != 0 => "tdd",
             Ok(_) | Err(_) => "ralph",

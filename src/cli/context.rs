@@ -1,9 +1,9 @@
 //! What every command needs to know: where we are, where runs are kept, which run is meant.
 
 use super::{Common, Trouble};
-use crate::host::worktree::FOLDER;
-use crate::store::{ByPrefix, Filter, Home, Row};
-use crate::workflow::problem::nearest;
+use crate::tree::worktree::FOLDER;
+use loop_core::workflow::problem::nearest;
+use loop_store::{ByPrefix, Filter, Home, Row};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

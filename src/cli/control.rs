@@ -7,12 +7,12 @@ use super::drive::{self, Going, Reach};
 use super::flags::{OnQuestion, RunFlags, amount};
 use super::trouble::meant;
 use super::{Trouble, ask, open, reload};
-use crate::engine::{Command, Decision, Event, Outcome, State, Station, Status, decide};
-use crate::host::ears::{Ears, Signals, now};
-use crate::host::world::{Host, Leash};
-use crate::store::run::Run;
-use crate::store::{self, Home, Row, StoreError};
+use crate::world::real::{Host, Leash};
+use crate::world::wait::{Ears, Signals, now};
 use clap::Args;
+use loop_core::engine::{Command, Decision, Event, Outcome, State, Station, Status, decide};
+use loop_store::run::Run;
+use loop_store::{Home, Row, StoreError};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -54,7 +54,7 @@ pub(super) struct ResumeFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     tokens: Option<u64>,
     /// Time that the run may work, as 90s, 45m or 2h
-    #[arg(long, value_name = "LENGTH", value_parser = crate::workflow::resolve::parse_length)]
+    #[arg(long, value_name = "LENGTH", value_parser = loop_core::workflow::resolve::parse_length)]
     time: Option<u64>,
     /// What to do at a question
     #[arg(long, value_enum, value_name = "WHAT")]
@@ -130,7 +130,7 @@ pub(super) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u
     let most = state.iterations_limit(&workflow).map(|it| format!("/{it}")).unwrap_or_default();
     if let Some(place) = state.place.as_ref().filter(|it| Path::new(it).exists()) {
         let branch = state.branch.as_deref().unwrap_or_default();
-        eprintln!("its worktree stays: {} (branch {branch})", crate::text::sanitise(place));
+        eprintln!("its worktree stays: {} (branch {branch})", loop_base::text::sanitise(place));
     }
     tell(context, &format!("cancelled at iteration {}{most}: {}", state.iterations_total, row.input));
     Ok(0)
@@ -205,7 +205,7 @@ fn nothing(context: &Context) -> anyhow::Result<u8> {
 }
 
 fn tell(context: &Context, text: &str) {
-    let text = crate::text::sanitise(text);
+    let text = loop_base::text::sanitise(text);
     if context.json {
         println!("{}", serde_json::json!({ "done": text }));
     } else {
@@ -216,8 +216,8 @@ fn tell(context: &Context, text: &str) {
 /// Writes a command down and wakes whoever drives the run; says whether anybody does.
 pub(super) fn leave(home: &Home, row: &Row, command: &Command) -> anyhow::Result<bool> {
     home.command(&row.id, now().0, &serde_json::to_string(command)?)?;
-    let urgency = if command.is_urgent() { store::NOW } else { store::COMMAND };
-    Ok(store::wake(&home.folder(&row.id), urgency)?)
+    let urgency = if command.is_urgent() { loop_store::NOW } else { loop_store::COMMAND };
+    Ok(loop_store::wake(&home.folder(&row.id), urgency)?)
 }
 
 /// Takes what was written down by somebody who drives nothing: a call that is still under way is
@@ -261,8 +261,8 @@ fn drive_to_rest(home: &Rc<Home>, run: &mut Run, place: &Path) -> anyhow::Result
 }
 
 fn mirror(home: &Home, run: &Run, place: &Path) {
-    store::mirror::restore(home, &run.id, &run.workflow, &run.state, place);
+    loop_store::mirror::restore(home, &run.id, &run.workflow, &run.state, place);
     if run.state.station == Station::Closed(Outcome::Completed) {
-        store::mirror::remove(&run.workflow, place);
+        loop_store::mirror::remove(&run.workflow, place);
     }
 }

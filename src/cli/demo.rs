@@ -3,9 +3,9 @@
 
 use super::flags::{OnQuestion, RunFlags};
 use super::{Context, Trouble, drive, open};
-use crate::host::git::Git;
-use crate::workflow::preset;
+use crate::tree::git::Git;
 use clap::Args;
+use loop_core::workflow::preset;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]

@@ -2,13 +2,13 @@
 //! one that a run has locked is no longer refined.
 
 use super::{Context, Trouble};
-use crate::design::{self, Draft, Edit, KINDS, Section};
-use crate::host::detect::detect;
-use crate::host::ears::now;
-use crate::steady::replace_for_good;
-use crate::text::sanitise;
-use crate::time::Timestamp;
+use crate::measure::detect::detect;
+use crate::world::wait::now;
 use clap::{Args, ValueEnum};
+use loop_base::files::replace_for_good;
+use loop_base::text::sanitise;
+use loop_base::time::Timestamp;
+use loop_core::documents::design::{self, Draft, Edit, KINDS, Section};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -92,7 +92,7 @@ pub(super) fn refine(context: &Context, flags: &RefineFlags) -> anyhow::Result<u
         })?,
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let text = crate::steady::text(&path).map_err(|error| {
+    let text = loop_base::files::text(&path).map_err(|error| {
         Trouble::usage(format!("{} cannot be read: {error}", path.display()), "name another file")
     })?;
     if design::is_locked(&text) {
@@ -116,7 +116,7 @@ pub(super) fn refine(context: &Context, flags: &RefineFlags) -> anyhow::Result<u
     let refined = design::refine(&text, &edits)
         .map_err(|why| Trouble::usage(why, format!("read {name}; nothing was changed")))?;
     replace_for_good(&path, &refined)?;
-    let count = crate::input::criteria(&refined).total;
+    let count = loop_core::documents::input::criteria(&refined).total;
     if context.json {
         println!("{}", serde_json::json!({ "design": path, "criteria": count }));
     } else {
@@ -172,7 +172,7 @@ fn designs(project: &Path) -> Vec<PathBuf> {
 /// Returns the newest design that was made from this sentence.
 pub(super) fn of_sentence(project: &Path, sentence: &str) -> Option<PathBuf> {
     let is_same = |path: &PathBuf| {
-        let small = std::fs::metadata(path).is_ok_and(|it| it.len() <= crate::input::LARGEST);
+        let small = std::fs::metadata(path).is_ok_and(|it| it.len() <= loop_core::documents::input::LARGEST);
         let text = if small { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() };
         design::sentence_of(&text).is_some_and(|it| it.trim() == sentence.trim())
     };

@@ -5,9 +5,9 @@
 use super::drive::{self, Ask, Going, Reach, Took};
 use super::flags::OnQuestion;
 use super::{Context, Trouble, json};
-use crate::host::detached::{self, Started};
-use crate::store::Home;
 use clap::Args;
+use loop_store::Home;
+use loop_supervise::detached::{self, Started};
 use std::ffi::OsString;
 use std::rc::Rc;
 

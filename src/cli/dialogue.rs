@@ -2,11 +2,11 @@
 //! what was found, a dash takes nothing, the end of input leaves everything as it is.
 
 use super::trouble::meant;
-use crate::agent;
-use crate::host::detect::Found;
-use crate::host::which::executable;
-use crate::text::sanitise;
-use crate::workflow::preset::{self, Preset};
+use crate::measure::detect::Found;
+use loop_base::text::sanitise;
+use loop_core::agents;
+use loop_core::workflow::preset::{self, Preset};
+use loop_supervise::which::executable;
 use std::io::{BufRead, Write};
 
 /// What the person chose.
@@ -66,7 +66,7 @@ pub(super) fn ask(
 
 /// Returns the agents of this machine that need no further word.
 pub(super) fn installed() -> Vec<&'static str> {
-    agent::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect()
+    agents::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect()
 }
 
 fn which_agent() -> anyhow::Result<Asked> {

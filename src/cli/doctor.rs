@@ -3,13 +3,13 @@
 
 use super::context::{Context, is_unfinished, named};
 use super::{Trouble, choose, furnish};
-use crate::host::detect::detect;
-use crate::host::ears::now;
-use crate::host::git::Git;
-use crate::host::thin;
-use crate::text::{bytes, sanitise};
-use crate::time::Timestamp;
-use crate::workflow::model::{Agent, Given, Permissions};
+use crate::measure::detect::detect;
+use crate::tree::git::Git;
+use crate::world::trim_logs;
+use crate::world::wait::now;
+use loop_base::text::{bytes, sanitise};
+use loop_base::time::Timestamp;
+use loop_core::workflow::model::{Agent, Given, Permissions};
 use serde_json::json;
 use std::path::Path;
 
@@ -66,7 +66,7 @@ fn home(context: &Context) -> Finding {
     match context.existing_home() {
         Ok(Some(home)) => match home.faults() {
             Ok(faults) if faults.is_empty() => {
-                good("home", format!("{path} ({})", bytes(thin::size(home.path()))))
+                good("home", format!("{path} ({})", bytes(trim_logs::size(home.path()))))
             }
             Ok(faults) => bad(
                 "home",

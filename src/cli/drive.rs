@@ -6,13 +6,13 @@ use super::context::Context;
 use super::voice::Voice;
 use super::{open, report};
 use crate::drive::drive;
-use crate::engine::{Answer, Command, Event, Opening, Question, QuestionKind, Rest, Status, acceptable};
-use crate::host::ears::{Ears, Heard, Signals, now};
-use crate::host::world::{Host, Leash};
-use crate::store::mirror::Mirror;
-use crate::store::run::Run;
-use crate::store::{Home, Row, TreeLock};
-use crate::workflow::model::PhaseId;
+use crate::world::real::{Host, Leash};
+use crate::world::wait::{Ears, Heard, Signals, now};
+use loop_core::engine::{Answer, Command, Event, Opening, Question, QuestionKind, Rest, Status, acceptable};
+use loop_core::workflow::model::PhaseId;
+use loop_store::mirror::Mirror;
+use loop_store::run::Run;
+use loop_store::{Home, Row, TreeLock};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -119,7 +119,7 @@ pub(super) fn take(context: &Context, home: &Rc<Home>, row: &Row, going: &Going)
     if run.state.session.is_some() {
         super::control::conclude(run);
         run.commit()?;
-        crate::store::mirror::restore(home, &run.id, &run.workflow, &run.state, &place);
+        loop_store::mirror::restore(home, &run.id, &run.workflow, &run.state, &place);
         return Ok(Took::Told(super::hook::tell_how_it_goes_on(context, run)));
     }
     if let Some(question) =
@@ -227,7 +227,7 @@ fn leave(home: &Home, run: &Run, command: &Command) -> anyhow::Result<()> {
 
 /// Ends the call of a run that nobody owns any more.
 pub(super) fn end_call(home: &Rc<Home>, run: &mut Run, place: &Path) -> anyhow::Result<()> {
-    if !matches!(run.state.station, crate::engine::Station::Working(_)) {
+    if !matches!(run.state.station, loop_core::engine::Station::Working(_)) {
         return Ok(());
     }
     run.record(now(), Event::Commanded(Command::Pause { reason: "begun anew".to_owned() }));

@@ -50,7 +50,7 @@ pub(super) struct RunFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub tokens: Option<u64>,
     /// Time that the run may work, as 90s, 45m or 2h
-    #[arg(long, value_name = "LENGTH", value_parser = crate::workflow::resolve::parse_length)]
+    #[arg(long, value_name = "LENGTH", value_parser = loop_core::workflow::resolve::parse_length)]
     pub time: Option<u64>,
     /// Go on without this terminal; loop attach watches it and answers its questions
     #[arg(long)]

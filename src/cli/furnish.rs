@@ -6,13 +6,13 @@ use super::Trouble;
 use super::flags::RunFlags;
 use super::open::By;
 use super::work::Input;
-use crate::agent;
-use crate::host::detect::detect;
-use crate::host::items::unreadable;
-use crate::host::which::executable;
-use crate::input;
-use crate::prove::prove;
-use crate::workflow::model::Workflow;
+use crate::measure::detect::detect;
+use crate::measure::item_list::unreadable;
+use loop_core::agents;
+use loop_core::bounds::prove;
+use loop_core::documents::input;
+use loop_core::workflow::model::Workflow;
+use loop_supervise::which::executable;
 use std::path::Path;
 
 /// Gives a workflow everything that a run needs beside its input, or says what is missing.
@@ -61,7 +61,7 @@ pub(super) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
 pub(super) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
     if workflow.agent.cli.is_empty() {
         let installed: Vec<&str> =
-            agent::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect();
+            agents::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect();
         match installed.as_slice() {
             [only] => workflow.agent.cli = (*only).to_owned(),
             [] => {
@@ -79,12 +79,12 @@ pub(super) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
             }
         }
     }
-    let context = agent::Context {
+    let context = agents::Context {
         model: workflow.agent.model.as_deref(),
         root: rustix::process::geteuid().is_root(),
         find: &|name| executable(name, workflow.agent.env.get("PATH")),
     };
-    let invocation = agent::invocation(&workflow.agent, &context)
+    let invocation = agents::invocation(&workflow.agent, &context)
         .map_err(|why| Trouble::usage(why, "install it, or loop run --agent-cmd \"PROGRAM ARGS\""))?;
     let program = invocation.argv.first().cloned().unwrap_or_default();
     if executable(&program, workflow.agent.env.get("PATH")).is_none() {

@@ -7,15 +7,15 @@ use super::context::{Context, is_unfinished};
 use super::open::{Opened, ours_of};
 use super::{Common, Trouble};
 use crate::drive::drive;
-use crate::engine::{Event, Rest, Session, State, Station, Status};
 use crate::hook::{self, Setting, Stop, Visit};
-use crate::host::ears::now;
-use crate::host::which::executable;
-use crate::store::mirror::Mirror;
-use crate::store::run::Run;
-use crate::store::{Home, Row, TreeLock};
-use crate::text::sanitise;
+use crate::world::wait::now;
 use clap::{Args, Subcommand};
+use loop_base::text::sanitise;
+use loop_core::engine::{Event, Rest, Session, State, Station, Status};
+use loop_store::mirror::Mirror;
+use loop_store::run::Run;
+use loop_store::{Home, Row, TreeLock};
+use loop_supervise::which::executable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Deserialize;
 use std::io::Read;
@@ -262,7 +262,7 @@ fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
 pub(super) fn install(context: &Context) -> anyhow::Result<u8> {
     let folder = context.project()?.join(".claude");
     let path = folder.join("settings.json");
-    let text = match crate::steady::text(&path) {
+    let text = match loop_base::files::text(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => anyhow::bail!("{} cannot be read: {error}", path.display()),
@@ -272,7 +272,7 @@ pub(super) fn install(context: &Context) -> anyhow::Result<u8> {
         None => println!("{} has the hook already", path.display()),
         Some(changed) => {
             std::fs::create_dir_all(&folder)?;
-            crate::steady::replace_for_good(&path, &changed)?;
+            loop_base::files::replace_for_good(&path, &changed)?;
             println!("the stop hook is in {}", path.display());
             println!("next: loop init --preset ralph --hook \"what to build\"");
         }

@@ -5,11 +5,11 @@ use super::context::Context;
 use super::flags::RunFlags;
 use super::open::{self, By, Found, Opened};
 use super::{Trouble, hook, report, setup};
-use crate::engine::{Event, Session, Status};
-use crate::host::ears::now;
-use crate::store::{Home, Row, mirror};
-use crate::text::counted;
+use crate::world::wait::now;
 use clap::Args;
+use loop_base::text::counted;
+use loop_core::engine::{Event, Session, Status};
+use loop_store::{Home, Row, mirror};
 
 #[derive(Args)]
 pub(super) struct Flags {

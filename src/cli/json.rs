@@ -2,7 +2,7 @@
 //! escapes only the first 32 characters; here everything goes escaped that could move a cursor,
 //! hide or reorder text. A parser reads the same values.
 
-use crate::text::sanitise;
+use loop_base::text::sanitise;
 use serde::Serialize;
 use std::fmt::Write;
 

@@ -5,12 +5,12 @@
 use super::context::is_unfinished;
 use super::control::leave;
 use super::{Context, status};
-use crate::engine::Command;
-use crate::host::ears::now;
-use crate::store::{Filter, Home, Plan};
-use crate::text::{counted, sanitise};
-use crate::time::{Timestamp, length};
+use crate::world::wait::now;
 use clap::Args;
+use loop_base::text::{counted, sanitise};
+use loop_base::time::{Timestamp, length};
+use loop_core::engine::Command;
+use loop_store::{Filter, Home, Plan};
 use serde_json::json;
 
 #[derive(Args)]

@@ -1,13 +1,13 @@
 //! `loop log`: the events of a run, oldest first.
 
 use super::{Context, Trouble, status};
-use crate::engine::Event;
-use crate::line::line;
-use crate::store::Recorded;
-use crate::text::sanitise;
-use crate::time::Timestamp;
-use crate::workflow::model::Workflow;
 use clap::Args;
+use loop_base::text::sanitise;
+use loop_base::time::Timestamp;
+use loop_core::engine::Event;
+use loop_core::event_line::line;
+use loop_core::workflow::model::Workflow;
+use loop_store::Recorded;
 use std::time::Duration;
 
 #[derive(Args)]

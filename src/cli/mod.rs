@@ -76,10 +76,10 @@ mod voice;
 mod why;
 mod work;
 
-use crate::secret::redact;
 use clap::{Args, Parser, Subcommand};
 pub(crate) use context::Context;
 use flags::RunFlags;
+use loop_base::secret::redact;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -7,16 +7,16 @@ use super::flags::{OnQuestion, RunFlags};
 use super::furnish::prepare;
 use super::work::Input;
 use super::{Trouble, ask, choose, detach, later, place, reload, session};
-use crate::engine::{Command, Decision, Effect, Event, Status, alike, decide};
-use crate::host::ears::now;
-use crate::host::git::Git;
-use crate::host::worktree;
-use crate::line::line;
-use crate::store::mirror;
-use crate::store::run::Run;
-use crate::store::{Filter, Home, NewRun, Row, TreeLock};
-use crate::text::sanitise;
-use crate::workflow::model::{Place, Workflow};
+use crate::tree::git::Git;
+use crate::tree::worktree;
+use crate::world::wait::now;
+use loop_base::text::sanitise;
+use loop_core::engine::{Command, Decision, Effect, Event, Status, alike, decide};
+use loop_core::event_line::line;
+use loop_core::workflow::model::{Place, Workflow};
+use loop_store::mirror;
+use loop_store::run::Run;
+use loop_store::{Filter, Home, NewRun, Row, TreeLock};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -330,7 +330,7 @@ pub(super) fn cancel(home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
     drive::end_call(home, &mut run, Path::new(&row.place))?;
     run.record(now(), Event::Commanded(Command::Cancel));
-    run.record(now(), Event::Closed(crate::engine::Outcome::Cancelled));
+    run.record(now(), Event::Closed(loop_core::engine::Outcome::Cancelled));
     run.commit()?;
     Ok(())
 }
@@ -373,7 +373,7 @@ fn dry_run(
     workflow: &Workflow,
     input: &Input,
 ) -> anyhow::Result<u8> {
-    use crate::engine::State;
+    use loop_core::engine::State;
     let before = match context.existing_home()? {
         Some(home) => match same_run(&home, project, workflow, input)? {
             Some(row) => home.snapshot(&row.id)?,
@@ -392,7 +392,7 @@ fn dry_run(
     tell_decision(workflow, &state)
 }
 
-fn tell_decision(workflow: &Workflow, state: &crate::engine::State) -> anyhow::Result<u8> {
+fn tell_decision(workflow: &Workflow, state: &loop_core::engine::State) -> anyhow::Result<u8> {
     let next = match decide(workflow, state, now()) {
         Decision::Perform(effect) => intent(workflow, &effect),
         Decision::Record(event) => line(workflow, &event).unwrap_or_else(|| event.kind().to_owned()),

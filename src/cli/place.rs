@@ -3,13 +3,13 @@
 
 use super::Trouble;
 use super::work::Input;
-use crate::engine::{Event, Hold, HoldKind, Opening, Worktree};
-use crate::host::ears::now;
-use crate::host::git::Git;
-use crate::host::worktree;
-use crate::store::run::Run;
-use crate::store::{Home, Row};
-use crate::workflow::model::{Place, Workflow};
+use crate::tree::git::Git;
+use crate::tree::worktree;
+use crate::world::wait::now;
+use loop_core::engine::{Event, Hold, HoldKind, Opening, Worktree};
+use loop_core::workflow::model::{Place, Workflow};
+use loop_store::run::Run;
+use loop_store::{Home, Row};
 use minijinja::context;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ pub(super) fn refuse_move(home: &Home, row: &Row, worktree: bool) -> anyhow::Res
 /// Makes the worktree of a run that is opened and not driven.
 pub(super) fn make(run: &mut Run) -> anyhow::Result<()> {
     let Some(plan) = run.state.opening.worktree.clone() else { return Ok(()) };
-    run.record(now(), Event::Began(crate::engine::Effect::Workspace));
+    run.record(now(), Event::Began(loop_core::engine::Effect::Workspace));
     run.commit()?;
     worktree::ensure(&plan, &run.id, &run.folder().join("git"))?;
     worktree::bring(&plan, run.state.opening.path.as_deref().map(Path::new))?;

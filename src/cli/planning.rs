@@ -3,7 +3,7 @@
 
 use super::Trouble;
 use super::setup::Wanted;
-use crate::host::detect::Found;
+use crate::measure::detect::Found;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<Wanted>> {
             "mend it, then loop setup plan",
         )
     };
-    let text = crate::steady::text(&whole).map_err(|error| broken(format!("cannot be read: {error}")))?;
+    let text = loop_base::files::text(&whole).map_err(|error| broken(format!("cannot be read: {error}")))?;
     let mut config: Map<String, Value> =
         serde_json::from_str(&text).map_err(|error| broken(format!("is not a JSON object: {error}")))?;
     let before = config.clone();

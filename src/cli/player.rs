@@ -1,7 +1,7 @@
 //! The scripted agents of `loop demo`, called like any other program: the prompt on their standard
 //! input, their words on standard output. Each of them lies once.
 
-use crate::host::git::Git;
+use crate::tree::git::Git;
 use clap::{Args, ValueEnum};
 use std::io::Read;
 use std::path::Path;

@@ -2,8 +2,8 @@
 
 use super::check::{Which, path};
 use super::{Context, Trouble, furnish, trouble::meant};
-use crate::workflow::preset::{self, Preset};
 use clap::{Args, Subcommand};
+use loop_core::workflow::preset::{self, Preset};
 use serde_json::json;
 
 #[derive(Args)]

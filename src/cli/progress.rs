@@ -1,12 +1,12 @@
 //! How far a run has come, for people: one line that says where it stands, one line for each phase,
 //! a bar, and at the end what the whole of it took. Nothing here is particular to a workflow.
 
-use crate::engine::{PhaseStatus, State, Status};
-use crate::store::mirror::prp_session::{self, Chronicle};
-use crate::store::{Home, Row};
-use crate::text::counted;
-use crate::time::length;
-use crate::workflow::model::Workflow;
+use loop_base::text::counted;
+use loop_base::time::length;
+use loop_core::engine::{PhaseStatus, State, Status};
+use loop_core::workflow::model::Workflow;
+use loop_store::mirror::prp_session::{self, Chronicle};
+use loop_store::{Home, Row};
 use std::fmt::Write;
 
 /// Cells of the bar: each stands for five percent.
@@ -87,10 +87,10 @@ pub(super) fn headline(workflow: &Workflow, past: &Chronicle, phase: usize) -> O
 #[cfg(test)]
 mod tests {
     use super::line;
-    use crate::engine::{Event, Hold, HoldKind, Metric, Opening, Source, State};
-    use crate::time::Timestamp;
-    use crate::value::Value;
-    use crate::workflow::resolve::{Layers, Overrides, resolve};
+    use loop_base::time::Timestamp;
+    use loop_base::value::Value;
+    use loop_core::engine::{Event, Hold, HoldKind, Metric, Opening, Source, State};
+    use loop_core::workflow::resolve::{Layers, Overrides, resolve};
 
     #[test]
     fn bp91_the_line_says_phase_iteration_tests_and_status() {

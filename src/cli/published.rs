@@ -1,7 +1,7 @@
 //! The reference of the command line, made of the same declarations that the parser reads by.
 //! `LOOP_REGENERATE=1` writes it.
 
-use crate::workflow::published::generated;
+use crate::whole::generated;
 use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write;
 

@@ -7,12 +7,12 @@
 use super::context::Context;
 use super::flags::RunFlags;
 use super::{Trouble, choose, furnish, status};
-use crate::engine::{QuestionKind, State};
-use crate::host::ears::now;
-use crate::store::run::Run;
-use crate::store::{Home, Row};
-use crate::text::sanitise;
-use crate::workflow::model::Workflow;
+use crate::world::wait::now;
+use loop_base::text::sanitise;
+use loop_core::engine::{QuestionKind, State};
+use loop_core::workflow::model::Workflow;
+use loop_store::run::Run;
+use loop_store::{Home, Row};
 use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
@@ -98,7 +98,7 @@ fn given(context: &Context, flags: &RunFlags, workflow: &mut Workflow) -> anyhow
         workflow.agent.args.clone_from(words);
     }
     if let Some(agent) = over.agent.as_ref().filter(|it| **it != workflow.agent.cli) {
-        let known = crate::agent::KNOWN;
+        let known = loop_core::agents::KNOWN;
         if !known.contains(&agent.as_str()) {
             let next = super::trouble::meant(agent, known.iter().copied());
             return Err(Trouble::usage(format!("no agent is called \"{agent}\""), next));

@@ -2,15 +2,15 @@
 //! end, and by `loop show`.
 
 use super::{Context, progress};
-use crate::engine::{Effect, Ended, Ending, Event, PhaseStatus, State, Status, Verdict};
-use crate::host::git::{Git, is_object_id};
-use crate::line::results;
-use crate::store::Home;
-use crate::store::mirror::prp_session::Chronicle;
-use crate::store::run::Run;
-use crate::text::{counted, sanitise};
-use crate::time::length;
-use crate::workflow::model::Workflow;
+use crate::tree::git::{Git, is_object_id};
+use loop_base::text::{counted, sanitise};
+use loop_base::time::length;
+use loop_core::engine::{Effect, Ended, Ending, Event, PhaseStatus, State, Status, Verdict};
+use loop_core::event_line::results;
+use loop_core::workflow::model::Workflow;
+use loop_store::Home;
+use loop_store::mirror::prp_session::Chronicle;
+use loop_store::run::Run;
 use std::fmt::Write;
 use std::path::Path;
 

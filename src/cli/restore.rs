@@ -3,12 +3,12 @@
 
 use super::log::nothing;
 use super::{Context, Trouble, status};
-use crate::host::git::Git;
-use crate::host::tree::{Ours, Tree};
-use crate::host::{snapshot, worktree};
-use crate::text::{counted, sanitise};
-use crate::time::Timestamp;
+use crate::tree::git::Git;
+use crate::tree::working_tree::{Ours, Tree};
+use crate::tree::{snapshot, worktree};
 use clap::Args;
+use loop_base::text::{counted, sanitise};
+use loop_base::time::Timestamp;
 use std::path::Path;
 
 #[derive(Args)]

@@ -2,13 +2,14 @@
 
 use super::status::ago;
 use super::{Context, ask};
-use crate::host::ears::now;
-use crate::host::git::Git;
-use crate::host::{snapshot, thin};
-use crate::store::{Filter, Home, Row};
-use crate::text::{bytes, counted, sanitise};
-use crate::time::Timestamp;
+use crate::tree::git::Git;
+use crate::tree::snapshot;
+use crate::world::trim_logs;
+use crate::world::wait::now;
 use clap::Args;
+use loop_base::text::{bytes, counted, sanitise};
+use loop_base::time::Timestamp;
+use loop_store::{Filter, Home, Row};
 use serde_json::json;
 use std::path::Path;
 
@@ -47,7 +48,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         let list: Vec<_> = rows
             .iter()
             .map(|row| {
-                let size = context.verbose.then(|| thin::size(&home.folder(&row.id)));
+                let size = context.verbose.then(|| trim_logs::size(&home.folder(&row.id)));
                 json!({
                     "bytes": size, "run": row.id, "workflow": row.workflow, "input": row.input, "project": row.project,
                     "status": row.status, "reason": row.reason, "phase": row.phase,
@@ -78,7 +79,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         if context.verbose {
             println!(
                 "          {} in {}",
-                bytes(thin::size(&home.folder(&row.id))),
+                bytes(trim_logs::size(&home.folder(&row.id))),
                 home.folder(&row.id).display()
             );
         }
@@ -93,12 +94,12 @@ fn prunable(home: &Home, flags: &Flags) -> anyhow::Result<Vec<(Row, u64)>> {
     let mut found: Vec<(Row, u64)> = rows
         .into_iter()
         .filter(|row| old(row) && home.holder(&row.id).is_none())
-        .map(|row| (thin::size(&home.folder(&row.id)), row))
+        .map(|row| (trim_logs::size(&home.folder(&row.id)), row))
         .map(|(size, row)| (row, size))
         .collect();
     found.sort_by_key(|(row, _)| row.updated_at);
     if let Some(most) = flags.down_to {
-        let mut whole: u64 = thin::size(&home.path().join("runs"));
+        let mut whole: u64 = trim_logs::size(&home.path().join("runs"));
         found.retain(|(_, size)| {
             let goes = most < whole;
             whole -= if goes { *size } else { 0 };
@@ -153,7 +154,7 @@ fn forget_snapshots(row: &Row) {
 fn age(text: &str) -> Result<u64, String> {
     match text.strip_suffix('d').map(str::parse::<u64>) {
         Some(Ok(days)) => Ok(days.saturating_mul(86_400_000)),
-        Some(Err(_)) | None => crate::workflow::resolve::parse_length(text),
+        Some(Err(_)) | None => loop_core::workflow::resolve::parse_length(text),
     }
 }
 

@@ -8,8 +8,8 @@
 
 use super::fit::{Ink, Line, end};
 use super::view::View;
-use crate::host::ears::now;
-use crate::text::sanitise;
+use crate::world::wait::now;
+use loop_base::text::sanitise;
 use signal_hook::consts::SIGCONT;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -225,6 +225,6 @@ fn size() -> (usize, usize) {
 
 fn write(text: &str) {
     let mut stderr = std::io::stderr().lock();
-    let shown = crate::secret::redact(text);
+    let shown = loop_base::secret::redact(text);
     let _nobody_reads = stderr.write_all(shown.as_bytes()).and_then(|()| stderr.flush());
 }

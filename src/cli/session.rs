@@ -6,14 +6,14 @@ use super::context::{Context, is_unfinished};
 use super::flags::RunFlags;
 use super::work::Input;
 use super::{Trouble, ask, choose, furnish, open};
-use crate::engine::{Event, Facts, Status};
-use crate::host::ears::now;
-use crate::host::git::{Git, single_line};
-use crate::store::mirror::prp_session::{folder, import, place};
-use crate::store::mirror::task_state;
-use crate::store::run::Run;
-use crate::store::{Filter, Home, NewRun, Row};
-use crate::workflow::model::Workflow;
+use crate::tree::git::{Git, single_line};
+use crate::world::wait::now;
+use loop_core::engine::{Event, Facts, Status};
+use loop_core::workflow::model::Workflow;
+use loop_store::mirror::prp_session::{folder, import, place};
+use loop_store::mirror::task_state;
+use loop_store::run::Run;
+use loop_store::{Filter, Home, NewRun, Row};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -305,7 +305,7 @@ pub(super) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Work
         let is_ours = workflow.mirror.off || workflow.mirror.format.as_deref() != Some("task-state");
         return if is_ours { Ok(()) } else { keep(project, &[task_state::NAME], &kept) };
     };
-    let text = crate::steady::text(&folder.join("loop-state.json")).unwrap_or_default();
+    let text = loop_base::files::text(&folder.join("loop-state.json")).unwrap_or_default();
     let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let is_ours = match state["session_id"].as_str() {
         Some(session) => is_known(home, session)?,

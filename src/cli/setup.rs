@@ -4,11 +4,11 @@
 
 use super::presets::find;
 use super::{Context, Trouble, dialogue, planning};
-use crate::host::detect::{Found, detect};
-use crate::workflow::model::Workflow;
-use crate::workflow::preset::Preset;
-use crate::workflow::resolve::{Layers, Source, resolve};
+use crate::measure::detect::{Found, detect};
 use clap::Args;
+use loop_core::workflow::model::Workflow;
+use loop_core::workflow::preset::Preset;
+use loop_core::workflow::resolve::{Layers, Source, resolve};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -196,7 +196,7 @@ fn agreed(files: &[Wanted]) -> anyhow::Result<bool> {
         eprintln!();
         eprintln!("{}: {} lines", file.path.display(), file.text.lines().count());
         for line in file.text.lines().take(SHOWN_LINES).filter(|_| !file.replaces) {
-            eprintln!("  {}", crate::text::sanitise(line));
+            eprintln!("  {}", loop_base::text::sanitise(line));
         }
     }
     eprint!("write them? [Y/n] ");

@@ -3,14 +3,14 @@
 
 use super::context::Context;
 use super::{Trouble, ask, status};
-use crate::engine::Event;
-use crate::host::delivery::{Preflight, Shipped, Wanted, Work};
-use crate::host::ears::now;
-use crate::ship::Kind;
-use crate::store::run::Run;
-use crate::store::{Home, Row};
-use crate::text::sanitise;
+use crate::deliver::ship::{Preflight, Shipped, Wanted, Work};
+use crate::world::wait::now;
 use clap::Args;
+use loop_base::text::sanitise;
+use loop_core::delivery_names::Kind;
+use loop_core::engine::Event;
+use loop_store::run::Run;
+use loop_store::{Home, Row};
 use serde_json::json;
 use std::rc::Rc;
 

@@ -2,13 +2,13 @@
 
 use super::log::nothing;
 use super::{Context, Trouble, report, status};
-use crate::engine::{Call, Effect, Event, Evidence};
-use crate::host::git::Git;
-use crate::host::thin;
-use crate::line::line;
-use crate::store::{Home, Row};
-use crate::text::{bytes, counted, sanitise};
+use crate::tree::git::Git;
+use crate::world::trim_logs;
 use clap::Args;
+use loop_base::text::{bytes, counted, sanitise};
+use loop_core::engine::{Call, Effect, Event, Evidence};
+use loop_core::event_line::line;
+use loop_store::{Home, Row};
 use serde_json::json;
 use std::io::Read;
 use std::path::Path;
@@ -84,7 +84,8 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             }
         }
     }
-    let gone = thin::gone(&folder).filter(|_| !folder.join(format!("{}.out", told.call.stem())).exists());
+    let gone =
+        trim_logs::gone(&folder).filter(|_| !folder.join(format!("{}.out", told.call.stem())).exists());
     if let Some(gone) = gone {
         println!(
             "the files of this call were removed to bound the run's folder, with those of {} in all ({}); the \
@@ -194,7 +195,7 @@ fn prompt(folder: &Path, stem: &str) -> String {
 /// What a file of the run holds; an agent may have put something in its place that has no end.
 fn text(path: &Path) -> String {
     let mut bytes = Vec::new();
-    let _as_far_as_it_goes = crate::steady::open(path).and_then(|mut it| it.read_to_end(&mut bytes));
+    let _as_far_as_it_goes = loop_base::files::open(path).and_then(|mut it| it.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

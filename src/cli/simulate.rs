@@ -4,17 +4,17 @@
 use super::check::Which;
 use super::{Context, Trouble};
 use crate::drive::drive;
-use crate::engine::{Event, Item, Opening, Status};
-use crate::line::line;
-use crate::prove::prove;
 use crate::sim::story::tell;
 use crate::sim::{Cast, Dice, Sim};
-use crate::store::run::{Memory, Run};
-use crate::text::sanitise;
-use crate::time::length;
-use crate::workflow::model::Workflow;
-use crate::workflow::preset;
 use clap::Args;
+use loop_base::text::sanitise;
+use loop_base::time::length;
+use loop_core::bounds::prove;
+use loop_core::engine::{Event, Item, Opening, Status};
+use loop_core::event_line::line;
+use loop_core::workflow::model::Workflow;
+use loop_core::workflow::preset;
+use loop_store::run::{Memory, Run};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,12 @@
 //! `loop status`: where a run stands, for people and for programs.
 
 use super::{Context, progress};
-use crate::engine::{BreakerState, State, Status, choices};
-use crate::input;
-use crate::store::{Home, Row};
-use crate::text::sanitise;
-use crate::time::{Timestamp, length};
-use crate::workflow::model::Workflow;
+use loop_base::text::sanitise;
+use loop_base::time::{Timestamp, length};
+use loop_core::documents::input;
+use loop_core::engine::{BreakerState, State, Status, choices};
+use loop_core::workflow::model::Workflow;
+use loop_store::{Home, Row};
 use serde_json::{Value, json};
 
 /// `loop` alone: the status, or how to begin.
@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
 fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
     let (workflow, state) = load(home, row)?;
     if home.holder(&row.id).is_none() {
-        crate::store::mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
+        loop_store::mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
     }
     if context.json {
         println!("{}", super::json::pretty(&object(row, &workflow, &state)));
@@ -150,7 +150,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
 
 /// What the run's document says at this moment; a tick is a claim.
 fn criteria(state: &State) -> Option<input::Criteria> {
-    let text = crate::steady::text(std::path::Path::new(state.opening.path.as_ref()?)).ok()?;
+    let text = loop_base::files::text(std::path::Path::new(state.opening.path.as_ref()?)).ok()?;
     Some(input::criteria(&text)).filter(|it| it.total != 0)
 }
 

@@ -1,10 +1,10 @@
 //! What could not be done, in words: the thing, the next step, and the exit code.
 
-use crate::host::git::GitError;
-use crate::host::worktree::Misplaced;
-use crate::store::StoreError;
-use crate::text::sanitise;
-use crate::workflow::problem::nearest;
+use crate::tree::git::GitError;
+use crate::tree::worktree::Misplaced;
+use loop_base::text::sanitise;
+use loop_core::workflow::problem::nearest;
+use loop_store::StoreError;
 use std::process::ExitCode;
 
 /// A command that ends here.

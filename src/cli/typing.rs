@@ -63,7 +63,7 @@ impl Typing {
         match std::str::from_utf8(&self.open) {
             Ok(text) => {
                 if self.text.len() < LONGEST {
-                    self.text.push_str(&crate::text::sanitise(text));
+                    self.text.push_str(&loop_base::text::sanitise(text));
                 }
                 self.open.clear();
             }

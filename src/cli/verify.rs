@@ -3,9 +3,9 @@
 
 use super::Context;
 use super::log::none;
-use crate::store::Verdict;
-use crate::text::counted;
 use clap::Args;
+use loop_base::text::counted;
+use loop_store::Verdict;
 use std::path::PathBuf;
 
 #[derive(Args)]

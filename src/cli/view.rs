@@ -4,10 +4,10 @@
 
 use super::bar::bar;
 use super::fit::{Ink, Line, Part, fit};
-use crate::engine::{CheckResult, Command, Effect, Event, PhaseStatus, State, Station, Tests, Wish};
-use crate::text::sanitise;
-use crate::time::{Timestamp, length};
-use crate::workflow::model::Workflow;
+use loop_base::text::sanitise;
+use loop_base::time::{Timestamp, length};
+use loop_core::engine::{CheckResult, Command, Effect, Event, PhaseStatus, State, Station, Tests, Wish};
+use loop_core::workflow::model::Workflow;
 
 /// What is known of a run, as far as it is shown.
 #[derive(Clone, Debug, Default)]
@@ -350,9 +350,9 @@ fn count(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::View;
-    use crate::engine::{Event, Opening, State, Wait};
-    use crate::time::Timestamp;
-    use crate::workflow::resolve::{Layers, Overrides, resolve};
+    use loop_base::time::Timestamp;
+    use loop_core::engine::{Event, Opening, State, Wait};
+    use loop_core::workflow::resolve::{Layers, Overrides, resolve};
 
     #[test]
     fn a_countdown_follows_the_clock_and_not_the_looks() {

@@ -2,13 +2,13 @@
 
 use super::log::nothing;
 use super::{Context, Trouble, status};
-use crate::engine::{Effect, Event, Judgement, Metric, Source, Verdict};
-use crate::line::line;
-use crate::store::{Home, Row};
-use crate::text::{counted, sanitise};
-use crate::workflow::condition::Truth;
-use crate::workflow::model::{PhaseId, Workflow};
 use clap::Args;
+use loop_base::text::{counted, sanitise};
+use loop_core::engine::{Effect, Event, Judgement, Metric, Source, Verdict};
+use loop_core::event_line::line;
+use loop_core::workflow::condition::Truth;
+use loop_core::workflow::model::{PhaseId, Workflow};
+use loop_store::{Home, Row};
 
 #[derive(Args)]
 pub(super) struct Flags {

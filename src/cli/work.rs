@@ -3,11 +3,11 @@
 use super::Trouble;
 use super::context::Context;
 use super::flags::RunFlags;
-use crate::engine::Opening;
-use crate::host::git::Git;
-use crate::input;
-use crate::secret::redact;
-use crate::workflow::model::{InputKind, Workflow};
+use crate::tree::git::Git;
+use loop_base::secret::redact;
+use loop_core::documents::input;
+use loop_core::engine::Opening;
+use loop_core::workflow::model::{InputKind, Workflow};
 use std::path::{Path, PathBuf};
 
 /// What a run works on.
@@ -115,13 +115,19 @@ impl Input {
             return Err(unreadable(format!("is larger than {} MB", input::LARGEST >> 20)));
         }
         let text =
-            crate::steady::text(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+            loop_base::files::text(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
         if text.trim().is_empty() {
             return Err(unreadable("is empty".to_owned()));
         }
         let path = path.canonicalize()?;
         let name = path.strip_prefix(project).unwrap_or(&path).to_string_lossy().into_owned();
-        Ok(Input { name, alias: crate::design::sentence_of(&text), document: None, path: Some(path), text })
+        Ok(Input {
+            name,
+            alias: loop_core::documents::design::sentence_of(&text),
+            document: None,
+            path: Some(path),
+            text,
+        })
     }
 
     pub(super) fn opening(&self, flags: &RunFlags, workflow: &Workflow) -> Opening {

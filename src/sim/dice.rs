@@ -1,11 +1,11 @@
 //! Agents that behave at random, the same way every time for the same seed.
 
 use super::Play;
-use crate::engine::{Call, Ending, Usage};
-use crate::report::{Report, Trouble};
-use crate::time::Timestamp;
-use crate::value::Value;
-use crate::workflow::model::{Protocol, Signal, Workflow};
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+use loop_core::engine::{Call, Ending, Usage};
+use loop_core::report::{Report, Trouble};
+use loop_core::workflow::model::{Protocol, Signal, Workflow};
 use std::collections::BTreeMap;
 
 /// A small generator (SplitMix64): good enough to vary behaviour, and the same on every machine.

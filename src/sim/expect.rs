@@ -2,9 +2,9 @@
 //! and says what it found where that differs.
 
 use super::story::{number, phase_id};
-use crate::engine::{PhaseStatus, Source, State, Status};
-use crate::value::Value;
-use crate::workflow::model::Workflow;
+use loop_base::value::Value;
+use loop_core::engine::{PhaseStatus, Source, State, Status};
+use loop_core::workflow::model::Workflow;
 
 pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&str]) -> Result<(), String> {
     let status = Status::of(state);
@@ -98,7 +98,7 @@ pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&
 fn metric(
     state: &State,
     pair: &str,
-    part: impl Fn(&crate::engine::Metric) -> Option<Value>,
+    part: impl Fn(&loop_core::engine::Metric) -> Option<Value>,
 ) -> Result<(), String> {
     let (name, value) = pair.split_once('=').ok_or("a metric is written name=value")?;
     let found =

@@ -1,10 +1,10 @@
 //! What must hold at every step of every journal, whoever played it. These properties watch and do
 //! not drive; each failure names the seed.
 
-use crate::engine::{CheckOutcome, Effect, Event, How, State, Station, Verdict};
-use crate::time::Timestamp;
-use crate::workflow::condition::Truth;
-use crate::workflow::model::Workflow;
+use loop_base::time::Timestamp;
+use loop_core::engine::{CheckOutcome, Effect, Event, How, State, Station, Verdict};
+use loop_core::workflow::condition::Truth;
+use loop_core::workflow::model::Workflow;
 
 /// Follows a journal from its first event and looks at every step.
 pub(super) fn hold_the_invariants(

@@ -17,16 +17,16 @@ mod invariants;
 mod seeds;
 
 use crate::drive::{Performed, World};
-use crate::engine::{
+pub(crate) use dice::Dice;
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+use loop_core::engine::{
     Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Tests,
     Usage,
 };
-use crate::report::Report;
-use crate::store::run::Run;
-use crate::time::Timestamp;
-use crate::value::Value;
-use crate::workflow::model::Workflow;
-pub(crate) use dice::Dice;
+use loop_core::report::Report;
+use loop_core::workflow::model::Workflow;
+use loop_store::run::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// When simulated time begins: an arbitrary Monday morning.
@@ -207,8 +207,8 @@ impl Sim {
 /// The call that is measured, if one was made.
 fn current(run: &Run) -> Option<&Call> {
     match &run.state.station {
-        crate::engine::Station::Reported(turn) => Some(&turn.call),
-        crate::engine::Station::Ready => None,
+        loop_core::engine::Station::Reported(turn) => Some(&turn.call),
+        loop_core::engine::Station::Ready => None,
         other => panic!("only a call that ended is measured: {other:?}"),
     }
 }
@@ -283,8 +283,8 @@ fn usual_facts() -> BTreeMap<String, Value> {
 mod stories {
     use super::seeds::preset;
     use super::story::tell;
-    use crate::workflow::model::Workflow;
-    use crate::workflow::resolve::{Layers, Source, resolve};
+    use loop_core::workflow::model::Workflow;
+    use loop_core::workflow::resolve::{Layers, Source, resolve};
 
     /// A workflow beside the stories, else a preset.
     fn load(name: &str) -> Result<Workflow, String> {

@@ -3,11 +3,11 @@
 
 use super::story::{fraction, millis, number};
 use super::{BEGIN, Play};
-use crate::engine::Ending;
-use crate::report::Trouble;
-use crate::time::Timestamp;
-use crate::value::Value;
-use crate::workflow::model::{Signal, Workflow};
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+use loop_core::engine::Ending;
+use loop_core::report::Trouble;
+use loop_core::workflow::model::{Signal, Workflow};
 
 /// Reads the words after a phase's name.
 pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Result<Play, String> {

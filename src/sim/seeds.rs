@@ -16,13 +16,13 @@
 use super::invariants::{hold_the_invariants, same};
 use super::{Cast, Dice, Sim};
 use crate::drive::{Performed, World, drive};
-use crate::engine::{
+use loop_base::time::Timestamp;
+use loop_core::engine::{
     Answer, Command, Effect, Event, Hold, Item, Opening, Rest, State, Status, Step, choices,
 };
-use crate::store::run::{Memory, Run};
-use crate::time::Timestamp;
-use crate::workflow::model::{Skill, Window, WindowThen, Workflow};
-use crate::workflow::resolve::{Layers, resolve};
+use loop_core::workflow::model::{Skill, Window, WindowThen, Workflow};
+use loop_core::workflow::resolve::{Layers, resolve};
+use loop_store::run::{Memory, Run};
 
 /// Seeds of the ordinary test run; the campaign multiplies them.
 const SEEDS: u64 = 2_000;

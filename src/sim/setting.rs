@@ -1,7 +1,7 @@
 //! The words of a story that say how things are before the run begins.
 
 use super::story::{Teller, fraction, millis, number};
-use crate::workflow::model::{Limits, Window, WindowThen};
+use loop_core::workflow::model::{Limits, Window, WindowThen};
 
 /// Takes a line that says how things are before the run begins. Returns whether it was one.
 pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool, String> {

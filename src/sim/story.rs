@@ -57,14 +57,14 @@ use super::play::parse_play;
 use super::setting::set;
 use super::{Cast, Play, Sim};
 use crate::drive::drive;
-use crate::engine::{
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+use loop_core::engine::{
     Answer, Command, Decision, Effect, Event, How, Item, Opening, Rest, Status, Step, choices, decide,
 };
-use crate::line::line;
-use crate::store::run::{Memory, Run};
-use crate::time::Timestamp;
-use crate::value::Value;
-use crate::workflow::model::Workflow;
+use loop_core::event_line::line;
+use loop_core::workflow::model::Workflow;
+use loop_store::run::{Memory, Run};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
@@ -108,7 +108,7 @@ impl Teller {
         let seen = Rc::clone(&prompt);
         sim.watch = Some(Box::new(move |run, effect| {
             if let Effect::Work(call) = effect {
-                *seen.borrow_mut() = crate::prompt::render(&run.workflow, &run.state, call);
+                *seen.borrow_mut() = loop_core::prompt::render(&run.workflow, &run.state, call);
             }
         }));
         let opening = Opening {
@@ -285,7 +285,7 @@ impl Teller {
         let begin = Timestamp(super::BEGIN);
         for (at, event) in &run.memory().events {
             if let Some(text) = line(&run.workflow, event) {
-                let _ = writeln!(out, "{:>8}  {text}", crate::time::length(at.since(begin)));
+                let _ = writeln!(out, "{:>8}  {text}", loop_base::time::length(at.since(begin)));
             }
         }
         let status = Status::of(&run.state);

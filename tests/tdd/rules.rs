@@ -13,12 +13,12 @@ const RULES: [(&str, &str, &[&str]); 72] = [
     (
         "BP-02",
         "the breaker begins closed and empty",
-        &["src/store/mirror/prp_session/tests.rs bp02_bp03_a_session_begins_empty"],
+        &["crates/store/src/mirror/prp_session/tests.rs bp02_bp03_a_session_begins_empty"],
     ),
     (
         "BP-03",
         "the window begins with 0 of 100 calls",
-        &["src/store/mirror/prp_session/tests.rs bp02_bp03_a_session_begins_empty"],
+        &["crates/store/src/mirror/prp_session/tests.rs bp02_bp03_a_session_begins_empty"],
     ),
     (
         "BP-04",
@@ -90,7 +90,7 @@ const RULES: [(&str, &str, &[&str]); 72] = [
     (
         "BP-41",
         "COMPLETE is no signal",
-        &["bp41-status-is-no-signal.story", "src/report/prp_status.rs bp_41_complete_is_no_signal"],
+        &["bp41-status-is-no-signal.story", "crates/core/src/report/prp_status.rs bp_41_complete_is_no_signal"],
     ),
     (
         "BP-43",
@@ -125,21 +125,21 @@ const RULES: [(&str, &str, &[&str]); 72] = [
         "reset, skip, abort, modify",
         &["bp65-reset.story", "bp65-skip.story", "bp65-abort.story", "bp65-modify.story"],
     ),
-    ("BP-66", "the last block counts", &["src/report/prp_status.rs bp_66_the_last_complete_block_counts"]),
+    ("BP-66", "the last block counts", &["crates/core/src/report/prp_status.rs bp_66_the_last_complete_block_counts"]),
     (
         "BP-68",
         "an unclosed block is none",
-        &["src/report/prp_status.rs bp_68_an_unclosed_or_hidden_or_absent_block_is_no_report"],
+        &["crates/core/src/report/prp_status.rs bp_68_an_unclosed_or_hidden_or_absent_block_is_no_report"],
     ),
     (
         "BP-69",
         "the seed's own block is read",
-        &["src/report/prp_status.rs bp_69_the_full_block_of_the_seed_is_read"],
+        &["crates/core/src/report/prp_status.rs bp_69_the_full_block_of_the_seed_is_read"],
     ),
     (
         "BP-70",
         "blockers are a list",
-        &["src/report/prp_status.rs bp_70_blockers_are_listed_and_none_is_empty"],
+        &["crates/core/src/report/prp_status.rs bp_70_blockers_are_listed_and_none_is_empty"],
     ),
     ("BP-71", "impossible counts are not believed", &["bp71-broken-counts.story"]),
     (
@@ -210,7 +210,7 @@ const RULES: [(&str, &str, &[&str]); 72] = [
         "BP-93",
         "branch and commit are named after the document",
         &[
-            "src/ship.rs bp93_a_branch_is_named_after_the_document",
+            "crates/core/src/delivery_names.rs bp93_a_branch_is_named_after_the_document",
             "tests/tdd/ship.rs bp93_a_completed_run_becomes_a_branch_a_commit_and_one_request",
         ],
     ),
@@ -238,12 +238,12 @@ const RULES: [(&str, &str, &[&str]); 72] = [
 
 /// The settled contradictions of the seeds by their number, and what holds each.
 const SETTLED: [(u32, &str); 40] = [
-    (1, "src/store/mirror/prp_session/place.rs bp16_the_folder_is_chosen_in_order"),
+    (1, "crates/store/src/mirror/prp_session/place.rs bp16_the_folder_is_chosen_in_order"),
     (2, "bp43-happy-path.story"),
     (3, "bp48-green-progress.story"),
     (4, "wf09-gate-before-breaker.story"),
     (5, "bp49-progress-is-compared-with-what-is-known.story"),
-    (6, "src/report/prp_status.rs bp_rule_5_metrics_are_laid_over_the_block"),
+    (6, "crates/core/src/report/prp_status.rs bp_rule_5_metrics_are_laid_over_the_block"),
     (7, "bp27-green-leaves.story"),
     (8, "bp84-qa-rejects.story"),
     (9, "bp84-qa-remembers.story"),
@@ -253,12 +253,12 @@ const SETTLED: [(u32, &str); 40] = [
     (13, "bp77-hourly-continue.story"),
     (14, "bp87-qa-model-other.story"),
     (15, "bp76-hourly-expires.story"),
-    (16, "src/store/mirror/prp_session/tests.rs bp78_bp79_a_provider_that_refuses_is_waited_for"),
-    (17, "src/agent/tests/limits.rs the_corpus_is_judged_right"),
+    (16, "crates/store/src/mirror/prp_session/tests.rs bp78_bp79_a_provider_that_refuses_is_waited_for"),
+    (17, "crates/core/src/agents/tests/limits.rs the_corpus_is_judged_right"),
     (18, "bp78-provider-limit.story"),
     (19, "bp61-error-history.story"),
     (20, "bp59-an-iteration-without-an-error.story"),
-    (21, "src/report/prp_status.rs bp_rule_9_the_error_is_its_line_or_the_first_blocker_of_a_blocked_phase"),
+    (21, "crates/core/src/report/prp_status.rs bp_rule_9_the_error_is_its_line_or_the_first_blocker_of_a_blocked_phase"),
     (22, "tests/tdd/session.rs bp12_bp14_companions_may_be_missing_and_every_phase_resumes"),
     (23, "tests/tdd/session.rs bp12_bp14_companions_may_be_missing_and_every_phase_resumes"),
     (24, "tests/tdd/input.rs bp06_bp24_a_run_that_rests_goes_on_by_its_own_rules"),

@@ -4,38 +4,16 @@
 
 #![allow(dead_code, unused_imports, reason = "each test program needs its own part of this")]
 
-#[path = "../../src/host/belongings.rs"]
-pub(crate) mod belongings;
-#[path = "../../src/host/cgroup.rs"]
-pub(crate) mod cgroup;
-#[path = "../../src/host/claim.rs"]
-pub(crate) mod claim;
-#[path = "../../src/host/contain.rs"]
-pub(crate) mod contain;
-#[path = "../../src/host/found.rs"]
-pub(crate) mod found;
-#[path = "../../src/host/hunt.rs"]
-pub(crate) mod hunt;
-#[path = "../../src/host/identity.rs"]
-pub(crate) mod identity;
-#[path = "../../src/host/keeper.rs"]
-pub(crate) mod keeper;
-#[path = "../../src/host/ledger.rs"]
-pub(crate) mod ledger;
-#[path = "../../src/host/order.rs"]
-pub(crate) mod order;
-#[path = "../../src/host/scratch.rs"]
-pub(crate) mod scratch;
-#[path = "../../src/host/stat.rs"]
-pub(crate) mod stat;
-#[path = "../../src/host/tail.rs"]
-pub(crate) mod tail;
+pub(crate) use loop_supervise::{
+    cgroup, claim, contain, exit_records, find_by_mark, identity, keeper, previous_call, proc_stat, protocol,
+    shim_resources, tail, temp_dir,
+};
 
 pub(crate) mod namespace;
 
-pub(crate) use found::{Found, find};
 pub(crate) use keeper::Keeper;
-pub(crate) use order::{Bounds, Ending, Force, How, Kind, Order};
+pub(crate) use previous_call::{Found, find};
+pub(crate) use protocol::{Bounds, Ending, Force, How, Kind, Order};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use std::fs;
@@ -117,8 +95,8 @@ impl Zoo {
     /// Everybody whom the kernel counts as the shim's: its descendants, and its control group.
     pub(crate) fn below_shim(&self) -> Vec<i32> {
         let shim = self.shim();
-        let all = stat::Stat::all();
-        let below = stat::descendants(&all, shim.pid).into_iter().map(|it| it.pid);
+        let all = proc_stat::Stat::all();
+        let below = proc_stat::descendants(&all, shim.pid).into_iter().map(|it| it.pid);
         let group =
             shim.belongings.cgroup.map(|it| fs::read_to_string(it.join("cgroup.procs")).expect("a group"));
         let members = group.iter().flat_map(|it| it.lines()).map(|it| it.parse().expect("a pid"));

@@ -12,21 +12,26 @@ mod environment;
 mod finding;
 mod hunks;
 mod ids;
+mod locate;
 mod overlay;
 mod parts;
 mod protected;
 mod ratchet;
 mod readers;
 mod record;
+mod rust_lexer;
 mod rust_tests;
 mod sentence;
 mod steps;
+#[cfg(test)]
+mod testing;
 
 pub use canary::{Canary, CanaryPlan, canaries, canary_seen, without_canary};
 pub use conclude::{Evidence, conclude};
 pub use environment::{IdFile, id_environment, id_files};
 pub use finding::{Finding, FindingKind, Waiver};
 pub use ids::{Exit, IdHash, Listing, Outcome, Results, TestId};
+pub use locate::ProtectedChange;
 pub use overlay::{
     Action, Change, Contents, Direction, NotJudged, OverlayPlan, Side, plan_overlay, retry_without,
 };

@@ -54,7 +54,7 @@ pub struct StepRun {
 }
 
 /// What became of the canary of one check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryOutcome {
     /// Seen failing on the baseline and on the overlay.
@@ -69,6 +69,17 @@ pub enum CanaryOutcome {
 
 impl Step {
     pub const ALL: [Step; 5] = [Step::Baseline, Step::Clean, Step::Overlay, Step::OldCode, Step::Canary];
+
+    /// Names the step in a sentence.
+    pub fn words(self) -> &'static str {
+        match self {
+            Step::Baseline => "the clean checkout of the baseline",
+            Step::Clean => "the clean checkout",
+            Step::Overlay => "the run with the original tests",
+            Step::OldCode => "the run of the final tests on the old code",
+            Step::Canary => "the run with tests that must fail",
+        }
+    }
 }
 
 impl StepRun {
@@ -78,15 +89,147 @@ impl StepRun {
     }
 }
 
-/// Returns the checks that must run again on the same tree: those with a test or an exit code that
-/// was red in every attempt so far, until [`REPEATS`] is reached. Ids that were red on the baseline
-/// are not repeated in D and E, where they raise no alarm; in F a failure is the evidence and must
-/// be seen twice.
-pub fn needs_repeat(step: Step, run: &StepRun, baseline: Option<&StepRun>) -> Vec<String> {
-    todo!()
+/// What a step brought after its repetitions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settled {
+    /// The results of each check, without the flaky ids.
+    pub(crate) results: Vec<Results>,
+    /// Ids that were green and red on the same tree.
+    pub(crate) flaky: BTreeSet<TestId>,
+    /// Attempts that ran each check.
+    attempts: Vec<(String, usize)>,
 }
 
-/// Tells whether no check could do anything on this tree: then a preparation is missing.
+impl Settled {
+    pub(crate) fn check(&self, name: &str) -> Option<&Results> {
+        self.results.iter().find(|it| it.check == name)
+    }
+
+    pub(crate) fn attempts_of(&self, check: &str) -> usize {
+        self.attempts.iter().find(|(name, _)| name == check).map_or(0, |(_, number)| *number)
+    }
+}
+
+/// Takes the attempts of a step together: an id that differs between them is flaky and counts for
+/// nothing, and a check that was green once raises no alarm by its exit code.
+pub(crate) fn settled(run: &StepRun) -> Settled {
+    let mut settled = Settled::default();
+    for first in run.attempts.first().into_iter().flatten() {
+        let all: Vec<&Results> = run.attempts.iter().flatten().filter(|it| it.check == first.check).collect();
+        let mut results = first.clone();
+        for other in &all[1..] {
+            for (name, outcome) in &other.ids {
+                let before = first.outcome(name);
+                let differs = match before {
+                    Some(before) => before != *outcome,
+                    // Where only failures are named, a test that is not named has passed.
+                    None => first.listing == Listing::Failures && *outcome == Outcome::Failed,
+                };
+                if differs {
+                    settled.flaky.insert(first.id(name));
+                }
+            }
+            if other.listing == Listing::Failures {
+                let healed = first.names(Outcome::Failed).filter(|it| other.outcome(it).is_none());
+                settled.flaky.extend(healed.map(|it| first.id(it)));
+            }
+            if (first.exit, other.exit) == (Exit::Red, Exit::Green) {
+                results.exit = Exit::Green;
+            }
+        }
+        if results.exit != first.exit && !settled.flaky.iter().any(|it| it.check == first.check) {
+            settled.flaky.insert(TestId::exit(&first.check));
+        }
+        results.ids.retain(|name, _| !settled.flaky.contains(&first.id(name)));
+        settled.attempts.push((first.check.clone(), all.len()));
+        settled.results.push(results);
+    }
+    settled
+}
+
+/// Returns the checks that must run again on the same tree, because something in them was red in
+/// every attempt so far. What was red on the baseline too is not repeated in D and E, where it raises
+/// no alarm; in F, and on the baseline, red is the evidence and is looked at once more.
+pub fn needs_repeat(step: Step, run: &StepRun, baseline: Option<&StepRun>) -> Vec<String> {
+    let most = match step {
+        Step::Baseline | Step::OldCode => 1,
+        Step::Clean | Step::Overlay => REPEATS,
+        Step::Canary => 0,
+    };
+    let before = baseline.map(settled);
+    let settled = settled(run);
+    let wanted = |results: &&Results| {
+        let before = before.as_ref().and_then(|it| it.check(&results.check));
+        let known = |name: &str| {
+            matches!(step, Step::Clean | Step::Overlay)
+                && before.is_some_and(|it| it.outcome(name) == Some(Outcome::Failed))
+        };
+        let has_red = results.names(Outcome::Failed).any(|it| !known(it));
+        let silent = results.exit == Exit::Red && results.names(Outcome::Failed).next().is_none();
+        let known_silent =
+            matches!(step, Step::Clean | Step::Overlay) && before.is_some_and(|it| it.exit == Exit::Red);
+        let red = has_red || (silent && !known_silent);
+        red && settled.attempts_of(&results.check) <= most && results.exit != Exit::Interrupted
+    };
+    settled.results.iter().filter(wanted).map(|it| it.check.clone()).collect()
+}
+
+/// Tells whether no check could do anything on this tree: then a preparation is missing. A check that
+/// ran and failed did something.
 pub fn nothing_ran(run: &StepRun) -> bool {
-    todo!()
+    let idle = |it: &Results| match it.exit {
+        Exit::NotStarted => true,
+        Exit::Green | Exit::Interrupted => false,
+        Exit::Red => it.build_failed && it.executed().unwrap_or(0) == 0,
+    };
+    run.attempts.first().is_some_and(|it| !it.is_empty() && it.iter().all(idle))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{results, run};
+
+    #[test]
+    fn a_mixed_test_is_flaky_and_its_check_is_not_red() {
+        let red = results("tests", Exit::Red, &[("a", Outcome::Failed), ("b", Outcome::Passed)]);
+        let green = results("tests", Exit::Green, &[("a", Outcome::Passed), ("b", Outcome::Passed)]);
+        let settled = settled(&run(vec![vec![red.clone()], vec![green]]));
+        assert_eq!(settled.flaky.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["a"]);
+        let check = settled.check("tests").expect("a check");
+        assert_eq!(
+            (check.exit, check.outcome("a"), check.outcome("b")),
+            (Exit::Green, None, Some(Outcome::Passed))
+        );
+    }
+
+    #[test]
+    fn repeats_new_reds_twice_and_evidence_once() {
+        let red = results("tests", Exit::Red, &[("a", Outcome::Failed)]);
+        let once = run(vec![vec![red.clone()]]);
+        let twice = run(vec![vec![red.clone()], vec![red.clone()]]);
+        let thrice = run(vec![vec![red.clone()], vec![red.clone()], vec![red.clone()]]);
+        for step in [Step::Clean, Step::Overlay] {
+            assert_eq!(needs_repeat(step, &once, None), ["tests"]);
+            assert_eq!(needs_repeat(step, &twice, None), ["tests"]);
+            assert!(needs_repeat(step, &thrice, None).is_empty());
+            assert!(needs_repeat(step, &once, Some(&once)).is_empty());
+        }
+        assert_eq!(needs_repeat(Step::OldCode, &once, Some(&once)), ["tests"]);
+        assert!(needs_repeat(Step::OldCode, &twice, None).is_empty());
+        assert!(needs_repeat(Step::Canary, &once, None).is_empty());
+        let green = results("tests", Exit::Green, &[("a", Outcome::Passed)]);
+        assert!(needs_repeat(Step::Clean, &run(vec![vec![red], vec![green.clone()]]), None).is_empty());
+        assert!(needs_repeat(Step::Clean, &run(vec![vec![green]]), None).is_empty());
+    }
+
+    #[test]
+    fn knows_when_a_preparation_is_missing() {
+        let missing = Results::by_exit("tests", Exit::NotStarted);
+        let not_built = Results { build_failed: true, ..results("tests", Exit::Red, &[]) };
+        let failed = results("tests", Exit::Red, &[("a", Outcome::Failed)]);
+        assert!(nothing_ran(&run(vec![vec![missing.clone()]])));
+        assert!(nothing_ran(&run(vec![vec![missing.clone(), not_built]])));
+        assert!(!nothing_ran(&run(vec![vec![missing, failed]])));
+    }
 }

@@ -1,0 +1,168 @@
+//! Files and folders that somebody else can put something in place of: opened without following
+//! links and without waiting for a pipe, read only when they are plain files, and only so far; and
+//! replaced as a whole.
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Component, Path};
+
+/// Opens a folder below `root`; every step of the way has to be a folder itself.
+pub fn folder(root: &Path, inside: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+    let top = openat(rustix::fs::CWD, root, flags, Mode::empty())?;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{ResolveFlags, openat2};
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        match openat2(&top, inside, flags, Mode::empty(), resolve) {
+            // Old kernels lack it, and some sandboxes forbid it.
+            Err(Errno::NOSYS | Errno::PERM) => (),
+            answer => return answer,
+        }
+    }
+    step_by_step(top, inside, flags)
+}
+
+fn step_by_step(top: OwnedFd, inside: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    inside.components().try_fold(top, |folder, part| match part {
+        Component::Normal(name) => openat(&folder, name, flags, Mode::empty()),
+        Component::CurDir => Ok(folder),
+        Component::ParentDir | Component::RootDir | Component::Prefix(_) => Err(Errno::XDEV),
+    })
+}
+
+/// Reads a small plain file in a folder.
+pub fn read_at(folder: impl AsFd, name: &str, most: usize) -> io::Result<Vec<u8>> {
+    plain(folder, Path::new(name), OFlags::NOFOLLOW, most)
+}
+
+/// Opens a plain file for reading, to be read bit by bit; a link to one is a way to it.
+pub fn open(path: &Path) -> io::Result<File> {
+    opened(rustix::fs::CWD, path, OFlags::empty())
+}
+
+fn opened(folder: impl AsFd, path: &Path, more: OFlags) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
+    let file = openat(folder, path, flags, Mode::empty())?;
+    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("it is not a plain file"));
+    }
+    Ok(File::from(file))
+}
+
+fn plain(folder: impl AsFd, path: &Path, more: OFlags, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    opened(folder, path, more)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    if most < bytes.len() {
+        return Err(io::Error::other(format!("it is longer than {most} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// No text that people or agents write for us is longer; what is, is data.
+const TEXT_MOST: usize = 16 << 20;
+
+/// Reads a text that somebody may have put in place by a link, which is theirs to do; a pipe or a
+/// device in its place is not waited for.
+pub fn text(path: &Path) -> io::Result<String> {
+    let bytes = plain(rustix::fs::CWD, path, OFlags::empty(), TEXT_MOST)?;
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+/// The same for anything.
+pub fn bytes(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    plain(rustix::fs::CWD, path, OFlags::empty(), most)
+}
+
+/// Reads a small file that must be no link, by its path.
+pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    plain(rustix::fs::CWD, path, OFlags::NOFOLLOW, most)
+}
+
+/// Replaces a file as a whole. It is not synced: this is for what can be made again. Several processes
+/// may do it at once.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    replace_beside(path, &format!(".{}.tmp", std::process::id()), text, |_| Ok(()))
+}
+
+/// Replaces a person's own file: its mode is kept, and the text survives a power loss. The file beside
+/// it always has the same name, so that one which a killed controller left goes with the next.
+pub fn replace_for_good(path: &Path, text: &str) -> io::Result<()> {
+    replace_beside(path, ".tmp", text, |beside| {
+        if let Ok(meta) = std::fs::metadata(path) {
+            beside.set_permissions(meta.permissions())?;
+        }
+        beside.sync_data()
+    })
+}
+
+fn replace_beside(
+    path: &Path,
+    suffix: &str,
+    text: &str,
+    settle: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    let beside = path.with_file_name(name);
+    // Whatever an agent has put there, a link is not followed.
+    let _may_be_absent = std::fs::remove_file(&beside);
+    let file = File::options().write(true).create_new(true).open(&beside);
+    let written = file.and_then(|mut it| {
+        it.write_all(text.as_bytes())?;
+        settle(&it)
+    });
+    let done = written.and_then(|()| std::fs::rename(&beside, path));
+    if done.is_err() {
+        let _may_be_absent = std::fs::remove_file(&beside);
+    }
+    done
+}
+
+/// Makes everything on the disk of this file durable.
+pub fn everything(file: &File) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(file)?;
+    #[cfg(not(target_os = "linux"))]
+    file.sync_all()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn g19_no_link_is_followed_on_either_way() {
+        let root = tempfile::tempdir().expect("a folder");
+        let top = root.path().canonicalize().expect("a path");
+        std::fs::create_dir_all(top.join("a/b")).expect("folders");
+        std::os::unix::fs::symlink("a", top.join("link")).expect("a link");
+        std::os::unix::fs::symlink("b", top.join("a/to-b")).expect("a link");
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+        let open = || openat(rustix::fs::CWD, &top, flags, Mode::empty()).expect("open");
+        for (path, works) in
+            [("a/b", true), ("link/b", false), ("a/to-b", false), ("../a", false), ("a/none", false)]
+        {
+            assert_eq!(folder(&top, Path::new(path)).is_ok(), works, "{path}");
+            assert_eq!(step_by_step(open(), Path::new(path), flags).is_ok(), works, "{path}");
+        }
+    }
+
+    #[test]
+    fn g35_a_pipe_a_link_and_a_long_file_are_not_read() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| root.path().join(name);
+        std::fs::write(path("file"), b"text").expect("written");
+        std::os::unix::fs::symlink("file", path("link")).expect("a link");
+        rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+            .expect("a pipe");
+        assert_eq!(read(&path("file"), 4).expect("read"), b"text");
+        for (name, most) in [("file", 3), ("link", 9), ("pipe", 9), (".", 9), ("none", 9)] {
+            assert!(read(&path(name), most).is_err(), "{name}");
+        }
+    }
+}

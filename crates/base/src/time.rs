@@ -1,0 +1,56 @@
+//! Moments, as the engine sees them: milliseconds of UTC since 1970, handed in from outside.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A moment. The engine never reads a clock; it is given one of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// Returns the moment that is `millis` later.
+    pub fn plus(self, millis: u64) -> Timestamp {
+        Timestamp(self.0.saturating_add_unsigned(millis))
+    }
+
+    /// Returns how long ago `earlier` was; zero when it lies ahead, as after a clock was set back.
+    pub fn since(self, earlier: Timestamp) -> u64 {
+        u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(it) => write!(f, "{it:.0}"),
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+/// Writes a length of time as people say it: `42s`, `3m 05s`, `2h 10m`.
+pub fn length(millis: u64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Timestamp, length};
+
+    #[test]
+    fn a_moment_reads_as_utc() {
+        assert_eq!(Timestamp(1_763_197_200_123).to_string(), "2025-11-15T09:00:00Z");
+        assert_eq!(Timestamp(5).since(Timestamp(9)), 0);
+    }
+
+    #[test]
+    fn lengths_read_as_people_say_them() {
+        assert_eq!([length(999), length(185_000), length(7_800_000)], ["0s", "3m 05s", "2h 10m"]);
+    }
+}

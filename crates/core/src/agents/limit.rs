@@ -1,0 +1,149 @@
+//! Says what kept a provider from serving a call, and until when. It is asked only about calls that
+//! failed, and looks only at what the agent's own program said about the failure: first at fields,
+//! then at the words of the event that ended the stream. What models write and tools print is never
+//! looked at, so an agent may write about rate limits as much as it likes.
+
+mod phrase;
+mod when;
+
+pub(crate) use when::zone_named;
+
+use super::reader::Heard;
+use super::{Cli, End, Warning};
+use crate::workflow::model::Millis;
+use loop_base::time::Timestamp;
+
+/// Why a provider did not serve a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// What the plan allows is used up, until then if that is known.
+    Plan { until: Option<Timestamp> },
+    /// Too much at once; again after so long if that is known.
+    Throttle { after: Option<Millis> },
+    /// The provider cannot serve anybody.
+    Overloaded,
+    /// There is no money left, or the account may not spend more.
+    Credit,
+    /// The key or the login is not accepted.
+    Auth,
+    /// The prompt does not fit into the model.
+    ContextTooLong,
+    /// The provider could not be reached, or the connection broke.
+    Unreachable,
+    /// The provider refused, and nothing says why.
+    Unknown,
+}
+
+/// Rates are counted by the minute, so after one minute another try is worth it.
+const THROTTLE_PAUSE_MS: Millis = 60_000;
+
+impl Limit {
+    /// Returns when to try again, if waiting helps and there is reason to expect something.
+    pub fn until(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Limit::Plan { until } => until,
+            Limit::Throttle { after } => Some(now.plus(after.unwrap_or(THROTTLE_PAUSE_MS))),
+            Limit::Overloaded
+            | Limit::Unreachable
+            | Limit::Unknown
+            | Limit::Credit
+            | Limit::Auth
+            | Limit::ContextTooLong => None,
+        }
+    }
+}
+
+/// What an agent's fields say about the plan of the account.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Plan {
+    pub rejected: bool,
+    pub warned: bool,
+    /// The agent's word for the window that counts.
+    pub window: Option<String>,
+    /// The part that is used, 1 being all.
+    pub used: Option<f64>,
+    pub resets_at_s: Option<i64>,
+}
+
+impl Plan {
+    /// Returns what to tell a person whose plan is nearly used up.
+    pub(super) fn warning(&self, now: Timestamp) -> Option<Warning> {
+        let used = self.used.filter(|_| self.warned && !self.rejected)?;
+        let which = match self.window.as_deref() {
+            Some("five_hour" | "300 minutes") => "5-hour ",
+            Some("seven_day" | "10080 minutes") => "weekly ",
+            Some("seven_day_opus") => "weekly Opus ",
+            Some("seven_day_sonnet") => "weekly Sonnet ",
+            Some(_) | None => "",
+        };
+        let until = self.until(now);
+        let resets = until.map(|it| format!("; it resets at {it}")).unwrap_or_default();
+        Some(Warning { text: format!("{:.0} % of the {which}limit is used{resets}", used * 100.0), until })
+    }
+
+    fn until(&self, now: Timestamp) -> Option<Timestamp> {
+        let window = self.window.as_deref().and_then(|it| match it {
+            "five_hour" => Some(5 * when::HOUR),
+            it if it.starts_with("seven_day") => Some(7 * when::DAY),
+            it => it.strip_suffix(" minutes")?.parse::<u64>().ok()?.checked_mul(60_000),
+        });
+        self.resets_at_s
+            .and_then(when::epoch)
+            .map(|it| when::settle(it, window.unwrap_or(when::LONGEST), now))
+    }
+}
+
+/// Returns what kept the provider from serving a call that failed.
+pub(super) fn judge(cli: Cli, heard: &Heard, end: &End<'_>) -> Option<Limit> {
+    let kind = heard.kind.as_deref().unwrap_or_default();
+    let is_refusal = !heard.terminal || heard.status == Some(429) || cli == Cli::Codex;
+    let said = heard.complaint.as_deref().and_then(|it| phrase::read(cli, it, end));
+    // Codex records an empty account as a used-up plan; its words tell the two apart.
+    if said == Some(Limit::Credit) {
+        return said;
+    }
+    if let Some(plan) = heard.plan.as_ref().filter(|it| it.rejected && is_refusal) {
+        let until = plan.until(end.now).or_else(|| said?.until(end.now));
+        return Some(Limit::Plan { until });
+    }
+    if heard.offline && !heard.terminal {
+        return Some(Limit::Unreachable);
+    }
+    let retry_after = heard.retry_after_s.map(|it| it.saturating_mul(1000));
+    by_kind(kind)
+        .or(said)
+        .map(|it| match it {
+            Limit::Throttle { after: None } => Limit::Throttle { after: retry_after },
+            it => it,
+        })
+        .or_else(|| by_status(heard.status.filter(|_| kind != "usage_limit_reached")?, retry_after))
+        .or(match kind {
+            "usage_limit_reached" => Some(Limit::Plan { until: None }),
+            "rate_limit" | "rate_limit_error" => Some(Limit::Unknown),
+            _ => None,
+        })
+}
+
+/// The words that leave no doubt; `rate_limit` may be a plan or a moment's rate.
+fn by_kind(kind: &str) -> Option<Limit> {
+    match kind {
+        "authentication_failed" | "authentication_error" | "oauth_org_not_allowed" | "ProviderAuthError" => {
+            Some(Limit::Auth)
+        }
+        "billing_error" => Some(Limit::Credit),
+        "overloaded" | "overloaded_error" => Some(Limit::Overloaded),
+        "prompt_too_long" | "request_too_large" | "ContextOverflowError" => Some(Limit::ContextTooLong),
+        _ => None,
+    }
+}
+
+fn by_status(status: u16, retry_after: Option<Millis>) -> Option<Limit> {
+    match status {
+        401 | 403 => Some(Limit::Auth),
+        402 => Some(Limit::Credit),
+        413 => Some(Limit::ContextTooLong),
+        429 => Some(Limit::Throttle { after: retry_after }),
+        500..600 => Some(Limit::Overloaded),
+        _ => None,
+    }
+}

@@ -1,0 +1,199 @@
+//! The agents that can be called: command lines and stream formats, and nothing that runs them.
+//! [`invocation`] says how to start one, a [`Reader`] follows what it writes, and [`Said`] is what
+//! that came to. Whatever depends on the machine (which programs there are, the clock, the zone,
+//! the environment) is handed in.
+
+mod account;
+mod claude;
+mod codex;
+mod command;
+mod environment;
+mod gemini;
+mod limit;
+mod opencode;
+mod program;
+mod reader;
+mod trouble;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use account::{Login, account, logins};
+pub use environment::keeps;
+pub use limit::Limit;
+pub use program::install;
+pub use reader::Reader;
+pub use trouble::login as login_words;
+
+use crate::engine;
+use crate::workflow::model::Agent;
+use jiff::tz::TimeZone;
+use loop_base::time::Timestamp;
+use std::path::PathBuf;
+
+/// The agents that this program knows how to talk to.
+pub const KNOWN: [&str; 5] = ["claude", "codex", "gemini", "opencode", "command"];
+
+/// The order in which agents are looked for when nobody named one; each is its own program's name.
+pub const DETECTED: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
+
+/// An agent's command line program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cli {
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Command,
+}
+
+impl Cli {
+    /// Returns the agent of this name.
+    pub fn named(name: &str) -> Option<Cli> {
+        match name {
+            "claude" => Some(Cli::Claude),
+            "codex" => Some(Cli::Codex),
+            "gemini" => Some(Cli::Gemini),
+            "opencode" => Some(Cli::Opencode),
+            "command" => Some(Cli::Command),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the agent, which is also that of its program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cli::Claude => "claude",
+            Cli::Codex => "codex",
+            Cli::Gemini => "gemini",
+            Cli::Opencode => "opencode",
+            Cli::Command => "command",
+        }
+    }
+}
+
+/// How to start an agent; the prompt goes to its standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    pub argv: Vec<String>,
+    /// Variables to set on top of those that [`keeps`] lets through.
+    pub env: Vec<(String, String)>,
+}
+
+/// What an invocation depends on besides the workflow.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The model of this call.
+    pub model: Option<&'a str>,
+    /// Whether the agent will run as root.
+    pub root: bool,
+    /// Returns the real path (links resolved) of an executable, by name in the agent's `PATH` or by
+    /// path; nothing when there is none.
+    pub find: &'a dyn Fn(&str) -> Option<PathBuf>,
+}
+
+/// How a call ended and where, for what its text alone does not tell.
+#[derive(Clone, Copy, Debug)]
+pub struct End<'a> {
+    /// The exit status; nothing when a signal ended it.
+    pub exit: Option<i32>,
+    /// The end of its standard error.
+    pub complaints: &'a str,
+    /// The end of Codex's own record of the session, `rollout-…-<session>.jsonl`, if there is one.
+    pub rollout: &'a str,
+    pub now: Timestamp,
+    /// The zone that the agent writes times in when it names none; see [`zone`].
+    pub zone: &'a TimeZone,
+}
+
+/// What an agent's output comes to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// Its own last message: the only text that is read for a report.
+    pub message: String,
+    pub usage: Usage,
+    /// Whether the event that ends every complete stream was seen.
+    pub terminal: bool,
+    /// Whether the agent itself says that it failed.
+    pub error: bool,
+    /// Why the call counts as failed; nothing exactly when it ended well. The `command` agent says
+    /// nothing here, its exit status says it all.
+    pub trouble: Option<String>,
+    /// What kept the provider from serving the call, if that is why it failed.
+    pub limit: Option<Limit>,
+    pub session: Option<String>,
+    /// The model that answered, as the agent names it.
+    pub model: Option<String>,
+    /// Tools that the agent was not allowed to use.
+    pub denials: Vec<String>,
+    /// How much of a plan is used up, when the agent warns of it.
+    pub warning: Option<Warning>,
+}
+
+/// What an agent says about a plan that is nearly used up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    pub text: String,
+    /// When the plan is whole again, if that is known.
+    pub until: Option<Timestamp>,
+}
+
+impl Said {
+    /// Returns a sentence about refused tools, if there were any: a call that ended well may have
+    /// done nothing because of them.
+    pub fn denied(&self) -> Option<String> {
+        let first = self.denials.first()?;
+        let others = match self.denials.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!(
+            "the agent was refused {first}{others}; set permissions = \"all\" or allow the tool in [agent] args"
+        ))
+    }
+}
+
+/// What a call used up, as the agent counts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Everything that went in, what came from a cache included.
+    pub input: u64,
+    pub output: u64,
+    /// The part of the input that came from a cache.
+    pub cached: u64,
+    /// Zero where the agent names no price.
+    pub usd: f64,
+}
+
+impl Usage {
+    /// Returns what counts against a budget. Cached input is left out: a fresh context is sent again
+    /// with every request, so that it would drown everything else at a tenth of the price.
+    pub fn spent(&self) -> engine::Usage {
+        let tokens = self.input.saturating_sub(self.cached).saturating_add(self.output);
+        engine::Usage { tokens, usd: self.usd }
+    }
+}
+
+/// Returns how to start the agent, or why that is not possible.
+pub fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+    let Some(cli) = Cli::named(&agent.cli) else {
+        return Err(format!("no agent is called \"{}\"; one of: {}", agent.cli, KNOWN.join(", ")));
+    };
+    let mut invocation = match cli {
+        Cli::Claude => claude::invocation(agent, context)?,
+        Cli::Codex => codex::invocation(agent, context)?,
+        Cli::Gemini => gemini::invocation(agent, context)?,
+        Cli::Opencode => opencode::invocation(agent, context)?,
+        Cli::Command => command::invocation(agent)?,
+    };
+    // What the user sets wins over what we set.
+    invocation.env.retain(|(name, _)| !agent.env.contains_key(name));
+    invocation.env.extend(agent.env.iter().map(|(name, value)| (name.clone(), value.clone())));
+    Ok(invocation)
+}
+
+/// Returns the zone that the agent's process works in: its own `TZ` if the workflow sets one.
+pub fn zone(agent: &Agent, system: &TimeZone) -> TimeZone {
+    agent.env.get("TZ").and_then(|name| limit::zone_named(name)).unwrap_or_else(|| system.clone())
+}

@@ -1,0 +1,236 @@
+//! Follows the stream of one call and keeps only what will be needed: whatever an agent writes, and
+//! however much, the memory used here has a bound. Each agent's own module says what its lines mean;
+//! this one cuts lines, and says at the end what it all came to.
+
+use super::limit::{self, Plan};
+use super::wire::{beginning, readable, short};
+use super::{Cli, End, Said, Usage, claude, codex, command, gemini, opencode, trouble};
+use std::io::BufRead;
+
+/// The longest line that is read whole. What matters on long lines is the text of a message: models
+/// write at most 128,000 tokens, half a megabyte of text, in one. Longer lines carry results of
+/// tools; of those only the complete members before the cut are read.
+pub(crate) const LINE_MOST: usize = 1 << 20;
+
+/// A final message is text for people; 256 KiB holds the longest we have seen a hundred times over.
+/// A report stands at its end, so the end is what is kept.
+pub(crate) const MESSAGE_MOST: usize = 256 << 10;
+
+/// Reads what one call writes to its standard output.
+pub struct Reader {
+    cli: Cli,
+    heard: Heard,
+    /// A line whose end has not come yet.
+    open: Vec<u8>,
+    /// Whether the open line is too long, so that its rest is dropped.
+    cut: bool,
+}
+
+impl Reader {
+    pub fn new(cli: Cli) -> Reader {
+        Reader { cli, heard: Heard::default(), open: Vec::new(), cut: false }
+    }
+
+    /// Takes the next bytes of the stream, however they are divided.
+    pub fn bytes(&mut self, mut bytes: &[u8]) {
+        loop {
+            let mut rest = bytes;
+            // For a slice this cannot fail; it finds the end of a line many bytes at a time.
+            let count = rest.skip_until(b'\n').unwrap_or(bytes.len());
+            let Some(line) = bytes[..count].strip_suffix(b"\n") else { break };
+            if self.open.is_empty() && !self.cut {
+                self.line(&line[..line.len().min(LINE_MOST)], LINE_MOST < line.len());
+            } else {
+                self.open_line(line);
+                self.close_line();
+            }
+            bytes = rest;
+        }
+        self.open_line(bytes);
+    }
+
+    /// Takes one line without its end; `cut` says that it was longer than this.
+    pub fn line(&mut self, line: &[u8], cut: bool) {
+        let heard = &mut self.heard;
+        if self.cli == Cli::Command {
+            return command::line(heard, &String::from_utf8_lossy(line));
+        }
+        // Other programs may have written to the same pipe; only objects are events.
+        let line = line.trim_ascii();
+        if line.first() != Some(&b'{') {
+            return;
+        }
+        if self.cli == Cli::Claude && claude::is_known(heard, line) {
+            return;
+        }
+        let text = readable(line, cut);
+        match self.cli {
+            Cli::Claude => claude::line(heard, &text),
+            Cli::Codex => codex::line(heard, &text),
+            Cli::Gemini => gemini::line(heard, &text),
+            Cli::Opencode => opencode::line(heard, &text),
+            Cli::Command => unreachable!("its lines are not objects"),
+        }
+    }
+
+    /// Returns what the agent is doing, in a few words that are safe to show.
+    pub fn activity(&self) -> Option<String> {
+        self.heard.activity.as_deref().map(short)
+    }
+
+    /// Returns the name of the agent's session as soon as it is known.
+    pub fn session(&self) -> Option<&str> {
+        self.heard.session.as_deref()
+    }
+
+    /// Returns what the whole stream came to.
+    pub fn finish(mut self, end: &End<'_>) -> Said {
+        if !self.open.is_empty() {
+            self.close_line();
+        }
+        let Reader { cli, mut heard, .. } = self;
+        if cli == Cli::Command {
+            let message = heard.message.into_string();
+            return Said { message, terminal: true, error: end.exit != Some(0), ..Said::default() };
+        }
+        if cli == Cli::Codex {
+            codex::rollout(&mut heard, end.rollout);
+        }
+        let error = heard.error || heard.cut_terminal && end.exit != Some(0);
+        let done = end.exit == Some(0) && heard.terminal && !error;
+        let limit = if done { None } else { limit::judge(cli, &heard, end) };
+        let trouble = if done { None } else { Some(trouble::words(cli, &heard, limit.as_ref(), end)) };
+        Said {
+            message: heard.message.into_string(),
+            usage: heard.usage,
+            terminal: heard.terminal,
+            error,
+            trouble,
+            limit,
+            warning: heard.plan.as_ref().and_then(|it| it.warning(end.now)),
+            session: heard.session,
+            model: heard.model,
+            denials: heard.denials,
+        }
+    }
+
+    fn open_line(&mut self, bytes: &[u8]) {
+        if self.cli == Cli::Command && LINE_MOST < self.open.len() + bytes.len() {
+            // Its text has no structure, so the end of a long line is as good as its beginning.
+            let line = std::mem::take(&mut self.open);
+            self.heard.message.add(&String::from_utf8_lossy(&line));
+            self.heard.message.add(&String::from_utf8_lossy(bytes));
+            return;
+        }
+        let room = LINE_MOST - self.open.len();
+        self.cut |= room < bytes.len();
+        let taken = &bytes[..room.min(bytes.len())];
+        // Growing by doubling would hold twice the limit for a moment.
+        self.open.reserve_exact(taken.len().next_multiple_of(64 << 10).min(room));
+        self.open.extend_from_slice(taken);
+    }
+
+    fn close_line(&mut self) {
+        let line = std::mem::take(&mut self.open);
+        let cut = std::mem::take(&mut self.cut);
+        self.line(&line, cut);
+        // The buffer of an ordinary line is kept; that of a very long one is given back.
+        if line.capacity() <= 64 << 10 {
+            self.open = line;
+            self.open.clear();
+        }
+    }
+}
+
+/// What was understood of a stream so far.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    pub message: Tail,
+    pub usage: Usage,
+    pub terminal: bool,
+    /// The terminal event was cut before it said whether the call failed.
+    pub cut_terminal: bool,
+    pub error: bool,
+    /// What the agent says went wrong, in its or the provider's words.
+    pub complaint: Option<String>,
+    /// The agent's own word for what went wrong: a machine-readable kind.
+    pub kind: Option<String>,
+    /// The agent waits for a network, and has done nothing since.
+    pub offline: bool,
+    /// The status of the provider's answer.
+    pub status: Option<u16>,
+    /// Seconds after which the provider wants to be asked again.
+    pub retry_after_s: Option<u64>,
+    pub plan: Option<Plan>,
+    pub session: Option<String>,
+    pub model: Option<String>,
+    pub denials: Vec<String>,
+    /// In the agent's own words. Most of what it does is never shown to anybody, so it is made short
+    /// and safe when somebody looks.
+    pub activity: Option<String>,
+}
+
+impl Heard {
+    /// Notes what the agent is doing.
+    pub(super) fn doing(&mut self, what: &str) {
+        let activity = self.activity.get_or_insert_default();
+        activity.clear();
+        activity.push_str(beginning(what));
+    }
+
+    /// Notes a tool that the agent uses, or lets another use.
+    pub(super) fn doing_with(&mut self, tool: &str, on: Option<&str>) {
+        self.doing(tool);
+        if let (Some(activity), Some(on)) = (&mut self.activity, on) {
+            activity.push_str(": ");
+            activity.push_str(beginning(on));
+        }
+    }
+
+    /// Notes a tool with what it is used on.
+    pub(super) fn uses(&mut self, tool: &str, on: Option<&str>) {
+        // What was said before a tool was used is no final message.
+        self.message.clear();
+        self.doing_with(tool, on);
+    }
+}
+
+/// A text of which the end is kept.
+#[derive(Debug, Default)]
+pub(super) struct Tail(String);
+
+impl Tail {
+    pub(super) fn set(&mut self, text: &str) {
+        self.0.clear();
+        self.add(text);
+    }
+
+    pub(super) fn add(&mut self, text: &str) {
+        self.0.push_str(end_of(text));
+        // Cutting only when twice the limit is reached keeps the cost of many small additions linear.
+        if 2 * MESSAGE_MOST <= self.0.len() {
+            self.0 = end_of(&self.0).to_owned();
+        }
+    }
+
+    pub(super) fn add_line(&mut self, text: &str) {
+        self.add(text);
+        self.add("\n");
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn into_string(self) -> String {
+        if self.0.len() <= MESSAGE_MOST { self.0 } else { end_of(&self.0).to_owned() }
+    }
+}
+
+fn end_of(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(MESSAGE_MOST);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}

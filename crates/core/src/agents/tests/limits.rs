@@ -1,0 +1,506 @@
+//! The corpus of limit texts and the arithmetic of their times, both through the reader: a text
+//! stands where an agent's program would put it.
+
+use crate::agents::limit::zone_named;
+use crate::agents::{Cli, DETECTED, End, Limit, Reader, Said};
+use jiff::tz::TimeZone;
+use jiff::{ToSpan, Zoned};
+use loop_base::time::Timestamp;
+use serde_json::json;
+
+fn at(time: &str) -> Timestamp {
+    Timestamp(time.parse::<jiff::Timestamp>().expect("a moment").as_millisecond())
+}
+
+fn finish(reader: Reader, exit: i32, now: Timestamp, zone: &TimeZone) -> Said {
+    reader.finish(&End { exit: Some(exit), complaints: "", rollout: "", now, zone })
+}
+
+/// The text as the reason that the agent's program gives for a failure.
+fn failed(cli: Cli, text: &str, now: Timestamp, zone: &TimeZone) -> Said {
+    let event = match cli {
+        Cli::Claude => json!({"type": "result", "subtype": "success", "is_error": true, "result": text}),
+        Cli::Codex => json!({"type": "turn.failed", "error": {"message": text}}),
+        Cli::Gemini => {
+            json!({"type": "result", "status": "error", "error": {"message": format!("[API Error: {text}]")}})
+        }
+        Cli::Opencode => json!({"type": "error", "error": {"name": "APIError", "data": {"message": text}}}),
+        Cli::Command => unreachable!("it has no events"),
+    };
+    let mut reader = Reader::new(cli);
+    reader.bytes(format!("{event}\n").as_bytes());
+    finish(reader, 1, now, zone)
+}
+
+/// The text as the agent's message and as the output of a tool, in a call that failed for no reason
+/// that was told.
+fn talked(cli: Cli, text: &str, now: Timestamp) -> Said {
+    let events = match cli {
+        Cli::Claude => vec![
+            json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}, "parent_tool_use_id": null}),
+            json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": text}]}}),
+            json!({"type": "result", "subtype": "success", "is_error": false, "result": text}),
+        ],
+        Cli::Codex => vec![
+            json!({"type": "item.completed", "item": {"type": "command_execution", "command": "cat", "aggregated_output": text}}),
+            json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}}),
+        ],
+        Cli::Gemini => vec![
+            json!({"type": "tool_result", "output": text}),
+            json!({"type": "message", "role": "assistant", "content": text, "delta": true}),
+        ],
+        Cli::Opencode => vec![
+            json!({"type": "tool_use", "part": {"tool": "bash", "state": {"output": text}}}),
+            json!({"type": "text", "part": {"text": text}}),
+        ],
+        Cli::Command => unreachable!("it has no events"),
+    };
+    let mut reader = Reader::new(cli);
+    for event in events {
+        reader.bytes(format!("{event}\n").as_bytes());
+    }
+    finish(reader, 1, now, &TimeZone::UTC)
+}
+
+fn clis(name: &str) -> Vec<Cli> {
+    DETECTED.iter().filter(|it| name == "any" || name == **it).filter_map(|it| Cli::named(it)).collect()
+}
+
+fn corpus() -> Vec<(bool, Cli, String)> {
+    let text = include_str!("../../../../../tests/fixtures/agents/limits.tsv");
+    let lines = text.lines().map(|it| it.split('\t').collect::<Vec<_>>());
+    lines
+        .flat_map(|it| clis(it[1]).into_iter().map(move |cli| (it[0] == "pos", cli, it[2].to_owned())))
+        .collect()
+}
+
+#[test]
+fn the_corpus_is_judged_right() {
+    let now = at("2026-05-10T12:00:00Z");
+    let local = zone_named("America/Sao_Paulo").expect("a zone");
+    let mut out = String::new();
+    for (is_limit, cli, text) in corpus() {
+        let said = if text.starts_with('{') {
+            let mut reader = Reader::new(cli);
+            reader.line(text.as_bytes(), false);
+            finish(reader, 1, now, &local)
+        } else {
+            failed(cli, &text, now, &local)
+        };
+        assert_eq!(said.limit.is_some(), is_limit, "{} {text}", cli.name());
+        assert_eq!(talked(cli, &text, now).limit, None, "{} {text}", cli.name());
+        if let Some(limit) = said.limit {
+            let until = limit.until(now).map(|it| it.to_string()).unwrap_or_default();
+            let kind = format!("{limit:?}");
+            let kind = kind.split(' ').next().unwrap_or_default();
+            out.push_str(&format!("{:<8} {kind:<14} {until:<20} {text}\n", cli.name()));
+        }
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn times_are_read_as_they_are_meant() {
+    let paris = "Europe/Paris";
+    for (cli, text, now, local, until) in [
+        // As recorded from 2.1.325 and 2.1.197.
+        (
+            Cli::Claude,
+            "You've hit your 5-hour limit · resets 10:36am (Europe/Paris)",
+            "2026-11-15T07:00:00Z",
+            "UTC",
+            "2026-11-15T09:36:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your weekly limit · resets Nov 18, 8:26am (Europe/Paris)",
+            "2026-11-15T07:00:00Z",
+            "UTC",
+            "2026-11-18T07:26:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your Fable limit · resets Nov 18, 8:26am (Europe/Paris). Switch to another model to continue.",
+            "2026-11-15T07:00:00Z",
+            "UTC",
+            "2026-11-18T07:26:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your weekly limit · resets Nov 17, 10:57pm (America/Los_Angeles)",
+            "2026-11-15T07:00:00Z",
+            "UTC",
+            "2026-11-18T06:57:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your weekly limit · resets Jan 2, 2027, 8am (UTC)",
+            "2026-12-29T07:00:00Z",
+            "UTC",
+            "2027-01-02T08:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your weekly limit · resets Jan 2, 8am (UTC)",
+            "2026-12-29T07:00:00Z",
+            "UTC",
+            "2027-01-02T08:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You're out of extra usage · resets Feb 4, 8pm (Europe/Budapest)",
+            "2026-02-01T07:00:00Z",
+            "UTC",
+            "2026-02-04T19:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your weekly limit · resets Sep 15 at 7pm",
+            "2026-09-12T07:00:00Z",
+            paris,
+            "2026-09-15T17:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "Claude usage limit reached. Your limit will reset at 9am (America/Chicago).",
+            "2026-07-01T12:00:00Z",
+            "UTC",
+            "2026-07-01T14:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "5-hour limit reached · resets 3pm (Europe/Stockholm) · /upgrade to increase",
+            "2026-07-01T09:00:00Z",
+            "UTC",
+            "2026-07-01T13:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade",
+            "2026-07-01T09:00:00Z",
+            "UTC",
+            "2026-07-02T01:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your limit · resets 4pm (Asia/Kuala_Lumpur)",
+            "2026-07-01T09:00:00Z",
+            "UTC",
+            "2026-07-02T08:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your org's monthly usage limit · resets Jul 31, 12am (UTC)",
+            "2026-07-01T09:00:00Z",
+            "UTC",
+            "2026-07-31T00:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "Claude AI usage limit reached|1766502000",
+            "2025-12-23T12:00:00Z",
+            "UTC",
+            "2025-12-23T15:00:00Z",
+        ),
+        // Midnight and noon.
+        (
+            Cli::Claude,
+            "You've hit your limit · resets 12am (UTC)",
+            "2026-07-01T09:00:00Z",
+            "UTC",
+            "2026-07-02T00:00:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your limit · resets 12:30pm (UTC)",
+            "2026-07-01T09:00:00Z",
+            "UTC",
+            "2026-07-01T12:30:00Z",
+        ),
+        // A zone that nobody knows is the agent's own.
+        (
+            Cli::Claude,
+            "You've hit your limit · resets 2pm (Mars/Olympus)",
+            "2026-07-01T09:00:00Z",
+            paris,
+            "2026-07-01T12:00:00Z",
+        ),
+        // Just over: in a minute, not tomorrow.
+        (
+            Cli::Claude,
+            "You've hit your session limit · resets 9:07am (UTC)",
+            "2026-07-01T09:07:20Z",
+            "UTC",
+            "2026-07-01T09:08:20Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your session limit · resets 9:07am (UTC)",
+            "2026-07-01T09:40:00Z",
+            "UTC",
+            "2026-07-01T09:41:00Z",
+        ),
+        (
+            Cli::Claude,
+            "You've hit your weekly limit · resets Jun 30, 9am (UTC)",
+            "2026-07-01T09:40:00Z",
+            "UTC",
+            "2026-07-01T09:41:00Z",
+        ),
+        // A session lasts five hours at most, whatever the clock says.
+        (
+            Cli::Claude,
+            "You've hit your session limit · resets 9am (UTC)",
+            "2026-07-01T19:00:00Z",
+            "UTC",
+            "2026-07-02T00:00:00Z",
+        ),
+        // Codex: local time without a zone, a day only when it is not today.
+        (
+            Cli::Codex,
+            "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 9:28 AM.",
+            "2026-11-15T07:00:00Z",
+            paris,
+            "2026-11-15T08:28:00Z",
+        ),
+        (
+            Cli::Codex,
+            "You've hit your usage limit. Try again at 2:57\u{202f}PM.",
+            "2026-11-15T07:00:00Z",
+            "UTC",
+            "2026-11-15T14:57:00Z",
+        ),
+        (
+            Cli::Codex,
+            "You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage to purchase more credits or try again at Nov 19th, 2026 10:05 PM.",
+            "2026-11-15T07:00:00Z",
+            "Asia/Kolkata",
+            "2026-11-19T16:35:00Z",
+        ),
+        (
+            Cli::Codex,
+            "You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 5 days 22 hours 11 minutes.",
+            "2026-03-27T07:00:00Z",
+            paris,
+            "2026-04-02T05:11:00Z",
+        ),
+        (
+            Cli::Codex,
+            "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 29000. Please try again in 11.5s. Visit https://platform.openai.com",
+            "2026-03-27T07:00:00Z",
+            "UTC",
+            "2026-03-27T07:00:11Z",
+        ),
+        (
+            Cli::Gemini,
+            "You have exhausted your capacity on this model. Your quota will reset after 8h44m7s.",
+            "2026-03-27T07:00:00Z",
+            "UTC",
+            "2026-03-27T15:44:07Z",
+        ),
+        (
+            Cli::Gemini,
+            "Usage limit reached for gemini-3-flash-preview. Access resets at 10:57 PM GMT-3.",
+            "2026-03-27T07:00:00Z",
+            "UTC",
+            "2026-03-28T01:57:00Z",
+        ),
+        (
+            Cli::Gemini,
+            "Resource has been exhausted (e.g. check quota).\nSuggested retry after 7200s.",
+            "2026-03-27T07:00:00Z",
+            "UTC",
+            "2026-03-27T09:00:00Z",
+        ),
+    ] {
+        let now = at(now);
+        let said = failed(cli, text, now, &zone_named(local).expect("a zone"));
+        let found = said.limit.unwrap_or_else(|| panic!("no limit in {text}")).until(now);
+        assert_eq!(found.map(|it| it.to_string()).as_deref(), Some(until), "{text} at {now}");
+    }
+}
+
+/// Half hours, both hemispheres, and rules of every kind.
+const ZONES: [&str; 12] = [
+    "UTC",
+    "Europe/Paris",
+    "Europe/London",
+    "America/New_York",
+    "America/Los_Angeles",
+    "America/Sao_Paulo",
+    "America/St_Johns",
+    "Asia/Kolkata",
+    "Asia/Tokyo",
+    "Australia/Lord_Howe",
+    "Australia/Sydney",
+    "Africa/Cairo",
+];
+
+/// When clocks change in one of them, and the end of a year.
+const DAYS: [&str; 9] = [
+    "2026-03-08",
+    "2026-03-29",
+    "2026-04-05",
+    "2026-04-24",
+    "2026-10-04",
+    "2026-10-25",
+    "2026-10-29",
+    "2026-11-01",
+    "2026-12-31",
+];
+
+/// In every zone, on the days when clocks change and on those around them.
+#[test]
+fn times_are_right_to_the_minute_when_clocks_change() {
+    let mut checked = 0;
+    for name in ZONES {
+        let zone = zone_named(name).expect("a zone");
+        for day in DAYS {
+            let noon: jiff::Timestamp = format!("{day}T00:00:00Z").parse().expect("a day");
+            for step in (-720..2160).step_by(53) {
+                let reset = noon.checked_add(step.minutes()).expect("a moment").to_zoned(zone.clone());
+                for (ahead_minutes, text) in [
+                    (1, session(&reset)),
+                    (299, session(&reset)),
+                    (1500, weekly(&reset)),
+                    (10_000, weekly(&reset)),
+                ] {
+                    let now = Timestamp(reset.timestamp().as_millisecond() - ahead_minutes * 60_000 - 7_000);
+                    let limit = failed(Cli::Claude, &text, now, &TimeZone::UTC).limit.expect("a limit");
+                    let Limit::Plan { until: Some(until) } = limit else { panic!("{text}: {limit:?}") };
+                    // The same words mean two moments when a clock is set back; the first that is
+                    // still ahead is taken.
+                    let wrong = (until.0 - reset.timestamp().as_millisecond()).abs();
+                    let twice = zone.to_ambiguous_timestamp(reset.datetime());
+                    let is_other = twice.is_ambiguous()
+                        && twice.earlier().is_ok_and(|it| it.as_millisecond() == until.0);
+                    assert!(wrong < 60_000 || is_other, "{text} at {now}: {until}, wrong by {wrong} ms");
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(20_000 < checked, "{checked}");
+}
+
+fn session(reset: &Zoned) -> String {
+    let zone = reset.time_zone().iana_name().unwrap_or("UTC");
+    let clock = reset.strftime("%-I:%M%p").to_string().to_lowercase().replace(":00", "");
+    format!("You've hit your 5-hour limit · resets {clock} ({zone})")
+}
+
+fn weekly(reset: &Zoned) -> String {
+    session(reset)
+        .replace("5-hour", "weekly")
+        .replace("resets ", &reset.strftime("resets %b %-d, ").to_string())
+}
+
+/// The wordings that agents use or used, with `WHEN` where the moment stands and how it is written.
+fn wordings() -> Vec<(Cli, String, bool)> {
+    let mut all = Vec::new();
+    for limit in [
+        "5-hour limit",
+        "session limit",
+        "limit",
+        "usage limit",
+        "weekly limit",
+        "Opus limit",
+        "Sonnet limit",
+    ] {
+        all.push((Cli::Claude, format!("You've hit your {limit} · resets WHEN")));
+        all.push((Cli::Claude, format!("You’ve reached your {limit} · resets WHEN")));
+    }
+    for text in [
+        "You've hit your Fable limit · resets WHEN. Switch to another model to continue.",
+        "You've hit your org's monthly usage limit · resets WHEN",
+        "You're out of extra usage · resets WHEN",
+        "You're out of usage credits · resets WHEN",
+        "Claude usage limit reached. Your limit will reset at WHEN.",
+        "5-hour limit reached · resets WHEN · /upgrade to increase",
+        "Session limit reached · resets WHEN",
+        "Weekly limit reached · resets WHEN · /upgrade",
+        "Opus weekly limit reached · resets WHEN",
+        "Sonnet limit reached · resets WHEN",
+    ] {
+        all.push((Cli::Claude, text.to_owned()));
+    }
+    for text in [
+        "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at WHEN.",
+        "You've hit your usage limit. Try again at WHEN.",
+        "You've hit your usage limit for gpt-5.5. Switch to another model now, or try again at WHEN.",
+        "You've hit your usage limit. To get more access now, send a request to your admin or try again at WHEN.",
+    ] {
+        all.push((Cli::Codex, text.to_owned()));
+    }
+    let is_short = |text: &str| text.contains("5-hour") || text.to_lowercase().contains("session");
+    // What lasts some hours is told without a day, everything else with one or without.
+    let dated = all.iter().filter(|it| !is_short(&it.1)).map(|it| (it.0, it.1.clone(), true));
+    let dated: Vec<_> = dated.collect();
+    all.into_iter().map(|(cli, text)| (cli, text, false)).chain(dated).collect()
+}
+
+/// Every way in which an agent writes a moment.
+fn written(cli: Cli, reset: &Zoned, dated: bool) -> Vec<String> {
+    let zone = reset.time_zone().iana_name().unwrap_or("UTC").to_owned();
+    let clock = reset.strftime("%-I:%M%p").to_string().to_lowercase().replace(":00", "");
+    let at = |format: &str| reset.strftime(format).to_string();
+    match (cli, dated) {
+        (Cli::Codex, false) => vec![at("%-I:%M %p"), at("%-I:%M\u{202f}%p")],
+        (Cli::Codex, true) => {
+            let ordinal = match reset.day() {
+                1 | 21 | 31 => "st",
+                2 | 22 => "nd",
+                3 | 23 => "rd",
+                _ => "th",
+            };
+            vec![format!("{}{ordinal}, {}", at("%b %-d"), at("%Y %-I:%M %p"))]
+        }
+        (_, false) => vec![format!("{clock} ({zone})")],
+        (_, true) => vec![
+            format!("{}, {clock} ({zone})", at("%b %-d")),
+            format!("{} at {clock} ({zone})", at("%b %-d")),
+            format!("{}, {clock} ({zone})", at("%b %-d, %Y")),
+        ],
+    }
+}
+
+/// More than sixty messages, twelve zones, the days on which clocks change: right to the minute.
+#[test]
+fn g31_every_wording_is_right_in_every_zone_when_clocks_change() {
+    let (mut messages, mut checked) = (0, 0);
+    for (cli, text, dated) in wordings() {
+        let any =
+            "2026-06-01T10:00:00Z".parse::<jiff::Timestamp>().expect("a moment").to_zoned(TimeZone::UTC);
+        messages += written(cli, &any, dated).len();
+        for name in ZONES {
+            let zone = zone_named(name).expect("a zone");
+            for day in DAYS {
+                let midnight: jiff::Timestamp = format!("{day}T00:00:00Z").parse().expect("a day");
+                for hour in [-3, 2, 9] {
+                    let reset = midnight
+                        .checked_add((hour * 60 + 17).minutes())
+                        .expect("a moment")
+                        .to_zoned(zone.clone());
+                    let ahead_minutes = if dated { 4321 } else { 191 };
+                    let now = Timestamp(reset.timestamp().as_millisecond() - ahead_minutes * 60_000 - 7_000);
+                    for when in written(cli, &reset, dated) {
+                        let text = text.replace("WHEN", &when);
+                        let limit = failed(cli, &text, now, &zone).limit;
+                        let Some(Limit::Plan { until: Some(until) }) = limit else {
+                            panic!("{text}: {limit:?}")
+                        };
+                        let wrong = (until.0 - reset.timestamp().as_millisecond()).abs();
+                        let twice = zone.to_ambiguous_timestamp(reset.datetime());
+                        let is_other = twice.is_ambiguous()
+                            && twice
+                                .earlier()
+                                .is_ok_and(|it| it.as_millisecond() / 60_000 == until.0 / 60_000);
+                        assert!(wrong < 60_000 || is_other, "{text} at {now} in {name}: {until}");
+                        checked += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(60 < messages && 20_000 < checked, "{messages} messages, {checked} moments");
+}

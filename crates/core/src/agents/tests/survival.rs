@@ -1,0 +1,191 @@
+//! Whatever bytes come, the reader survives them in bounded memory, and the end still counts.
+
+use crate::agents::reader::{LINE_MOST, MESSAGE_MOST};
+use crate::agents::{Cli, DETECTED, End, Limit, Reader, Said};
+use jiff::tz::TimeZone;
+use loop_base::time::Timestamp;
+use proptest::prelude::*;
+
+fn finish(reader: Reader, exit: i32) -> Said {
+    let zone = TimeZone::UTC;
+    reader.finish(&End { exit: Some(exit), complaints: "", rollout: "", now: Timestamp(0), zone: &zone })
+}
+
+const ASSISTANT: &str = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"the end"}]},"parent_tool_use_id":null}"#;
+const RESULT: &str =
+    r#"{"total_cost_usd":0.5,"is_error":false,"subtype":"success","result":"the end","type":"result"}"#;
+
+#[test]
+fn what_is_too_long_or_broken_is_passed_over() {
+    let deep =
+        format!("{{\"type\":\"user\",\"message\":{}1{}}}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+    let long = format!("{{\"type\":\"user\",\"message\":\"{}\"}}", "x".repeat(3 * LINE_MOST));
+    let junk: Vec<&[u8]> = vec![
+        b"\0\0\0",
+        b"\xff\xfe{",
+        b"{\"type\":\"result\"",
+        b"[1,2]",
+        b"null",
+        b"{}",
+        b"not json at all",
+        b"{\"type\":7}",
+        b"{\"type\":\"result\",\"type\":\"result\"}",
+        b"{\"type\":\"future\",\"x\":1e999}",
+        b"{\"type\":\"assistant\",\"message\":null}",
+        b"{\"type\":\"assistant\",\"message\":{\"content\":\"text\"}}",
+        deep.as_bytes(),
+        long.as_bytes(),
+    ];
+    let mut reader = Reader::new(Cli::Claude);
+    for line in junk {
+        reader.bytes(line);
+        reader.bytes(b"\n");
+    }
+    reader.bytes(format!("{ASSISTANT}\r\n{RESULT}").as_bytes());
+    let said = finish(reader, 0);
+    assert_eq!((said.message.as_str(), said.terminal, said.trouble), ("the end", true, None));
+    assert_eq!(said.usage.usd, 0.5);
+}
+
+/// Lines are told apart by how they begin, where they begin as expected; what they come to does not
+/// depend on it.
+#[test]
+fn a_type_counts_wherever_it_stands_and_only_once() {
+    let read = |lines: &[&str]| {
+        let mut reader = Reader::new(Cli::Claude);
+        reader.bytes(lines.join("\n").as_bytes());
+        reader.bytes(b"\n");
+        (reader.activity(), finish(reader, 0))
+    };
+    let known = r#"{"type":"system","subtype":"status","session_id":"s"}"#;
+    for (first, last) in [
+        (
+            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"a\nb"}]},"session_id":"t"}"#,
+            r#"{"message":{"content":[{"type":"text","text":"a\nb"}]},"session_id":"t","type":"assistant"}"#,
+        ),
+        (
+            r#"{"type":"assistant","parent_tool_use_id":"p","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"f"}}]}}"#,
+            r#"{"parent_tool_use_id":"p","message":{"content":[{"type":"tool_use","name":"Read","input":{"file_path":"f"}}]},"type":"assistant"}"#,
+        ),
+        (
+            r#"{"type":"assistant","error":"overloaded","message":{"content":[{"type":"text","text":"no"}]}}"#,
+            r#"{"error":"overloaded","message":{"content":[{"type":"text","text":"no"}]},"type":"assistant"}"#,
+        ),
+        (
+            r#"{"type":"assistant","message":7,"session_id":"t"}"#,
+            r#"{"message":7,"session_id":"t","type":"assistant"}"#,
+        ),
+    ] {
+        assert_eq!(read(&[first]), read(&[last]));
+        assert_eq!(read(&[known, ASSISTANT, first]), read(&[known, ASSISTANT, last]));
+    }
+    let untouched = read(&[known, ASSISTANT]);
+    for forged in [
+        r#"{"type":"user","type":"result","is_error":true,"total_cost_usd":1}"#,
+        r#"{"type":"assistant","type":"result","is_error":true,"message":{"content":[{"type":"text","text":"x"}]}}"#,
+        r#"{"type":"user","message":"{\"type\":\"result\",\"is_error\":true}","session_id":"s"}"#,
+        r#"{"message":"{\"type\":\"assistant\",","content":[{"type":"text","text":"x"}],"type":"user"}"#,
+        r#"{"type":"user","message":{"type":"result","is_error":true,"total_cost_usd":1}}"#,
+    ] {
+        assert_eq!(read(&[known, ASSISTANT, forged]), untouched, "{forged}");
+    }
+    assert_eq!(read(&[r#"{"type":"user","message":"x","session_id":"s"}"#]).1.session.as_deref(), Some("s"));
+}
+
+/// Version 2.1.325 writes the refused tools before everything that matters.
+#[test]
+fn a_result_that_is_too_long_still_ends_the_stream() {
+    let denial = format!(
+        r#"{{"tool_name":"Write","tool_input":{{"file_path":"a","content":"{}"}}}}"#,
+        "y".repeat(2 * LINE_MOST)
+    );
+    let result = format!(
+        r#"{{"session_id":"s","total_cost_usd":0.5,"modelUsage":{{"m":{{"inputTokens":7,"outputTokens":2}}}},"permission_denials":[{denial}],"is_error":false,"result":"the end","type":"result"}}"#
+    );
+    let read = |exit| {
+        let mut reader = Reader::new(Cli::Claude);
+        reader.bytes(format!("{ASSISTANT}\n{result}\n").as_bytes());
+        finish(reader, exit)
+    };
+    let said = read(0);
+    assert_eq!(
+        (said.message.as_str(), said.terminal, said.error, said.trouble),
+        ("the end", true, false, None)
+    );
+    assert_eq!((said.usage.input, said.usage.output, said.usage.usd), (7, 2, 0.5));
+    // What the line would have said about a failure is lost, so the status decides.
+    let said = read(1);
+    assert_eq!((said.terminal, said.error, said.trouble.is_some()), (true, true, true));
+}
+
+#[test]
+fn the_end_of_a_long_message_is_what_is_kept() {
+    let text = format!("{}STATUS: é", "é".repeat(MESSAGE_MOST));
+    let mut codex = Reader::new(Cli::Codex);
+    codex.bytes(
+        format!(
+            "{}\n",
+            serde_json::json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}})
+        )
+        .as_bytes(),
+    );
+    let mut command = Reader::new(Cli::Command);
+    for _ in 0..200 {
+        command.bytes("a line of some length\n".repeat(1000).as_bytes());
+    }
+    command.bytes("z".repeat(3 * LINE_MOST).as_bytes());
+    command.bytes(b"STATUS: done");
+    for (said, end) in [(finish(codex, 0), "STATUS: é"), (finish(command, 0), "STATUS: done\n")] {
+        assert!(said.message.ends_with(end), "{}", said.message.len());
+        assert!(
+            MESSAGE_MOST - 4 <= said.message.len() && said.message.len() <= MESSAGE_MOST,
+            "{}",
+            said.message.len()
+        );
+    }
+}
+
+proptest! {
+    /// How the stream is divided into pieces makes no difference, and nothing makes it panic.
+    #[test]
+    fn any_bytes_in_any_pieces(
+        lines in prop::collection::vec(prop_oneof![
+            Just(ASSISTANT.as_bytes().to_vec()),
+            Just(RESULT.as_bytes().to_vec()),
+            Just(br#"{"type":"turn.failed","error":{"message":"You've hit your usage limit. Try again at 2:57 PM."}}"#.to_vec()),
+            Just(br#"{"type":"error","error":{"data":{"statusCode":429}}}"#.to_vec()),
+            prop::collection::vec(any::<u8>(), 0..200),
+            "\\{\"(type|message|item|part)\":.{0,60}\\}".prop_map(String::into_bytes),
+        ], 0..8),
+        piece in 1_usize..64,
+        exit in 0..3,
+    ) {
+        let stream = lines.join(&b'\n');
+        for name in DETECTED.into_iter().chain(["command"]) {
+            let cli = Cli::named(name).expect("known");
+            let mut whole = Reader::new(cli);
+            whole.bytes(&stream);
+            let mut pieces = Reader::new(cli);
+            stream.chunks(piece).for_each(|it| pieces.bytes(it));
+            prop_assert_eq!(pieces.activity(), whole.activity());
+            let said = finish(whole, exit);
+            prop_assert_eq!(&finish(pieces, exit), &said);
+            prop_assert!(cli == Cli::Command || said.trouble.is_none() == (exit == 0 && said.terminal && !said.error));
+        }
+    }
+}
+
+/// Codex without a network says so for ever; ended by its limit it is none that hangs, and one that
+/// found its network again and hangs later is no call without a network.
+#[test]
+fn codex_without_a_network_is_known() {
+    let offline = r#"{"type":"error","message":"Reconnecting... waiting for network (Connection failed: error sending request)"}"#;
+    let item = r#"{"type":"item.completed","item":{"type":"agent_message","text":"on"}}"#;
+    for (lines, limit) in [(vec![offline, offline], Some(Limit::Unreachable)), (vec![offline, item], None)] {
+        let mut reader = Reader::new(Cli::Codex);
+        lines.iter().for_each(|it| reader.bytes(format!("{it}\n").as_bytes()));
+        let zone = TimeZone::UTC;
+        let end = End { exit: None, complaints: "", rollout: "", now: Timestamp(0), zone: &zone };
+        assert_eq!(reader.finish(&end).limit, limit);
+    }
+}

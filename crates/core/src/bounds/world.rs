@@ -1,0 +1,136 @@
+//! The world as the proof sees it: everything that is not about the order of calls is taken away, and
+//! what is left answers at once. What could only stop a run earlier (windows, budgets, gates whose
+//! condition may be false) is taken away too, so that no path is missed.
+
+use crate::engine::{
+    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Opening, State,
+    Usage, Verdict, decide,
+};
+use crate::report::Report;
+use crate::workflow::condition::{Condition, Truth};
+use crate::workflow::model::{Place, Workflow};
+use loop_base::time::Timestamp;
+use std::collections::BTreeMap;
+
+/// Decisions between two calls. Leaving a phase, finding a body empty and entering the next take five
+/// each; a workflow of a hundred phases stays below this, and a circle without any call does not.
+const MOST_DECISIONS: usize = 2_000;
+
+/// Returns the workflow without everything that only ever ends a run earlier.
+pub(super) fn abstracted(workflow: &Workflow) -> Workflow {
+    let mut world = workflow.clone();
+    world.limits.iterations = None;
+    world.limits.window = None;
+    world.limits.usd = None;
+    world.limits.tokens = None;
+    world.limits.time = None;
+    world.workspace.at = Place::Here;
+    let never = Condition::parse("false").expect("a literal is a condition");
+    for gate in world.phases.iter_mut().flat_map(|it| &mut it.gates) {
+        // A gate that is asked for whatever the condition says still stops the run.
+        gate.when = gate.when.as_ref().map(|_| never.clone());
+    }
+    world
+}
+
+/// Where a run stands after everything that follows by itself.
+pub(super) enum Reached {
+    /// A call goes out next, in a visit that has just begun or that goes on.
+    Call(Box<State>),
+    /// The run has ended, or nothing happens without a person.
+    Rest,
+    /// Decisions follow each other without a call and without end.
+    Endless,
+}
+
+pub(super) fn opened(workflow: &Workflow) -> State {
+    let mut state = State::new(workflow);
+    // Where checks are missing a person is asked, unless the agent's word is taken; then it goes on.
+    let opening = Opening { unverified: true, ..Opening::default() };
+    state.apply(workflow, Timestamp(0), &Event::Opened(opening));
+    state.apply(workflow, Timestamp(0), &Event::Baselined(Baseline::default()));
+    state
+}
+
+/// Lets the engine decide until a call goes out or the run rests. `items` are all that there are.
+pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> Reached {
+    let mut now = state.updated_at;
+    for _ in 0..MOST_DECISIONS {
+        let event = match decide(workflow, &state, now) {
+            Decision::Record(Event::Held(_) | Event::Closed(_)) | Decision::Rest(_) => return Reached::Rest,
+            Decision::Record(event) => event,
+            Decision::Perform(effect) => match effect {
+                Effect::Work(_) => return Reached::Call(Box::new(state)),
+                Effect::Ask(_) | Effect::Finish => return Reached::Rest,
+                Effect::Tell => Event::Began(Effect::Tell),
+                Effect::List => Event::Listed(items.to_vec()),
+                Effect::Sleep { until, .. } => {
+                    now = until;
+                    Event::Woke
+                }
+                Effect::Baseline => Event::Baselined(Baseline::default()),
+                Effect::Workspace => Event::Placed { place: String::new(), branch: None },
+                Effect::Contain => Event::Contained { left: Vec::new() },
+                Effect::Measure { .. } => {
+                    // Every skill is done, so the phase is looked at without a call. What can come of
+                    // that can also come of the call which follows where it comes to nothing.
+                    state.visit.looked = true;
+                    continue;
+                }
+                Effect::Collect(_) => unreachable!("no call is under way"),
+            },
+        };
+        state.apply(workflow, now, &event);
+    }
+    Reached::Endless
+}
+
+/// Makes the call that is due and has it judged like this.
+pub(super) fn call(workflow: &Workflow, state: &State, judgement: &Judgement) -> State {
+    let mut state = state.clone();
+    let now = state.updated_at;
+    let Decision::Perform(effect @ Effect::Work(_)) = decide(workflow, &state, now) else {
+        unreachable!("a call is due");
+    };
+    let events = [
+        Event::Began(effect),
+        Event::Ended(Box::new(Ended {
+            call: state.calls_total + 1,
+            ending: Ending::Done,
+            report: Report::default(),
+            usage: Usage::default(),
+            ms: 0,
+            bytes: 0,
+            swept: 0,
+            warning: None,
+            left: Vec::new(),
+            tail: String::new(),
+        })),
+        Event::Measured(Box::<Evidence>::default()),
+        Event::Judged(Box::new(judgement.clone())),
+    ];
+    for event in &events {
+        state.apply(workflow, now, event);
+    }
+    state
+}
+
+pub(super) fn judgement(verdict: Verdict) -> Judgement {
+    Judgement {
+        verdict,
+        exit: Truth::Unknown,
+        signal: false,
+        why: Vec::new(),
+        progress: false,
+        failed: false,
+        error: None,
+        metrics: BTreeMap::new(),
+        options: Vec::new(),
+        green_runs: 0,
+        notes: Vec::new(),
+    }
+}
+
+pub(super) fn failure(class: &str, signature: &str) -> Failure {
+    Failure { class: class.to_owned(), signature: signature.to_owned(), text: String::new() }
+}

@@ -1,0 +1,499 @@
+//! The design file of `ralph`: how one is composed from a sentence, refined, and locked. A design
+//! is for people to read and change before the work begins; from then on only its boxes are ticked.
+//! Text in, text out: nothing here knows where the file lies, and what a run reads in it is
+//! `input`'s affair.
+
+use crate::documents::input::{self, below, field, status_line};
+use loop_base::time::Timestamp;
+
+/// The status of a design that a run works on.
+const LOCKED: &str = "**Status**: LOCKED ✅ - Ready for Implementation";
+
+/// A type of task: its id, its name, the words that give it away, and what its acceptance needs
+/// beyond the task itself.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Kind {
+    pub id: &'static str,
+    pub name: &'static str,
+    words: &'static [&'static str],
+    criterion: &'static str,
+}
+
+/// In the order in which a sentence is tried: "fix a slow query" is about the fix, "add tests" is
+/// about tests, and nearly everything adds something.
+pub const KINDS: [Kind; 8] = [
+    Kind {
+        id: "security",
+        name: "Security",
+        words: &[
+            "security",
+            "vulnerability",
+            "vulnerabilities",
+            "cve",
+            "xss",
+            "csrf",
+            "injection",
+            "exploit",
+            "sanitize",
+            "sanitise",
+        ],
+        criterion: "A test shows that the attack fails",
+    },
+    Kind {
+        id: "performance",
+        name: "Performance",
+        words: &[
+            "performance",
+            "optimize",
+            "optimise",
+            "optimization",
+            "faster",
+            "speed",
+            "slow",
+            "latency",
+            "throughput",
+            "benchmark",
+        ],
+        criterion: "A measurement before and after shows the difference",
+    },
+    Kind {
+        id: "refactoring",
+        name: "Refactoring",
+        words: &["refactor", "refactoring", "restructure", "reorganize", "reorganise", "simplify", "rename"],
+        criterion: "Behaviour is unchanged: the tests that existed pass as they were",
+    },
+    Kind {
+        id: "bug-fix",
+        name: "Bug Fix",
+        words: &[
+            "bug",
+            "bugs",
+            "bugfix",
+            "fix",
+            "fixes",
+            "crash",
+            "crashes",
+            "broken",
+            "regression",
+            "repair",
+        ],
+        criterion: "A test fails without the fix and passes with it",
+    },
+    Kind {
+        id: "documentation",
+        name: "Documentation",
+        words: &["documentation", "document", "docs", "readme", "changelog", "tutorial"],
+        criterion: "Every command and example in the text works as written",
+    },
+    Kind {
+        id: "testing",
+        name: "Testing",
+        words: &["test", "tests", "testing", "coverage"],
+        criterion: "Each added test fails when what it tests is taken away",
+    },
+    Kind {
+        id: "api",
+        name: "API",
+        words: &["api", "endpoint", "endpoints", "rest", "graphql", "webhook", "grpc"],
+        criterion: "Every endpoint has tests for what it accepts and what it refuses",
+    },
+    Kind {
+        id: "feature",
+        name: "Feature",
+        words: &["feature", "add", "implement", "support", "create", "introduce", "build"],
+        criterion: "Tests cover the added behaviour",
+    },
+];
+
+/// Returns the type with this id or name.
+pub fn kind_named(name: &str) -> Option<&'static Kind> {
+    let name = name.trim();
+    KINDS.iter().find(|it| it.id.eq_ignore_ascii_case(name) || it.name.eq_ignore_ascii_case(name))
+}
+
+/// Returns the type that a sentence speaks of.
+pub fn kind_of(sentence: &str) -> Option<&'static Kind> {
+    let lower = sentence.to_lowercase();
+    let words: Vec<&str> = lower.split(|it: char| !it.is_alphanumeric()).collect();
+    KINDS.iter().find(|kind| kind.words.iter().any(|it| words.contains(it)))
+}
+
+/// What a design is composed from.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft<'a> {
+    pub sentence: &'a str,
+    pub kind: Option<&'static Kind>,
+    /// Commands that prove the work.
+    pub checks: &'a [String],
+    /// Whether a person is going to read it before the work begins. Boxes that nobody has agreed to
+    /// would only be ticked; without them the checks decide alone.
+    pub reviewed: bool,
+    pub at: Timestamp,
+}
+
+/// Returns the name of a design that is made at this moment, without its ending.
+pub fn stem(at: Timestamp) -> String {
+    let digits: String = at.to_string().chars().filter(char::is_ascii_digit).collect();
+    let (day, time) = digits.split_at(digits.len().min(8));
+    format!("DESIGN-{day}-{time}")
+}
+
+/// Returns what orders designs by age: the moment in the name and the number after it.
+pub fn age(name: &str) -> Option<(&str, u32)> {
+    let rest = name.strip_prefix("DESIGN-")?.strip_suffix(".md")?;
+    let stamp = rest.get(..15)?;
+    let right = |(at, it): (usize, char)| if at == 8 { it == '-' } else { it.is_ascii_digit() };
+    if !stamp.char_indices().all(right) {
+        return None;
+    }
+    let number = rest[15..].strip_prefix('-').and_then(|it| it.parse().ok()).unwrap_or(1);
+    Some((stamp, number))
+}
+
+/// Writes a design.
+pub fn compose(draft: &Draft) -> String {
+    let sentence = one_line(draft.sentence);
+    let title = title(&sentence);
+    let name = draft.kind.map_or("General", |it| it.name);
+    let promise = input::promise_of_type(name);
+    let quoted: String = draft.sentence.trim().lines().map(|it| format!("> {}\n", it.trim_end())).collect();
+    let mark = if draft.reviewed { "- [ ]" } else { "-" };
+    let more = draft.kind.map_or(String::new(), |it| format!("{mark} {}\n", it.criterion));
+    let ticked = if draft.reviewed { " and is ticked" } else { "" };
+    let checks = match draft.checks {
+        [] => "# The project's own build and tests are run; commands here are run too.".to_owned(),
+        checks => checks.join("\n"),
+    };
+    format!(
+        "# {title}\n\n**Status**: Design Phase\n**Task Type**: {name}\n**Created**: {at}\n\n\
+         ## Context\n\n{quoted}\n\
+         ## Goals\n\n- {sentence}\n\n\
+         ## Requirements\n\n- {sentence}\n- What worked before works afterwards\n\n\
+         ## Technical Approach\n\nFollow the conventions of the code that is there, and prefer the smallest change that \
+         meets the\nrequirements. Reasons that the code cannot show belong into the commits.\n\n\
+         ## Implementation Tasks\n\n1. Read the code that is concerned, and its tests\n2. Write the tests that are missing\n\
+         3. Make the change\n4. Run the validation checks and repair what they find\n5. Commit\n\n\
+         ## Acceptance Criteria\n\n{mark} {sentence}\n{more}{mark} All tests pass, and none was skipped or weakened\n\n\
+         ## Validation Checks\n\n```bash\n{checks}\n```\n\n\
+         ## Completion Conditions\n\n- Every acceptance criterion holds{ticked}\n- The validation checks pass\n\
+         - Everything is committed\n\nThen, and only then, the last message ends with `<promise>{promise}</promise>` \
+         alone on its line.\n\n\
+         ## Edge Cases\n\n- Empty, very large and malformed input\n- Errors of everything that is called\n\n\
+         ## Rollback\n\nRevert the commits of this task; nothing outside the repository is changed.\n",
+        at = draft.at,
+    )
+}
+
+/// Returns the sentence that a design was composed from.
+pub fn sentence_of(text: &str) -> Option<String> {
+    let lines = below(text, |it| it.eq_ignore_ascii_case("context"));
+    let quoted = lines.skip_while(|it| it.text.trim().is_empty()).map_while(|it| it.text.strip_prefix('>'));
+    let lines: Vec<&str> = quoted.map(|it| it.strip_prefix(' ').unwrap_or(it)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+pub fn is_locked(text: &str) -> bool {
+    let value = status_line(text).and_then(|it| field(&text[it], "status"));
+    value.is_some_and(|it| it.to_ascii_uppercase().starts_with("LOCKED"))
+}
+
+/// Returns the design as it stands while a run works on it.
+pub fn locked(text: &str) -> String {
+    if is_locked(text) {
+        return text.to_owned();
+    }
+    if let Some(status) = status_line(text) {
+        return format!("{}{LOCKED}{}", &text[..status.start], &text[status.end..]);
+    }
+    let mut at = 0;
+    for whole in text.split_inclusive('\n') {
+        if whole.starts_with("# ") {
+            let end = at + whole.trim_end().len();
+            return format!("{}\n\n{LOCKED}{}", &text[..end], &text[end..]);
+        }
+        at += whole.len();
+    }
+    format!("{LOCKED}\n\n{text}")
+}
+
+/// One change of a design's requirements or criteria.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    Add {
+        to: Section,
+        text: String,
+    },
+    Remove(String),
+    /// As typed: `OLD=NEW`.
+    Change(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Requirements,
+    Criteria,
+}
+
+/// Returns the design after these changes, or what cannot be done.
+pub fn refine(text: &str, edits: &[Edit]) -> Result<String, String> {
+    let mut text = text.to_owned();
+    for edit in edits {
+        text = match edit {
+            Edit::Add { to, text: said } => add(&text, *to, &one_line(said))?,
+            Edit::Remove(said) => {
+                let item = find(&text, said)?;
+                format!("{}{}", &text[..item.start], &text[item.end..])
+            }
+            Edit::Change(typed) => change(&text, typed)?,
+        };
+    }
+    Ok(text)
+}
+
+fn add(text: &str, to: Section, said: &str) -> Result<String, String> {
+    if said.is_empty() {
+        return Err("there is nothing to add".to_owned());
+    }
+    let (mark, heading) = match to {
+        Section::Requirements => ("-", "Requirements"),
+        Section::Criteria => ("- [ ]", "Acceptance Criteria"),
+    };
+    if let Some(last) = items(text, to).last() {
+        let gap = if text[..last.end].ends_with('\n') { "" } else { "\n" };
+        return Ok(format!("{}{gap}{mark} {said}\n{}", &text[..last.end], &text[last.end..]));
+    }
+    let mut at = 0;
+    for whole in text.split_inclusive('\n') {
+        at += whole.len();
+        if whole.starts_with('#') && is_of(to, whole.trim_start_matches('#').trim()) {
+            return Ok(format!("{}\n{mark} {said}\n{}", &text[..at], &text[at..]));
+        }
+    }
+    Ok(format!("{}\n\n## {heading}\n\n{mark} {said}\n", text.trim_end()))
+}
+
+/// What is changed may contain the sign between the two, so every place of it is tried: first for
+/// an item that says exactly what stands before it.
+fn change(text: &str, typed: &str) -> Result<String, String> {
+    let halves: Vec<(&str, &str)> =
+        typed.match_indices('=').map(|(at, _)| (&typed[..at], &typed[at + 1..])).collect();
+    let exact = halves.iter().find_map(|(old, new)| Some((exactly(text, &one_line(old))?, *new)));
+    let found = match (exact, halves.first()) {
+        (Some(found), _) => found,
+        (None, Some((old, new))) => (find(text, old)?, *new),
+        (None, None) => return Err(format!("\"{typed}\" is no change; write OLD=NEW")),
+    };
+    let (item, new) = (found.0, one_line(found.1));
+    if new.is_empty() {
+        return Err(format!("\"{typed}\" would leave nothing; use --remove"));
+    }
+    let gap = if text[..item.end].ends_with('\n') { "\n" } else { "" };
+    Ok(format!("{}{new}{gap}{}", &text[..item.says], &text[item.end..]))
+}
+
+/// An item of a list, from its first line to its last, and where its words begin.
+struct Item {
+    start: usize,
+    says: usize,
+    end: usize,
+}
+
+fn is_of(section: Section, heading: &str) -> bool {
+    let heading = heading.to_ascii_lowercase();
+    match section {
+        Section::Requirements => heading.contains("requirements"),
+        Section::Criteria => heading.contains("criteria"),
+    }
+}
+
+fn items(text: &str, section: Section) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::new();
+    let mut open = false;
+    for line in below(text, |it| is_of(section, it)) {
+        let whole = text[line.start..].split_inclusive('\n').next().unwrap_or_default().len();
+        let end = line.start + whole;
+        if let Some(says) = words_of(line.text).filter(|_| !line.fenced) {
+            items.push(Item { start: line.start, says: line.start + says, end });
+            open = true;
+        } else if open && !line.fenced && line.text.starts_with([' ', '\t']) && !line.text.trim().is_empty() {
+            if let Some(last) = items.last_mut() {
+                last.end = end;
+            }
+        } else {
+            open = false;
+        }
+    }
+    items
+}
+
+/// Returns where the words of a list item begin.
+fn words_of(line: &str) -> Option<usize> {
+    if let Some((_, says)) = input::checkbox(line) {
+        return Some(line.trim_end().len() - says.len());
+    }
+    let item = line.trim_start();
+    let numbered = item.trim_start_matches(|it: char| it.is_ascii_digit());
+    let rest = if numbered.len() < item.len() {
+        numbered.strip_prefix(['.', ')'])?
+    } else {
+        item.strip_prefix(['-', '*', '+'])?
+    };
+    rest.starts_with(' ').then(|| line.len() - rest.trim_start().len())
+}
+
+/// Returns the one item that says this, or that alone contains it.
+fn find(text: &str, said: &str) -> Result<Item, String> {
+    let wanted = one_line(said);
+    if wanted.is_empty() {
+        return Err("an empty text names no item".to_owned());
+    }
+    if let Some(item) = exactly(text, &wanted) {
+        return Ok(item);
+    }
+    let mut alike: Vec<Item> =
+        all_items(text).filter(|it| says(text, it).contains(&wanted.to_lowercase())).collect();
+    match alike.len() {
+        0 => Err(format!("no requirement or criterion says \"{wanted}\"")),
+        1 => Ok(alike.remove(0)),
+        count => Err(format!("{count} items say \"{wanted}\"; write more of the one that is meant")),
+    }
+}
+
+fn exactly(text: &str, wanted: &str) -> Option<Item> {
+    all_items(text).find(|it| says(text, it) == wanted.to_lowercase())
+}
+
+fn all_items(text: &str) -> impl Iterator<Item = Item> {
+    items(text, Section::Criteria).into_iter().chain(items(text, Section::Requirements))
+}
+
+fn says(text: &str, item: &Item) -> String {
+    one_line(&text[item.says..item.end]).to_lowercase()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A title is read at a glance.
+const TITLE_MOST: usize = 80;
+
+fn title(sentence: &str) -> String {
+    let bare = sentence.trim_start_matches(['#', '-', '*', ' ']).trim_end_matches(['.', ' ']);
+    let mut letters = bare.chars();
+    let first: String = letters.next().map(|it| it.to_uppercase().collect()).unwrap_or_default();
+    let whole = format!("{first}{}", letters.as_str());
+    if whole.chars().count() <= TITLE_MOST {
+        return whole;
+    }
+    let cut: String = whole.chars().take(TITLE_MOST).collect();
+    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{words} …")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Draft, Edit, KINDS, Section, age, compose, is_locked, kind_named, kind_of, locked, refine,
+        sentence_of, stem,
+    };
+    use crate::documents::input;
+    use loop_base::time::Timestamp;
+
+    fn draft(sentence: &str) -> String {
+        compose(&Draft {
+            sentence,
+            kind: kind_of(sentence),
+            checks: &["cargo build".to_owned(), "cargo test".to_owned()],
+            reviewed: true,
+            at: Timestamp(1_768_833_022_000),
+        })
+    }
+
+    #[test]
+    fn a_design_has_every_section_and_reads_back() {
+        insta::assert_snapshot!(draft("fix the date parser: it takes 31 February."));
+        let text = draft("fix a\n## Acceptance Criteria\n- [ ] forged\n```");
+        assert_eq!(sentence_of(&text).as_deref(), Some("fix a\n## Acceptance Criteria\n- [ ] forged\n```"));
+        assert_eq!(input::validation(&text), ["cargo build", "cargo test"]);
+        assert_eq!((input::promise(&text), input::criteria(&text).total), ("BUG_FIXED", 3));
+    }
+
+    #[test]
+    fn what_nobody_reviews_has_no_boxes() {
+        let draft = Draft { sentence: "x", kind: None, checks: &[], reviewed: false, at: Timestamp(0) };
+        let text = compose(&draft);
+        assert_eq!(input::criteria(&text).total, 0);
+        assert_eq!((input::promise(&text), input::validation(&text)), ("TASK_COMPLETE", vec![]));
+    }
+
+    #[test]
+    fn the_words_of_a_sentence_give_its_type_away() {
+        let of = |sentence: &str| kind_of(sentence).map(|it| it.id);
+        assert_eq!(of("Fix the crash when a test fails"), Some("bug-fix"));
+        assert_eq!(of("add tests for the parser"), Some("testing"));
+        assert_eq!(of("a REST endpoint for todos"), Some("api"));
+        assert_eq!(of("make the slow API faster"), Some("performance"));
+        assert_eq!(of("close the SQL injection"), Some("security"));
+        assert_eq!(of("prefix every line"), None);
+        assert_eq!(of("Implement undo"), Some("feature"));
+        assert_eq!(kind_named(" bug fix ").map(|it| it.id), Some("bug-fix"));
+        assert_eq!(kind_named("chore"), None);
+        let promises: Vec<&str> = KINDS.iter().map(|it| input::promise_of_type(it.id)).collect();
+        let by_name: Vec<&str> = KINDS.iter().map(|it| input::promise_of_type(it.name)).collect();
+        assert_eq!(promises, by_name);
+        assert!(!promises.contains(&"TASK_COMPLETE"));
+    }
+
+    #[test]
+    fn names_carry_their_moment() {
+        assert_eq!(stem(Timestamp(1_768_833_022_000)), "DESIGN-20260119-143022");
+        assert_eq!(age("DESIGN-20260119-143022.md"), Some(("20260119-143022", 1)));
+        assert_eq!(age("DESIGN-20260119-143022-2.md"), Some(("20260119-143022", 2)));
+        assert_eq!([age("DESIGN-demo.md"), age("DESIGN-20260119x143022.md"), age("DESIGN-é.md")], [None; 3]);
+    }
+
+    #[test]
+    fn rt03_a_lock_replaces_the_status_or_follows_the_title() {
+        let text = draft("x");
+        assert!(!is_locked(&text));
+        assert_eq!(locked(&text), text.replace("Design Phase", "LOCKED ✅ - Ready for Implementation"));
+        assert_eq!(locked(&locked(&text)), locked(&text));
+        assert_eq!(locked("# T"), "# T\n\n**Status**: LOCKED ✅ - Ready for Implementation");
+        assert_eq!(locked("a\n"), "**Status**: LOCKED ✅ - Ready for Implementation\n\na\n");
+        for text in [text.as_str(), "# T", "# T\r\nmore\r\n", "a\n", "# T\n**Status**: draft\n"] {
+            assert!(is_locked(&locked(text)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn items_are_added_removed_and_changed() {
+        let text = "# T\n## Requirements\n1. be quick\n2. a = b\n## Acceptance Criteria\n- [x] be quick\n  on two lines\n- [ ] b\n";
+        let refined = |edit| refine(text, &[edit]);
+        let add = |to, said: &str| Edit::Add { to, text: said.to_owned() };
+        assert_eq!(
+            refined(add(Section::Criteria, "c\nd")).unwrap(),
+            text.replace("- [ ] b\n", "- [ ] b\n- [ ] c d\n")
+        );
+        assert_eq!(
+            refined(add(Section::Requirements, "e")).unwrap(),
+            text.replace("2. a = b\n", "2. a = b\n- e\n")
+        );
+        let removed = refined(Edit::Remove("On Two".to_owned())).unwrap();
+        assert_eq!(removed, text.replace("- [x] be quick\n  on two lines\n", ""));
+        let changed = refined(Edit::Change("a = b=a < b".to_owned())).unwrap();
+        assert_eq!(changed, text.replace("2. a = b", "2. a < b"));
+        assert_eq!(
+            refine("# T", &[add(Section::Criteria, "c")]).unwrap(),
+            "# T\n\n## Acceptance Criteria\n\n- [ ] c\n"
+        );
+        let troubles =
+            [Edit::Remove("quick l".to_owned()), Edit::Remove("q".to_owned()), Edit::Change("b".to_owned())];
+        let expected = [
+            "no requirement or criterion says \"quick l\"",
+            "2 items say \"q\"; write more of the one that is meant",
+            "\"b\" is no change; write OLD=NEW",
+        ];
+        assert_eq!(troubles.map(|it| refined(it).unwrap_err()), expected);
+    }
+}

@@ -1,0 +1,75 @@
+//! What an answer leads to, for every kind of question and every word that answers it.
+
+use super::answer::Answer;
+use super::event::{Decision, Event, Hold, HoldKind, How};
+use super::limits::Wait;
+use super::question::{Question, QuestionKind};
+use super::route::ask;
+use super::state::State;
+use crate::workflow::model::{Phase, Workflow};
+use loop_base::time::Timestamp;
+
+pub(super) fn answered(
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    question: &Question,
+    answer: &Answer,
+    now: Timestamp,
+) -> Decision {
+    let text = (!answer.text.trim().is_empty()).then(|| answer.text.clone());
+    let aborted = |kind| Decision::Record(Event::Held(Hold { kind, reason: "aborted by user".to_owned() }));
+    if state.withdrawn {
+        return Decision::Record(Event::Repeated);
+    }
+    match (&question.kind, answer.choice.as_str()) {
+        (QuestionKind::Breaker | QuestionKind::Rejected, "skip") => {
+            Decision::Record(Event::Skipped { why: text.unwrap_or_else(|| question.text.clone()) })
+        }
+        (QuestionKind::Breaker | QuestionKind::Rejected, "abort") => aborted(HoldKind::Halted),
+        (QuestionKind::Breaker | QuestionKind::Blocked, _) => {
+            Decision::Record(Event::Reset { guidance: text })
+        }
+        (QuestionKind::Rejected, _) => {
+            let target = phase.reject.as_ref().expect("a rejecting phase has a route").go;
+            Decision::Record(Event::Entered { phase: target, how: How::Fixed { text: answer.text.clone() } })
+        }
+        (QuestionKind::Hourly, "wait") => {
+            let until = question.deadline.unwrap_or(now);
+            Decision::Record(Event::Waits { until, why: question.text.clone(), wait: Wait::Window })
+        }
+        (QuestionKind::Hourly, "abort") => aborted(HoldKind::Paused),
+        // The window is over.
+        (QuestionKind::Hourly, "expired") => Decision::Record(Event::Repeated),
+        (QuestionKind::Hourly, _) => {
+            Decision::Record(Event::Granted { until: question.deadline.unwrap_or(now) })
+        }
+        (QuestionKind::Gate(gate), "approve") => {
+            Decision::Record(Event::Approved { gate: gate.clone(), by: answer.by.clone() })
+        }
+        (QuestionKind::Gate(gate), "changes") => {
+            let target = workflow.gates[gate].changes_to.unwrap_or(state.phase);
+            let how = How::Changes { gate: gate.clone(), text: answer.text.clone() };
+            Decision::Record(Event::Entered { phase: target, how })
+        }
+        (QuestionKind::Gate(gate), "expired") => {
+            ask(state, QuestionKind::Blocked, format!("gate approval timeout: {gate}"), None)
+        }
+        (QuestionKind::Gate(gate), _) => {
+            let reason = text.map(|it| format!(": {it}")).unwrap_or_default();
+            ask(state, QuestionKind::Blocked, format!("the gate \"{gate}\" was not passed{reason}"), None)
+        }
+        (QuestionKind::Check(check), _) => {
+            Decision::Record(Event::Supplied { check: check.clone(), command: answer.text.clone() })
+        }
+        (QuestionKind::Checkpoint(kind), _) => {
+            let said = match text {
+                Some(text) if answer.choice == "done" => text,
+                Some(text) => format!("{}: {text}", answer.choice),
+                None => answer.choice.clone(),
+            };
+            let text = format!("the checkpoint ({kind}) is settled: {said}");
+            Decision::Record(Event::Settled { text, automatic: false })
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What we measured ourselves: results of checks, each about one tree, and the facts that the tree
+//! and the input bring. It is written to the journal, so it only ever grows.
+
+use crate::workflow::model::Millis;
+use loop_base::value::Value;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What the checks said before the first call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    pub results: Vec<CheckResult>,
+    pub facts: Facts,
+    pub ms: Millis,
+}
+
+/// What we measured ourselves after a call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    pub results: Vec<CheckResult>,
+    pub facts: Facts,
+    /// Deliverables that do not exist, are empty, or were not touched in this run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// Paths that the checks themselves changed, so that no result is about one tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unstable: Vec<String>,
+    /// What was odd, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    pub ms: Millis,
+}
+
+/// What the tree and the input look like: names that conditions may use, and their values.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    #[serde(default)]
+    pub commit: String,
+    #[serde(default)]
+    pub tree: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, Value>,
+    /// Files changed since the run began, for prompts and mirrors; capped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+}
+
+/// What one check said, and about which tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    pub name: String,
+    pub outcome: CheckOutcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// How often in a row it passed in this measurement. A check that fails only by tests which failed
+    /// before the run began has passed in this sense, although it has not by its exit.
+    #[serde(default)]
+    pub passes: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Tests>,
+    /// Named numbers that it printed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, Value>,
+    /// SHA-256 of the command.
+    #[serde(default)]
+    pub command: String,
+    #[serde(default)]
+    pub commit: String,
+    #[serde(default)]
+    pub tree: String,
+    /// The log's file in the run's folder, and its SHA-256.
+    #[serde(default)]
+    pub log: String,
+    #[serde(default)]
+    pub log_hash: String,
+    /// Head and tail of the log, where it failed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub excerpt: String,
+    pub ms: Millis,
+}
+
+impl CheckResult {
+    /// A result that says nothing but its outcome.
+    pub fn plain(name: &str, outcome: CheckOutcome) -> CheckResult {
+        CheckResult {
+            name: name.to_owned(),
+            outcome,
+            exit: None,
+            passes: 0,
+            counts: None,
+            metrics: BTreeMap::new(),
+            command: String::new(),
+            commit: String::new(),
+            tree: String::new(),
+            log: String::new(),
+            log_hash: String::new(),
+            excerpt: String::new(),
+            ms: 0,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckOutcome {
+    Passed,
+    /// Why, in words.
+    Failed(String),
+    /// It has no command.
+    Skipped,
+}
+
+/// What a runner counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tests {
+    pub total: u32,
+    pub passing: u32,
+    pub failing: u32,
+    pub skipped: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+}

@@ -1,0 +1,46 @@
+//! The pure core: what a run is, and what it does next. It reads no clock and no file, starts
+//! nothing and waits for nothing; the driver does that and tells it what came of it.
+
+mod answer;
+mod answered;
+mod apply;
+mod breaker;
+mod call;
+mod decide;
+mod event;
+mod evidence;
+mod failure;
+mod feedback;
+mod gate;
+mod history;
+mod items;
+mod judge;
+mod limits;
+mod metrics;
+mod question;
+mod retry;
+mod route;
+mod signature;
+mod state;
+mod status;
+mod turn;
+mod visit;
+
+pub use answer::{Answer, Command, acceptable, choices};
+pub use breaker::BreakerState;
+pub use call::alike;
+pub use decide::decide;
+pub use event::{
+    Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Item, Judgement, Left,
+    Opening, Outcome, Rest, Session, Step, Usage, Verdict, Worktree,
+};
+pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
+pub use feedback::Feedback;
+pub use limits::Wait;
+pub use metrics::{Metric, Source, known_red};
+pub use question::{Question, QuestionKind};
+pub use signature::signature;
+pub use state::{State, Station, Wish};
+pub use status::Status;
+pub use turn::IMPORTED_EPOCH;
+pub use visit::PhaseStatus;

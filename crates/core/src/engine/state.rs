@@ -1,0 +1,271 @@
+//! Where a run stands, as implied by its journal. How a fact changes it is told in `apply.rs`; what
+//! to do about it is decided elsewhere. Everything here has a bounded size, because the whole state
+//! is written with every commit.
+
+use super::answer::Answer;
+use super::event::{Call, Ended, Hold, Item, Judgement, Left, Opening, Outcome, Session};
+use super::evidence::{Baseline, CheckResult, Evidence, Facts};
+use super::feedback::Feedback;
+use super::history::History;
+use super::limits::{Calls, Wait};
+use super::question::Question;
+use super::retry::Retry;
+use super::visit::{PhaseLog, Visit};
+use crate::workflow::model::{Millis, PhaseId, Workflow};
+use loop_base::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    pub opening: Opening,
+    pub opened_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub epoch: u64,
+    pub station: Station,
+    pub phase: PhaseId,
+    pub visit: Visit,
+    pub phases: Vec<PhaseLog>,
+    /// Iterations judged, of every phase.
+    pub iterations_total: u32,
+    /// Those that count against the run's limit.
+    pub iterations_counted: u32,
+    /// The limit that a person set for this run, in place of the workflow's.
+    pub iterations_most: Option<u32>,
+    /// Calls started.
+    pub calls_total: u32,
+    /// Tries to start the next call that came to nothing.
+    pub void_attempts: u32,
+    /// How many of them since a person last looked.
+    #[serde(default)]
+    pub voids: u32,
+    pub calls: Calls,
+    pub spent: Spent,
+    /// The session that has the work, where we do not start the agent ourselves.
+    #[serde(default)]
+    pub session: Option<Session>,
+    pub place: Option<String>,
+    pub branch: Option<String>,
+    pub baseline: Option<Baseline>,
+    /// The tree and the input as they were last looked at.
+    pub seen: Facts,
+    /// Full passes of the tests since the last failure.
+    pub green_runs: u32,
+    pub item: Option<Item>,
+    /// The list has been read since the last item was done.
+    pub listed: bool,
+    pub items_left: u32,
+    pub items_done: Vec<String>,
+    /// Items that a report proposed, for a workflow whose own list is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items_proposed: Vec<String>,
+    /// Where a direct way back leads once this phase is left.
+    pub back_to: Option<PhaseId>,
+    pub rejections: BTreeMap<PhaseId, u32>,
+    pub retry: Retry,
+    /// Gate → who approved it, at this boundary.
+    pub approved: BTreeMap<String, String>,
+    /// Gates that were once found to be needed, or that an agent asked for, and nobody has passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates_wanted: Vec<String>,
+    /// Check → the command that a person gave for it, in place of none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub commands: BTreeMap<String, String>,
+    /// Skill → why a person skipped it.
+    pub skipped: BTreeMap<String, String>,
+    /// The model that each phase ran with last.
+    pub models: BTreeMap<PhaseId, String>,
+    pub guidance: Vec<String>,
+    pub feedback: Option<Feedback>,
+    pub wait: Option<Waiting>,
+    /// Why a provider will not serve us before a person does something.
+    pub refused: Option<String>,
+    /// How often in a row a provider could not be reached.
+    #[serde(default)]
+    pub unreachable: u32,
+    /// What the agent last said about how much of its plan is used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_warning: Option<String>,
+    pub hold: Option<Hold>,
+    pub wish: Option<Wish>,
+    /// The phase that a person named.
+    pub move_to: Option<PhaseId>,
+    pub questions: u32,
+    /// A person went on past the open question.
+    #[serde(default)]
+    pub withdrawn: bool,
+    /// A person has been told of the hold, the wait or the end that the run is at.
+    #[serde(default)]
+    pub told: bool,
+    /// Processes that could not be ended.
+    pub left: Vec<Left>,
+    pub contain_tried: bool,
+    /// A phase was skipped, or the agent's word was taken for something.
+    pub unproven: bool,
+    /// The run was taken over, and nothing has been measured here yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untested: bool,
+    /// What the phase that sent the work back had found, until it lets the work pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Feedback>,
+    /// Where the work went when it was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shipped: Option<String>,
+    pub warnings: Vec<String>,
+    #[serde(default)]
+    pub history: History,
+}
+
+/// The stations of one iteration, in the order they are visited.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Station {
+    Ready,
+    Working(Call),
+    Reported(Turn),
+    Measured(Turn, Box<Evidence>),
+    Judged(Box<Judgement>),
+    /// An item is done; the list says whether the body begins again.
+    Between,
+    /// The exit rule holds; gates and the route are left.
+    Leaving {
+        how: Leave,
+    },
+    Waiting {
+        question: Question,
+        answer: Option<Answer>,
+    },
+    Finishing,
+    Finished,
+    Closed(Outcome),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leave {
+    Passed,
+    Skipped,
+}
+
+/// A call that ended, and what it said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    pub call: Call,
+    pub ended: Box<Ended>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    pub tokens: u64,
+    pub usd: f64,
+    pub ms: Millis,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    pub until: Timestamp,
+    pub why: String,
+    pub wait: Wait,
+}
+
+/// What a person wants to happen as soon as it can.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wish {
+    Stop,
+    Pause { reason: String },
+    Cancel,
+}
+
+impl State {
+    pub fn new(workflow: &Workflow) -> State {
+        State {
+            opening: Opening::default(),
+            opened_at: Timestamp::default(),
+            updated_at: Timestamp::default(),
+            epoch: 0,
+            station: Station::Ready,
+            phase: 0,
+            visit: Visit::default(),
+            phases: vec![PhaseLog::default(); workflow.phases.len()],
+            iterations_total: 0,
+            iterations_counted: 0,
+            iterations_most: None,
+            calls_total: 0,
+            void_attempts: 0,
+            voids: 0,
+            calls: Calls::default(),
+            spent: Spent::default(),
+            session: None,
+            place: None,
+            branch: None,
+            baseline: None,
+            seen: Facts::default(),
+            green_runs: 0,
+            item: None,
+            listed: false,
+            items_left: 0,
+            items_done: Vec::new(),
+            items_proposed: Vec::new(),
+            back_to: None,
+            rejections: BTreeMap::new(),
+            retry: Retry::default(),
+            approved: BTreeMap::new(),
+            gates_wanted: Vec::new(),
+            commands: BTreeMap::new(),
+            skipped: BTreeMap::new(),
+            models: BTreeMap::new(),
+            guidance: Vec::new(),
+            feedback: None,
+            wait: None,
+            refused: None,
+            unreachable: 0,
+            plan_warning: None,
+            hold: None,
+            wish: None,
+            move_to: None,
+            questions: 0,
+            withdrawn: false,
+            told: false,
+            left: Vec::new(),
+            contain_tried: false,
+            unproven: false,
+            untested: false,
+            review: None,
+            shipped: None,
+            warnings: Vec::new(),
+            history: History::default(),
+        }
+    }
+
+    pub fn baseline_results(&self) -> Vec<CheckResult> {
+        self.baseline.as_ref().map(|it| it.results.clone()).unwrap_or_default()
+    }
+
+    pub fn iterations_limit(&self, workflow: &Workflow) -> Option<u32> {
+        self.iterations_most.or(workflow.limits.iterations)
+    }
+
+    /// Whether a call that is under way should end.
+    pub fn wish_is_urgent(&self) -> bool {
+        matches!(self.wish, Some(Wish::Pause { .. } | Wish::Cancel))
+    }
+
+    /// Returns the open question.
+    pub fn question(&self) -> Option<&Question> {
+        match &self.station {
+            Station::Waiting { question, answer: None } => Some(question),
+            Station::Waiting { .. }
+            | Station::Ready
+            | Station::Working(_)
+            | Station::Reported(_)
+            | Station::Measured(..)
+            | Station::Judged(_)
+            | Station::Between
+            | Station::Leaving { .. }
+            | Station::Finishing
+            | Station::Finished
+            | Station::Closed(_) => None,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The pure core: what a loop is, what agents say, what comes next. It does no IO, reads no clock and
+//! no environment, and uses no randomness; `clippy.toml` beside this crate holds that. Reading order is
+//! dependency order.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+pub mod workflow;
+
+pub mod report;
+
+pub mod engine;
+
+pub mod bounds;
+
+pub mod documents;
+
+pub mod event_line;
+
+pub mod prompt;
+
+pub mod delivery_names;
+
+pub mod agents;

@@ -1,0 +1,311 @@
+//! The text that is sent to an agent: a pure function of the workflow and the state, so that the
+//! journal alone says what any call was asked.
+//!
+//! A template may place every part itself; what it leaves out and an agent cannot do without
+//! (feedback, guidance, how to report) is appended. Logs were cut where they were read; nothing is
+//! cut here.
+
+use crate::engine::{Call, CheckOutcome, Feedback, State, Step};
+use crate::workflow::model::{Model, Phase, Protocol, Signal, Workflow};
+use loop_base::value::Value;
+use minijinja::{Environment, context};
+use std::fmt::Write;
+
+/// Returns the prompt of a call.
+pub fn render(workflow: &Workflow, state: &State, call: &Call) -> String {
+    let phase = &workflow.phases[call.phase];
+    let template = template(workflow, phase, call);
+    let parts = Parts::new(workflow, phase, state, call);
+    let mut text = fill(template, workflow, phase, state, call, &parts);
+    for (name, part) in
+        [("feedback", &parts.feedback), ("guidance", &parts.guidance), ("report", &parts.report)]
+    {
+        if !part.is_empty() && !mentions(template, name) {
+            let _ = write!(text, "\n\n{part}");
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+fn template<'a>(workflow: &'a Workflow, phase: &'a Phase, call: &Call) -> &'a str {
+    let skill = match &call.step {
+        Step::Main => None,
+        Step::Skill(skill) | Step::Fix(skill) => workflow.skills.get(skill),
+    };
+    skill.and_then(|it| it.prompt.as_deref()).unwrap_or(&phase.prompt)
+}
+
+fn mentions(template: &str, name: &str) -> bool {
+    template.split("{{").skip(1).any(|it| it.trim_start().starts_with(name))
+        || template.split("{%").skip(1).any(|it| it.split("%}").next().is_some_and(|it| it.contains(name)))
+}
+
+/// The parts that every prompt has, wherever they stand.
+struct Parts {
+    feedback: String,
+    guidance: String,
+    report: String,
+}
+
+impl Parts {
+    fn new(workflow: &Workflow, phase: &Phase, state: &State, call: &Call) -> Parts {
+        let mut feedback = state.feedback.as_ref().map(|it| feedback(workflow, it)).unwrap_or_default();
+        feedback.push_str(&review(workflow, state, call));
+        if state.visit.breaker.pivoted && !state.visit.breaker.pivot_spent {
+            feedback.push_str(&tried(state));
+        }
+        Parts { feedback, guidance: guidance(state), report: how_to_report(phase, state, call) }
+    }
+}
+
+fn fill(
+    template: &str,
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    call: &Call,
+    parts: &Parts,
+) -> String {
+    let (skill, skill_about) = match &call.step {
+        Step::Main => (None, None),
+        Step::Skill(skill) | Step::Fix(skill) => {
+            (Some(skill.clone()), workflow.skills.get(skill).map(|it| it.about.clone()))
+        }
+    };
+    let checks: Vec<_> = phase
+        .checks
+        .iter()
+        .filter_map(|name| workflow.checks.get(name)?.run.as_ref().map(|run| context! { name, run }))
+        .collect();
+    let attempt = 1 + state.rejections.get(&call.phase).copied().unwrap_or(0);
+    let deliverables: Vec<String> = match &call.step {
+        Step::Main => phase.deliverables.clone(),
+        Step::Skill(skill) | Step::Fix(skill) => {
+            let own = workflow.skills.get(skill).into_iter().flat_map(|it| &it.deliverables);
+            own.chain(&phase.deliverables).cloned().collect()
+        }
+    };
+    let other_model = match &phase.model {
+        Some(Model::Differing { other_than, .. }) => state.models.get(other_than),
+        Some(Model::Named(_)) | None => None,
+    };
+    let values = context! {
+        workflow => &workflow.name,
+        phase => &phase.name,
+        goal => &phase.goal,
+        role => &phase.role,
+        iteration => call.iteration,
+        max => state.iterations_limit(workflow),
+        input => state.opening.document(),
+        promise => &state.opening.promise,
+        criteria_count => state.opening.criteria,
+        item => call.item.as_ref().map(|it| it.name.clone()),
+        item_id => call.item.as_ref().map(|it| it.id.clone()),
+        items_completed => state.items_done.len(),
+        items_remaining => state.items_left,
+        skill,
+        skill_about,
+        model => &call.model,
+        models => named_models(workflow, state),
+        checks,
+        attempt,
+        files => &state.seen.files,
+        deliverables,
+        other_model => other_model.cloned(),
+        item_index => call.item.as_ref().map(|_| state.items_done.len() + 1),
+        items_total => call.item.as_ref().map(|_| state.items_done.len() + state.items_left as usize),
+        metrics => metrics_yaml(state),
+        feedback => &parts.feedback,
+        guidance => &parts.guidance,
+        report => &parts.report,
+        unverified => state.opening.unverified,
+        session => state.session.is_some(),
+    };
+    let environment = Environment::new();
+    // Templates are checked when a workflow is resolved. One that fails all the same is sent as it
+    // is: the agent can make more of it than of nothing.
+    environment
+        .render_str(template, values)
+        .unwrap_or_else(|error| format!("{template}\n\n(template: {error})"))
+}
+
+fn named_models(workflow: &Workflow, state: &State) -> std::collections::BTreeMap<String, String> {
+    state.models.iter().map(|(phase, model)| (workflow.phases[*phase].name.clone(), model.clone())).collect()
+}
+
+fn metrics_yaml(state: &State) -> String {
+    let mut out = String::new();
+    for (name, metric) in &state.visit.metrics {
+        let value = match &metric.value {
+            Value::Text(text) => text.clone(),
+            Value::Bool(_) | Value::Int(_) | Value::Number(_) => metric.value.to_string(),
+        };
+        let _ = writeln!(out, "{name}: {value}");
+    }
+    out
+}
+
+fn guidance(state: &State) -> String {
+    if state.guidance.is_empty() {
+        return String::new();
+    }
+    let mut out = "## Guidance from a person\n".to_owned();
+    for text in &state.guidance {
+        let _ = write!(out, "\n- {text}");
+    }
+    out
+}
+
+fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
+    let phase = &workflow.phases[feedback.phase].name;
+    let mut out = format!("## What came of the last iteration ({phase}, iteration {})\n", feedback.iteration);
+    if let Some(trouble) = &feedback.trouble {
+        let _ = write!(out, "\nThe call did not end well: {trouble}.\n");
+    }
+    list(&mut out, "The phase cannot be left yet, because:", &feedback.why);
+    list(&mut out, "Noted:", &feedback.notes);
+    if let Some(verdict) = &feedback.verdict {
+        let _ = write!(out, "\nVerdict: {verdict}\n");
+    }
+    if let Some(summary) = &feedback.summary {
+        let _ = write!(out, "\nSummary: {summary}\n");
+    }
+    list(&mut out, "Issues that were reported:", &feedback.blockers);
+    for result in &feedback.failing {
+        let CheckOutcome::Failed(why) = &result.outcome else { continue };
+        let _ = write!(out, "\nThe check \"{}\" failed ({why}):\n", result.name);
+        if !result.excerpt.is_empty() {
+            let fence = fence(&result.excerpt);
+            let _ = write!(out, "\n{fence}\n{}\n{fence}\n", result.excerpt.trim_end());
+        }
+    }
+    if !feedback.tail.is_empty() {
+        let title = match &feedback.verdict {
+            Some(_) => "Its message ended:",
+            None => "The last message held no report that could be read. It ended:",
+        };
+        quote(&mut out, title, &feedback.tail);
+    }
+    out
+}
+
+/// What the phase that sent the work back had found, for whoever repairs it and for the phase itself,
+/// which would not know its own findings otherwise: every call is a fresh session.
+fn review(workflow: &Workflow, state: &State, call: &Call) -> String {
+    let Some(review) = &state.review else { return String::new() };
+    let phase = &workflow.phases[review.phase];
+    let taken = state.rejections.get(&review.phase).copied().unwrap_or(0);
+    let most = phase.reject.as_ref().map_or(0, |it| it.at_most);
+    let name = &phase.name;
+    let mut out = format!("\n## What {name} found\n\n{name} has rejected this work");
+    let _ = match taken {
+        0 => writeln!(out, ", and a person has said how to go on."),
+        _ => writeln!(out, ", {taken} of {most} times before a person is asked."),
+    };
+    if call.phase == review.phase {
+        let _ = writeln!(out, "These are your own findings: look first whether each of them is mended.");
+    }
+    if state.feedback.as_ref() == Some(review) {
+        return out;
+    }
+    if let Some(verdict) = &review.verdict {
+        let _ = write!(out, "\nVerdict: {verdict}\n");
+    }
+    list(&mut out, "Issues that were reported:", &review.blockers);
+    if !review.tail.is_empty() {
+        quote(&mut out, "Its message ended:", &review.tail);
+    }
+    out
+}
+
+fn quote(out: &mut String, title: &str, text: &str) {
+    let fence = fence(text);
+    let _ = write!(out, "\n{title}\n\n{fence}\n{}\n{fence}\n", text.trim_end());
+}
+
+/// The call that is made in place of halting: what was tried did not help, so the same again will not.
+fn tried(state: &State) -> String {
+    let iterations = state.visit.iteration;
+    let mut out = format!(
+        "\n## Begin afresh\n\n{iterations} iterations of this phase got nowhere. Do not repeat what they did: question \
+         the approach, find out what they all took for granted, and try another way. This is the last call before \
+         a person is asked.\n"
+    );
+    let here = state.history.errors.iter().filter(|it| it.phase == state.phase);
+    let mut errors: Vec<String> = here.map(|it| format!("iteration {}: {}", it.iteration, it.text)).collect();
+    let dropped = errors.len().saturating_sub(ERRORS_SHOWN);
+    errors.drain(..dropped);
+    list(&mut out, "What went wrong:", &errors);
+    out
+}
+
+/// Errors that a call which begins afresh is shown; more would hide what they have in common.
+const ERRORS_SHOWN: usize = 10;
+
+fn list(out: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = write!(out, "\n{title}\n");
+    for line in lines {
+        let _ = writeln!(out, "- {line}");
+    }
+}
+
+/// A fence that the text itself does not close.
+fn fence(text: &str) -> String {
+    let longest = text.lines().map(|it| it.trim_start().chars().take_while(|it| *it == '`').count()).max();
+    "`".repeat(longest.unwrap_or(0).max(2) + 1)
+}
+
+fn how_to_report(phase: &Phase, state: &State, call: &Call) -> String {
+    let mut out = "## How to report\n\n".to_owned();
+    match &phase.report {
+        Protocol::None | Protocol::Frontmatter(_) => return String::new(),
+        Protocol::Promise => {
+            let promise = state.opening.promise.as_deref().unwrap_or("TASK_COMPLETE");
+            let _ = write!(
+                out,
+                "Only when everything is done, end your last message with this line, alone and outside any code \
+                 block:\n\n<promise>{promise}</promise>\n\nThe checks are run again after you. A promise that they \
+                 do not confirm is noted and the work goes on."
+            );
+        }
+        Protocol::ExitSignal => {
+            let words = match &phase.signal {
+                Signal::Words(words) => words.join(" | "),
+                Signal::Own | Signal::None => "TASK_COMPLETE".to_owned(),
+            };
+            let _ = write!(
+                out,
+                "End your last message with exactly one block like this:\n\n---\nEXIT_SIGNAL: {words}\nITERATION: {}\n\
+                 TASK: what was done\nCOMMIT: its short hash\nNEXT: what comes next\n---\n\nIf you cannot go on, the \
+                 first line is: EXIT_SIGNAL: STUCK: the reason",
+                call.iteration
+            );
+        }
+        Protocol::Json => {
+            let _ = write!(
+                out,
+                "End your last message with one fenced JSON object, every key optional, nothing after it:\n\n\
+                 ```json\n{{\"status\": \"done|continue|failed|blocked\", \"summary\": \"…\", \"metrics\": {{}}, \
+                 \"error\": {{\"class\": \"build|test|lint|type|security|performance|external|ambiguous|other\", \
+                 \"text\": \"…\"}}, \"deliverables\": []}}\n```\n\nOr write the object to the file named by \
+                 LOOP_RESULT_FILE."
+            );
+        }
+        Protocol::PrpStatus => {
+            let _ = write!(
+                out,
+                "End your last message with this block, the markers alone on their lines:\n\n\
+                 ---PRP_PHASE_STATUS---\nPHASE: {}\nSTATUS: IN_PROGRESS | BLOCKED | COMPLETE\nITERATION: {}\n\
+                 BLOCKERS:\n  - none\nMETRICS:\n  name: value\nEXIT_SIGNAL: true | false\n\
+                 RECOMMENDATION: one line\n---END_PRP_PHASE_STATUS---",
+                phase.name, call.iteration
+            );
+        }
+    }
+    out
+}

@@ -1,0 +1,100 @@
+//! What an agent says at the end of a call: text in, [`Report`] out. Parsing never fails and never
+//! panics; it returns what it understood and notes what it did not. Nothing here decides anything:
+//! a report is a claim.
+//!
+//! [`read`] is the way in; each protocol has a file of its own. `block.rs` says which lines of a
+//! message can carry a report at all, `outline.rs` reads the keys, sections and lists that two of the
+//! protocols share, and `keep.rs` holds the limits on what is kept. Every reader takes time linear in
+//! the length of its input, and memory that the limits bound.
+
+mod block;
+mod exit_signal;
+#[cfg(test)]
+mod forged;
+mod frontmatter;
+mod json;
+mod keep;
+mod outline;
+mod promise;
+#[cfg(test)]
+mod properties;
+mod prp_status;
+
+use crate::workflow::model::Protocol;
+use loop_base::value::Value;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a final message said, as far as its protocol could read it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// False when the protocol found nothing that it could read (`no_report`).
+    pub found: bool,
+    /// The word that asks to leave the phase: `exit` (a `prp-status` block with `EXIT_SIGNAL: true`),
+    /// `TASK_COMPLETE` …, the promise's text, `done`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Everything that has a name and a value; `verdict` is one of them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Trouble>,
+    /// The agent says that it cannot go on, and why (`STUCK:`, a `json` report that is blocked).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stuck: Option<String>,
+    /// A `json` report said `failed`: the skill is not done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blockers: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliverables: Vec<String>,
+    /// Gates that the agent asks for. A report can only add one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<String>,
+    /// Items that the agent proposes (`capabilities`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
+    /// What a checkpoint lists for a person to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// The counts contradict themselves and must not be believed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counts_broken: bool,
+    /// What was odd, in words for the next prompt and for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// An error as an agent names it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trouble {
+    /// One of `build test lint type security performance external ambiguous other`.
+    pub class: String,
+    pub text: String,
+}
+
+/// What the running phase expects of a report.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Expected<'a> {
+    pub phase: &'a str,
+    /// The promise's exact text, where the protocol is `promise`.
+    pub promise: &'a str,
+}
+
+/// Returns what the agent's final message says. For `frontmatter` the text is the content of the
+/// file; for `json` it is the message or the content of `LOOP_RESULT_FILE`.
+pub fn read(protocol: &Protocol, expected: Expected<'_>, text: &str) -> Report {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match protocol {
+        Protocol::PrpStatus => prp_status::read(expected.phase, text),
+        Protocol::ExitSignal => exit_signal::read(text),
+        Protocol::Promise => promise::read(expected.promise, text),
+        Protocol::Json => json::read(text),
+        Protocol::Frontmatter(_) => frontmatter::read(text),
+        // Nothing is asked for, so nothing is missing.
+        Protocol::None => Report { found: true, ..Report::default() },
+    }
+}

@@ -1,0 +1,603 @@
+//! What users type. Every section and key of a workflow file is declared here, with the sentence that
+//! the reference prints for it. All keys are optional at this border: `merge.rs` lays the layers over
+//! each other, and `resolve.rs` says what is missing and fills in the defaults.
+
+use super::condition::Condition;
+use super::model::{
+    Back, InputKind, ItemSource, Permissions, Place as WorkPlace, Proof, Protocol, RejectThen, Signal,
+    WindowThen,
+};
+use super::problem::{Place, Sources};
+use super::shape::{GateEntry, ModelFile};
+use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section, words};
+use toml::de::DeValue;
+
+section! {
+    /// The top of a workflow file.
+    WorkflowFile "a workflow" {
+        /// What the workflow is called. The same run is the same project, workflow name and input.
+        name: String,
+        /// One line for people.
+        about: String,
+        /// The preset that this file changes: `tdd`, `engineering`, `plan` or `ralph`.
+        extends: String,
+        /// The autonomy mode in force, one of `[modes]`.
+        mode: String,
+        /// What a run works on.
+        input: InputFile,
+        /// Where it works.
+        workspace: WorkspaceFile,
+        /// Which agent works, and how it reports.
+        agent: AgentFile,
+        /// Which model each role asks for.
+        models: ModelsFile,
+        /// What a run may spend.
+        limits: LimitsFile,
+        /// Commands that are run to measure the work, by name.
+        checks: Named<CheckFile>,
+        /// Booleans over the run's changes, by name.
+        facts: Named<FactFile>,
+        /// What a body of phases repeats over.
+        items: ItemsFile,
+        /// Calls that have a prompt and deliverables of their own, by name.
+        skills: Named<SkillFile>,
+        /// The phases, in the order they run.
+        phase: Vec<At<PhaseFile>>,
+        /// Questions to a person at the end of a phase, by name.
+        gates: Named<GateFile>,
+        /// Autonomy modes, by name.
+        modes: Named<ModeFile>,
+        /// How failures are tried again.
+        retries: RetriesFile,
+        /// What is offered or done at the end.
+        finish: FinishFile,
+        /// The state file in the format of another tool.
+        mirror: MirrorFile,
+        /// How a person is told.
+        notify: NotifyFile,
+    }
+}
+
+section! {
+    /// The user's own configuration, for all projects.
+    ConfigFile "the user configuration" {
+        /// Which agent works, and how it reports.
+        agent: AgentFile,
+        /// What a run may spend.
+        limits: LimitsFile,
+        /// How a person is told.
+        notify: NotifyFile,
+    }
+}
+
+section! {
+    /// What a run works on.
+    InputFile "input" {
+        /// A `file` with success criteria, a `job` of the queue, a `phase` of a roadmap, a `design` file
+        /// or sentence, a `text`, or `none`. Without it, `text`.
+        kind: InputKind,
+        /// What is asked for when it is missing.
+        about: String,
+        /// The text is fixed when the run opens; ticking a checkbox is the only edit allowed. Off by
+        /// default.
+        lock: bool,
+        /// A broken lock halts the run. Off by default: it is a warning.
+        halt_on_edit: bool,
+    }
+}
+
+section! {
+    /// Where a run works.
+    WorkspaceFile "[workspace]" {
+        /// `here`, in the working tree of the project (the default), or in a `worktree` of its own.
+        at: WorkPlace,
+        /// The branch of that worktree, a template. By default `loop/{{ run }}`.
+        branch: String,
+        /// Removes the worktree once the run is completed. Off by default; the branch stays.
+        cleanup: bool,
+    }
+}
+
+section! {
+    /// Which agent works, and how it reports.
+    AgentFile "[agent]" {
+        /// `claude`, `codex`, `gemini`, `opencode` or `command`. Without it, the only one installed.
+        cli: Cli,
+        /// The model for every phase that names none.
+        model: String,
+        /// `all` (the default: everything, without asking), `edit` (edits, and the commands that you
+        /// listed for the agent) or `agent` (what the agent's own configuration says).
+        permissions: Permissions,
+        /// The longest call. By default 45m.
+        timeout: Length,
+        /// A call without output, while none of its processes works, is ended after this. By default 10m.
+        idle_timeout: Length,
+        /// A call that has said nothing at all is ended after this. By default 5m.
+        first_timeout: Length,
+        /// Mebibytes of memory for everything that a call starts. It holds where the memory controller
+        /// of cgroup v2 is handed to us; elsewhere the call says that it does not. Without it, no limit.
+        memory_mb: u64,
+        /// Processes and threads of a call. Without the pids controller of cgroup v2 it counts those of
+        /// the user that the call adds, and root is not held to it. By default 4096.
+        processes: u64,
+        /// The report protocol of every phase that names none. By default `json`.
+        report: Protocol,
+        /// The signal of every phase that names none.
+        signal: Signal,
+        /// Environment variables of every call.
+        env: Named<String>,
+        /// Further arguments. For `command`, the program and its arguments.
+        args: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// Which model each role asks for.
+    ModelsFile "[models]" {
+        /// The profile in force.
+        profile: String,
+        /// For each profile a table of roles and their models.
+        profiles: Named<Named<String>>,
+        /// Models of roles, whatever the profile.
+        roles: Named<String>,
+    }
+}
+
+section! {
+    /// What a run may spend.
+    LimitsFile "[limits]" {
+        /// Iterations of the run, over all restarts. Without it there is no such limit.
+        iterations: u32,
+        /// Iterations of one visit to a phase. By default 100.
+        phase_iterations: u32,
+        /// At most so many calls in so long, over all runs of the project.
+        window: WindowFile,
+        /// How long to wait for a provider that does not say when it is back. By default 60m.
+        provider_wait: Length,
+        /// Money, in US dollars.
+        usd: f64,
+        /// Tokens, of input and output together.
+        tokens: u64,
+        /// Time at work; waiting for a person does not count.
+        time: Length,
+    }
+}
+
+section! {
+    /// At most so many calls in so long.
+    WindowFile "window" {
+        /// How many calls. By default 100.
+        calls: u32,
+        /// In how long. By default 60m.
+        every: Length,
+        /// What happens then: `ask` (the default; without a terminal the run pauses), `wait`, `pause` or
+        /// `abort`.
+        then: WindowThen,
+    }
+}
+
+section! {
+    /// A command that is run to measure the work. It passes when it exits with 0.
+    CheckFile "[checks.NAME]" {
+        /// The command, run by `sh -c`. For `build`, `tests`, `lint`, `types` and `validation` it is
+        /// found in the project where it is missing.
+        run: String,
+        /// How its summary is read: `auto`, or the name of a format. Saying it makes a run without tests
+        /// a failure.
+        counts: String,
+        /// The longest it may take. By default 15m.
+        timeout: Length,
+        /// A pass is confirmed at once until it has passed this often. By default 1.
+        repeat: u32,
+        /// Metrics that count files which were added or changed since the run began: name and glob.
+        files: Named<String>,
+        /// What a fresh checkout needs first, for `proof = "clean"`.
+        prepare: String,
+    }
+}
+
+section! {
+    /// A boolean over the run's changes: one of `path` and `diff`.
+    FactFile "[facts.NAME]" {
+        /// True when a changed path matches this glob, or one of these.
+        path: Texts,
+        /// True when an added line matches this regular expression.
+        diff: String,
+    }
+}
+
+section! {
+    /// What a body of phases repeats over.
+    ItemsFile "[items]" {
+        /// What one is called; phases say `each = "…"`.
+        name: String,
+        /// A list of names, or a text: `queue:FIELD` of the job, `plans:FOLDER` (tasks of plan files
+        /// without a summary), `json:FILE#/POINTER`, or `command:COMMAND` (one item a line).
+        from: ItemSource,
+    }
+}
+
+section! {
+    /// A call that has a prompt and deliverables of its own.
+    SkillFile "[skills.NAME]" {
+        /// What it is for, in one line; part of its prompt.
+        about: String,
+        /// The prompt, a template. Without it, the prompt of the phase.
+        prompt: String,
+        /// A file with the prompt, beside the workflow.
+        prompt_file: String,
+        /// Files that it must leave behind: there, not empty, changed in this run.
+        deliverables: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// A phase. It is left when its exit condition holds and its signal was given, both in the same
+    /// iteration, and its skills, deliverables, checks and gates allow it.
+    PhaseFile "[[phase]]" {
+        /// What it is called: letters, digits, `_` and `-`.
+        name: String,
+        /// A phase of your own in a file that extends a preset: the phase before it.
+        after: String,
+        /// Removes the preset's phase of this name.
+        off: bool,
+        /// What is to be reached, in one line; part of the prompt.
+        goal: String,
+        /// The agent's role, and the key to its model in `[models]`.
+        role: String,
+        /// Its calls, in order, one iteration each; the exit is judged after the last.
+        skills: Vec<At<String>>,
+        /// Files that it must leave behind: there, not empty, changed in this run.
+        deliverables: Vec<At<String>>,
+        /// The prompt, a template.
+        prompt: String,
+        /// A file with the prompt, beside the workflow.
+        prompt_file: String,
+        /// A model's name, or `{ of = […], other_than = "PHASE", unknown = "MODEL" }`.
+        model: ModelFile,
+        /// How the agent reports: `prp-status`, `exit-signal`, `promise`, `json`, `none`, or
+        /// `{ frontmatter = "GLOB" }`.
+        report: Protocol,
+        /// What the agent must say to leave: a word or a list of words of its report, `own` (the
+        /// default) or `none`.
+        signal: Signal,
+        /// The checks that are run after each iteration.
+        checks: Vec<At<String>>,
+        /// `failing`: failing tests are the good news here, and no error. By default `passing`.
+        expect: Expect,
+        /// The condition for leaving. Without it: all skills done and `checks_failing == 0`.
+        exit: Condition,
+        /// Metrics that show progress. By default up `commits_made`, `files_changed` and
+        /// `tests_passing`, down `tests_failing` and `checks_failing`.
+        progress: ProgressFile,
+        /// When a phase that gets nowhere is stopped. By default after 3 iterations without progress or 5
+        /// with the same error, and where `[retries]` applies never.
+        breaker: BreakerFile,
+        /// Its share of the work, for the progress shown. By default the mean of the others'.
+        weight: u32,
+        /// The name of the items that it runs once for. Phases that share it stand together.
+        each: String,
+        /// Gates at its end: names, or `{ name = "NAME", when = "CONDITION" }`.
+        gates: Vec<At<GateEntry>>,
+        /// The phase that follows, or `done`. By default the next one in the file.
+        next: String,
+        /// The way back when it rejects what came before.
+        reject: RejectFile,
+        /// Failures here follow `[retries]`, where there is such a section. On by default.
+        retries: bool,
+        /// Names that its report may bring to conditions.
+        claims: Vec<At<String>>,
+        /// Its iterations count against `limits.iterations`. On by default.
+        counted: bool,
+        /// Its own cap, in place of `limits.phase_iterations`.
+        iterations: u32,
+        /// `tree` (the default: checks run in place) or `clean` (in a fresh checkout).
+        proof: Proof,
+    }
+}
+
+section! {
+    /// A model that differs from the one of another phase.
+    DifferingFile "model" {
+        /// Candidates; the first that differs is taken.
+        of: Vec<At<String>>,
+        /// The phase to differ from.
+        other_than: String,
+        /// What that phase's model counts as when nobody knows it. By default the first candidate.
+        unknown: String,
+    }
+}
+
+section! {
+    /// A report in the front matter of a file; its `status` becomes `verdict`.
+    FrontmatterFile "report" {
+        /// The newest file that matches this glob.
+        frontmatter: String,
+    }
+}
+
+section! {
+    /// Metrics that show progress.
+    ProgressFile "progress" {
+        /// Names that rise.
+        up: Vec<At<String>>,
+        /// Names that fall.
+        down: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// When a phase that gets nowhere is stopped. A reason that is not named never stops it.
+    BreakerFile "breaker" {
+        /// Iterations in a row without progress.
+        no_progress: u32,
+        /// Iterations in a row with the same error.
+        same_error: u32,
+        /// Iterations in a row without a report, or whose claim did not hold.
+        failures: u32,
+        /// `halt` (the default), or `pivot`: first one fresh call that is told what was tried.
+        then: BreakerThen,
+    }
+}
+
+section! {
+    /// The way back when a phase rejects what came before.
+    RejectFile "reject" {
+        /// The condition for it.
+        when: Condition,
+        /// The phase that repairs it.
+        go: String,
+        /// How often the route is taken; the next match does `then`.
+        at_most: u32,
+        /// `ask` (the default: a person decides) or `halt`.
+        then: RejectThen,
+        /// `full` (the default) passes the phases between, `direct` returns as soon as `go` is left.
+        back: Back,
+    }
+}
+
+section! {
+    /// A gate at the end of a phase.
+    GateUseFile "a gate" {
+        /// One of `[gates]`.
+        name: String,
+        /// The condition for asking. Unknown counts as true.
+        when: Condition,
+    }
+}
+
+section! {
+    /// A question to a person at the end of a phase.
+    GateFile "[gates.NAME]" {
+        /// The question.
+        ask: String,
+        /// Who should answer it.
+        by: String,
+        /// The phase at whose end it stands, in place of `gates` there.
+        at: String,
+        /// The condition for asking in any mode. Unknown counts as true.
+        when: Condition,
+        /// Always asked, whatever the mode and the condition say. Off by default.
+        required: bool,
+        /// How long to wait for the answer before the run halts. By default for ever.
+        timeout: Length,
+        /// The phase that "changes" sends the work to. By default the phase of the gate.
+        changes_to: String,
+    }
+}
+
+section! {
+    /// An autonomy mode.
+    ModeFile "[modes.NAME]" {
+        /// The gates that are always asked in this mode.
+        gates: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// How failures are tried again.
+    RetriesFile "[retries]" {
+        /// Tries after one failure. By default 3.
+        at_most: u32,
+        /// The same error this often in a row halts. By default 3.
+        same_error: u32,
+        /// Failures of the whole run. By default 10.
+        total: u32,
+        /// The skill that looks at a failure before the next try.
+        with: String,
+        /// A different error starts the count again. On by default.
+        reset_on_different: bool,
+        /// Classes of errors that are never tried again.
+        never: Vec<At<ErrorClass>>,
+        /// Classes of errors that pass by waiting, with the waits.
+        backoff: Named<BackoffFile>,
+    }
+}
+
+section! {
+    /// Waits between tries: each twice the one before.
+    BackoffFile "backoff" {
+        /// The first wait. By default 1s.
+        first: Length,
+        /// The longest. By default 30s.
+        most: Length,
+        /// How many. By default 5.
+        tries: u32,
+    }
+}
+
+section! {
+    /// What is offered or done at the end.
+    FinishFile "[finish]" {
+        /// Branch, commit, push and pull request: `off` (the default), `offer` or `auto`.
+        ship: Ship,
+        /// The run's own documents are committed. Off by default.
+        commit_docs: bool,
+    }
+}
+
+section! {
+    /// The state file in the format of another tool. It is only ever written.
+    MirrorFile "[mirror]" {
+        /// `prp-session`, `domain-memory`, `planning` or `task-state`.
+        format: MirrorFormat,
+        /// Where it is written, a template.
+        dir: String,
+        /// Writes none.
+        off: bool,
+    }
+}
+
+section! {
+    /// How a person is told.
+    NotifyFile "[notify]" {
+        /// A command, run by `sh -c` at a question, a halt, a hold and the end, with `LOOP_RUN`,
+        /// `LOOP_STATUS`, `LOOP_REASON` and `LOOP_NEXT_STEP`.
+        run: String,
+    }
+}
+
+/// Every section with its keys, for the reference.
+pub fn reference() -> Vec<(&'static str, &'static [&'static str], &'static [Key])> {
+    fn entry<T: Section>() -> (&'static str, &'static [&'static str], &'static [Key]) {
+        (T::TITLE, T::ABOUT, T::KEYS)
+    }
+    vec![
+        entry::<WorkflowFile>(),
+        entry::<InputFile>(),
+        entry::<WorkspaceFile>(),
+        entry::<AgentFile>(),
+        entry::<ModelsFile>(),
+        entry::<LimitsFile>(),
+        entry::<WindowFile>(),
+        entry::<CheckFile>(),
+        entry::<FactFile>(),
+        entry::<ItemsFile>(),
+        entry::<SkillFile>(),
+        entry::<PhaseFile>(),
+        entry::<DifferingFile>(),
+        entry::<FrontmatterFile>(),
+        entry::<ProgressFile>(),
+        entry::<BreakerFile>(),
+        entry::<RejectFile>(),
+        entry::<GateUseFile>(),
+        entry::<GateFile>(),
+        entry::<ModeFile>(),
+        entry::<RetriesFile>(),
+        entry::<BackoffFile>(),
+        entry::<FinishFile>(),
+        entry::<MirrorFile>(),
+        entry::<NotifyFile>(),
+    ]
+}
+
+/// Returns the JSON Schema of a workflow file, as it is published.
+pub fn schema_text() -> String {
+    let mut schema = WorkflowFile::schema();
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["title"] = "A workflow of loop".into();
+    format!("{schema:#}\n")
+}
+
+/// Says where a key belongs that stands in the wrong section.
+pub(super) fn belongs(key: &str, title: &str) -> Option<String> {
+    let homes: Vec<&str> = reference()
+        .into_iter()
+        .filter(|(it, _, keys)| *it != title && keys.iter().any(|it| it.name == key))
+        .map(|(it, _, _)| it)
+        .collect();
+    match homes.as_slice() {
+        [] => None,
+        homes => Some(format!("\"{key}\" belongs to {}", homes.join(" or "))),
+    }
+}
+
+/// An agent that there is an adapter for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cli {
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Command,
+}
+
+impl Cli {
+    pub(super) const ALL: [Cli; 5] = [Cli::Claude, Cli::Codex, Cli::Gemini, Cli::Opencode, Cli::Command];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Cli::Claude => "claude",
+            Cli::Codex => "codex",
+            Cli::Gemini => "gemini",
+            Cli::Opencode => "opencode",
+            Cli::Command => "command",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expect {
+    Passing,
+    Failing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BreakerThen {
+    Halt,
+    Pivot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ship {
+    Off,
+    Offer,
+    Auto,
+}
+
+/// The formats of mirrors, as the model spells them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MirrorFormat(pub &'static str);
+
+/// A class of errors, as reports spell them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ErrorClass(pub &'static str);
+
+impl ErrorClass {
+    pub(super) const ALL: [&'static str; 9] =
+        ["build", "test", "lint", "type", "security", "performance", "external", "ambiguous", "other"];
+}
+
+words!(InputKind: "file" => InputKind::File, "job" => InputKind::Job, "phase" => InputKind::Phase,
+    "design" => InputKind::Design, "text" => InputKind::Text, "none" => InputKind::None);
+words!(WorkPlace: "here" => WorkPlace::Here, "worktree" => WorkPlace::Worktree);
+words!(Cli: "claude" => Cli::Claude, "codex" => Cli::Codex, "gemini" => Cli::Gemini,
+    "opencode" => Cli::Opencode, "command" => Cli::Command);
+words!(Permissions: "all" => Permissions::All, "edit" => Permissions::Edit, "agent" => Permissions::Agent);
+words!(WindowThen: "ask" => WindowThen::Ask, "wait" => WindowThen::Wait, "pause" => WindowThen::Pause,
+    "abort" => WindowThen::Abort);
+words!(Expect: "passing" => Expect::Passing, "failing" => Expect::Failing);
+words!(Proof: "tree" => Proof::Tree, "clean" => Proof::Clean);
+words!(BreakerThen: "halt" => BreakerThen::Halt, "pivot" => BreakerThen::Pivot);
+words!(RejectThen: "ask" => RejectThen::Ask, "halt" => RejectThen::Halt);
+words!(Back: "direct" => Back::Direct, "full" => Back::Full);
+words!(Ship: "off" => Ship::Off, "offer" => Ship::Offer, "auto" => Ship::Auto);
+words!(MirrorFormat: "prp-session" => MirrorFormat("prp-session"),
+    "domain-memory" => MirrorFormat("domain-memory"), "planning" => MirrorFormat("planning"),
+    "task-state" => MirrorFormat("task-state"));
+words!(ErrorClass: "build" => ErrorClass("build"), "test" => ErrorClass("test"), "lint" => ErrorClass("lint"),
+    "type" => ErrorClass("type"), "security" => ErrorClass("security"),
+    "performance" => ErrorClass("performance"), "external" => ErrorClass("external"),
+    "ambiguous" => ErrorClass("ambiguous"), "other" => ErrorClass("other"));
+
+impl Cli {
+    /// Reads the word of a flag.
+    pub(super) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<Cli> {
+        let found = Cli::ALL.into_iter().find(|it| it.word() == word);
+        if found.is_none() {
+            let next = super::problem::suggest(word, Cli::ALL.map(Cli::word));
+            sources.report(Some(place), format!("there is no agent \"{word}\""), next);
+        }
+        found
+    }
+}

@@ -1,0 +1,97 @@
+//! The conditions of a phase, held against what is known there: names that nothing supplies, values of
+//! unlike kinds, and conditions that can never come true, each with the most likely way out.
+
+use super::condition::{Condition, Kind, Truth};
+use super::model::Protocol;
+use super::names::{self, Names};
+use super::phases::Defaults;
+use super::problem::{Place, nearest};
+use super::resolve::{Context, FOUND_CHECKS};
+use super::sections::entries;
+use super::typed::At;
+use loop_base::text::counted;
+
+/// Reports what a condition names or compares wrongly, and a condition that is never true.
+pub(super) fn condition(context: &mut Context<'_>, condition: &At<Condition>, names: &Names) {
+    let At { value, place } = condition;
+    let unknown = value.names().into_iter().filter(|(name, _)| !names.contains_key(*name));
+    for (name, at) in unknown {
+        let place = context.sources.inside(place, value.source(), &at);
+        unsupplied(context, name, &place, names);
+    }
+    for mistake in value.check(&|it| names.get(it).copied().or(Some(Kind::Any))) {
+        let place = context.sources.inside(place, value.source(), &mistake.at);
+        context.sources.refuse(&place, mistake.says);
+    }
+    if value.names().is_empty() && value.truth(&|_| None) == Truth::False {
+        context.sources.refuse(place, "this condition is never true");
+    }
+}
+
+/// Reports a condition that its numbers keep from ever being true.
+pub(super) fn possible(
+    context: &mut Context<'_>,
+    defaults: &Defaults,
+    condition: &At<Condition>,
+    checks: &[String],
+    cap: u32,
+) {
+    let At { value, place } = condition;
+    let span = |name: &str| match name {
+        "iteration" => Some((1.0, f64::from(cap))),
+        _ if names::is_count(name, checks) => Some((0.0, f64::INFINITY)),
+        _ => None,
+    };
+    if !value.names().is_empty()
+        && let Some(at) = value.impossible(&span)
+    {
+        let part = value.source()[at.clone()].to_owned();
+        let place = context.sources.inside(place, value.source(), &at);
+        let (says, next) = if part.contains("iteration") {
+            let next = "ask for fewer, or raise iterations of the phase or limits.phase_iterations";
+            (format!("never true: a visit to this phase has at most {}", counted(cap, "iteration")), next)
+        } else {
+            ("never true: a count is not below 0".to_owned(), "ask for a number that can be counted")
+        };
+        context.sources.refuse_with(&place, says, next);
+    }
+    for (name, at) in value.names() {
+        if names::is_of_input(name) && !defaults.takes_input {
+            let place = context.sources.inside(place, value.source(), &at);
+            let says = format!("nothing supplies \"{name}\": the workflow takes no input");
+            context.sources.refuse_with(&place, says, "write input = { kind = \"file\" }");
+        }
+    }
+}
+
+/// Reports a verdict that the phase's report never brings like that.
+pub(super) fn verdicts(context: &mut Context<'_>, condition: &At<Condition>, report: &Protocol) {
+    match report {
+        Protocol::Json | Protocol::PrpStatus => {}
+        Protocol::ExitSignal | Protocol::Promise | Protocol::Frontmatter(_) | Protocol::None => return,
+    }
+    for (text, at) in condition.value.texts_of("verdict") {
+        let capitals = text.to_ascii_uppercase();
+        if text != capitals {
+            let place = context.sources.inside(&condition.place, condition.value.source(), &at);
+            let says = "this report brings its verdict in capitals, however the agent writes it";
+            context.sources.refuse_with(&place, says, format!("write \"{capitals}\""));
+        }
+    }
+}
+
+/// Reports a name that would be unknown for ever, with the most likely way out.
+pub(super) fn unsupplied(context: &mut Context<'_>, name: &str, place: &Place, names: &Names) {
+    let checks = entries(&context.merged.file.checks).map(|(name, _)| name.as_str()).chain(FOUND_CHECKS);
+    let mut checks = checks.filter(|it| names::is_of_check(name, it));
+    let next = if let Some(check) = checks.next() {
+        format!("add \"{check}\" to the checks of this phase")
+    } else if names::is_of_items(name) {
+        "write a section [items]".to_owned()
+    } else if let Some(near) = nearest(name, names.keys().map(String::as_str)) {
+        format!("did you mean \"{near}\"?")
+    } else {
+        format!("if the agent's report brings it, write claims = [\"{name}\"]")
+    };
+    context.sources.refuse_with(place, format!("nothing supplies \"{name}\" in this phase"), next);
+}

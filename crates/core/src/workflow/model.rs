@@ -1,0 +1,438 @@
+//! A workflow as it is meant: every default filled in, every name looked up, every condition
+//! parsed. The engine reads nothing else. A run keeps its own copy of this, so it serialises; what
+//! a user types has types of its own (`file.rs`).
+
+use super::condition::Condition;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The position of a phase in [`Workflow::phases`].
+pub type PhaseId = usize;
+
+/// Milliseconds, where a length of time is meant.
+pub type Millis = u64;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workflow {
+    pub name: String,
+    pub about: String,
+    pub input: Input,
+    pub workspace: Workspace,
+    pub agent: Agent,
+    pub models: Models,
+    /// The autonomy mode in force, one of [`Workflow::modes`].
+    pub mode: Option<String>,
+    /// The gates that each mode requires.
+    pub modes: BTreeMap<String, Vec<String>>,
+    pub limits: Limits,
+    pub checks: BTreeMap<String, Check>,
+    pub facts: BTreeMap<String, Fact>,
+    pub items: Option<Items>,
+    pub skills: BTreeMap<String, Skill>,
+    pub phases: Vec<Phase>,
+    pub gates: BTreeMap<String, Gate>,
+    pub retries: Option<Retries>,
+    pub finish: Finish,
+    pub mirror: Mirror,
+    /// The command that tells a person, by `sh -c`.
+    pub notify: Option<String>,
+    /// What chose it beside the files, so that a run can read its files again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Box<Given>>,
+}
+
+/// The part of a workflow that no file says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Given {
+    /// `--preset`, or what the input decided.
+    pub preset: Option<String>,
+    /// `--workflow`, as a whole path.
+    pub file: Option<String>,
+    pub overrides: super::resolve::Overrides,
+}
+
+/// What a run works on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    pub kind: InputKind,
+    pub about: String,
+    /// The text is fixed when the run opens; ticking a checkbox is the only edit allowed.
+    pub lock: bool,
+    /// A lock that was broken halts the run; otherwise it is a warning.
+    pub halt_on_edit: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InputKind {
+    /// A file that must exist, with success criteria (`tdd`).
+    File,
+    /// A system of the queue (`engineering`).
+    Job,
+    /// A phase of a roadmap (`plan`).
+    Phase,
+    /// A design file or a sentence (`ralph`).
+    Design,
+    /// A sentence.
+    Text,
+    /// The workflow takes none.
+    None,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workspace {
+    pub at: Place,
+    pub branch: String,
+    pub cleanup: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    Here,
+    Worktree,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agent {
+    /// `claude codex gemini opencode command`; empty: chosen when the run opens.
+    pub cli: String,
+    pub model: Option<String>,
+    pub permissions: Permissions,
+    /// From start to end of a call.
+    pub timeout: Millis,
+    /// Without any output while no process of the call uses the processor.
+    pub idle_timeout: Millis,
+    /// Until the first output.
+    pub first_timeout: Millis,
+    /// Mebibytes of memory for everything that a call starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u64>,
+    /// Processes and threads of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u64>,
+    pub env: BTreeMap<String, String>,
+    /// Further arguments; for the `command` agent, the program and its arguments.
+    pub args: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Permissions {
+    /// Everything, without asking.
+    All,
+    /// Edits, and the commands that the user listed.
+    Edit,
+    /// Whatever the agent's own configuration says.
+    Agent,
+}
+
+/// How an agent reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    PrpStatus,
+    ExitSignal,
+    Promise,
+    Json,
+    /// The front matter of the newest file that matches; `status` becomes `verdict`.
+    Frontmatter(String),
+    None,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Models {
+    /// The profile in force.
+    pub profile: Option<String>,
+    /// Profile → role → model.
+    pub profiles: BTreeMap<String, BTreeMap<String, String>>,
+    /// Role → model, whatever the profile.
+    pub roles: BTreeMap<String, String>,
+    /// Models that only a preset names: they are Claude's, and mean nothing to another agent.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub presets: BTreeSet<String>,
+}
+
+/// Which model a phase asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    Named(String),
+    /// The first of `of` that differs from the model which `other_than` ran with.
+    Differing {
+        of: Vec<String>,
+        other_than: PhaseId,
+        unknown: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Iterations of the run; `None`: no such limit.
+    pub iterations: Option<u32>,
+    /// Iterations of one visit to a phase.
+    pub phase_iterations: u32,
+    pub window: Option<Window>,
+    /// How long to wait for a provider that does not say when it is back.
+    pub provider_wait: Millis,
+    pub usd: Option<f64>,
+    pub tokens: Option<u64>,
+    /// Time spent working, waits for a person aside.
+    pub time: Option<Millis>,
+}
+
+/// At most so many calls in so long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    pub calls: u32,
+    pub every: Millis,
+    pub then: WindowThen,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowThen {
+    /// A person decides; without a terminal the run pauses.
+    Ask,
+    Wait,
+    Pause,
+    Abort,
+}
+
+/// A command that we run ourselves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// `None`: nobody defined it and nothing was detected; it is recorded as skipped.
+    pub run: Option<String>,
+    /// How its summary is read: `auto`, or the name of a format. `None`: only its exit counts.
+    pub counts: Option<String>,
+    /// A missing or empty summary fails the check, whatever it exits with.
+    pub must_count: bool,
+    pub timeout: Millis,
+    /// A pass is confirmed at once until it has passed this often.
+    pub repeat: u32,
+    /// Metric → glob: how many such files were added or changed since the run began.
+    pub files: BTreeMap<String, String>,
+    /// What a fresh checkout needs first (`proof = "clean"`).
+    pub prepare: Option<String>,
+}
+
+/// A boolean over the run's changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    /// A changed path matches one of these globs.
+    Path(Vec<String>),
+    /// An added line matches this regular expression.
+    Diff(String),
+}
+
+/// What a body of phases repeats over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Items {
+    pub name: String,
+    pub from: ItemSource,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ItemSource {
+    List(Vec<String>),
+    /// A JSON file and a pointer into it.
+    Json {
+        file: String,
+        pointer: String,
+    },
+    /// Tasks of the plan files below a folder that have no summary.
+    Plans(String),
+    /// A field of the job's entry in the queue.
+    Queue(String),
+    /// One item a line.
+    Command(String),
+}
+
+/// A call of a phase that has a name, a prompt and deliverables of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Skill {
+    pub about: String,
+    /// Template of the prompt; `None`: the phase's.
+    pub prompt: Option<String>,
+    pub deliverables: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    pub name: String,
+    pub goal: String,
+    pub role: String,
+    /// Its calls, in order; empty: one call with the phase's own prompt.
+    pub skills: Vec<String>,
+    /// Files that must exist, not be empty, and have changed in this run.
+    pub deliverables: Vec<String>,
+    /// Template of the prompt.
+    pub prompt: String,
+    pub model: Option<Model>,
+    pub report: Protocol,
+    pub signal: Signal,
+    pub checks: Vec<String>,
+    /// A failing check is the good news here, and no error.
+    pub expect_failing: bool,
+    /// `None`: left when its skills are done and `checks_failing == 0`.
+    pub exit: Option<Condition>,
+    pub progress: Progress,
+    pub breaker: Breaker,
+    pub weight: u32,
+    /// The name of the items that it runs once for.
+    pub each: Option<String>,
+    pub gates: Vec<GateUse>,
+    pub next: Next,
+    pub reject: Option<Reject>,
+    /// Failures here follow `[retries]`.
+    pub retries: bool,
+    /// Names that its report may bring to conditions.
+    pub claims: Vec<String>,
+    /// Iterations count against the run's limit.
+    pub counted: bool,
+    /// Its own cap, in place of `limits.phase_iterations`.
+    pub iterations: Option<u32>,
+    pub proof: Proof,
+}
+
+impl Phase {
+    /// Whether one of its conditions uses this name, or its progress is seen in it.
+    pub fn asks_for(&self, name: &str) -> bool {
+        let conditions = self.exit.iter().chain(self.reject.iter().map(|it| &it.when));
+        let mut named = conditions.flat_map(Condition::names).map(|it| it.0);
+        let without_condition = self.exit.is_none() && name == "checks_failing";
+        without_condition
+            || named.any(|it| it == name)
+            || self.progress.up.iter().chain(&self.progress.down).any(|it| it == name)
+    }
+}
+
+/// What the agent must say to leave a phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signal {
+    /// The evidence alone decides.
+    None,
+    /// The word of the report's protocol.
+    Own,
+    /// One of these.
+    Words(Vec<String>),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    pub up: Vec<String>,
+    pub down: Vec<String>,
+}
+
+/// When a phase that gets nowhere is stopped; `None`: never for that reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Breaker {
+    pub no_progress: Option<u32>,
+    pub same_error: Option<u32>,
+    pub failures: Option<u32>,
+    pub pivot: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Next {
+    Phase(PhaseId),
+    Done,
+}
+
+/// The way back when a phase rejects what came before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reject {
+    pub when: Condition,
+    pub go: PhaseId,
+    /// The route is taken this often; the next match does `then`.
+    pub at_most: u32,
+    pub then: RejectThen,
+    pub back: Back,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RejectThen {
+    Ask,
+    Halt,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Back {
+    /// Straight to the rejecting phase once the target is left.
+    Direct,
+    /// Through every phase between.
+    Full,
+}
+
+/// A gate at the end of a phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateUse {
+    pub gate: String,
+    /// `None`: as the mode says; a mode that does not name it leaves it open.
+    pub when: Option<Condition>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    pub ask: String,
+    pub by: String,
+    /// Whatever the mode and the conditions say, a person is asked.
+    pub required: bool,
+    pub timeout: Option<Millis>,
+    /// Where "changes" sends the work.
+    pub changes_to: Option<PhaseId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Retries {
+    pub at_most: u32,
+    pub same_error: u32,
+    pub total: u32,
+    /// The skill that looks at a failure before the next try.
+    pub with: Option<String>,
+    /// A different error starts the count again.
+    pub reset_on_different: bool,
+    /// Classes of error that are never retried.
+    pub never: Vec<String>,
+    pub backoff: BTreeMap<String, Backoff>,
+}
+
+/// Waits between tries: `first`, doubled each time, at most `most`, `tries` of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Backoff {
+    pub first: Millis,
+    pub most: Millis,
+    pub tries: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proof {
+    /// Checks run in place and leave the tree as it was.
+    Tree,
+    /// Checks run in a fresh checkout of that tree.
+    Clean,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finish {
+    /// `off offer auto`
+    pub ship: String,
+    /// Our own documents of the run are committed at the end (`plan`).
+    pub commit_docs: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mirror {
+    /// `prp-session domain-memory planning task-state`, or none.
+    pub format: Option<String>,
+    pub dir: Option<String>,
+    pub off: bool,
+}

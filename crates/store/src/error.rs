@@ -1,0 +1,116 @@
+//! Why the store could not work. Every message names the thing and the next step, and every error
+//! knows its exit code. Errors of SQLite and of the file system are sorted here, once, by what a
+//! person can do about them; nothing else in the store looks at error numbers.
+
+use super::lock::Holder;
+use rusqlite::ErrorCode;
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error(
+        "{} was written by a later version of loop (schema {found}, this one knows {known}); install that version, or use another --home",
+        path.display()
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("{} is not a database of loop ({why}); move it away, or use another --home", path.display())]
+    Foreign { path: PathBuf, why: String },
+    #[error("{} is damaged: {what}; see loop verify, restore a backup, or move it away", path.display())]
+    Damaged { path: PathBuf, what: String },
+    #[error("{} could not be written: {why}; make space or mend the disk, then loop run goes on", path.display())]
+    Full { path: PathBuf, why: String },
+    #[error("{} may not be written: {why}; change its permissions, or use another --home", path.display())]
+    NotWritable { path: PathBuf, why: String },
+    #[error("{what} is held by {}; wait for it, or stop it with loop stop", named(by.as_ref()))]
+    Held { what: String, by: Option<Holder> },
+    #[error("another controller took over run {run}; this one wrote nothing more, loop status shows the run")]
+    Fenced { run: String },
+    #[error("run {run} does not exist; loop runs lists those that do")]
+    NoRun { run: String },
+    #[error("{} stayed locked by another program; close what has it open, then try again", path.display())]
+    Busy { path: PathBuf },
+    #[error("{}: {why}", path.display())]
+    Other { path: PathBuf, why: String },
+}
+
+impl StoreError {
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Newer { .. } | Self::Foreign { .. } | Self::Damaged { .. } => 8,
+            Self::Held { .. } | Self::Fenced { .. } => 7,
+            Self::NoRun { .. } => 2,
+            Self::Full { .. } | Self::NotWritable { .. } | Self::Busy { .. } | Self::Other { .. } => 1,
+        }
+    }
+
+    pub(super) fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged { path: PathBuf::from(super::home::DATABASE), what: what.into() }
+    }
+
+    /// Sorts an error of the file system.
+    pub(super) fn file(path: &Path, error: &std::io::Error) -> Self {
+        let (path, why) = (path.to_path_buf(), error.to_string());
+        match Errno::from_io_error(error) {
+            Some(Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::FBIG) => Self::Full { path, why },
+            Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => Self::NotWritable { path, why },
+            _ => Self::Other { path, why },
+        }
+    }
+
+    /// Gives an error from SQLite, which knows only its database's name, that database's place.
+    pub(super) fn within(mut self, folder: &Path) -> Self {
+        match &mut self {
+            Self::Newer { path, .. }
+            | Self::Foreign { path, .. }
+            | Self::Damaged { path, .. }
+            | Self::Full { path, .. }
+            | Self::NotWritable { path, .. }
+            | Self::Busy { path }
+            | Self::Other { path, .. } => *path = folder.join(&path),
+            Self::Held { .. } | Self::Fenced { .. } | Self::NoRun { .. } => {}
+        }
+        self
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        let (path, why) = (PathBuf::from(super::home::DATABASE), error.to_string());
+        match error {
+            rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+                ErrorCode::DatabaseCorrupt => Self::Damaged { path, what: why },
+                ErrorCode::NotADatabase => {
+                    Self::Foreign { path, why: "not SQLite, or its header is damaged".into() }
+                }
+                // A read that ends early is a file that has been cut, not a disk that is full.
+                ErrorCode::SystemIoFailure
+                    if failure.extended_code == rusqlite::ffi::SQLITE_IOERR_SHORT_READ =>
+                {
+                    Self::Damaged { path, what: "it ends too early".into() }
+                }
+                ErrorCode::DiskFull | ErrorCode::SystemIoFailure => Self::Full { path, why },
+                ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
+                    Self::NotWritable { path, why }
+                }
+                ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::FileLockingProtocolFailed => Self::Busy { path },
+                _ => Self::Other { path, why },
+            },
+            // The tables are strict, so a value of another kind can only come from a damaged page.
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..) => Self::Damaged { path, what: why },
+            _ => Self::Other { path, why },
+        }
+    }
+}
+
+fn named(holder: Option<&Holder>) -> String {
+    match holder {
+        Some(holder) => holder.to_string(),
+        None => "another controller".into(),
+    }
+}

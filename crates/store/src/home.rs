@@ -1,0 +1,296 @@
+//! The home: a folder of mode 0700 with `loop.db`, the turnstile, and a folder for each run. This
+//! file finds it, creates it, opens its database and says by name what is wrong with one that cannot
+//! be used. Every access of the store goes through [`Home::read`] or [`Home::write`]. Opening costs
+//! the same for a home of any age: whole databases are checked by `verify`, not here.
+
+use super::error::StoreError;
+use super::schema;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use std::cell::OnceCell;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File, Permissions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(super) const DATABASE: &str = "loop.db";
+const TURNSTILE: &str = "turnstile";
+const RUNS: &str = "runs";
+
+/// How long SQLite itself waits for its lock. Our own writers queue at the turnstile, so only a
+/// foreign program (a shell on the database) can be in the way; ten seconds outlast its statement.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Page cache of a connection in KiB. A commit touches under ten pages and a list reads each page
+/// once, so more than this would only be resident for nothing.
+const CACHE_KIB: i64 = 1024;
+
+/// What the write-ahead log is cut back to after a long reader made it grow: twice the size at which
+/// SQLite checkpoints by itself (1,000 pages of 4 KiB), so that in daily use nothing is ever cut.
+const WAL_LIMIT_BYTES: i64 = 8 << 20;
+
+/// The size of the log between two checkpoints: 1,000 pages of 4 KiB with their frame headers, and
+/// the commit that goes beyond them.
+const LOG_BYTES: u64 = 4_200_000;
+
+/// A log of this size is read in a fraction of a millisecond.
+const LEFT_BYTES: u64 = 400_000;
+
+/// An open home. It may move between threads, and each thread that works at once opens its own.
+#[derive(Debug)]
+pub struct Home {
+    path: PathBuf,
+    connection: Connection,
+    turnstile: OnceCell<File>,
+}
+
+impl Home {
+    /// Says where the home is: `flag`, else `$LOOP_HOME`, else `$XDG_STATE_HOME/loop`, else
+    /// `~/.local/state/loop`. An empty variable counts as unset, and so does a relative
+    /// `$XDG_STATE_HOME`, as its specification asks.
+    pub fn locate(flag: Option<&Path>, env: impl Fn(&str) -> Option<OsString>) -> PathBuf {
+        let variable = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let path = flag
+            .map(Path::to_path_buf)
+            .or_else(|| variable("LOOP_HOME"))
+            .or_else(|| {
+                variable("XDG_STATE_HOME").filter(|path| path.is_absolute()).map(|path| path.join("loop"))
+            })
+            .unwrap_or_else(|| {
+                let user = variable("HOME").or_else(std::env::home_dir).unwrap_or_else(|| PathBuf::from("/"));
+                user.join(".local/state/loop")
+            });
+        std::path::absolute(&path).unwrap_or(path)
+    }
+
+    /// Opens the home, and creates what is missing of it.
+    pub fn open(path: &Path) -> Result<Home, StoreError> {
+        private_folder(path)?;
+        refuse_lost_database(path)?;
+        Home::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    /// Opens the home if there is one, and creates nothing.
+    pub fn open_existing(path: &Path) -> Result<Option<Home>, StoreError> {
+        refuse_lost_database(path)?;
+        match std::fs::metadata(path.join(DATABASE)) {
+            Ok(metadata) if metadata.len() == 0 => Ok(None),
+            Ok(_) => Home::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::file(&path.join(DATABASE), &error)),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder of a run: prompts, transcripts, check logs, its lock and its FIFO.
+    pub fn folder(&self, run: &str) -> PathBuf {
+        self.path.join(RUNS).join(run)
+    }
+
+    /// Writes a consistent copy of the database while others go on working.
+    pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        let failed = |error: std::io::Error| StoreError::file(to, &error);
+        // SQLite would create the file readable for everybody; it accepts an empty one.
+        let file = File::options().write(true).create_new(true).mode(0o600).open(to).map_err(failed)?;
+        let name =
+            to.to_str().ok_or(StoreError::Other { path: to.into(), why: "the path is not UTF-8".into() })?;
+        let copied = self.connection.execute("vacuum into ?1", [name]);
+        // `vacuum into` does not sync what it wrote.
+        let done = copied.map_err(StoreError::from).and_then(|_| file.sync_all().map_err(failed));
+        if done.is_err() {
+            let _ = std::fs::remove_file(to);
+        }
+        done
+    }
+
+    /// Brings the write-ahead log to the size that it would reach anyway. A log that still grows makes
+    /// every sync write the file's metadata too, which costs as much again; one that is overwritten
+    /// does not. It takes some milliseconds, so it is for a controller that will commit many times,
+    /// not for a command that commits once.
+    pub fn grow_log(&self) -> Result<(), StoreError> {
+        let log = self.path.join(DATABASE).with_extension("db-wal");
+        if std::fs::metadata(log).is_ok_and(|metadata| metadata.len() >= LOG_BYTES) {
+            return Ok(());
+        }
+        let _turn = self.turn()?;
+        let attempt = || {
+            // SQLite writes pages that do not fit its cache to the log before they are committed.
+            // These never are: what remains of them is the log's length.
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let bytes = LOG_BYTES as i64 + CACHE_KIB * 1024;
+            transaction.execute("insert into snapshot values(-1, 0, zeroblob(?1), x'', '')", [bytes])?;
+            transaction.rollback()
+        };
+        attempt().map_err(|error| StoreError::from(error).within(&self.path))
+    }
+
+    /// Leaves the write-ahead log to whoever comes next, for a process that commits once and ends.
+    /// Closing would write the log into the database, delete it, and have the next process make
+    /// another: four syncs for each that a commit needs. A log that takes a while to read at every
+    /// opening is folded in by closing as usual. A checkpoint would not do: whoever opens the log
+    /// alone cannot know of it, and writes on behind what was folded in already.
+    pub fn leave_log(&self) -> Result<(), StoreError> {
+        let log = self.path.join(DATABASE).with_extension("db-wal");
+        if std::fs::metadata(log).is_ok_and(|metadata| LEFT_BYTES < metadata.len()) {
+            return Ok(());
+        }
+        let left = self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        left.map(|_| ()).map_err(|error| StoreError::from(error).within(&self.path))
+    }
+
+    /// Reads. Several statements see one state only inside a transaction of their own.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        work(&self.connection).map_err(|error| error.within(&self.path))
+    }
+
+    /// Runs one write transaction: durable when this returns, or without any effect.
+    pub(super) fn write<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let _turn = self.turn()?;
+        let attempt = || {
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        attempt().map_err(|error: StoreError| error.within(&self.path))
+    }
+
+    fn connect(path: &Path, flags: OpenFlags) -> Result<Home, StoreError> {
+        let attempt = || {
+            let connection = Connection::open_with_flags(
+                path.join(DATABASE),
+                flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_PRIVATE_CACHE,
+            )?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            connection.set_prepared_statement_cache_capacity(48);
+            let home = Home { path: path.to_path_buf(), connection, turnstile: OnceCell::new() };
+            // One look: a home that somebody makes at this moment is empty or complete, never half.
+            let look = Transaction::new_unchecked(&home.connection, TransactionBehavior::Deferred)?;
+            let current = home.is_current()?;
+            drop(look);
+            if !current {
+                home.upgrade()?;
+            }
+            // A restored backup is not in WAL mode; on a database that is, the pragma writes nothing.
+            // `cell_size_check` finds a damaged page when it is read instead of when it is used.
+            home.connection.execute_batch(&format!(
+                "pragma journal_mode = wal; pragma synchronous = full; pragma cell_size_check = on; \
+                 pragma cache_size = -{CACHE_KIB}; pragma journal_size_limit = {WAL_LIMIT_BYTES};"
+            ))?;
+            Ok(home)
+        };
+        attempt().map_err(|error: StoreError| error.within(path))
+    }
+
+    /// Whether the database is ours and of the version that this program knows. An empty one and
+    /// one of an earlier version are not current; anything else is an error that names it.
+    fn is_current(&self) -> Result<bool, StoreError> {
+        let number = |sql: &str| self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let application = number("pragma application_id")?;
+        let version = number("pragma user_version")?;
+        if application == 0 && version == 0 && number("select count(*) from sqlite_schema")? == 0 {
+            return Ok(false);
+        }
+        let path = PathBuf::from(DATABASE);
+        if application != schema::APPLICATION_ID {
+            return Err(StoreError::Foreign { path, why: format!("its application id is {application:#x}") });
+        }
+        match version {
+            1.. if version == schema::VERSION => Ok(true),
+            1.. if version < schema::VERSION => Ok(false),
+            1.. => Err(StoreError::Newer { path, found: version, known: schema::VERSION }),
+            ..=0 => Err(StoreError::damaged(format!("its schema version is {version}"))),
+        }
+    }
+
+    fn upgrade(&self) -> Result<(), StoreError> {
+        let _turn = self.turn()?;
+        self.connection.execute_batch("pragma journal_mode = wal; pragma synchronous = full;")?;
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        // Somebody else may have done it while we stood at the turnstile.
+        if !self.is_current()? {
+            let version: i64 = transaction.query_row("pragma user_version", [], |row| row.get(0))?;
+            for step in &schema::STEPS[usize::try_from(version).unwrap_or(0)..] {
+                transaction.execute_batch(step)?;
+            }
+            transaction.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", schema::VERSION)?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    /// Queues for the right to write. SQLite's own busy handler sleeps and starves; the kernel hands
+    /// this lock on the moment that it is free, and takes it from the dead.
+    fn turn(&self) -> Result<Turn<'_>, StoreError> {
+        let path = self.path.join(TURNSTILE);
+        let failed = |error: std::io::Error| StoreError::file(&path, &error);
+        let file = match self.turnstile.get() {
+            Some(file) => file,
+            None => {
+                let opened = File::options()
+                    .write(true)
+                    .create(true)
+                    .truncate(false)
+                    .mode(0o600)
+                    .open(&path)
+                    .map_err(failed)?;
+                self.turnstile.get_or_init(|| opened)
+            }
+        };
+        loop {
+            match flock(file, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(Turn(file)),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(failed(error.into())),
+            }
+        }
+    }
+}
+
+/// Held while a transaction writes.
+struct Turn<'a>(&'a File);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let _ = flock(self.0, FlockOperation::Unlock);
+    }
+}
+
+/// Creates a folder that only its owner may enter, or makes an existing one so.
+pub(super) fn private_folder(path: &Path) -> Result<(), StoreError> {
+    let failed = |error: std::io::Error| StoreError::file(path, &error);
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Run folders without a database mean that the truth was lost. Creating an empty one in its place
+/// would be a silent reset.
+fn refuse_lost_database(path: &Path) -> Result<(), StoreError> {
+    let present = std::fs::metadata(path.join(DATABASE)).is_ok_and(|metadata| metadata.len() > 0);
+    let orphaned = || std::fs::read_dir(path.join(RUNS)).is_ok_and(|mut folders| folders.next().is_some());
+    if present || !orphaned() {
+        return Ok(());
+    }
+    Err(StoreError::Damaged {
+        path: path.join(DATABASE),
+        what: format!("it is missing or empty although {} has runs", path.join(RUNS).display()),
+    })
+}

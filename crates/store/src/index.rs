@@ -1,0 +1,293 @@
+//! Runs as lists see them. Everything a list shows stands in the run table, so a list reads neither
+//! snapshots nor definitions; both can be asked for by run. Opening a run and removing one are here
+//! too, since they are about the row and its folder.
+
+use super::error::StoreError;
+use super::home::{Home, private_folder};
+use super::journal::{Question, Recorded};
+#[cfg(test)]
+use super::lock::Holder;
+use super::lock::RunLock;
+use crate::run_row::find;
+use rusqlite::types::ToSql;
+use rusqlite::{OptionalExtension, params};
+
+/// A run to be opened.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRun<'a> {
+    pub id: &'a str,
+    pub project: &'a str,
+    pub workflow: &'a str,
+    pub input: &'a str,
+    pub status: &'a str,
+    pub place: &'a str,
+    /// The resolved workflow as JSON.
+    pub definition: &'a str,
+    pub at: i64,
+}
+
+/// One line of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub id: String,
+    pub project: String,
+    pub workflow: String,
+    pub input: String,
+    pub status: String,
+    pub reason: Option<String>,
+    pub next_step: Option<String>,
+    pub phase: Option<String>,
+    pub iteration: i64,
+    pub iterations_total: i64,
+    pub calls_total: i64,
+    pub progress: Option<i64>,
+    pub verified: bool,
+    pub place: String,
+    pub branch: Option<String>,
+    pub opened_at: i64,
+    pub updated_at: i64,
+    pub epoch: i64,
+    /// Who owned the run last, as JSON; [`Row::owner`] reads it.
+    pub owner: Option<String>,
+    pub exit: Option<i64>,
+}
+
+#[cfg(test)]
+impl Row {
+    /// The last owner, alive or not.
+    pub fn owner(&self) -> Option<Holder> {
+        serde_json::from_str(self.owner.as_ref()?).ok()
+    }
+}
+
+/// Which runs a list shows; the default is all of them. The newest come first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter<'a> {
+    pub project: Option<&'a str>,
+    pub workflow: Option<&'a str>,
+    pub input: Option<&'a str>,
+    /// Any of these; empty for every status.
+    pub statuses: &'a [&'a str],
+    pub limit: Option<usize>,
+}
+
+/// What a beginning of a run's id names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ByPrefix {
+    One(Box<Row>),
+    None,
+    /// Some of the ids that begin so.
+    Several(Vec<String>),
+}
+
+/// A run's state as its last commit left it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    pub seq: i64,
+    pub state: String,
+}
+
+/// How many ids an ambiguous prefix lists: enough to see what to type further.
+const AMBIGUOUS_LISTED: i64 = 8;
+
+impl Home {
+    /// Opens a run: its folder, its row and its definition.
+    pub fn create_run(&self, run: &NewRun<'_>) -> Result<(), StoreError> {
+        private_folder(&self.folder(run.id))?;
+        self.write(|transaction| {
+            transaction
+                .prepare_cached(
+                    "insert into run(id, project, workflow, input, status, place, opened_at, updated_at)
+                     values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+                )?
+                .execute(params![
+                    run.id,
+                    run.project,
+                    run.workflow,
+                    run.input,
+                    run.status,
+                    run.place,
+                    run.at
+                ])?;
+            transaction
+                .prepare_cached("insert into definition values(?1, ?2)")?
+                .execute(params![transaction.last_insert_rowid(), run.definition])?;
+            Ok(())
+        })
+    }
+
+    pub fn runs(&self, filter: &Filter<'_>) -> Result<Vec<Row>, StoreError> {
+        let (sql, values) = filter.query();
+        self.read(|connection| {
+            let mut query = connection.prepare_cached(&sql)?;
+            let rows = query.query_map(rusqlite::params_from_iter(values), row_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    pub fn run(&self, id: &str) -> Result<Option<Row>, StoreError> {
+        self.read(|connection| {
+            Ok(connection
+                .prepare_cached(&format!("select {COLUMNS} from run where id = ?1"))?
+                .query_row([id], row_of)
+                .optional()?)
+        })
+    }
+
+    /// Finds a run by the beginning of its id, in either case.
+    pub fn by_prefix(&self, prefix: &str) -> Result<ByPrefix, StoreError> {
+        let prefix = prefix.to_ascii_lowercase();
+        if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
+            return Ok(ByPrefix::None);
+        }
+        let mut rows: Vec<Row> = self.read(|connection| {
+            // `g` is the first letter that no id contains, so this is the range of the prefix.
+            let mut query = connection.prepare_cached(&format!(
+                "select {COLUMNS} from run where id >= ?1 and id < ?1 || 'g' order by id limit {AMBIGUOUS_LISTED}"
+            ))?;
+            let rows = query.query_map([&prefix], row_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })?;
+        Ok(match rows.len() {
+            0 => ByPrefix::None,
+            1 => ByPrefix::One(Box::new(rows.remove(0))),
+            _ => ByPrefix::Several(rows.into_iter().map(|row| row.id).collect()),
+        })
+    }
+
+    /// The state of a run, for reading; its hash is checked by whoever opens the journal.
+    pub fn snapshot(&self, run: &str) -> Result<Option<Snapshot>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            Ok(connection
+                .prepare_cached("select seq, state from snapshot where run = ?1")?
+                .query_row([key], |row| Ok(Snapshot { seq: row.get(0)?, state: row.get(1)? }))
+                .optional()?)
+        })
+    }
+
+    /// Events in order, from number `from_seq` on, at most `limit`.
+    pub fn events(&self, run: &str, from_seq: i64, limit: usize) -> Result<Vec<Recorded>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let mut query = connection.prepare_cached(
+                "select seq, epoch, at, kind, body from event where run = ?1 and seq >= ?2 order by seq limit ?3",
+            )?;
+            let rows = query.query_map(params![key, from_seq, as_limit(Some(limit))], |row| {
+                Ok(Recorded {
+                    seq: row.get(0)?,
+                    epoch: row.get(1)?,
+                    at: row.get(2)?,
+                    kind: row.get(3)?,
+                    body: row.get(4)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The workflow that a run was opened with, or last reloaded.
+    pub fn definition(&self, run: &str) -> Result<String, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            connection
+                .prepare_cached("select body from definition where run = ?1")?
+                .query_row([key], |row| row.get(0))
+                .optional()?
+                .ok_or_else(|| StoreError::damaged(format!("run {run} has no definition")))
+        })
+    }
+
+    /// The questions of a run that nobody has answered, oldest first.
+    pub fn open_questions(&self, run: &str) -> Result<Vec<Question>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let mut query = connection.prepare_cached(
+                "select id, kind, text, choices, asked_at from question
+                 where run = ?1 and answered_at is null order by asked_at, id",
+            )?;
+            let rows = query.query_map([key], |row| {
+                Ok(Question {
+                    id: row.get(0)?,
+                    kind: row.get(1)?,
+                    text: row.get(2)?,
+                    choices: row.get(3)?,
+                    asked_at: row.get(4)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Removes a run that nobody owns: its rows, then its folder. Its calls keep counting for the
+    /// window of its project, and its spend for its day.
+    pub fn prune(&self, run: &str) -> Result<(), StoreError> {
+        self.read(|connection| find(connection, run))?;
+        let _lock = RunLock::take(self, run)?;
+        self.write(|transaction| {
+            let key = find(transaction, run)?.key;
+            for table in ["event", "snapshot", "definition", "command", "question"] {
+                transaction.execute(&format!("delete from {table} where run = ?1"), [key])?;
+            }
+            transaction.execute("delete from run where key = ?1", [key])?;
+            Ok(())
+        })?;
+        let folder = self.folder(run);
+        std::fs::remove_dir_all(&folder).map_err(|error| StoreError::file(&folder, &error))
+    }
+}
+
+impl<'a> Filter<'a> {
+    fn query(&self) -> (String, Vec<Box<dyn ToSql + 'a>>) {
+        let mut conditions = Vec::new();
+        let mut values: Vec<Box<dyn ToSql + 'a>> = Vec::new();
+        let columns = [("project", self.project), ("workflow", self.workflow), ("input", self.input)];
+        for (column, value) in columns {
+            if let Some(value) = value {
+                conditions.push(format!("{column} = ?"));
+                values.push(Box::new(value));
+            }
+        }
+        if !self.statuses.is_empty() {
+            conditions.push(format!("status in ({})", vec!["?"; self.statuses.len()].join(", ")));
+            values.extend(self.statuses.iter().map(|status| Box::new(*status) as Box<dyn ToSql + 'a>));
+        }
+        let wanted =
+            if conditions.is_empty() { String::new() } else { format!("where {}", conditions.join(" and ")) };
+        values.push(Box::new(as_limit(self.limit)));
+        (format!("select {COLUMNS} from run {wanted} order by key desc limit ?"), values)
+    }
+}
+
+/// SQLite takes a negative limit for none.
+fn as_limit(limit: Option<usize>) -> i64 {
+    limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1))
+}
+
+const COLUMNS: &str = "id, project, workflow, input, status, reason, next_step, phase, iteration, iterations_total, \
+     calls_total, progress, verified, place, branch, opened_at, updated_at, epoch, owner, exit";
+
+fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    Ok(Row {
+        id: row.get(0)?,
+        project: row.get(1)?,
+        workflow: row.get(2)?,
+        input: row.get(3)?,
+        status: row.get(4)?,
+        reason: row.get(5)?,
+        next_step: row.get(6)?,
+        phase: row.get(7)?,
+        iteration: row.get(8)?,
+        iterations_total: row.get(9)?,
+        calls_total: row.get(10)?,
+        progress: row.get(11)?,
+        verified: row.get(12)?,
+        place: row.get(13)?,
+        branch: row.get(14)?,
+        opened_at: row.get(15)?,
+        updated_at: row.get(16)?,
+        epoch: row.get(17)?,
+        owner: row.get(18)?,
+        exit: row.get(19)?,
+    })
+}

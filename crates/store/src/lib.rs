@@ -1,0 +1,31 @@
+//! What is kept on disk: one SQLite database for each home, a folder for each run, and the kernel
+//! locks that give a run and a working tree one owner. The engine's events, states and definitions
+//! are text here; nothing in this module reads them, and nothing here decides.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod chain;
+mod error;
+mod home;
+mod inbox;
+mod index;
+mod journal;
+mod ledger;
+mod lock;
+pub mod mirror;
+pub mod run;
+mod run_row;
+mod schema;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::StoreError;
+pub use home::Home;
+pub use inbox::{COMMAND, NOW, Wake, wake};
+pub use index::{ByPrefix, Filter, NewRun, Row};
+pub use journal::{Commit, Journal, Opened, Question, QuestionChange, Recorded, RowUpdate};
+pub use ledger::{Hold, Plan, Spend};
+pub use lock::TreeLock;
+pub use verify::Verdict;

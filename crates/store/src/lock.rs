@@ -1,0 +1,282 @@
+//! Kernel locks: one controller for each run and for each working tree. The kernel drops a lock with
+//! its holder, however that one dies, so a lock is never stale and never needs to be stolen. What a
+//! lock file says about its holder is for messages and for asking whether an owner lives; it never
+//! decides who may work.
+
+use super::error::StoreError;
+use super::home::{Home, private_folder};
+use loop_base::secret::redact;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// A process, named so that a recycled pid or another boot is not taken for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    pub pid: i32,
+    /// Ticks after boot at which it started; 0 where the system does not say.
+    pub start: u64,
+    /// The boot's id; empty where the system does not say.
+    pub boot: String,
+    pub command: String,
+}
+
+/// The part of a command line that is kept: enough to recognise it in a message.
+const COMMAND_CHARS: usize = 200;
+
+impl Holder {
+    /// Returns this process, which is looked up once: a run, its tree and its epoch are all taken in
+    /// its name.
+    pub fn this_process() -> Holder {
+        static THIS: OnceLock<Holder> = OnceLock::new();
+        THIS.get_or_init(Holder::look_up).clone()
+    }
+
+    fn look_up() -> Holder {
+        let words: Vec<String> =
+            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let pid = std::process::id() as i32;
+        Holder {
+            pid,
+            start: start_of(pid).unwrap_or(0),
+            boot: boot_id(),
+            command: redact(&words.join(" ")).chars().take(COMMAND_CHARS).collect(),
+        }
+    }
+
+    /// Whether exactly this process is alive.
+    pub fn is_alive(&self) -> bool {
+        let exists =
+            Pid::from_raw(self.pid).is_some_and(|pid| !matches!(test_kill_process(pid), Err(Errno::SRCH)));
+        exists
+            && self.boot == boot_id()
+            && !is_zombie(self.pid)
+            && start_of(self.pid).unwrap_or(0) == self.start
+    }
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // What a detached controller is started with is our own business, and long.
+        if self.command.contains(" __controller ") {
+            return write!(out, "pid {} (detached)", self.pid);
+        }
+        // A command line is whatever somebody typed; control characters stay out of terminals.
+        let command: String = self.command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        write!(out, "pid {} ({command})", self.pid)
+    }
+}
+
+/// The lock of one run; dropping it gives the run free.
+#[derive(Debug)]
+pub(super) struct RunLock {
+    _file: NamedLock,
+}
+
+const RUN_LOCK: &str = "lock";
+
+impl RunLock {
+    pub(super) fn take(home: &Home, run: &str) -> Result<RunLock, StoreError> {
+        let folder = home.folder(run);
+        private_folder(&folder)?;
+        let short = run.get(..8).unwrap_or(run);
+        take_file(&folder.join(RUN_LOCK), || format!("run {short}")).map(|file| RunLock { _file: file })
+    }
+}
+
+impl Home {
+    /// The live controller of a run, without touching its lock: taking it only to look would make a
+    /// controller that starts at this moment believe that it is held.
+    pub fn holder(&self, run: &str) -> Option<Holder> {
+        written_in(&File::open(self.folder(run).join(RUN_LOCK)).ok()?).filter(Holder::is_alive)
+    }
+}
+
+/// The lock of one working tree.
+///
+/// The lock is on the tree's directory itself: that is one thing for every home and every user, it
+/// leaves no file in a repository, an agent cannot delete it and keep the tree, and it works without
+/// git. A second lock, in the home and named after the path, carries the holder's name, covers file
+/// systems that cannot lock a directory (NFS), and a tree that was removed and made again under the
+/// same path.
+#[derive(Debug)]
+pub struct TreeLock {
+    directory: File,
+    _named: NamedLock,
+}
+
+impl TreeLock {
+    /// Takes the tree. `home` is the home's path; `tree` must exist.
+    pub fn take(home: &Path, tree: &Path) -> Result<TreeLock, StoreError> {
+        let failed = |error: std::io::Error| StoreError::file(tree, &error);
+        let real = tree.canonicalize().map_err(failed)?;
+        let what = || format!("working tree {}", real.display());
+        let folder = home.join("trees");
+        private_folder(&folder)?;
+        let digest = Sha256::digest(real.as_os_str().as_encoded_bytes());
+        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let named = take_file(&folder.join(format!("{name}.lock")), what)?;
+        let directory = File::open(&real).map_err(failed)?;
+        match flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) | Err(Errno::BADF | Errno::NOLCK | Errno::OPNOTSUPP) => {
+                Ok(TreeLock { directory, _named: named })
+            }
+            Err(Errno::WOULDBLOCK) => Err(StoreError::Held { what: what(), by: in_kernel_list(&directory) }),
+            Err(error) => Err(failed(error.into())),
+        }
+    }
+}
+
+/// Held while a run that works elsewhere is opened in a tree.
+#[derive(Debug)]
+pub struct OpeningLock(File);
+
+impl TreeLock {
+    /// Waits until nobody else opens a run in this tree. Openings are short, and a killed one lets go.
+    pub fn opening(home: &Path, tree: &Path) -> Result<OpeningLock, StoreError> {
+        let folder = home.join("trees");
+        private_folder(&folder)?;
+        let digest = Sha256::digest(tree.as_os_str().as_encoded_bytes());
+        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = folder.join(format!("{name}.opening"));
+        let failed = |error: std::io::Error| StoreError::file(&path, &error);
+        let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let file = file.map_err(failed)?;
+        loop {
+            match flock(&file, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(OpeningLock(file)),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(failed(error.into())),
+            }
+        }
+    }
+}
+
+impl Drop for OpeningLock {
+    fn drop(&mut self) {
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+impl Drop for TreeLock {
+    fn drop(&mut self) {
+        let _ = flock(&self.directory, FlockOperation::Unlock);
+    }
+}
+
+/// A locked file that names its holder.
+#[derive(Debug)]
+struct NamedLock(File);
+
+impl Drop for NamedLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child that another thread is about to start shares it
+        // until its exec. The name goes first, since this process may well live on.
+        let _ = self.0.set_len(0);
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
+/// How often a lock is tried while nobody alive is named in it, a millisecond apart. Such a lock is
+/// about to be free or has been taken by somebody who has not yet written a name; both take
+/// microseconds, and a tenth of a second is ample on a loaded machine.
+const TRIES: u32 = 100;
+
+fn take_file(path: &Path, what: impl Fn() -> String) -> Result<NamedLock, StoreError> {
+    let failed = |error: std::io::Error| StoreError::file(path, &error);
+    for attempt in 1.. {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)
+            .map_err(failed)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            // The file may have been replaced between opening and locking; a lock on a file that
+            // nobody else can find protects nothing.
+            Ok(()) if !is_at(&file, path) => {}
+            Ok(()) => {
+                let holder = serde_json::to_vec(&Holder::this_process()).expect("a holder is plain data");
+                file.set_len(0).and_then(|()| file.write_all_at(&holder, 0)).map_err(failed)?;
+                return Ok(NamedLock(file));
+            }
+            Err(Errno::WOULDBLOCK) => {
+                let by = written_in(&file).filter(Holder::is_alive);
+                if by.is_some() || attempt >= TRIES {
+                    return Err(StoreError::Held { what: what(), by });
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(failed(error.into())),
+        }
+    }
+    unreachable!("the loop ends by returning");
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(ours), Ok(found)) => (ours.dev(), ours.ino()) == (found.dev(), found.ino()),
+        _ => false,
+    }
+}
+
+/// The most that is read of a lock file: a holder's numbers and its cut command line, escaped.
+const HOLDER_BYTES: usize = 4096;
+
+fn written_in(file: &File) -> Option<Holder> {
+    let mut bytes = vec![0; HOLDER_BYTES];
+    let length = file.read_at(&mut bytes, 0).ok()?;
+    serde_json::from_slice(&bytes[..length]).ok()
+}
+
+/// Finds who holds a lock on a directory, of which only the kernel knows.
+fn in_kernel_list(directory: &File) -> Option<Holder> {
+    let inode = format!(":{}", directory.metadata().ok()?.ino());
+    let list = std::fs::read_to_string("/proc/locks").ok()?;
+    let pid = list.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let ours =
+            words.get(1) == Some(&"FLOCK") && words.get(5).is_some_and(|place| place.ends_with(&inode));
+        if ours { words.get(4)?.parse::<i32>().ok() } else { None }
+    })?;
+    let raw = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let command = String::from_utf8_lossy(&raw).replace('\0', " ");
+    Some(Holder {
+        pid,
+        start: start_of(pid)?,
+        boot: boot_id(),
+        command: redact(command.trim()).chars().take(COMMAND_CHARS).collect(),
+    })
+}
+
+/// The 22nd field of `/proc/PID/stat`.
+fn start_of(pid: i32) -> Option<u64> {
+    stat_field(pid, 22)?.parse().ok()
+}
+
+/// A process that is dead and not yet waited for has a pid and a start time, and holds no lock.
+fn is_zombie(pid: i32) -> bool {
+    stat_field(pid, 3).is_some_and(|state| state == "Z" || state == "X")
+}
+
+/// Fields are counted after the second, the command's name, which may contain anything.
+fn stat_field(pid: i32, number: usize) -> Option<String> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let after_name = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&stat[after_name + 1..]).ok()?;
+    rest.split_ascii_whitespace().nth(number - 3).map(str::to_owned)
+}
+
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}

@@ -1,0 +1,212 @@
+//! A run of `tdd` in the files that its seed gave it: `loop-state.json`, `circuit-breaker.json`,
+//! `rate-limit.json`, `metrics.json`, `dual-gate.json`, `phase-status.log` and `qa-report-N.md`.
+//!
+//! A [`Session`] reads the journal once, when a controller begins or somebody asks for the status,
+//! and follows it from there. It writes a file only where what lies there differs, so an edit by
+//! anybody else lasts until the call that made it is over, decides nothing, and is told of. The log is
+//! only ever appended to, as long as nobody else changed it.
+
+mod block;
+mod chronicle;
+mod file_stamps;
+mod files;
+pub mod import;
+pub mod place;
+mod review;
+#[cfg(test)]
+mod tests;
+
+use super::replace;
+use crate::{Home, StoreError};
+pub use chronicle::Chronicle;
+use file_stamps::Kept;
+use loop_base::time::Timestamp;
+use loop_core::engine::Event;
+use loop_core::workflow::model::Workflow;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const LOG: &str = "phase-status.log";
+
+/// Where an imported session's own files lie in the folder of its run.
+const IMPORTED: &str = "imported";
+
+/// How many events are read from the journal at a time.
+const PAGE: usize = 1000;
+
+pub struct Session {
+    run: String,
+    project: String,
+    folder: PathBuf,
+    chronicle: Chronicle,
+    kept: Kept,
+    /// The bytes that the log has once everything so far is written; `None` until it was compared.
+    log_bytes: Option<u64>,
+    /// Where the log of an imported session was kept.
+    imported_log: PathBuf,
+}
+
+/// Reads a run's whole journal.
+pub fn chronicle(home: &Home, run: &str, workflow: &Workflow) -> Result<Chronicle, StoreError> {
+    let mut chronicle = Chronicle::new(workflow);
+    let mut next = 1;
+    loop {
+        let page = home.events(run, next, PAGE)?;
+        for recorded in &page {
+            let event: Event = serde_json::from_str(&recorded.body).map_err(|error| StoreError::Damaged {
+                path: home.path().to_owned(),
+                what: format!("event {} of run {run}: {error}", recorded.seq),
+            })?;
+            chronicle.follow(workflow, Timestamp(recorded.at), &event);
+            next = recorded.seq + 1;
+        }
+        if page.len() < PAGE {
+            return Ok(chronicle);
+        }
+    }
+}
+
+impl Session {
+    /// Reads what a run has come to. `None` when it has no such mirror.
+    pub fn open(home: &Home, run: &str, workflow: &Workflow) -> Result<Option<Session>, StoreError> {
+        let Some(folder) = folder(workflow) else { return Ok(None) };
+        let project = home.run(run)?.map(|it| it.project).unwrap_or_default();
+        Ok(Some(Session {
+            run: run.to_owned(),
+            project,
+            folder,
+            chronicle: chronicle(home, run, workflow)?,
+            kept: Kept::default(),
+            log_bytes: None,
+            imported_log: home.folder(run).join(IMPORTED).join(LOG),
+        }))
+    }
+
+    /// Takes into account what has become durable, and writes what changed by it. Returns what somebody
+    /// else had done to the files since we wrote them.
+    pub fn follow(&mut self, home: &Home, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<String> {
+        for (at, event) in facts {
+            self.chronicle.follow(workflow, *at, event);
+        }
+        let is_first = self.log_bytes.is_none();
+        let edits = self.kept.edits(&self.folder);
+        if is_first || !edits.is_empty() || facts.iter().any(|it| chronicle::is_shown(&it.1)) {
+            // The folder may be read-only, or the disk full: the database knows what is in here.
+            let _harmless = self.write(home, workflow);
+        }
+        edits
+    }
+
+    /// Writes every file that differs from what it should be.
+    pub fn write(&mut self, home: &Home, workflow: &Workflow) -> std::io::Result<()> {
+        if std::fs::symlink_metadata(&self.folder).is_ok_and(|it| it.is_symlink()) {
+            return Err(std::io::Error::other("the session's folder became a link"));
+        }
+        std::fs::create_dir_all(&self.folder)?;
+        for (name, text) in self.texts(workflow) {
+            put(&self.folder, &name, &text)?;
+            self.kept.note(&self.folder, &name);
+        }
+        self.write_log(home, workflow)?;
+        self.kept.note(&self.folder, LOG);
+        self.chronicle.fresh = chronicle::Fresh::default();
+        Ok(())
+    }
+
+    /// Returns every file but the log as it should be.
+    fn texts(&self, workflow: &Workflow) -> Vec<(String, String)> {
+        let (run, chronicle) = (&self.run, &self.chronicle);
+        let mut texts = vec![
+            ("loop-state.json".to_owned(), files::loop_state(run, &self.project, workflow, chronicle)),
+            ("circuit-breaker.json".to_owned(), files::circuit_breaker(workflow, chronicle)),
+            ("rate-limit.json".to_owned(), files::rate_limit(workflow, chronicle)),
+            ("metrics.json".to_owned(), files::metrics(run, workflow, chronicle)),
+        ];
+        let dual_gate = files::dual_gate(workflow, chronicle);
+        texts.extend(dual_gate.map(|it| ("dual-gate.json".to_owned(), it)));
+        let qa_state = files::qa_state(workflow, chronicle);
+        texts.extend(qa_state.map(|it| ("qa-state.json".to_owned(), it)));
+        let reviews = self.chronicle.fresh.reviews.iter();
+        texts.extend(reviews.map(|(number, text)| (format!("qa-report-{number}.md"), text.clone())));
+        texts
+    }
+
+    /// Appends the blocks that are missing. A log that is not what we left is compared with the whole
+    /// journal: one that was cut off is completed, and one that says something else is replaced.
+    fn write_log(&mut self, home: &Home, workflow: &Workflow) -> std::io::Result<()> {
+        let path = self.folder.join(LOG);
+        let is_plain = std::fs::symlink_metadata(&path).map(|it| it.is_file().then_some(it.len()));
+        if let (Some(bytes), Ok(Some(found))) = (self.log_bytes, is_plain)
+            && bytes == found
+        {
+            append(&path, &self.chronicle.fresh.blocks)?;
+            self.log_bytes = Some(bytes + self.chronicle.fresh.blocks.len() as u64);
+            return Ok(());
+        }
+        let blocks = match self.log_bytes {
+            None => std::mem::take(&mut self.chronicle.fresh.blocks),
+            Some(_) => {
+                let whole = chronicle(home, &self.run, workflow).map_err(std::io::Error::other)?;
+                whole.fresh.blocks
+            }
+        };
+        let mut whole = std::fs::read(&self.imported_log).unwrap_or_default();
+        whole.extend_from_slice(blocks.as_bytes());
+        let is_file = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
+        match is_file.then(|| std::fs::read(&path)) {
+            Some(Ok(found)) if whole.starts_with(&found) => {
+                append(&path, &String::from_utf8_lossy(&whole[found.len()..]))?;
+            }
+            Some(_) | None => replace(&path, &String::from_utf8_lossy(&whole))?,
+        }
+        self.log_bytes = Some(whole.len() as u64);
+        self.chronicle.fresh.blocks.clear();
+        Ok(())
+    }
+}
+
+/// Whether the files say what the run has come to, as far as one of them tells.
+pub fn is_current(workflow: &Workflow, state: &loop_core::engine::State) -> bool {
+    let Some(folder) = folder(workflow) else { return true };
+    let all = ["circuit-breaker.json", "rate-limit.json", "metrics.json", LOG];
+    let text = loop_base::files::text(&folder.join("loop-state.json")).unwrap_or_default();
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    all.iter().all(|it| folder.join(it).is_file())
+        && (state.iterations_total == 0 || folder.join("dual-gate.json").is_file())
+        && files::agrees(&found, workflow, state)
+}
+
+/// Returns the folder of a run's session, where it has one.
+pub fn folder(workflow: &Workflow) -> Option<PathBuf> {
+    let mirror = &workflow.mirror;
+    let is_ours = mirror.format.as_deref() == Some("prp-session") && !mirror.off;
+    mirror.dir.as_ref().filter(|_| is_ours).map(PathBuf::from)
+}
+
+/// Writes a file of the session's folder, unless it is as it should be.
+pub fn put(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
+    refuse_link(folder)?;
+    let path = folder.join(name);
+    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
+    if is_file && std::fs::read(&path).is_ok_and(|it| it == text.as_bytes()) {
+        return Ok(());
+    }
+    replace(&path, text)
+}
+
+/// The folder was a real one when the run was opened. A link in its place leads to what is not ours.
+fn refuse_link(folder: &Path) -> std::io::Result<()> {
+    match std::fs::symlink_metadata(folder).is_ok_and(|it| it.is_symlink()) {
+        true => Err(std::io::Error::other("a link is in the folder's place")),
+        false => Ok(()),
+    }
+}
+
+/// One write for all of it, so that a reader of the log sees whole blocks.
+fn append(path: &Path, text: &str) -> std::io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    path.parent().map_or(Ok(()), refuse_link)?;
+    std::fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
+}

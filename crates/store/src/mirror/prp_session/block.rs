@@ -1,0 +1,181 @@
+//! The status block of one iteration, as the controller writes it into `phase-status.log`: what was
+//! measured outranks what the agent's own block said, and the values for breaker, exit rule and
+//! limits are ours. The text follows from the journal alone, so it comes out the same every time.
+
+use super::chronicle::{Turn, breaker};
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+use loop_core::engine::{BreakerState, Judgement, PhaseStatus, State, Verdict};
+use loop_core::workflow::condition::Truth;
+use loop_core::workflow::model::Workflow;
+use std::fmt::Write;
+
+/// Returns the block and the empty line after it.
+pub(super) fn text(
+    workflow: &Workflow,
+    state: &State,
+    at: Timestamp,
+    judgement: &Judgement,
+    turn: &Turn,
+    opens_breaker: bool,
+) -> String {
+    let phase = &workflow.phases[turn.call.phase];
+    let status = match judgement.verdict {
+        Verdict::Leave => "COMPLETE",
+        _ if opens_breaker => "BLOCKED",
+        _ => "IN_PROGRESS",
+    };
+    let exits = judgement.verdict == Verdict::Leave;
+    let mut out = String::new();
+    let mut line = |text: String| {
+        let _ = writeln!(out, "{text}");
+    };
+    line("---PRP_PHASE_STATUS---".to_owned());
+    line(format!("TIMESTAMP: {at}"));
+    line(format!("PHASE: {}", phase.name));
+    line(format!("STATUS: {status}"));
+    line(format!("ITERATION: {}", state.visit.iteration));
+    line(format!("PROGRESS_PERCENT: {}", percent(workflow, state, exits)));
+    line(String::new());
+    if phase.reject.is_some() {
+        review(workflow, state, judgement, turn, &mut line);
+    } else {
+        tests(judgement, &mut line);
+        line(String::new());
+        line("FILES:".to_owned());
+        for name in ["CREATED", "MODIFIED", "DELETED"] {
+            line(format!(
+                "  {name}: {}",
+                reported(turn, &format!("files_{}", name.to_ascii_lowercase())).unwrap_or(0)
+            ));
+        }
+    }
+    line(String::new());
+    line("CIRCUIT_BREAKER:".to_owned());
+    line(format!("  STATE: {}", breaker_word(breaker(workflow, state))));
+    line(format!("  NO_PROGRESS_COUNT: {}", state.visit.breaker.no_progress));
+    line(String::new());
+    line("DUAL_GATE:".to_owned());
+    line(format!("  GATE_1: {}", judgement.exit == Truth::True));
+    line(format!("  GATE_2: {}", judgement.signal));
+    line(format!("  CAN_EXIT: {exits}"));
+    line(String::new());
+    line("RATE_LIMIT:".to_owned());
+    let limit = workflow.limits.window.as_ref().map_or_else(|| "none".to_owned(), |it| it.calls.to_string());
+    line(format!("  HOURLY: {}/{limit}", state.calls.made));
+    line("  5H_LIMIT: OK".to_owned());
+    line(String::new());
+    line("BLOCKERS:".to_owned());
+    for blocker in &turn.report.blockers {
+        line(format!("  - {}", one_line(blocker)));
+    }
+    if turn.report.blockers.is_empty() {
+        line("  - none".to_owned());
+    }
+    line(String::new());
+    line(format!("EXIT_SIGNAL: {}", judgement.signal));
+    line(format!("RECOMMENDATION: {}", recommendation(workflow, state, judgement, turn)));
+    line("---END_PRP_PHASE_STATUS---".to_owned());
+    line(String::new());
+    out
+}
+
+pub(super) fn breaker_word(state: BreakerState) -> &'static str {
+    match state {
+        BreakerState::Closed => "CLOSED",
+        BreakerState::HalfOpen => "HALF_OPEN",
+        BreakerState::Open => "OPEN",
+    }
+}
+
+/// The share of the whole run, with a phase that is being left counted as done.
+fn percent(workflow: &Workflow, state: &State, exits: bool) -> u32 {
+    if !exits {
+        return state.progress_percent(workflow);
+    }
+    let mut after = state.clone();
+    after.phases[state.phase].status = PhaseStatus::Completed;
+    after.progress_percent(workflow)
+}
+
+/// Tests that failed before the run began are in neither count, so the sum is taken here: readers
+/// rely on it.
+fn tests(judgement: &Judgement, line: &mut impl FnMut(String)) {
+    let count = |name: &str| judgement.metrics.get(name).and_then(|it| whole(&it.value)).unwrap_or(0);
+    let (passing, failing, skipped) =
+        (count("tests_passing"), count("tests_failing"), count("tests_skipped"));
+    line("TESTS:".to_owned());
+    line(format!("  TOTAL: {}", passing + failing + skipped));
+    line(format!("  PASSING: {passing}"));
+    line(format!("  FAILING: {failing}"));
+    line(format!("  SKIPPED: {skipped}"));
+}
+
+fn review(
+    workflow: &Workflow,
+    state: &State,
+    judgement: &Judgement,
+    turn: &Turn,
+    line: &mut impl FnMut(String),
+) {
+    let count = |name: &str| {
+        let known = judgement.metrics.get(name).and_then(|it| whole(&it.value));
+        known.or(reported(turn, &format!("qa_metrics_{name}"))).unwrap_or(0)
+    };
+    line("QA_METRICS:".to_owned());
+    for name in ["CHECKS_TOTAL", "CHECKS_PASSING", "CHECKS_FAILING", "BLOCKING_ISSUES", "WARNING_ISSUES"] {
+        line(format!("  {name}: {}", count(&name.to_ascii_lowercase())));
+    }
+    line(String::new());
+    line(format!("VERDICT: {}", verdict(judgement)));
+    line(format!("ATTEMPT: {}", attempt(workflow, state, turn).0));
+}
+
+/// Returns what the reviewer says, as one of the format's words.
+pub(super) fn verdict(judgement: &Judgement) -> String {
+    let said = judgement.metrics.get("verdict").map(|it| plain(&it.value));
+    said.unwrap_or_else(|| "PENDING".to_owned())
+}
+
+/// A value as people write it, on one line.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) => one_line(text),
+        Value::Bool(_) | Value::Int(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+/// Returns the how many-th attempt of this cycle it was, and how many there are.
+pub(super) fn attempt(workflow: &Workflow, state: &State, turn: &Turn) -> (u32, u32) {
+    let taken = state.rejections.get(&turn.call.phase).copied().unwrap_or(0);
+    let most = workflow.phases[turn.call.phase].reject.as_ref().map_or(1, |it| it.at_most + 1);
+    (taken + 1, most)
+}
+
+fn recommendation(workflow: &Workflow, state: &State, judgement: &Judgement, turn: &Turn) -> String {
+    let own = match &judgement.verdict {
+        Verdict::Leave => Some("both gates are satisfied; go on".to_owned()),
+        Verdict::Reject => Some("rejected; repair what was found".to_owned()),
+        Verdict::Step | Verdict::Again | Verdict::Fail | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
+            judgement.why.first().map(|it| it.to_owned())
+        }
+    };
+    let said = turn.report.summary.clone().or(own);
+    one_line(&said.unwrap_or_else(|| state.reason(workflow)))
+}
+
+fn reported(turn: &Turn, name: &str) -> Option<i64> {
+    turn.report.metrics.get(name).and_then(whole)
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(it) => Some(*it),
+        Value::Bool(_) | Value::Number(_) | Value::Text(_) => None,
+    }
+}
+
+/// A text of the agent's must not end a line, and so not forge one.
+pub(super) fn one_line(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect::<String>().trim().to_owned()
+}

@@ -1,0 +1,70 @@
+//! `qa-report-N.md`: what the reviewer found, for the person who is asked when the attempts are used
+//! up. The numbers are the reviewer's own claims unless a check brought them, and the text says so.
+
+use super::block::{attempt, one_line, plain, verdict};
+use super::chronicle::Turn;
+use loop_base::time::Timestamp;
+use loop_core::engine::{Judgement, Source, State};
+use loop_core::workflow::model::Workflow;
+use std::fmt::Write;
+
+pub(super) fn text(
+    workflow: &Workflow,
+    state: &State,
+    at: Timestamp,
+    judgement: &Judgement,
+    turn: &Turn,
+) -> String {
+    let (attempt, most) = attempt(workflow, state, turn);
+    let model = |name: Option<&String>| name.map_or_else(|| "not known".to_owned(), Clone::clone);
+    let implementer =
+        workflow.phases[turn.call.phase].reject.as_ref().and_then(|it| state.models.get(&it.go));
+    let mut out = String::new();
+    let _ = writeln!(out, "# QA report: {}\n", feature(&state.opening.input));
+    let _ = writeln!(out, "- PRP: {}", one_line(&state.opening.input));
+    let _ = writeln!(out, "- time: {at}");
+    let _ = writeln!(out, "- attempt: {attempt} of {most}");
+    let _ = writeln!(out, "- reviewer: {}", model(turn.call.model.as_ref()));
+    let _ = writeln!(out, "- implementer: {}", model(implementer));
+    let _ = writeln!(out, "\n## Verdict\n\n{}", verdict(judgement));
+    let _ = writeln!(out, "\n## Metrics\n\n| metric | value | source |\n|---|---|---|");
+    for (name, metric) in &judgement.metrics {
+        let source = match metric.source {
+            Source::Measured => "measured",
+            Source::Engine => "engine",
+            Source::Claimed => "claimed",
+        };
+        let value = plain(&metric.value).replace('|', "\\|");
+        let _ = writeln!(out, "| {} | {value} | {source} |", one_line(name));
+    }
+    list(&mut out, "Blocking issues", &turn.report.blockers);
+    list(&mut out, "Noted", &judgement.notes);
+    let recommendation: Vec<String> = turn.report.summary.clone().into_iter().collect();
+    list(&mut out, "Recommendation", &recommendation);
+    if !turn.tail.trim().is_empty() {
+        let _ = writeln!(out, "\n## The end of the reviewer's message\n");
+        for line in turn.tail.lines() {
+            let _ = writeln!(out, "    {}", one_line_keeping_indent(line));
+        }
+    }
+    out
+}
+
+fn list(out: &mut String, title: &str, lines: &[String]) {
+    let _ = writeln!(out, "\n## {title}\n");
+    for line in lines {
+        let _ = writeln!(out, "- {}", one_line(line));
+    }
+    if lines.is_empty() {
+        let _ = writeln!(out, "none");
+    }
+}
+
+fn feature(input: &str) -> String {
+    let name = input.rsplit('/').next().unwrap_or(input);
+    one_line(name.strip_suffix(".md").unwrap_or(name))
+}
+
+fn one_line_keeping_indent(line: &str) -> String {
+    line.chars().map(|it| if it.is_control() { ' ' } else { it }).collect()
+}

@@ -1,0 +1,351 @@
+//! One execution of a workflow, held by its owner: its definition, the state that its journal
+//! implies, and the journal itself. `record` takes a fact into account in memory; `commit` makes
+//! everything since the last one durable. A simulated run keeps its books in memory instead.
+
+pub use super::error::StoreError;
+use super::{Commit, Home, Journal, Opened, Question, QuestionChange, RowUpdate, Spend};
+use loop_base::secret;
+use loop_base::time::Timestamp;
+use loop_core::agents;
+use loop_core::engine::{Command, Effect, Event, State, Station, Status, Wait, acceptable, choices};
+use loop_core::workflow::model::Workflow;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+pub struct Run {
+    pub id: String,
+    pub workflow: Workflow,
+    pub state: State,
+    /// Whose plan its calls use up.
+    pub account: String,
+    books: Books,
+    pending: Vec<(Timestamp, Event)>,
+    /// Commands that the next commit marks as taken.
+    taken: Vec<i64>,
+    /// The next commit keeps the workflow too.
+    reloaded: bool,
+}
+
+enum Books {
+    Disk { home: Rc<Home>, journal: Box<Journal>, project: String, place: String },
+    Memory(Box<Memory>),
+}
+
+/// The books of a simulated run: what a crash would leave.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    pub events: Vec<(Timestamp, Event)>,
+    pub commands: Vec<Command>,
+    /// The state that the events lead to, as it would stand beside them.
+    pub snapshot: Option<State>,
+}
+
+impl Run {
+    /// Becomes the owner of a run that exists.
+    pub fn open(home: Rc<Home>, id: &str, now: Timestamp) -> Result<Run, StoreError> {
+        let opened = Journal::open(&home, id)?;
+        Run::of(home, id, now, opened)
+    }
+
+    /// Becomes its owner for a visit that commits once; before that it may do only what two owners
+    /// could both do.
+    pub fn visit(home: Rc<Home>, id: &str, now: Timestamp) -> Result<Run, StoreError> {
+        let opened = Journal::visit(&home, id)?;
+        Run::of(home, id, now, opened)
+    }
+
+    fn of(home: Rc<Home>, id: &str, now: Timestamp, opened: Opened) -> Result<Run, StoreError> {
+        let unreadable = |what: String| StoreError::Damaged { path: home.path().to_owned(), what };
+        let workflow: Workflow = serde_json::from_str(&home.definition(id)?)
+            .map_err(|error| unreadable(format!("the workflow of run {id} cannot be read: {error}")))?;
+        let set = workflow.agent.env.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
+        secret::learn(set);
+        let mut state = match &opened.state {
+            Some(text) => serde_json::from_str(text)
+                .map_err(|error| unreadable(format!("the state of run {id} cannot be read: {error}")))?,
+            None => State::new(&workflow),
+        };
+        for recorded in &opened.tail {
+            let event = serde_json::from_str(&recorded.body)
+                .map_err(|error| unreadable(format!("event {} of run {id}: {error}", recorded.seq)))?;
+            state.apply(&workflow, Timestamp(recorded.at), &event);
+        }
+        let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
+        let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
+        let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
+        let account = account_of(&workflow);
+        let mut run = Run {
+            id: id.to_owned(),
+            workflow,
+            state,
+            account,
+            books,
+            pending: Vec::new(),
+            taken: Vec::new(),
+            reloaded: false,
+        };
+        run.record(now, Event::Owned { epoch });
+        Ok(run)
+    }
+
+    /// Makes a run whose books are in memory, going on from whatever they hold.
+    pub fn simulated(workflow: Workflow, memory: Memory) -> Run {
+        let state = memory.snapshot.clone().unwrap_or_else(|| State::new(&workflow));
+        let books = Books::Memory(Box::new(memory));
+        Run {
+            id: "simulated".to_owned(),
+            workflow,
+            state,
+            account: String::new(),
+            books,
+            pending: Vec::new(),
+            taken: Vec::new(),
+            reloaded: false,
+        }
+    }
+
+    /// Returns the folder that holds prompts, transcripts and check logs.
+    pub fn folder(&self) -> PathBuf {
+        match &self.books {
+            Books::Disk { home, .. } => home.folder(&self.id),
+            Books::Memory(_) => PathBuf::new(),
+        }
+    }
+
+    /// Takes one fact into account, without the secrets that may be in it: what stands in the journal
+    /// is shown, mirrored, and told to agents. It is durable after the next commit.
+    pub fn record(&mut self, at: Timestamp, event: Event) {
+        let event = match &mut self.books {
+            Books::Disk { journal, .. } => {
+                let (event, body) = secret::redact_data(event);
+                journal.append(at.0, event.kind(), &body);
+                event
+            }
+            Books::Memory(_) => event,
+        };
+        self.state.apply(&self.workflow, at, &event);
+        self.pending.push((at, event));
+    }
+
+    /// Goes on by another workflow from here, which has the same phases; `keys` says what differs.
+    pub fn reload(&mut self, at: Timestamp, workflow: Workflow, keys: Vec<String>) {
+        self.workflow = workflow;
+        self.reloaded = true;
+        self.record(at, Event::Reloaded { keys });
+    }
+
+    /// Takes what has happened outside since the last time: what people have asked for, what other
+    /// runs have called, what providers have told them.
+    pub fn take_commands(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.take_wishes(now)?;
+        if self.state.station == Station::Ready {
+            self.notice_calls(now)?;
+            self.notice_hold(now)?;
+        }
+        Ok(())
+    }
+
+    /// The window of calls is shared by all runs of a project.
+    fn notice_calls(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let (Books::Disk { home, project, .. }, Some(window)) = (&self.books, &self.workflow.limits.window)
+        else {
+            return Ok(());
+        };
+        let own = self.state.calls.at(window, now);
+        let every = i64::try_from(window.every).unwrap_or(i64::MAX);
+        let since = if own.made == 0 { now.0.saturating_sub(every) } else { own.start.0 };
+        let all = home.calls_between(project, since, now.0)?;
+        let made = u32::try_from(all.count).unwrap_or(u32::MAX);
+        // A window that begins in the future is one that a clock has left behind; that it begins again
+        // is a fact that people should find.
+        let is_ahead = self.state.calls.made != 0 && now < self.state.calls.start;
+        if own.made < made || is_ahead {
+            let start = all.oldest_at.map_or(own.start, Timestamp);
+            self.record(now, Event::Counted { start, made });
+        }
+        Ok(())
+    }
+
+    /// A provider that says no to one run says it to all that use the same agent.
+    fn notice_hold(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let Books::Disk { home, .. } = &self.books else { return Ok(()) };
+        if self.workflow.agent.cli == "command" || self.state.wait.is_some() {
+            return Ok(());
+        }
+        if let Some(hold) = home.hold(&self.account)?.filter(|it| now.0 < it.until) {
+            let (until, why) = (Timestamp(hold.until), hold.reason);
+            self.record(now, Event::Waits { until, why, wait: Wait::Provider });
+        }
+        Ok(())
+    }
+
+    /// Each command becomes a fact in the same
+    /// transaction that marks it as taken.
+    fn take_wishes(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let commands = match &mut self.books {
+            Books::Disk { home, journal, .. } => journal.pending_commands(home)?,
+            Books::Memory(memory) => {
+                let untaken: Vec<Command> = memory.commands.iter().skip(self.taken.len()).cloned().collect();
+                for command in untaken {
+                    self.taken.push(0);
+                    self.obey(now, command);
+                }
+                return Ok(());
+            }
+        };
+        for (id, body) in commands {
+            if self.taken.contains(&id) {
+                continue;
+            }
+            self.taken.push(id);
+            match serde_json::from_str(&body) {
+                Ok(command) => self.obey(now, command),
+                Err(error) => {
+                    self.record(now, Event::Noted { text: format!("command {id} cannot be read: {error}") });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, now: Timestamp, command: Command) {
+        let event = match acceptable(&self.workflow, &self.state, command.clone()) {
+            Ok(command) => Event::Commanded(command),
+            Err(why) => Event::Refused { command, why },
+        };
+        self.record(now, event);
+    }
+
+    /// Makes everything since the last commit durable, or nothing, and returns it.
+    pub fn commit(&mut self) -> Result<Vec<(Timestamp, Event)>, StoreError> {
+        if self.pending.is_empty() {
+            return Ok(Vec::new());
+        }
+        match &mut self.books {
+            Books::Disk { home, journal, place, .. } => {
+                let state = serde_json::to_string(&self.state).expect("a state is plain data");
+                let definition = self.reloaded.then(|| serde_json::to_string(&self.workflow));
+                let definition = definition.transpose().expect("a workflow is plain data");
+                let commit = Commit {
+                    at: self.state.updated_at.0,
+                    state: &state,
+                    row: row(&self.workflow, &self.state, place),
+                    taken: &self.taken,
+                    questions: &questions(&self.pending),
+                    call_at: self.pending.iter().find_map(call_at),
+                    spend: spend(&self.pending),
+                    definition: definition.as_deref(),
+                };
+                journal.commit(home, &commit)?;
+                self.taken.clear();
+                self.reloaded = false;
+            }
+            Books::Memory(memory) => {
+                memory.events.extend(self.pending.iter().cloned());
+                memory.commands.drain(..self.taken.len());
+                self.taken.clear();
+                memory.snapshot = Some(self.state.clone());
+            }
+        }
+        Ok(std::mem::take(&mut self.pending))
+    }
+
+    /// Returns the books of a simulated run as a crash would leave them.
+    pub fn memory(&self) -> &Memory {
+        match &self.books {
+            Books::Memory(memory) => memory,
+            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        }
+    }
+
+    /// Returns them, and forgets what was not committed.
+    pub fn into_memory(self) -> Memory {
+        match self.books {
+            Books::Memory(memory) => *memory,
+            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        }
+    }
+
+    /// Puts a command into the books of a simulated run.
+    pub fn simulate_command(&mut self, command: Command) {
+        match &mut self.books {
+            Books::Memory(memory) => memory.commands.push(command),
+            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        }
+    }
+}
+
+/// Returns whose plan the calls of this workflow use up: as the agent's process would see it.
+pub(crate) fn account_of(workflow: &Workflow) -> String {
+    let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
+    match agents::Cli::named(&workflow.agent.cli) {
+        Some(cli) => agents::account(cli, &set),
+        None => workflow.agent.cli.clone(),
+    }
+}
+
+fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
+    let status = Status::of(state);
+    RowUpdate {
+        status: status.word().to_owned(),
+        reason: Some(state.reason(workflow)),
+        next_step: Some(state.next_step(workflow)),
+        phase: Some(workflow.phases[state.phase].name.clone()),
+        iteration: state.visit.iteration.into(),
+        iterations_total: state.iterations_total.into(),
+        calls_total: state.calls_total.into(),
+        progress: Some(state.progress_percent(workflow).into()),
+        verified: state.verified(),
+        place: state.place.clone().unwrap_or_else(|| place.to_owned()),
+        branch: state.branch.clone(),
+        exit: Some(status.exit().into()),
+    }
+}
+
+fn questions(facts: &[(Timestamp, Event)]) -> Vec<QuestionChange> {
+    let mut changes = Vec::new();
+    for (at, event) in facts {
+        match event {
+            Event::Began(Effect::Ask(question)) => changes.push(QuestionChange::Asked(Question {
+                id: question.id.to_string(),
+                kind: question.kind.word().to_owned(),
+                text: question.text.clone(),
+                choices: serde_json::to_string(&choices(question)).expect("words are plain data"),
+                asked_at: at.0,
+            })),
+            Event::Commanded(Command::Answer(answer)) => {
+                changes.push(QuestionChange::Answered { id: answer.question.to_string(), at: at.0 });
+            }
+            Event::Expired { question } => {
+                changes.push(QuestionChange::Answered { id: question.to_string(), at: at.0 });
+            }
+            _ => (),
+        }
+    }
+    changes
+}
+
+fn call_at((at, event): &(Timestamp, Event)) -> Option<i64> {
+    matches!(event, Event::Began(Effect::Work(_))).then_some(at.0)
+}
+
+fn spend(facts: &[(Timestamp, Event)]) -> Option<Spend> {
+    let mut sum: Option<Spend> = None;
+    for (at, event) in facts {
+        let Event::Ended(ended) = event else { continue };
+        if ended.usage.tokens == 0 && ended.usage.usd == 0.0 {
+            continue;
+        }
+        let spend = sum.get_or_insert_with(|| Spend {
+            day: at.to_string()[..10].to_owned(),
+            calls: 0,
+            tokens: 0,
+            micro_usd: 0,
+        });
+        spend.calls += 1;
+        spend.tokens = spend.tokens.saturating_add(i64::try_from(ended.usage.tokens).unwrap_or(i64::MAX));
+        // A float cast saturates, and what is not a number becomes nothing.
+        spend.micro_usd = spend.micro_usd.saturating_add((ended.usage.usd * 1e6) as i64);
+    }
+    sum
+}

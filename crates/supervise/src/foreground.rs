@@ -1,0 +1,67 @@
+//! Programs that are sent on an errand for a person: a check before work leaves the machine, the
+//! command line of a code host. They run in the foreground, without a terminal, within a limit of
+//! time and of output, and everything they print is returned. Agents and the checks of a run have
+//! other machinery.
+
+use super::exchange::{Said, converse};
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// What a check prints is looked at by nobody beyond its end; this holds every test log we know.
+const OUTPUT_MOST: usize = 64 << 20;
+
+/// What an errand came back with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Errand {
+    pub is_done: bool,
+    pub output: String,
+    /// What went wrong, in a line.
+    pub trouble: String,
+}
+
+/// Runs a program with these arguments in a folder and waits for it.
+pub fn run<S: AsRef<OsStr>>(
+    program: &str,
+    arguments: impl IntoIterator<Item = S>,
+    folder: &Path,
+    time_most: Duration,
+) -> io::Result<Errand> {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).process_group(0);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy().into_owned();
+        if text.starts_with("GIT_") || text.starts_with("LOOP_") {
+            command.env_remove(name);
+        }
+    }
+    command.env("CI", "true").env("GIT_TERMINAL_PROMPT", "0");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let failed = |trouble: String| Errand { is_done: false, output: String::new(), trouble };
+    Ok(match converse(&mut child, &[], time_most, OUTPUT_MOST)? {
+        Said::All(status, said) => {
+            let words = String::from_utf8_lossy(&said.stderr);
+            let last = words.lines().rev().find(|it| !it.trim().is_empty()).unwrap_or("").trim().to_owned();
+            Errand {
+                is_done: status.success(),
+                output: String::from_utf8_lossy(&said.stdout).into_owned(),
+                trouble: if status.success() { String::new() } else { format!("{status}: {last}") },
+            }
+        }
+        Said::TooLate => failed(format!("it took longer than {} s and was ended", time_most.as_secs())),
+        Said::TooMuch => failed(format!("it printed more than {} MiB", OUTPUT_MOST >> 20)),
+    })
+}
+
+/// Whether a program of this name is in PATH.
+pub fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|it| it.is_absolute());
+    folders
+        .map(|it| it.join(program))
+        .any(|it| it.is_file() && rustix::fs::access(&it, rustix::fs::Access::EXEC_OK).is_ok())
+}

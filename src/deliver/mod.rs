@@ -1,0 +1,5 @@
+//! What happens to finished work: documents, branch, commit, push, pull request, and tidying up. Each
+//! step asks first whether it was done already.
+
+pub(crate) mod finish;
+pub(crate) mod ship;

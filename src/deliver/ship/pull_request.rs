@@ -1,0 +1,64 @@
+//! The pull request: opened with `gh`, else with `glab`, unless one is open already.
+
+use super::Shipped;
+use loop_core::delivery_names::Message;
+use loop_supervise::foreground;
+use std::path::Path;
+use std::time::Duration;
+
+/// The command line of a code host answers within seconds; a minute is a network that is gone.
+const HOST_TIME: Duration = Duration::from_secs(60);
+
+pub(super) fn open(
+    place: &Path,
+    branch: &str,
+    message: &Message,
+    shipped: &mut Shipped,
+) -> anyhow::Result<()> {
+    let text = [message.body.as_str(), &message.footer].join("\n\n");
+    let Some((program, list, create)) = words(branch, &message.subject, text.trim()) else {
+        shipped.warnings.push("neither gh nor glab is installed; no pull request was opened".to_owned());
+        return Ok(());
+    };
+    let open = foreground::run(program, list, place, HOST_TIME)?;
+    if !open.is_done {
+        anyhow::bail!("{program} could not be asked for open requests: {}", open.trouble);
+    }
+    if let Some(url) = url_in(&open.output) {
+        shipped.warnings.push("a pull request is open already".to_owned());
+        shipped.url = Some(url);
+        return Ok(());
+    }
+    let made = foreground::run(program, create, place, HOST_TIME)?;
+    if !made.is_done {
+        anyhow::bail!("{program} could not open a request: {}", made.trouble);
+    }
+    shipped.url = url_in(&made.output);
+    Ok(())
+}
+
+/// Returns the program that is there, how it lists open requests, and how it opens one.
+fn words<'a>(
+    branch: &'a str,
+    title: &'a str,
+    text: &'a str,
+) -> Option<(&'static str, Vec<&'a str>, Vec<&'a str>)> {
+    if foreground::is_installed("gh") {
+        let list =
+            vec!["pr", "list", "--head", branch, "--state", "open", "--json", "url", "--jq", ".[].url"];
+        return Some(("gh", list, vec!["pr", "create", "--head", branch, "--title", title, "--body", text]));
+    }
+    if foreground::is_installed("glab") {
+        let list = vec!["mr", "list", "--source-branch", branch];
+        let create =
+            ["mr", "create", "--source-branch", branch, "--title", title, "--description", text, "--yes"];
+        return Some(("glab", list, create.to_vec()));
+    }
+    None
+}
+
+fn url_in(text: &str) -> Option<String> {
+    text.split_whitespace()
+        .find(|it| it.starts_with("https://") || it.starts_with("http://"))
+        .map(str::to_owned)
+}

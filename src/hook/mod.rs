@@ -1,0 +1,280 @@
+//! A run whose agent we do not start: a session of the agent does the work and calls us whenever it
+//! wants to stop. Everything is decided as always; only three effects differ. Work is carried out
+//! elsewhere: its prompt is what the hook answers. Collecting a call takes what the session said.
+//! And checks run only after a promise, and only as long as the hook may take.
+
+mod file_stamps;
+mod head;
+mod ignore_rules;
+mod own_paths;
+mod settings;
+mod stop_input;
+mod transcript;
+mod tree_changes;
+
+use crate::drive::{Performed, World};
+use crate::world::calls::{handed_back, prompt_for};
+use crate::world::real::{Host, Leash, Watcher};
+use crate::world::wait::{Ears, Signals, now};
+use file_stamps::Marks;
+use loop_base::time::{Timestamp, length};
+use loop_core::engine::{
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Station,
+};
+use loop_store::Home;
+use loop_store::run::Run;
+use own_paths::Kept;
+pub(crate) use settings::install;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+pub(crate) use stop_input::Stop;
+pub(crate) use transcript::last_message;
+#[cfg(test)]
+pub(crate) use transcript::last_of as last_words;
+
+/// A build that starts cold may be cut once or twice and be quick afterwards; what is cut again
+/// and again does not fit into a hook.
+const CUTS_MOST: u32 = 3;
+
+/// The agent ends a turn that was blocked so many times in a row.
+const BLOCKS_MOST: u32 = 8;
+
+/// Where a session works, and on what.
+pub(crate) struct Setting<'a> {
+    pub home: Rc<Home>,
+    pub place: &'a Path,
+    /// The run's folder.
+    pub folder: PathBuf,
+    pub input: Option<PathBuf>,
+    /// The paths that belong to the run rather than to the work.
+    pub ours: &'a [String],
+}
+
+impl Setting<'_> {
+    /// Looks at the tree without git, where that is possible.
+    fn marks(&self) -> Option<Marks> {
+        Marks::take(self.place, &Kept::read(self.ours))
+    }
+}
+
+/// The world of a run that a session works on.
+pub(crate) struct Visit<'a> {
+    setting: Setting<'a>,
+    /// What starts processes. Most stops need none, and preparing for them costs more than the rest
+    /// of the decision.
+    host: Option<Host<'a>>,
+    watcher: Watcher<'a>,
+    timeout: Duration,
+    until: Option<Instant>,
+    /// What the session said, until it is taken.
+    said: Option<String>,
+    /// The tree as it is, where it was just looked at.
+    marks: Option<Marks>,
+    /// What the session is to do next.
+    pub prompt: Option<String>,
+    /// The checks would have taken longer than the hook may, or the agent lost its patience.
+    pub cut: bool,
+}
+
+impl<'a> Visit<'a> {
+    pub(crate) fn new(
+        setting: Setting<'a>,
+        said: Option<String>,
+        timeout: Duration,
+        watcher: Watcher<'a>,
+    ) -> Visit<'a> {
+        Visit {
+            setting,
+            host: None,
+            watcher,
+            timeout,
+            until: Instant::now().checked_add(timeout),
+            said,
+            marks: None,
+            prompt: None,
+            cut: false,
+        }
+    }
+
+    fn host(&mut self, run: &Run) -> anyhow::Result<&mut Host<'a>> {
+        if self.host.is_none() {
+            let Setting { home, place, input, ours, .. } = &self.setting;
+            let mut ears = Ears::new(Rc::clone(home), &run.id, Signals::listen()?)?;
+            // The agent ends a hook that takes too long; that is no wish of a person's.
+            ears.pauses = false;
+            let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
+            let mut host = Host::new(ears, run, place, input.clone(), ours, Leash::Free, watcher)?;
+            host.until = self.until;
+            self.host = Some(host);
+        }
+        Ok(self.host.as_mut().expect("it was just made"))
+    }
+
+    fn collect(&mut self, run: &Run, call: &Call) -> Option<Event> {
+        let said = self.said.take()?;
+        let mut ended: Ended = handed_back(&self.setting.folder, self.setting.place, run, call, &said);
+        if run.state.wish_is_urgent() {
+            ended.ending = Ending::Interrupted;
+        }
+        Some(Event::Ended(Box::new(ended)))
+    }
+
+    /// Hands the next call over. Where git is at work anyway, the tree is kept in a snapshot first.
+    fn work(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
+        self.prompt = Some(match &mut self.host {
+            Some(host) => host.hand_over(run, call)?,
+            None => prompt_for(&self.setting.folder, run, call),
+        });
+        if let Some(marks) = self.marks.take().or_else(|| self.setting.marks()) {
+            marks.keep(&self.setting.folder, call.number);
+        }
+        Ok(Performed::Elsewhere)
+    }
+
+    /// The tree is looked at after every stop. Checks cost the session's time, so they wait for a
+    /// promise: without one nothing that they say could end the phase.
+    fn measure(
+        &mut self,
+        run: &Run,
+        checks: &[String],
+        deliverables: &[String],
+    ) -> anyhow::Result<Performed> {
+        let promised =
+            matches!(&run.state.station, Station::Reported(turn) if turn.ended.report.signal.is_some());
+        let look = Effect::Measure { checks: Vec::new(), deliverables: deliverables.to_vec() };
+        if !promised || checks.is_empty() {
+            let performed = self.host(run)?.perform(&look, run)?;
+            return Ok(self.corrected(run, performed));
+        }
+        let whole = Effect::Measure { checks: checks.to_vec(), deliverables: deliverables.to_vec() };
+        let performed = self.host(run)?.perform(&whole, run)?;
+        if !self.was_cut(&performed) {
+            return Ok(self.corrected(run, performed));
+        }
+        let cuts = run.state.session.as_ref().map_or(0, |it| it.cuts);
+        if cuts + 1 < CUTS_MOST || self.is_told_to_end() {
+            self.cut = true;
+            return Ok(Performed::Elsewhere);
+        }
+        let Performed::Done(Event::Measured(evidence)) = self.host(run)?.perform(&look, run)? else {
+            return Ok(Performed::Elsewhere);
+        };
+        let results = checks.iter().map(|it| too_slow(it, self.timeout)).collect();
+        let measured = Event::Measured(Box::new(Evidence { results, ..*evidence }));
+        Ok(self.corrected(run, Performed::Done(measured)))
+    }
+
+    fn was_cut(&self, performed: &Performed) -> bool {
+        let out_of_time = self.until.is_some_and(|it| it <= Instant::now());
+        (out_of_time || self.is_told_to_end()) && matches!(performed, Performed::Begun)
+    }
+
+    /// Whether the agent has lost its patience with us, or a person with the agent.
+    pub(crate) fn is_told_to_end(&self) -> bool {
+        self.host.as_ref().is_some_and(|it| 0 < it.ears.signals.count)
+    }
+
+    /// Where the hook has no time for it, the run goes on without knowing what failed before.
+    fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let performed = self.host(run)?.perform(&Effect::Baseline, run)?;
+        if !self.was_cut(&performed) {
+            return Ok(performed);
+        }
+        let look = Effect::Measure { checks: Vec::new(), deliverables: Vec::new() };
+        let Performed::Done(Event::Measured(evidence)) = self.host(run)?.perform(&look, run)? else {
+            return Ok(Performed::Elsewhere);
+        };
+        let baseline = Baseline { results: Vec::new(), facts: evidence.facts, ms: 0 };
+        Ok(Performed::Done(Event::Baselined(baseline)))
+    }
+}
+
+impl World for Visit<'_> {
+    fn now(&self) -> Timestamp {
+        now()
+    }
+
+    fn takes(&self, effect: &Effect) -> bool {
+        !matches!(effect, Effect::Sleep { .. })
+    }
+
+    /// The session's words are at hand, and so is what the tree shows without git. Both could be found
+    /// out again, so what follows from them shares their commit.
+    fn knows(&mut self, effect: &Effect, run: &Run) -> Option<Event> {
+        match effect {
+            Effect::Collect(call) => self.collect(run, call),
+            Effect::Measure { deliverables, .. } => self.glimpse(run, deliverables),
+            Effect::Workspace
+            | Effect::List
+            | Effect::Contain
+            | Effect::Baseline
+            | Effect::Work(_)
+            | Effect::Sleep { .. }
+            | Effect::Ask(_)
+            | Effect::Tell
+            | Effect::Finish => None,
+        }
+    }
+
+    fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
+        match effect {
+            Effect::Work(call) => self.work(run, call),
+            // Whatever the session said is taken; it says more at its next stop.
+            Effect::Collect(_) => Ok(Performed::Elsewhere),
+            Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
+            Effect::Baseline => self.baseline(run),
+            Effect::Ask(_) if run.workflow.notify.is_none() => {
+                Ok(Performed::Done(Event::Told { trouble: None }))
+            }
+            Effect::Workspace
+            | Effect::List
+            | Effect::Contain
+            | Effect::Sleep { .. }
+            | Effect::Ask(_)
+            | Effect::Tell
+            | Effect::Finish => self.host(run)?.perform(effect, run),
+        }
+    }
+
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        (self.watcher)(run, facts)
+    }
+}
+
+fn too_slow(name: &str, timeout: Duration) -> CheckResult {
+    let took = length(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+    let why = format!("it takes longer than the {took} that the hook may take; raise its timeout");
+    CheckResult::plain(name, CheckOutcome::Failed(why))
+}
+
+/// Returns what the hook answers so that the session goes on: the prompt for the agent, and a line
+/// for the person.
+pub(crate) fn block(run: &Run, reason: &str, cap_lifted: bool) -> String {
+    let state = &run.state;
+    let most =
+        state.iterations_limit(&run.workflow).map(|it| format!(" of at most {it}")).unwrap_or_default();
+    let iteration = state.visit.iteration + 1;
+    let mut message = format!(
+        "loop: iteration {iteration}{most} of {}; loop status shows it, loop cancel ends it",
+        state.opening.document().lines().next().unwrap_or_default()
+    );
+    let stops = state.session.as_ref().map_or(0, |it| it.stops);
+    if BLOCKS_MOST <= stops + 1 && !cap_lifted {
+        message.push_str(&format!(
+            ". This was block {stops} in a row; after {BLOCKS_MOST} the agent stops all the same. To lift that, start \
+             it with CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0; or say anything, and the loop goes on"
+        ));
+    }
+    serde_json::json!({ "decision": "block", "reason": reason, "systemMessage": message }).to_string()
+}
+
+/// Returns what the session is told when its promise could not be checked in time.
+pub(crate) fn carried_over(timeout: Duration) -> String {
+    let took = length(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+    format!(
+        "The checks did not end within the {took} that the hook may take. They are carried over: change nothing, say in one \
+         sentence that you are done, and stop again; they are run once more then. A check that needs longer does so \
+         because of its own work or a cold cache: running it yourself first makes it quicker."
+    )
+}

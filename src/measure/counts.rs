@@ -1,0 +1,243 @@
+//! Reads what a test runner printed: how many tests there are, how many of them passed, failed or
+//! were skipped, and which ones failed. Each format has a file of its own; a [`Reader`] is fed the
+//! lines as they come and holds a bounded amount of memory, however long the log is. Summaries of
+//! one log add up, because workspaces print several. Errors of the runner itself count as failing
+//! tests; a build that failed before any test ran leaves nothing to read. Whether the check passed
+//! is not decided here: that is its exit code together with these numbers.
+
+mod cargo;
+mod go;
+mod jest;
+mod junit;
+mod line;
+mod mocha;
+mod nextest;
+mod node;
+mod pairs;
+mod pytest;
+mod tally;
+mod tap;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod unittest;
+mod vitest;
+
+use loop_base::value::Value;
+use std::collections::BTreeMap;
+use tally::{Finding, Tally};
+
+/// What a test run came to. `passing + failing + skipped == total`, always.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Counts {
+    pub(crate) total: u32,
+    pub(crate) passing: u32,
+    pub(crate) failing: u32,
+    pub(crate) skipped: u32,
+    /// The names of failing tests as far as the runner printed them: sorted, each once, at most 500.
+    pub(crate) failed: Vec<String>,
+    /// What `name=value` pairs brought; empty with every other format.
+    pub(crate) metrics: BTreeMap<String, Value>,
+}
+
+/// Returns the names of all formats, as a workflow file writes them.
+#[cfg(test)]
+pub(crate) fn formats() -> &'static [&'static str] {
+    &[
+        "auto",
+        "cargo",
+        "nextest",
+        "pytest",
+        "unittest",
+        "jest",
+        "vitest",
+        "mocha",
+        "go",
+        "tap",
+        "junit",
+        "key-value",
+    ]
+}
+
+/// Returns whether there is a format of that name.
+#[cfg(test)]
+pub(crate) fn known(format: &str) -> bool {
+    formats().contains(&format)
+}
+
+/// Reads a log line by line. With `auto` every format reads along, and at the end the ones with
+/// evidence count.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    formats: Vec<Format>,
+    lines: u64,
+}
+
+impl Reader {
+    /// Starts a reader of the named format; a name that is not known is read as `auto`.
+    pub(crate) fn new(format: &str) -> Reader {
+        let named = Format::all().into_iter().filter(|it| it.name() == format).collect::<Vec<_>>();
+        let formats = if named.is_empty() { Format::all() } else { named };
+        Reader { formats, lines: 0 }
+    }
+
+    /// Takes one line, with or without its line ending. Of a longer line than 64 KiB only the
+    /// beginning is read, so a caller need not hold more of it.
+    pub(crate) fn line(&mut self, line: &[u8]) {
+        line::texts(line, |text| {
+            self.lines += 1;
+            self.formats.iter_mut().for_each(|it| it.line(self.lines, text));
+        });
+    }
+
+    /// Returns what was read: nothing if no summary could be read, zero tests if a summary said so.
+    pub(crate) fn finish(self) -> Option<Counts> {
+        let alone = self.formats.len() == 1;
+        let mut findings = Vec::new();
+        let mut report = None;
+        let mut own = (None, BTreeMap::new());
+        for format in self.formats {
+            match format.finish() {
+                Found::Runner(found) => findings.extend(found),
+                Found::Report(found) => report = found,
+                Found::Pairs(found, metrics) => own = (found, metrics),
+            }
+        }
+        let (own, metrics) = own;
+        if alone {
+            let said = !metrics.is_empty();
+            let tally = own.or(report).or(findings.pop()).map(|it| it.tally);
+            let tally = tally.or(said.then(Tally::default));
+            return tally.map(|it| Counts { metrics, ..counts(it) });
+        }
+        let stands_alone = |it: &Finding| !findings.iter().any(|other| other.sure && other.encloses(it));
+        // Pairs and reports are printed on purpose to be read by a program, so beside them what the
+        // runner printed is the same tests once more, unless they are part of its own output.
+        if let Some(own) = own.filter(stands_alone) {
+            return Some(Counts { metrics, ..counts(own.tally) });
+        }
+        if let Some(report) = report.filter(stands_alone) {
+            return Some(counts(report.tally));
+        }
+        several(findings).map(counts)
+    }
+}
+
+/// Adds up what several runners said in one log. What one says in the middle of another was printed
+/// by a test of the other; what was only perhaps said counts where nothing else was.
+fn several(mut findings: Vec<Finding>) -> Option<Tally> {
+    if findings.iter().any(|it| it.sure) {
+        findings.retain(|it| it.sure);
+    }
+    findings.sort_by_key(|it| std::cmp::Reverse(it.length()));
+    let mut taken: Vec<Finding> = Vec::new();
+    for finding in findings {
+        if !taken.iter().any(|it| it.overlaps(&finding)) {
+            taken.push(finding);
+        }
+    }
+    taken.into_iter().map(|it| it.tally).reduce(|mut sum, it| {
+        sum.add(&it);
+        sum
+    })
+}
+
+fn counts(tally: Tally) -> Counts {
+    // Adding to nothing brings every number within its bound.
+    let mut bounded = Tally::default();
+    bounded.add(&tally);
+    let total = bounded.total();
+    let Tally { passing, failing, skipped, failed } = bounded;
+    Counts { total, passing, failing, skipped, failed: failed.into_sorted(), metrics: BTreeMap::new() }
+}
+
+#[derive(Debug)]
+enum Format {
+    Cargo(cargo::Cargo),
+    Nextest(nextest::Nextest),
+    Pytest(pytest::Pytest),
+    Unittest(unittest::Unittest),
+    Jest(jest::Jest),
+    Vitest(vitest::Vitest),
+    Mocha(mocha::Mocha),
+    Go(go::Go),
+    Tap(Box<tap::Tap>),
+    Junit(junit::Junit),
+    Pairs(pairs::Pairs),
+}
+
+/// What a format found, by how it came about.
+enum Found {
+    Runner(Option<Finding>),
+    Report(Option<Finding>),
+    Pairs(Option<Finding>, BTreeMap<String, Value>),
+}
+
+impl Format {
+    fn all() -> Vec<Format> {
+        vec![
+            Format::Cargo(Default::default()),
+            Format::Nextest(Default::default()),
+            Format::Pytest(Default::default()),
+            Format::Unittest(Default::default()),
+            Format::Jest(Default::default()),
+            Format::Vitest(Default::default()),
+            Format::Mocha(Default::default()),
+            Format::Go(Default::default()),
+            Format::Tap(Default::default()),
+            Format::Junit(Default::default()),
+            Format::Pairs(Default::default()),
+        ]
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Format::Cargo(_) => "cargo",
+            Format::Nextest(_) => "nextest",
+            Format::Pytest(_) => "pytest",
+            Format::Unittest(_) => "unittest",
+            Format::Jest(_) => "jest",
+            Format::Vitest(_) => "vitest",
+            Format::Mocha(_) => "mocha",
+            Format::Go(_) => "go",
+            Format::Tap(_) => "tap",
+            Format::Junit(_) => "junit",
+            Format::Pairs(_) => "key-value",
+        }
+    }
+
+    fn line(&mut self, at: u64, text: &str) {
+        match self {
+            Format::Cargo(it) => it.line(at, text),
+            Format::Nextest(it) => it.line(at, text),
+            Format::Pytest(it) => it.line(at, text),
+            Format::Unittest(it) => it.line(at, text),
+            Format::Jest(it) => it.line(at, text),
+            Format::Vitest(it) => it.line(at, text),
+            Format::Mocha(it) => it.line(at, text),
+            Format::Go(it) => it.line(at, text),
+            Format::Tap(it) => it.line(at, text),
+            Format::Junit(it) => it.line(at, text),
+            Format::Pairs(it) => it.line(at, text),
+        }
+    }
+
+    fn finish(self) -> Found {
+        match self {
+            Format::Cargo(it) => Found::Runner(it.finish()),
+            Format::Nextest(it) => Found::Runner(it.finish()),
+            Format::Pytest(it) => Found::Runner(it.finish()),
+            Format::Unittest(it) => Found::Runner(it.finish()),
+            Format::Jest(it) => Found::Runner(it.finish()),
+            Format::Vitest(it) => Found::Runner(it.finish()),
+            Format::Mocha(it) => Found::Runner(it.finish()),
+            Format::Go(it) => Found::Runner(it.finish()),
+            Format::Tap(it) => Found::Runner(it.finish()),
+            Format::Junit(it) => Found::Report(it.finish()),
+            Format::Pairs(it) => {
+                let (found, metrics) = it.finish();
+                Found::Pairs(found, metrics)
+            }
+        }
+    }
+}

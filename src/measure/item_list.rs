@@ -1,0 +1,96 @@
+//! Reading the list that a body of phases repeats over. The list is read again before each item,
+//! so an agent may add to it.
+
+use loop_core::engine::Item;
+use loop_core::workflow::model::{ItemSource, Items};
+use serde_json::Value;
+use std::path::Path;
+
+/// A longer list is a mistake in the file, and every done item is kept in the state.
+const ITEMS_MOST: usize = 10_000;
+
+/// Lists are read up to this size.
+const FILE_MOST: u64 = 16 << 20;
+
+/// Why this program cannot read such a list, if it cannot.
+pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
+    match from {
+        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Command(_) => None,
+        ItemSource::Plans(_) => Some("plan files"),
+        ItemSource::Queue(_) => Some("the queue of systems"),
+    }
+}
+
+/// Returns the items, or why there are none. `printed` is what the list's command printed, where it
+/// has one.
+pub(crate) fn list(place: &Path, items: &Items, printed: &str) -> Result<Vec<Item>, String> {
+    let found = match &items.from {
+        ItemSource::List(names) => names.iter().map(|it| item(it, it)).collect(),
+        ItemSource::Json { file, pointer } => json(place, file, pointer)?,
+        ItemSource::Command(_) => lines(printed).map(|it| item(it, it)).collect(),
+        ItemSource::Plans(_) => return Err("plan files cannot be read yet".to_owned()),
+        ItemSource::Queue(_) => return Err("the queue cannot be read yet".to_owned()),
+    };
+    if ITEMS_MOST < found.len() {
+        return Err(format!("{} items are more than {ITEMS_MOST}", found.len()));
+    }
+    Ok(found)
+}
+
+/// One item a line.
+fn lines(printed: &str) -> impl Iterator<Item = &str> {
+    printed.lines().map(str::trim).filter(|it| !it.is_empty())
+}
+
+/// An entry is a text, or an object with an `id`, a `name`, or both.
+fn json(place: &Path, file: &str, pointer: &str) -> Result<Vec<Item>, String> {
+    let path = place.join(file);
+    let size = std::fs::metadata(&path).map_err(|error| format!("{file} cannot be read: {error}"))?.len();
+    if FILE_MOST < size {
+        return Err(format!("{file} is larger than {} MB", FILE_MOST >> 20));
+    }
+    let text = loop_base::files::text(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{file} is no JSON: {error}"))?;
+    let found = value.pointer(pointer).and_then(Value::as_array);
+    let entries = found.ok_or_else(|| format!("{file} has no list at \"{pointer}\""))?;
+    entries.iter().enumerate().map(|(index, it)| entry(file, index, it)).collect()
+}
+
+fn entry(file: &str, index: usize, value: &Value) -> Result<Item, String> {
+    let field = |name: &str| value.get(name).and_then(Value::as_str);
+    let (id, name) = match (value.as_str(), field("id"), field("name")) {
+        (Some(text), _, _) => (text, text),
+        (None, Some(id), name) => (id, name.unwrap_or(id)),
+        (None, None, Some(name)) => (name, name),
+        (None, None, None) => {
+            return Err(format!("entry {index} of {file} is no text and has no id or name"));
+        }
+    };
+    Ok(item(id, name))
+}
+
+fn item(id: &str, name: &str) -> Item {
+    Item { id: id.to_owned(), name: name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{item, list};
+    use loop_core::workflow::model::{ItemSource, Items};
+
+    #[test]
+    fn a_list_in_a_file_is_texts_or_objects() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let from = ItemSource::Json { file: "todo.json".to_owned(), pointer: "/open".to_owned() };
+        let items = Items { name: "task".to_owned(), from };
+        let read = |text: &str| {
+            std::fs::write(dir.path().join("todo.json"), text).expect("written");
+            list(dir.path(), &items, "")
+        };
+        let good = r#"{"open": ["a", {"id": "b", "name": "the second"}, {"name": "c"}]}"#;
+        assert_eq!(read(good), Ok(vec![item("a", "a"), item("b", "the second"), item("c", "c")]));
+        for bad in ["{}", "[", r#"{"open": [1]}"#, r#"{"open": "a"}"#] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

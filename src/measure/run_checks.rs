@@ -1,0 +1,192 @@
+//! Running checks: the user's own commands, under `sh -c`, in the working tree, while no agent is
+//! alive. A pass is confirmed as often as the workflow says. What comes out says which tree it is
+//! about, which command it was, and where its log lies.
+
+use super::counts::Counts;
+use crate::measure::check_log;
+use crate::measure::check_place::Room;
+use crate::tree::working_tree::Look;
+use crate::world::real::{Cut, Host, exit_words};
+use loop_base::time::length;
+use loop_core::engine::{CheckOutcome, CheckResult, Tests, known_red};
+use loop_core::workflow::model::{Check, Millis};
+use loop_store::run::Run;
+use loop_supervise::protocol::{Bounds, Ending, How, Kind, Order};
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// A check's log is for reading; what a runner prints beyond this is a loop gone wild.
+const LOG_MOST: u64 = 64 << 20;
+
+/// Runs these checks in order.
+pub(crate) fn run_all(
+    host: &mut Host,
+    run: &Run,
+    names: &[String],
+    look: &Look,
+    room: &Room,
+) -> anyhow::Result<Result<Vec<CheckResult>, Cut>> {
+    let mut results = Vec::new();
+    for name in names {
+        let Some(check) = run.workflow.checks.get(name) else { continue };
+        match run_one(host, run, name, check, look, room)? {
+            Ok(result) => results.push(result),
+            Err(cut) => return Ok(Err(cut)),
+        }
+    }
+    Ok(Ok(results))
+}
+
+fn run_one(
+    host: &mut Host,
+    run: &Run,
+    name: &str,
+    check: &Check,
+    look: &Look,
+    room: &Room,
+) -> anyhow::Result<Result<CheckResult, Cut>> {
+    let Some(command) = check.run.as_ref().or(run.state.commands.get(name)) else {
+        return Ok(Ok(CheckResult::plain(name, CheckOutcome::Skipped)));
+    };
+    let before = run.state.baseline.as_ref().and_then(|it| it.results.iter().find(|it| it.name == name));
+    if let Some(prepare) = check.prepare.as_ref().filter(|_| room.is_fresh()) {
+        let stem = format!("{}-prepare", stem(run, name, 0));
+        match host.carry_out(run, order(host, &stem, prepare, check.timeout, &room.path))? {
+            Ok(ending) if ending.code == Some(0) => (),
+            Ok(ending) => return Ok(Ok(unprepared(host, name, &stem, &ending))),
+            Err(cut) => return Ok(Err(cut)),
+        }
+    }
+    let mut passes = 0;
+    let mut spent = 0;
+    loop {
+        let stem = stem(run, name, passes);
+        let ending = match host.carry_out(run, order(host, &stem, command, check.timeout, &room.path))? {
+            Ok(ending) => ending,
+            Err(cut) => return Ok(Err(cut)),
+        };
+        spent += ending.ms;
+        let log_name = format!("{stem}.log");
+        let format = check.counts.as_deref();
+        let log = check_log::read(&host.folder.join(&log_name), format).ok();
+        let counts = log.as_ref().and_then(|it| it.counts.clone());
+        let tests = counts.as_ref().map(tests);
+        let outcome = outcome(check, &ending.how, ending.code, tests.as_ref());
+        let failed = matches!(outcome, CheckOutcome::Failed(_));
+        let passed = !failed || only_known(tests.as_ref(), before);
+        passes = if passed { passes + 1 } else { 0 };
+        if passed && passes < check.repeat {
+            continue;
+        }
+        return Ok(Ok(CheckResult {
+            name: name.to_owned(),
+            passes,
+            outcome,
+            exit: ending.code,
+            counts: tests,
+            metrics: counts.map(|it| it.metrics).unwrap_or_default(),
+            command: hash(command),
+            commit: look.commit.clone().unwrap_or_default(),
+            tree: look.tree.clone(),
+            log: log_name,
+            log_hash: log.as_ref().map(|it| it.hash.clone()).unwrap_or_default(),
+            excerpt: if failed { log.map(|it| it.excerpt).unwrap_or_default() } else { String::new() },
+            ms: spent,
+        }));
+    }
+}
+
+/// A checkout that could not be prepared proves nothing.
+fn unprepared(host: &Host, name: &str, stem: &str, ending: &Ending) -> CheckResult {
+    let log_name = format!("{stem}.log");
+    let excerpt =
+        check_log::read(&host.folder.join(&log_name), None).map(|it| it.excerpt).unwrap_or_default();
+    let why = format!("prepare: {}", exit_words(ending.code, ending.signal));
+    CheckResult {
+        exit: ending.code,
+        log: log_name,
+        excerpt,
+        ms: ending.ms,
+        ..CheckResult::plain(name, CheckOutcome::Failed(why))
+    }
+}
+
+/// The name of the log: which call it follows, which check, and the how many-th pass.
+fn stem(run: &Run, name: &str, pass: u32) -> String {
+    let plain: String = name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
+    match pass {
+        0 => format!("check-{}-{plain}", run.state.calls_total),
+        _ => format!("check-{}-{plain}.{}", run.state.calls_total, pass + 1),
+    }
+}
+
+/// Returns how to run a command of the user's: one that can be repeated and ends with us.
+pub(crate) fn order(host: &Host, stem: &str, command: &str, timeout: Millis, cwd: &Path) -> Order {
+    let bounds = Bounds {
+        first_ms: u64::MAX,
+        idle_ms: u64::MAX,
+        total_ms: timeout,
+        pipe_ms: 2000,
+        grace_ms: 2000,
+        out_bytes: LOG_MOST,
+        memory_bytes: u64::MAX,
+        processes: u64::MAX,
+    };
+    Order {
+        stem: stem.to_owned(),
+        kind: Kind::Check,
+        argv: ["sh", "-c", command].map(OsString::from).to_vec(),
+        cwd: cwd.to_owned(),
+        env: host.environment(&[("LOOP_RUN", host.run_id.as_str()), ("CI", "true")], &|_| true),
+        stdin: String::new(),
+        bounds,
+    }
+}
+
+/// A check passes when it exits with 0; where counts matter, an unreadable summary or no test at
+/// all is a failure too.
+fn outcome(check: &Check, how: &How, code: Option<i32>, tests: Option<&Tests>) -> CheckOutcome {
+    match how {
+        How::Exited => (),
+        How::TimedOut | How::Idle | How::NoFirstOutput | How::WaitedForInput(_) => {
+            return CheckOutcome::Failed(format!("timed out after {}", length(check.timeout)));
+        }
+        How::CouldNotStart(why) | How::Lost(why) => return CheckOutcome::Failed(why.clone()),
+        How::Interrupted | How::NotStarted => return CheckOutcome::Failed("it was ended early".to_owned()),
+    }
+    if code != Some(0) {
+        return CheckOutcome::Failed(match (code, tests) {
+            (_, Some(tests)) if 0 < tests.failing => {
+                format!("{} of {} tests fail", tests.failing, tests.total)
+            }
+            (Some(code), _) => format!("exit status {code}"),
+            (None, _) => "ended by a signal".to_owned(),
+        });
+    }
+    match tests {
+        None if check.must_count => CheckOutcome::Failed("no test summary could be read".to_owned()),
+        Some(tests) if check.must_count && tests.passing + tests.failing == 0 => {
+            CheckOutcome::Failed("0 tests ran".to_owned())
+        }
+        Some(tests) if 0 < tests.failing => {
+            CheckOutcome::Failed(format!("{} of {} tests fail", tests.failing, tests.total))
+        }
+        Some(_) | None => CheckOutcome::Passed,
+    }
+}
+
+/// Whether every test that fails is known to have failed before the first call.
+fn only_known(now: Option<&Tests>, before: Option<&CheckResult>) -> bool {
+    let before = before.and_then(|it| it.counts.as_ref());
+    now.zip(before).is_some_and(|(now, before)| 0 < now.failing && known_red(now, before) == now.failing)
+}
+
+fn tests(counts: &Counts) -> Tests {
+    let Counts { total, passing, failing, skipped, failed, metrics: _ } = counts.clone();
+    Tests { total, passing, failing, skipped, failed }
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

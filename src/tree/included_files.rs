@@ -1,0 +1,96 @@
+//! Which files become part of a tree that is hashed and kept. What is left out is named with its
+//! reason, so that nobody believes in a snapshot of it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Sources are rarely larger than 1 MiB; above 50 MiB an untracked file is a build product, a core
+/// dump or data, and keeping it in the object store at every change would fill the disk.
+pub(crate) const UNTRACKED_FILE_MOST: u64 = 50 << 20;
+
+/// All untracked files together, for the same reason.
+const UNTRACKED_BYTES_MOST: u64 = 1 << 30;
+
+/// A dependency folder that nobody ignored has 30,000 to 100,000 files and takes tens of seconds to
+/// hash; work that an agent has not committed yet has far fewer.
+const UNTRACKED_FILES_MOST: usize = 20_000;
+
+/// What lies at a path of the tree.
+pub(crate) enum Found {
+    /// A file or a link, with its size.
+    File(u64),
+    Folder,
+    Nothing,
+    Unkept(&'static str),
+}
+
+pub(crate) fn find(work_tree: &Path, path: &Path) -> Found {
+    // Git does not track through links: what one leads to is not at this path.
+    let mut parents = path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+    if parents.any(|it| work_tree.join(it).is_symlink()) {
+        return Found::Nothing;
+    }
+    let place = work_tree.join(path);
+    let Ok(file) = fs::symlink_metadata(&place) else { return Found::Nothing };
+    match file.file_type() {
+        kind if kind.is_dir() => Found::Folder,
+        kind if kind.is_symlink() => Found::File(0),
+        kind if !kind.is_file() => Found::Unkept("neither a file nor a link"),
+        _ if rustix::fs::access(&place, rustix::fs::Access::READ_OK).is_err() => {
+            Found::Unkept("not readable")
+        }
+        _ => Found::File(file.size()),
+    }
+}
+
+/// Decides which untracked files become part of the tree, and names the others.
+pub(crate) fn admit<'a>(listed: impl IntoIterator<Item = (&'a Path, Found)>) -> (Vec<PathBuf>, Vec<String>) {
+    let (mut admitted, mut left_out, mut bytes, mut surplus) = (Vec::new(), Vec::new(), 0, 0_usize);
+    for (path, found) in listed {
+        match found {
+            // Gone since it was listed.
+            Found::Nothing => {}
+            Found::Folder => left_out.push(named(path, "a repository of its own")),
+            Found::Unkept(reason) => left_out.push(named(path, reason)),
+            Found::File(size) if size > UNTRACKED_FILE_MOST => {
+                let most = UNTRACKED_FILE_MOST >> 20;
+                left_out.push(named(path, &format!("untracked and larger than {most} MiB")));
+            }
+            Found::File(size)
+                if admitted.len() >= UNTRACKED_FILES_MOST || bytes + size > UNTRACKED_BYTES_MOST =>
+            {
+                surplus += 1;
+            }
+            Found::File(size) => {
+                bytes += size;
+                admitted.push(path.to_owned());
+            }
+        }
+    }
+    if surplus > 0 {
+        left_out.push(format!(
+            "{surplus} more untracked files (too many; ignore generated ones with .gitignore)"
+        ));
+    }
+    (admitted, left_out)
+}
+
+pub(crate) fn named(path: &Path, reason: &str) -> String {
+    format!("{} ({reason})", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_untracked_files_are_counted() {
+        let paths: Vec<PathBuf> = (0..UNTRACKED_FILES_MOST + 3).map(|it| it.to_string().into()).collect();
+        let (admitted, left_out) = admit(paths.iter().map(|it| (it.as_path(), Found::File(1))));
+        assert_eq!((admitted.len(), left_out.len()), (UNTRACKED_FILES_MOST, 1));
+        assert!(left_out[0].starts_with("3 more untracked files"), "{left_out:?}");
+        let large = (0..30).map(|it| (paths[it].as_path(), Found::File(UNTRACKED_FILE_MOST)));
+        assert_eq!(admit(large).0.len(), 20);
+    }
+}

@@ -1,0 +1,16 @@
+//! The working tree: git, status, snapshots, worktrees. One function runs git; nothing destructive
+//! happens without a snapshot first. What a change means to a run is not asked here.
+
+pub(crate) mod changes;
+pub(crate) mod git;
+pub(crate) mod git_dir;
+mod git_status;
+mod included_files;
+pub(crate) mod pinned;
+#[cfg(test)]
+pub(crate) mod sample;
+pub(crate) mod snapshot;
+mod stat_fingerprint;
+mod status_cache;
+pub(crate) mod working_tree;
+pub(crate) mod worktree;

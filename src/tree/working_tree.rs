@@ -1,0 +1,396 @@
+//! What the working tree looks like: one hash over everything that is tracked or could be, and
+//! whether it is clean.
+//!
+//! A [`Tree`] keeps an index of its own beside the run, so git's stat cache makes a second look
+//! cheap, the user's index is never written, and flags that an agent sets in the user's index hide
+//! nothing. A look at an unchanged tree starts git once, and not at all where stat data can tell that
+//! nothing has changed. Our own files count neither for the hash
+//! nor for cleanliness. What cannot or should not be kept (nested repositories, sockets, huge
+//! untracked files) is left out of the hash and named; it still makes the tree unclean.
+//!
+//! A submodule counts by its commit: asking for more would run git under the submodule's settings.
+
+use super::git::{Git, GitError, bytes_to_path, single_line};
+use super::pinned::{Pinned, head, listed_paths};
+use crate::tree::git_status::read_status;
+use crate::tree::included_files::{Found, admit, find, named};
+use crate::tree::stat_fingerprint::Still;
+use crate::tree::status_cache::{self, Page};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::{self, File, Metadata};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Messages name this many paths.
+const PATHS_NAMED: usize = 50;
+
+/// The paths that belong to the run rather than to the work.
+#[derive(Clone, Debug)]
+pub(crate) struct Ours {
+    patterns: Vec<String>,
+    set: GlobSet,
+}
+
+impl Ours {
+    /// Reads patterns relative to the top of the tree: a path, a glob, or with a slash at its end a
+    /// folder with everything below it.
+    pub(crate) fn read<S: AsRef<str>>(patterns: &[S]) -> Result<Ours, globset::Error> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in patterns {
+            let pattern = pattern.as_ref();
+            let folder = pattern.strip_suffix('/').unwrap_or(pattern);
+            set.add(GlobBuilder::new(folder).literal_separator(true).build()?);
+            set.add(GlobBuilder::new(&format!("{folder}/**")).literal_separator(true).build()?);
+        }
+        let patterns = patterns.iter().map(|it| it.as_ref().to_owned()).collect();
+        Ok(Ours { patterns, set: set.build()? })
+    }
+
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        self.set.is_match(path)
+    }
+}
+
+/// What was seen.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(crate) struct Look {
+    /// The commit of HEAD; none on a branch without commits.
+    pub(crate) commit: Option<String>,
+    /// The branch, where HEAD is on one.
+    pub(crate) branch: Option<String>,
+    /// The git tree of everything tracked or untracked and not ignored, our own files aside.
+    pub(crate) tree: String,
+    /// Nothing is changed, staged or untracked, our own files aside.
+    pub(crate) clean: bool,
+    /// What makes it unclean: the first paths, for messages.
+    pub(crate) dirty_paths: Vec<String>,
+    /// How many such paths there are.
+    pub(crate) dirty_count: usize,
+    /// What is not part of `tree`, each with its reason.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// A working tree under observation.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) pinned: Pinned,
+    ours: Ours,
+    pointed_at: Option<Option<String>>,
+    tree: Option<String>,
+    staged: Option<(StagedKey, Vec<PathBuf>)>,
+    /// The last look, and how the files stood when it began.
+    last: Option<(Still, Look)>,
+}
+
+/// What the user's index stands on: while these are the same, so is what is staged.
+pub(crate) type StagedKey = (Option<String>, Option<(u64, i64, i64, u64)>);
+
+impl Tree {
+    /// Begins to watch the tree of this repository, with its books in `folder`.
+    pub(crate) fn watch(repository: &Git, folder: &Path, ours: Ours) -> Result<Tree, GitError> {
+        Tree::open(Pinned::open(repository, folder)?, ours)
+    }
+
+    /// Begins to watch a tree. The index is taken from the user's at first, so that files which are
+    /// known to be unchanged need not be read. One that was watched before is known from its books.
+    pub(crate) fn open(pinned: Pinned, ours: Ours) -> Result<Tree, GitError> {
+        let mut tree = Tree { pinned, ours, pointed_at: None, tree: None, staged: None, last: None };
+        if let Some(page) = status_cache::read(&tree.pinned, &tree.ours.patterns) {
+            (tree.tree, tree.staged) = (Some(page.look.tree.clone()), page.staged);
+            tree.last = page.still.map(|it| (it, page.look));
+            return Ok(tree);
+        }
+        if !tree.pinned.index().exists() {
+            tree.adopt_index()?;
+        }
+        if tree.cleanse().is_err() {
+            tree.rebuild_index()?;
+        }
+        Ok(tree)
+    }
+
+    /// Looks.
+    pub(crate) fn look(&mut self) -> Result<Look, GitError> {
+        let still = self.stand();
+        let (commit, branch) = head(&self.pinned.repository)?;
+        if let Some(look) = self.same(still.as_ref(), &commit, &branch) {
+            return Ok(look);
+        }
+        self.last = None;
+        status_cache::forget(&self.pinned);
+        let look = self.ask(commit, branch)?;
+        let page = Page { look, still, staged: self.staged.clone() };
+        status_cache::write(&self.pinned, &self.ours.patterns, &page);
+        self.last = page.still.map(|it| (it, page.look.clone()));
+        Ok(page.look)
+    }
+
+    /// Returns the last look, if nothing can have changed since; git is not started.
+    pub(crate) fn unchanged(&self) -> Option<Look> {
+        let still = self.stand();
+        let (commit, branch) = head(&self.pinned.repository).ok()?;
+        self.same(still.as_ref(), &commit, &branch)
+    }
+
+    fn same(&self, now: Option<&Still>, commit: &Option<String>, branch: &Option<String>) -> Option<Look> {
+        let (then, look) = self.last.as_ref()?;
+        let stays = (&look.commit, &look.branch) == (commit, branch) && then.lasts_until(now?);
+        stays.then(|| look.clone())
+    }
+
+    /// How everything stands that a look depends on, HEAD aside.
+    fn stand(&self) -> Option<Still> {
+        let mut beside = vec![self.pinned.repository.git_dir().join("index")];
+        beside.extend(self.pinned.shared_rules()?);
+        Still::read(self.pinned.repository.work_tree(), &beside, |path| self.ours.holds(path))
+    }
+
+    fn ask(&mut self, commit: Option<String>, branch: Option<String>) -> Result<Look, GitError> {
+        let head_moved = self.pointed_at.as_ref() != Some(&commit);
+        if head_moved {
+            self.pinned.point_at(commit.as_deref())?;
+            self.pointed_at = Some(commit.clone());
+        }
+        let state = read_status(&self.status()?);
+        let work_tree = self.pinned.repository.work_tree();
+        let listed = state.untracked.iter().filter(|it| !self.ours.holds(it));
+        let (untracked, mut left_out) = admit(listed.map(|it| (it.as_path(), find(work_tree, it))));
+        let mut update = Update::default();
+        for path in state.changed.iter().filter(|it| !self.ours.holds(it)) {
+            match find(work_tree, path) {
+                Found::File(_) | Found::Folder => {
+                    update.put.insert(path.clone());
+                }
+                Found::Nothing => {
+                    update.drop.insert(path.clone());
+                }
+                Found::Unkept(reason) => {
+                    update.drop.insert(path.clone());
+                    left_out.push(named(path, reason));
+                }
+            }
+        }
+        update.put.extend(untracked);
+        let staged = self.staged(&commit)?;
+        if head_moved || update.touches_ignore_rules() {
+            let ignored = self.ignored_among(&state.added)?;
+            update.drop_all(ignored.into_iter().filter(|it| !staged.contains(it)));
+        }
+
+        let mut dirty: BTreeSet<PathBuf> = state.untracked;
+        if update.is_empty() {
+            dirty.extend(state.differing);
+        } else {
+            self.apply(&update)?;
+            self.tree = None;
+            // What differed from HEAD in the index may equal it after the update, so that is asked
+            // again unless nothing differed.
+            match state.differing.is_empty() {
+                true => dirty.extend(state.changed),
+                false => {
+                    dirty.retain(|it| !update.put.contains(it));
+                    dirty.extend(self.differing_from_head(commit.as_deref())?);
+                }
+            }
+        }
+        dirty.extend(staged);
+        dirty.retain(|it| !self.ours.holds(it));
+        left_out.sort();
+        Ok(Look {
+            commit,
+            branch,
+            tree: self.write_tree()?,
+            clean: dirty.is_empty(),
+            dirty_paths: dirty.iter().take(PATHS_NAMED).map(|it| it.to_string_lossy().into_owned()).collect(),
+            dirty_count: dirty.len(),
+            left_out,
+        })
+    }
+
+    fn status(&mut self) -> Result<Vec<u8>, GitError> {
+        let asked = [
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--untracked-files=all",
+            "--ignore-submodules=dirty",
+            "--no-renames",
+        ];
+        match self.pinned.view.run(asked) {
+            Err(GitError::Failed { .. }) => {
+                // A damaged index of ours costs reading every file once, and nothing else.
+                self.tree = None;
+                self.rebuild_index()?;
+                self.pinned.view.run(asked)
+            }
+            answer => answer,
+        }
+    }
+
+    /// Those paths of our index, of the given ones that HEAD does not hold, which are ignored. Our
+    /// index remembers files that were untracked once; when a rule for them comes, git would not
+    /// list them any more, so they have to be forgotten.
+    fn ignored_among(&self, added: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, GitError> {
+        if added.is_empty() {
+            return Ok(Vec::new());
+        }
+        let asked = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
+        Ok(listed_paths(&self.pinned.view.run(asked)?).filter(|it| added.contains(it)).collect())
+    }
+
+    fn apply(&self, update: &Update) -> Result<(), GitError> {
+        if !update.drop.is_empty() {
+            self.update_index(&["--force-remove"], &update.drop)?;
+        }
+        if !update.put.is_empty() {
+            self.update_index(&["--add", "--remove", "--replace"], &update.put)?;
+        }
+        Ok(())
+    }
+
+    fn update_index<'a>(
+        &self,
+        options: &[&str],
+        paths: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<(), GitError> {
+        let mut input = Vec::new();
+        for path in paths {
+            input.extend_from_slice(path.as_os_str().as_bytes());
+            input.push(0);
+        }
+        let arguments = [&["update-index"], options, &["-z", "--stdin"]].concat();
+        self.pinned.view.feed(arguments, &input).map(drop)
+    }
+
+    fn differing_from_head(&self, commit: Option<&str>) -> Result<Vec<PathBuf>, GitError> {
+        let output = match commit {
+            Some(commit) => {
+                self.pinned.view.run(["diff-index", "--cached", "--name-only", "-z", commit, "--"])?
+            }
+            None => self.pinned.view.run(["ls-files", "-z"])?,
+        };
+        Ok(listed_paths(&output).collect())
+    }
+
+    /// What the user's index holds that HEAD does not. It is compared by hashes alone, so no file is
+    /// read and no filter is needed.
+    fn staged(&mut self, commit: &Option<String>) -> Result<Vec<PathBuf>, GitError> {
+        let index = fs::metadata(self.pinned.repository.git_dir().join("index")).ok();
+        let stamp = |it: &Metadata| (it.ino(), it.mtime(), it.mtime_nsec(), it.size());
+        let key: StagedKey = (commit.clone(), index.as_ref().map(stamp));
+        if let Some((_, staged)) = self.staged.as_ref().filter(|(known, _)| *known == key) {
+            return Ok(staged.clone());
+        }
+        let output = match (commit, key.1) {
+            (Some(commit), _) => {
+                let asked =
+                    ["diff-index", "--cached", "--name-only", "--ignore-submodules=none", "-z", commit, "--"];
+                self.pinned.repository.run(asked)?
+            }
+            (None, Some(_)) => self.pinned.repository.run(["ls-files", "-z"])?,
+            (None, None) => Vec::new(),
+        };
+        let staged: Vec<PathBuf> = listed_paths(&output).collect();
+        self.staged = Some((key, staged.clone()));
+        Ok(staged)
+    }
+
+    fn write_tree(&mut self) -> Result<String, GitError> {
+        if self.tree.is_none() {
+            self.tree = Some(single_line(&self.pinned.view.run(["write-tree"])?));
+        }
+        Ok(self.tree.clone().expect("the tree has just been written"))
+    }
+
+    /// Copies the user's index with its time, because git tells by that time which entries it must
+    /// not trust.
+    fn adopt_index(&self) -> Result<(), GitError> {
+        let (from, to) = (self.pinned.repository.git_dir().join("index"), self.pinned.index());
+        let copied = loop_base::files::open(&from).and_then(|source| {
+            let modified = source.metadata()?.modified()?;
+            let part = to.with_extension("part");
+            let mut target = File::create(&part)?;
+            std::io::copy(&mut &source, &mut target)?;
+            target.set_modified(modified)?;
+            fs::rename(part, &to)
+        });
+        match copied {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(source) => Err(GitError::File { doing: "copying", path: from, source }),
+        }
+    }
+
+    /// Makes the index anew from HEAD; every file will be read at the next look.
+    fn rebuild_index(&self) -> Result<(), GitError> {
+        let _may_be_absent = fs::remove_file(self.pinned.index());
+        match head(&self.pinned.repository)?.0 {
+            Some(commit) => self.pinned.view.run(["read-tree", &commit])?,
+            None => self.pinned.view.run(["read-tree", "--empty"])?,
+        };
+        self.cleanse()
+    }
+
+    /// Takes our own files out of the index, and the flags that would hide changes. In a sparse
+    /// checkout a file may be absent by intent; git itself ignores that flag where a file is present.
+    fn cleanse(&self) -> Result<(), GitError> {
+        let listing = self.pinned.view.run(["ls-files", "-v", "-z"])?;
+        let (mut ours, mut assumed, mut skipped) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for entry in listing.split(|it| *it == 0) {
+            let [tag, b' ', path @ ..] = entry else { continue };
+            let path = bytes_to_path(path);
+            if self.ours.holds(&path) {
+                ours.insert(path);
+                continue;
+            }
+            if tag.is_ascii_lowercase() {
+                assumed.insert(path.clone());
+            }
+            if tag.eq_ignore_ascii_case(&b's') {
+                skipped.insert(path);
+            }
+        }
+        if !skipped.is_empty() {
+            let sparse = self.pinned.view.run(["config", "--type=bool", "core.sparseCheckout"]);
+            skipped.retain(|_| !sparse.as_ref().is_ok_and(|it| it.starts_with(b"true")));
+        }
+        for (option, paths) in
+            [("--force-remove", ours), ("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)]
+        {
+            if !paths.is_empty() {
+                self.update_index(&[option], &paths)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What has to happen to our index.
+#[derive(Debug, Default)]
+struct Update {
+    put: BTreeSet<PathBuf>,
+    drop: BTreeSet<PathBuf>,
+}
+
+impl Update {
+    fn is_empty(&self) -> bool {
+        self.put.is_empty() && self.drop.is_empty()
+    }
+
+    fn touches_ignore_rules(&self) -> bool {
+        self.put.iter().chain(&self.drop).any(|it| it.file_name().is_some_and(|it| it == ".gitignore"))
+    }
+
+    fn drop_all(&mut self, paths: impl Iterator<Item = PathBuf>) {
+        for path in paths {
+            self.put.remove(&path);
+            self.drop.insert(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,356 @@
+//! A call from its start to its end: what is sent to the shim, how its answer is awaited, what an
+//! earlier controller's call came to, and what all of that means to the engine.
+
+use crate::drive::Performed;
+use crate::tree::git::GitError;
+use crate::world::final_message;
+use crate::world::final_message::Hearing;
+use crate::world::live_output::{self, Glance};
+use crate::world::real::{Host, Leash, exit_words};
+use crate::world::wait::{Heard, now};
+use loop_base::secret::redact;
+use loop_base::time::length;
+use loop_core::agents::{self, Limit};
+use loop_core::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
+use loop_core::prompt;
+use loop_core::report::Report;
+use loop_store::run::Run;
+use loop_supervise::previous_call::{Attached, Found, find};
+use loop_supervise::protocol::{Bounds, Ending as Exit, Force, How, Kind, Order};
+use loop_supervise::which::executable;
+use loop_supervise::{find_by_mark, shim_resources};
+use rustix::fd::AsFd;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// What the next prompt shows of a message that held no report.
+const TAIL_SHOWN: usize = 2000;
+
+/// A whole day of verbose streaming is below 200 MB; what is beyond keeps its tail.
+const TRANSCRIPT_MOST: u64 = 1 << 30;
+
+/// How long an agent that was asked to end may take to write its result.
+const GRACE_MS: u64 = 10_000;
+
+impl Host<'_> {
+    pub(crate) fn work(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
+        if let Leash::Calls(left) = &mut self.leash {
+            *left = left.saturating_sub(1);
+        }
+        if let Some(why) = self.unfit(run) {
+            return Ok(Performed::Done(without_start(call, Ending::Barred { why })));
+        }
+        // It gets ready while the tree is looked at; why it could not is known when it gets its order.
+        let _asked_again_below = self.keeper(call.epoch);
+        if let Err(error) = self.keep() {
+            // Nothing is lost by working on; what could not be kept is named.
+            return Ok(Performed::Done(not_started(
+                call,
+                &format!("the working tree could not be kept: {error}"),
+            )));
+        }
+        self.growth.look(run, &self.folder);
+        let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
+        note_prompt(&self.folder, call, &text);
+        let order = match self.order(run, call, text) {
+            Ok(order) => order,
+            Err(why) => return Ok(Performed::Done(not_started(call, &why))),
+        };
+        let stem = order.stem.clone();
+        self.hearing = None;
+        let sent = self.keeper(call.epoch).and_then(|it| it.send(order));
+        match sent {
+            Ok(()) => self.under_way = Some(stem),
+            // Whether the shim has it is found out when the call is collected.
+            Err(_) => drop(self.bury_shim()),
+        }
+        Ok(Performed::Begun)
+    }
+
+    /// Prepares a call that somebody else carries out, and returns its prompt.
+    pub(crate) fn hand_over(&mut self, run: &Run, call: &Call) -> Result<String, GitError> {
+        self.keep()?;
+        Ok(prompt_for(&self.folder, run, call))
+    }
+
+    fn order(&self, run: &Run, call: &Call, text: String) -> Result<Order, String> {
+        let workflow = &run.workflow;
+        let phase = &workflow.phases[call.phase];
+        let invocation = agents::invocation(
+            &workflow.agent,
+            &agents::Context {
+                model: call.model.as_deref(),
+                root: rustix::process::geteuid().is_root(),
+                find: &|name| executable(name, workflow.agent.env.get("PATH")),
+            },
+        )?;
+        let cli = agents::Cli::named(&workflow.agent.cli).expect("it was just asked for its invocation");
+        let (role, skill) = match &call.step {
+            Step::Main => (phase.role.as_str(), ""),
+            Step::Skill(skill) | Step::Fix(skill) => (phase.role.as_str(), skill.as_str()),
+        };
+        let item = call.item.as_ref().map(|it| it.id.clone()).unwrap_or_default();
+        let result = final_message::result_file(&self.folder, call).to_string_lossy().into_owned();
+        let (iteration, number) = (call.iteration.to_string(), call.number.to_string());
+        let mut set = vec![
+            ("LOOP_RUN", self.run_id.as_str()),
+            ("LOOP_PHASE", &phase.name),
+            ("LOOP_ITERATION", &iteration),
+            ("LOOP_CALL", &number),
+            ("LOOP_ROLE", role),
+            ("LOOP_SKILL", skill),
+            ("LOOP_MODEL", call.model.as_deref().unwrap_or("")),
+            ("LOOP_ITEM", &item),
+            ("LOOP_RESULT_FILE", &result),
+        ];
+        set.extend(invocation.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let limits = &workflow.agent;
+        Ok(Order {
+            stem: call.stem(),
+            kind: Kind::Call,
+            argv: invocation.argv.iter().map(OsString::from).collect(),
+            cwd: self.place.clone(),
+            env: self.environment(&set, &|name| agents::keeps(cli, name)),
+            stdin: text,
+            bounds: Bounds {
+                first_ms: limits.first_timeout,
+                idle_ms: limits.idle_timeout,
+                total_ms: limits.timeout,
+                pipe_ms: 2000,
+                grace_ms: GRACE_MS,
+                out_bytes: TRANSCRIPT_MOST,
+                memory_bytes: limits.memory_mb.map_or(u64::MAX, |it| it.saturating_mul(1 << 20)),
+                processes: limits.processes.unwrap_or(u64::MAX),
+            },
+        })
+    }
+
+    /// Waits for the call that our shim has, or finds out what became of one that another
+    /// controller began.
+    pub(crate) fn collect(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
+        let unwanted = run.state.wish_is_urgent();
+        let exit = if self.under_way.as_ref() == Some(&call.stem()) {
+            self.await_own(run, call, unwanted)?
+        } else {
+            self.await_found(call, unwanted)?
+        };
+        self.under_way = None;
+        self.growth.add(exit.out_bytes + exit.err_bytes);
+        self.stay()?;
+        Ok(Performed::Done(Event::Ended(Box::new(self.ended(run, call, exit)))))
+    }
+
+    fn await_own(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
+        let mut asked = false;
+        let mut ending = false;
+        let mut glance: Option<Glance> = None;
+        loop {
+            let keeper = self.keeper.as_mut().expect("it has the call");
+            match keeper.answer() {
+                Ok(Some(exit)) => return Ok(exit),
+                Ok(None) => (),
+                Err(error) => {
+                    let swept = self.bury_shim();
+                    let lost = Exit::without_exit(How::Lost(format!("{error}, perhaps by the agent's hand")));
+                    return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
+                }
+            }
+            if keeper.has_grown() {
+                let hearing = &mut self.hearing;
+                hearing.get_or_insert_with(|| Hearing::of(&self.folder, &run.workflow.agent, call)).read_on();
+            }
+            if unwanted && !asked {
+                asked = true;
+                keeper.interrupt(Force::Soft)?;
+            }
+            let nap = if self.onlooker.is_some() { live_output::EVERY } else { Duration::MAX };
+            match self.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
+                Heard::Now { impatient: false } => {
+                    keeper.interrupt(Force::Soft)?;
+                    ending = true;
+                    if let Some(onlooker) = &mut self.onlooker {
+                        onlooker("asked to end, 10 s at most; once more ends it at once");
+                    }
+                }
+                Heard::Now { impatient: true } => keeper.interrupt(Force::Hard)?,
+                Heard::Nothing => {
+                    keeper.end_if_overdue()?;
+                    if let (Some(onlooker), Some(cli), false) =
+                        (&mut self.onlooker, agents::Cli::named(&run.workflow.agent.cli), ending)
+                    {
+                        let output = self.folder.join(format!("{}.out", call.stem()));
+                        let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));
+                        if let Some(activity) = glance.look() {
+                            onlooker(&activity);
+                        }
+                    }
+                }
+                Heard::Answer | Heard::Command => (),
+            }
+        }
+    }
+
+    fn await_found(&mut self, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
+        loop {
+            match find(&self.folder, &call.stem(), call.epoch)? {
+                Found::NotStarted => return Ok(Exit::without_exit(How::NotStarted)),
+                Found::Ended(exit) => return Ok(exit),
+                Found::Lost(why) => {
+                    // Neither controller nor shim was there to clean up.
+                    let mut left = shim_resources::clear(&self.folder, call.epoch);
+                    left.extend(find_by_mark::hunt(&self.run_id));
+                    return Ok(Exit { left, ..Exit::without_exit(How::Lost(why)) });
+                }
+                Found::Live(attached) => self.await_attached(&attached, unwanted)?,
+            }
+        }
+    }
+
+    fn await_attached(&mut self, attached: &Attached, unwanted: bool) -> anyhow::Result<()> {
+        if unwanted {
+            attached.interrupt(Force::Soft)?;
+        }
+        loop {
+            match self.ears.listen(Some(attached.as_fd()), Duration::MAX)? {
+                Heard::Answer => return Ok(()),
+                Heard::Now { impatient: false } => attached.interrupt(Force::Soft)?,
+                Heard::Now { impatient: true } => attached.interrupt(Force::Hard)?,
+                Heard::Command | Heard::Nothing => (),
+            }
+        }
+    }
+
+    /// Turns an exit into what the engine needs to know: how it ended, and what the agent said.
+    fn ended(&mut self, run: &Run, call: &Call, exit: Exit) -> Ended {
+        let workflow = &run.workflow;
+        let limits = &workflow.agent;
+        let mut ending = match exit.how {
+            How::Exited if exit.code == Some(0) => Ending::Done,
+            How::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
+            How::NoFirstOutput => {
+                timed_out(&format!("no first output within {}", length(limits.first_timeout)))
+            }
+            How::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
+            How::WaitedForInput(what) => {
+                Ending::WaitedForInput { why: format!("it waits for input that nobody gives: {what}") }
+            }
+            How::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
+            How::Interrupted => Ending::Interrupted,
+            How::CouldNotStart(why) => Ending::Failed { why: format!("it could not be started: {why}") },
+            How::NotStarted => Ending::NotStarted,
+            How::Lost(why) => Ending::Lost { why },
+        };
+        let started = ending != Ending::NotStarted;
+        let mut usage = Usage::default();
+        let mut report = Report::default();
+        let mut said_tail = String::new();
+        let mut warning = None;
+        if started {
+            let said =
+                final_message::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
+            usage = said.usage.spent();
+            let denied = said.denied();
+            // An agent that waited for a network until its time was over is no agent that hangs.
+            let is_offline =
+                matches!((&ending, said.limit), (Ending::TimedOut { .. }, Some(Limit::Unreachable)));
+            if let (Ending::Done | Ending::Failed { .. }, _, Some(why)) | (_, true, Some(why)) =
+                (&ending, is_offline, said.trouble)
+            {
+                ending = match said.limit {
+                    Some(Limit::Plan { until }) => {
+                        let until = until.unwrap_or_else(|| now().plus(workflow.limits.provider_wait));
+                        self.ears.hold(&run.account, until, &why);
+                        Ending::Limited { why, until: Some(until) }
+                    }
+                    Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
+                    Some(limit @ (Limit::Throttle { .. } | Limit::Overloaded | Limit::Unknown)) => {
+                        Ending::Limited { why, until: limit.until(now()) }
+                    }
+                    Some(Limit::Unreachable) => Ending::Unreachable { why },
+                    Some(Limit::ContextTooLong) | None => Ending::Failed { why },
+                };
+            }
+            report = final_message::report(&self.folder, &self.place, run, call, &said.message);
+            report.notes.extend(denied);
+            report.notes.extend(exit.trouble);
+            if let Some(warned) = said.warning {
+                self.ears.warn(&run.account, &warned);
+                warning = Some(warned.text);
+            }
+            said_tail = last_characters(&said.message, TAIL_SHOWN);
+        }
+        Ended {
+            call: call.number,
+            ending,
+            report,
+            usage,
+            ms: exit.ms,
+            bytes: exit.out_bytes,
+            swept: exit.swept,
+            warning,
+            left: exit.left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect(),
+            tail: said_tail,
+        }
+    }
+}
+
+fn not_started(call: &Call, why: &str) -> Event {
+    without_start(call, Ending::Failed { why: why.to_owned() })
+}
+
+fn without_start(call: &Call, ending: Ending) -> Event {
+    Event::Ended(Box::new(Ended {
+        call: call.number,
+        ending,
+        report: Report::default(),
+        usage: Usage::default(),
+        ms: 0,
+        bytes: 0,
+        swept: 0,
+        warning: None,
+        left: Vec::new(),
+        tail: String::new(),
+    }))
+}
+
+fn timed_out(why: &str) -> Ending {
+    Ending::TimedOut { why: why.to_owned() }
+}
+
+/// Returns the prompt of a call that somebody else carries out.
+pub(crate) fn prompt_for(folder: &Path, run: &Run, call: &Call) -> String {
+    let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
+    note_prompt(folder, call, &text);
+    text
+}
+
+/// Returns what a call came to that somebody else carried out, by its last message.
+pub(crate) fn handed_back(folder: &Path, place: &Path, run: &Run, call: &Call, message: &str) -> Ended {
+    Ended {
+        call: call.number,
+        ending: Ending::Done,
+        report: final_message::report(folder, place, run, call, message),
+        usage: Usage::default(),
+        ms: 0,
+        bytes: message.len() as u64,
+        swept: 0,
+        warning: None,
+        left: Vec::new(),
+        tail: last_characters(message, TAIL_SHOWN),
+    }
+}
+
+/// Prompts of a run lie in one file, a JSON object a line: for people, not for deciding.
+fn note_prompt(folder: &Path, call: &Call, text: &str) {
+    use std::io::Write;
+    // One write: a formatter would make one for every piece of every line.
+    let line = format!("{}\n", serde_json::json!({ "call": call.stem(), "prompt": text }));
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("prompts.jsonl"));
+    let _for_people_only = file.and_then(|mut it| it.write_all(line.as_bytes()));
+}
+
+fn last_characters(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    text.chars().skip(count.saturating_sub(most)).collect()
+}

@@ -1,0 +1,132 @@
+//! What a call left behind, read: the agent's output as its adapter understands it, and the report
+//! in its last message or in the file that its protocol names.
+
+use crate::world::codex_rollout;
+use crate::world::wait::now;
+use loop_base::files;
+use loop_core::agents;
+use loop_core::engine::Call;
+use loop_core::report::{self, Expected, Report};
+use loop_core::workflow::model::{Agent, Protocol};
+use loop_store::run::Run;
+use loop_supervise::tail::tail;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Complaints explain a failure in their last lines.
+const COMPLAINTS_MOST: u64 = 16 << 10;
+
+/// The output of a call as far as it has been read, in memory that does not grow with it.
+pub(crate) struct Hearing {
+    stem: String,
+    file: Option<std::fs::File>,
+    reader: agents::Reader,
+}
+
+impl Hearing {
+    pub(crate) fn of(folder: &Path, agent: &Agent, call: &Call) -> Hearing {
+        let cli = agents::Cli::named(&agent.cli).expect("it could be started");
+        let stem = call.stem();
+        // The agent knows the folder, and may have put a pipe or a device in its place.
+        let file = files::open(&folder.join(format!("{stem}.out"))).ok();
+        Hearing { stem, file, reader: agents::Reader::new(cli) }
+    }
+
+    /// Reads on to where the output ends at the moment.
+    pub(crate) fn read_on(&mut self) {
+        let Some(file) = &mut self.file else { return };
+        let mut chunk = vec![0; 64 << 10];
+        // An output that cannot be read any further ends there.
+        while let Ok(count @ 1..) = file.read(&mut chunk) {
+            self.reader.bytes(&chunk[..count]);
+        }
+    }
+}
+
+/// Reads the whole output of a call; what was heard of it before is not read again.
+pub(crate) fn read(
+    folder: &Path,
+    agent: &Agent,
+    call: &Call,
+    code: Option<i32>,
+    heard: Option<Hearing>,
+) -> agents::Said {
+    let cli = agents::Cli::named(&agent.cli).expect("it could be started");
+    let heard = heard.filter(|it| it.stem == call.stem());
+    let mut hearing = heard.unwrap_or_else(|| Hearing::of(folder, agent, call));
+    hearing.read_on();
+    let reader = hearing.reader;
+    let complaints = tail(&folder.join(format!("{}.err", call.stem())), COMPLAINTS_MOST);
+    let rollout = match cli {
+        agents::Cli::Codex => codex_rollout::read(codex_home(agent).as_deref(), reader.session()),
+        agents::Cli::Claude | agents::Cli::Gemini | agents::Cli::Opencode | agents::Cli::Command => {
+            String::new()
+        }
+    };
+    let zone = agents::zone(agent, &jiff::tz::TimeZone::system());
+    reader.finish(&agents::End {
+        exit: code,
+        complaints: &complaints.unwrap_or_default(),
+        rollout: &rollout,
+        now: now(),
+        zone: &zone,
+    })
+}
+
+/// Where Codex keeps its records: as the agent's process sees it.
+fn codex_home(agent: &Agent) -> Option<PathBuf> {
+    let set = |name: &str| {
+        let own = agent.env.get(name).map(PathBuf::from);
+        own.or_else(|| std::env::var_os(name).map(PathBuf::from))
+    };
+    set("CODEX_HOME").or_else(|| set("HOME").map(|it| it.join(".codex")))
+}
+
+/// Reads the report of a call: from its last message, or from where its protocol has it.
+pub(crate) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, message: &str) -> Report {
+    let phase = &run.workflow.phases[call.phase];
+    let promise = run.state.opening.promise.as_deref().unwrap_or_default();
+    let expected = Expected { phase: &phase.name, promise };
+    match &phase.report {
+        Protocol::Json => {
+            let written = files::text(&result_file(folder, call));
+            report::read(&phase.report, expected, written.as_deref().unwrap_or(message))
+        }
+        Protocol::Frontmatter(pattern) => match newest(place, pattern) {
+            Some(text) => report::read(&phase.report, expected, &text),
+            None => Report { notes: vec![format!("no file matches {pattern}")], ..Report::default() },
+        },
+        Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
+            report::read(&phase.report, expected, message)
+        }
+    }
+}
+
+/// Where an agent may write its report instead of saying it.
+pub(crate) fn result_file(folder: &Path, call: &Call) -> PathBuf {
+    folder.join(format!("{}.result.json", call.stem()))
+}
+
+/// Returns the content of the newest file below `place` that matches.
+fn newest(place: &Path, pattern: &str) -> Option<String> {
+    let pattern = globset::Glob::new(pattern).ok()?.compile_matcher();
+    let mut found: Option<(std::time::SystemTime, PathBuf)> = None;
+    let mut folders = vec![place.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).ok()?.flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && entry.file_name() != ".git" {
+                folders.push(entry.path());
+            }
+            let path = entry.path();
+            let matches = path.strip_prefix(place).is_ok_and(|it| pattern.is_match(it));
+            let modified = entry.metadata().and_then(|it| it.modified());
+            if let (true, true, Ok(modified)) = (kind.is_file(), matches, modified)
+                && found.as_ref().is_none_or(|(newest, _)| *newest < modified)
+            {
+                found = Some((modified, path));
+            }
+        }
+    }
+    files::text(&found?.1).ok()
+}

@@ -1,0 +1,10 @@
+//! The real `World`: joins the supervisor, the working tree, measuring and delivery. It decides
+//! nothing; whatever goes wrong with an agent, a check or git becomes an event.
+
+pub(crate) mod calls;
+mod codex_rollout;
+mod final_message;
+pub(crate) mod live_output;
+pub(crate) mod real;
+pub(crate) mod trim_logs;
+pub(crate) mod wait;

@@ -1,0 +1,140 @@
+//! Waiting without polling: for an answer, a command from another process, a signal, or a moment,
+//! whichever comes first.
+
+use loop_base::time::Timestamp;
+use loop_core::agents::Warning;
+use loop_core::engine::Command;
+use loop_store::{Hold, Home, Plan, Wake};
+use loop_supervise::proc_stat::Stat;
+use loop_supervise::signals;
+pub(crate) use loop_supervise::signals::Signals;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A clock may be set and a machine may sleep while we wait, so no wait trusts one sleep for longer.
+const LONGEST_NAP: Duration = Duration::from_secs(30);
+
+pub(crate) struct Ears {
+    home: Rc<Home>,
+    run: String,
+    wake: Wake,
+    pub(crate) signals: Signals,
+    /// Whether a signal pauses the run, as a person's would.
+    pub(crate) pauses: bool,
+}
+
+/// What a wait ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// The descriptor that was waited for is ready.
+    Answer,
+    /// Somebody left a command.
+    Command,
+    /// Somebody wants the call to end; a repeated wish is an impatient one.
+    Now { impatient: bool },
+    /// Nothing yet; the moment may have come.
+    Nothing,
+}
+
+impl Ears {
+    /// Signals are listened to before the run is taken, by whoever calls this; a wish that comes in
+    /// between is heard here.
+    pub(crate) fn new(home: Rc<Home>, run: &str, signals: Signals) -> anyhow::Result<Ears> {
+        let wake = Wake::listen(&home.folder(run))?;
+        Ok(Ears { home, run: run.to_owned(), wake, signals, pauses: true })
+    }
+
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Waits until something happens, at most for a nap.
+    pub(crate) fn listen(&mut self, answer: Option<BorrowedFd<'_>>, nap: Duration) -> anyhow::Result<Heard> {
+        let answered = self.wait(answer, nap.min(LONGEST_NAP))?;
+        if let Some(signal) = self.signals.take() {
+            let impatient = 1 < self.signals.count;
+            if !impatient && self.pauses {
+                self.leave_pause(signals::reason(signal))?;
+            }
+            return Ok(Heard::Now { impatient });
+        }
+        let bytes = self.wake.drain();
+        if bytes.contains(&loop_store::NOW) {
+            return Ok(Heard::Now { impatient: false });
+        }
+        if !bytes.is_empty() {
+            return Ok(Heard::Command);
+        }
+        Ok(if answered { Heard::Answer } else { Heard::Nothing })
+    }
+
+    fn wait(&self, answer: Option<BorrowedFd<'_>>, nap: Duration) -> anyhow::Result<bool> {
+        let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN), PollFd::new(&self.signals, PollFlags::IN)];
+        if let Some(answer) = answer {
+            fds.push(PollFd::from_borrowed_fd(answer, PollFlags::IN));
+        }
+        let timeout = Timespec::try_from(nap)?;
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(fds.get(2).is_some_and(|it| !it.revents().is_empty())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Tells all runs that use this account that its provider serves nobody before then.
+    pub(crate) fn hold(&self, account: &str, until: Timestamp, reason: &str) {
+        let hold =
+            Hold { account: account.to_owned(), until: until.0, reason: reason.to_owned(), at: now().0 };
+        // The run that found out waits all the same; the others find out for themselves.
+        let _is_told = self.home.put_hold(&hold);
+    }
+
+    /// Notes how much of an account's plan is used up.
+    pub(crate) fn warn(&self, account: &str, warned: &Warning) {
+        let plan = Plan {
+            account: account.to_owned(),
+            warning: warned.text.clone(),
+            until: warned.until.map(|it| it.0),
+            at: now().0,
+        };
+        // It is for people only; the run itself says it too.
+        let _is_noted = self.home.put_plan(&plan);
+    }
+
+    /// A signal is a command like any other: written down first, then obeyed.
+    fn leave_pause(&self, reason: &str) -> anyhow::Result<()> {
+        let command = Command::Pause { reason: reason.to_owned() };
+        let body = serde_json::to_string(&command)?;
+        self.home.command(&self.run, now().0, &body)?;
+        Ok(())
+    }
+}
+
+/// Returns the run whose agent call this process belongs to: by its own environment, or, where that
+/// was cleared, by a shim or a marked process above it. An agent's words are not a person's.
+pub(crate) fn call_around_us() -> Option<String> {
+    std::env::var("LOOP_RUN").ok().or_else(|| {
+        let mut pid = rustix::process::getppid()?.as_raw_nonzero().get();
+        loop {
+            let parent = Stat::read(pid).ok()??.parent;
+            let listed = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            let (words, marks) = (listed("cmdline"), listed("environ"));
+            let marked = marks.split(|it| *it == 0).find_map(|it| it.strip_prefix(b"LOOP_RUN="));
+            let shim = words.split(|it| *it == 0).nth(1) == Some(b"__shim");
+            if let Some(run) = marked {
+                return Some(String::from_utf8_lossy(run).into_owned());
+            }
+            if shim {
+                return Some("that a shim serves".to_owned());
+            }
+            pid = parent;
+        }
+    })
+}
+
+/// Reads the clock.
+pub(crate) fn now() -> Timestamp {
+    Timestamp(jiff::Timestamp::now().as_millisecond())
+}
