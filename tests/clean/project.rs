@@ -161,6 +161,14 @@ impl Proof<'_> {
         self.step("clean", tree, check)
     }
 
+    /// Every step, and what they add up to.
+    pub(crate) fn prove(&self, tree: &str, check: &str) -> Value {
+        self.command("clean", tree, check);
+        let mut command = self.project.executor();
+        command.arg("prove").arg(&self.project.home).arg(self.project.beside("request.json"));
+        serde_json::from_str(&text(command.output().expect("loop"))).expect("a proof")
+    }
+
     pub(crate) fn step(&self, step: &str, tree: &str, check: &str) -> Answer {
         let output = self.command(step, tree, check).output().expect("loop");
         Answer(serde_json::from_str(&text(output)).expect("a result"))

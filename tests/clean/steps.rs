@@ -121,3 +121,19 @@ fn a_link_in_place_of_a_folder_of_tests_leads_nowhere() {
     assert_eq!(outcome(&overlay, "test_one"), "passed", "{}", overlay.shown());
     assert_eq!(fs::read_to_string(outside.join("test_lib.py")).expect("there"), "precious");
 }
+
+#[test]
+fn what_the_steps_add_up_to() {
+    let project = broken();
+    let proof = project.open();
+    project.write_all(&[("lib.py", FIXED)]);
+    let fixed = proof.prove(&project.commit(), CHECK);
+    assert_eq!(fixed["level"], "red-to-green", "{fixed:#}");
+    assert_eq!(fixed["findings"], json!([]), "{fixed:#}");
+    project.write_all(&[
+        ("lib.py", BROKEN),
+        ("test_lib.py", &TEST.replace("self.assertEqual(lib.one(), 1)", "pass")),
+    ]);
+    let cheated = proof.prove(&project.commit(), CHECK);
+    assert_eq!(cheated["findings"][0]["file"], "test_lib.py", "{cheated:#}");
+}

@@ -8,8 +8,8 @@
 //! A folder that changed is not borrowed. That says nothing about why: an honest new dependency looks
 //! like a planted one, so it takes `prepare`, or a person.
 
-use crate::tree::git::{Git, GitError, bytes_to_path};
 use super::files::{self, Budget};
+use crate::tree::git::{Git, GitError, bytes_to_path};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;

@@ -9,9 +9,9 @@
 //! pushed are there. A shallow repository stays shallow. What a partial clone lacks is named, or
 //! fetched by the user's own git. Files kept by LFS are filled from the local LFS store.
 
-use crate::tree::git_dir;
-use crate::tree::git::{Git, GitError, bytes_to_path, is_object_id, single_line};
 use super::files;
+use crate::tree::git::{Git, GitError, bytes_to_path, is_object_id, single_line};
+use crate::tree::git_dir;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;

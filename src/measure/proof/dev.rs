@@ -1,10 +1,11 @@
 //! The executor by itself, for trying it and for tests from outside: the words `__proof open HOME
-//! PLACE [MAIN]` print the name of the opening's conditions, and `__proof step HOME REQUEST STEP` takes
-//! a step in a prover and prints its result as JSON. Only builds for development have it.
+//! PLACE [MAIN]` print the name of the opening's conditions, `__proof step HOME REQUEST STEP` takes a
+//! step in a prover and prints its result as JSON, and `__proof prove HOME REQUEST` takes all of them
+//! and prints what they add up to. Only builds for development have it.
 
 use super::folders::prune;
 use super::opening::Opening;
-use super::pure::Step;
+use super::pure::{self, Step};
 use super::request::{ProofError, Request};
 use super::steps::Prover;
 use crate::tree::git::Git;
@@ -44,7 +45,19 @@ fn run(words: &[OsString]) -> Result<String, ProofError> {
             let result = Prover::new(home, request)?.step_apart(step)?;
             Ok(serde_json::to_string_pretty(&result).map_err(io::Error::from)?)
         }
+        [verb, home, request] if verb == Path::new("prove") => {
+            let request: Request = serde_json::from_slice(&fs::read(request)?).map_err(io::Error::from)?;
+            let prover = Prover::new(home, request)?;
+            for step in Step::ALL {
+                prover.step_apart(step)?;
+            }
+            let proof = pure::conclude(&prover.evidence()?);
+            Ok(serde_json::to_string_pretty(&proof).map_err(io::Error::from)?)
+        }
         [verb, home] if verb == Path::new("prune") => Ok(prune(home)?.to_string()),
-        _ => Err(io::Error::other("open HOME PLACE [MAIN] | step HOME REQUEST STEP | prune HOME").into()),
+        _ => Err(io::Error::other(
+            "open HOME PLACE [MAIN] | step HOME REQUEST STEP | prove HOME REQUEST | prune HOME",
+        )
+        .into()),
     }
 }

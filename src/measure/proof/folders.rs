@@ -3,10 +3,10 @@
 //! the steps after it; and `results`. One process at a time works in the folder of a project, under a
 //! kernel lock; what a killed one left is ended and removed by the next.
 
-use loop_supervise::shim_resources;
+use super::files;
 use loop_supervise::find_by_mark::hunt;
 use loop_supervise::identity::Identity;
-use super::files;
+use loop_supervise::shim_resources;
 use rustix::fs::{FlockOperation, flock, statvfs};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File};

@@ -35,6 +35,8 @@ mod steps;
 
 mod prover;
 
+mod evidence;
+
 #[cfg(debug_assertions)]
 pub(crate) mod dev;
 

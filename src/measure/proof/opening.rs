@@ -3,10 +3,10 @@
 //! the settings by which git writes files. It is kept below the home under the hash of its contents,
 //! so runs that were opened under the same conditions share it.
 
-use crate::tree::git::{Git, GitError};
 use super::borrow;
 use super::files;
 use super::folders::Folders;
+use crate::tree::git::{Git, GitError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};

@@ -3,11 +3,11 @@
 //! is carried out, the checkout's HEAD and index are made to agree with its files, so that a check
 //! that asks git sees a clean tree.
 
-use crate::tree::git::{Git, GitError, is_object_id, single_line};
 use super::checkout::{commit_tree, entries, zero_separated};
 use super::files;
 use super::pure::{Action, Change, Class, Mixed, OverlayPlan, Rules, Side};
 use super::request::{ProofError, Request};
+use crate::tree::git::{Git, GitError, is_object_id, single_line};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;

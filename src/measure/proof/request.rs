@@ -1,9 +1,9 @@
 //! What a proof is asked and what a step of it answers: plain data, written to disk as JSON.
 
-use crate::tree::git::GitError;
 use super::borrow::Lent;
 use super::files;
 use super::pure::{CanaryOutcome, NotJudged, NotRun, Step, StepOutcome, StepRun};
+use crate::tree::git::GitError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -3,15 +3,15 @@
 //! nothing that it started is alive. The checkout is seen at the path of the original tree where the
 //! kernel grants a mount namespace.
 
-use loop_supervise::contain;
-use loop_supervise::keeper::Keeper;
-use loop_supervise::protocol::{Bounds, Ending, How, Kind, Order};
 use super::checkout::Checkout;
 use super::environment::Environment;
 use super::folders::Work;
-use loop_supervise::mount::{Bind, Mounts};
 use super::pure::{Exit, IdFile, Results, id_environment, id_files, read_results};
 use super::request::{ProofCheck, ProofError};
+use loop_supervise::contain;
+use loop_supervise::keeper::Keeper;
+use loop_supervise::mount::{Bind, Mounts};
+use loop_supervise::protocol::{Bounds, Ending, How, Kind, Order};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::OsString;
 use std::fs;

@@ -3,9 +3,6 @@
 //! and a mark; the next one ends and removes them first. A result is kept under its key and never
 //! computed twice.
 
-use loop_supervise::contain;
-use crate::tree::git::Git;
-use loop_supervise::identity::Identity;
 use super::borrow::{self, Borrowing};
 use super::cache::Cache;
 use super::checkout::{self, Source};
@@ -22,6 +19,9 @@ use super::request::{ProofError, Request, StepResult};
 use super::session::{Ran, Session};
 use super::site::Site;
 use super::touched::Manifest;
+use crate::tree::git::Git;
+use loop_supervise::contain;
+use loop_supervise::identity::Identity;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) struct Prover {
     pub(super) home: PathBuf,
     pub(super) request: Request,
     pub(super) folders: Folders,
-    repository: Git,
+    pub(super) repository: Git,
     borrow_from: Git,
     opening: Opening,
 }

@@ -5,11 +5,11 @@
 //! text, because tools rewrite lock files with the same text. Files that are not part of the tree
 //! come and go as they like.
 
-use crate::tree::git::{Git, GitError};
 use super::checkout::entries;
 use super::files;
 use super::overlay::Trees;
 use super::pure::Class;
+use crate::tree::git::{Git, GitError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
