@@ -12,6 +12,8 @@ pub mod engine;
 
 pub mod bounds;
 
+pub mod proof;
+
 pub mod documents;
 
 pub mod event_line;
