@@ -8,7 +8,7 @@ use super::{Context, Trouble, status};
 use crate::world::wait::call_around_us;
 use clap::Args;
 use loop_base::text::sanitise;
-use loop_core::engine::{Answer, Command, QuestionKind, acceptable, choices};
+use loop_core::engine::{Answer, Choice, Command, QuestionKind, acceptable, choices};
 use loop_store::{Home, Row};
 use std::rc::Rc;
 
@@ -85,7 +85,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             format!("one of: {}", choices(question).join(", ")),
         ));
     };
-    send(context, &home, &row, answer(id, choice, &text.join(" "), flags.by.as_deref()))
+    send(context, &home, &row, answer(id, choice.clone().into(), &text.join(" "), flags.by.as_deref()))
 }
 
 /// Every question that is open in this project.
@@ -106,15 +106,15 @@ fn list(context: &Context, home: &Home) -> anyhow::Result<u8> {
 }
 
 pub(super) fn approve(context: &Context, flags: &GateFlags) -> anyhow::Result<u8> {
-    at_gate(context, flags.gate.iter().cloned().collect(), "approve", flags.by.as_deref())
+    at_gate(context, flags.gate.iter().cloned().collect(), Choice::Approve, flags.by.as_deref())
 }
 
 pub(super) fn changes(context: &Context, flags: &ChangesFlags) -> anyhow::Result<u8> {
-    at_gate(context, flags.words.clone(), "changes", flags.by.as_deref())
+    at_gate(context, flags.words.clone(), Choice::Changes, flags.by.as_deref())
 }
 
 pub(super) fn reject(context: &Context, flags: &RejectFlags) -> anyhow::Result<u8> {
-    at_gate(context, flags.words.clone(), "reject", flags.by.as_deref())
+    at_gate(context, flags.words.clone(), Choice::Reject, flags.by.as_deref())
 }
 
 pub(super) fn guide(context: &Context, flags: &GuideFlags) -> anyhow::Result<u8> {
@@ -132,7 +132,12 @@ fn found(context: &Context) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
     Ok(context.find_to_change(&home)?.map(|row| (home, row)))
 }
 
-fn at_gate(context: &Context, mut words: Vec<String>, choice: &str, by: Option<&str>) -> anyhow::Result<u8> {
+fn at_gate(
+    context: &Context,
+    mut words: Vec<String>,
+    choice: Choice,
+    by: Option<&str>,
+) -> anyhow::Result<u8> {
     let Some((home, row)) = found(context)? else { return none() };
     let (workflow, state) = status::load(&home, &row)?;
     let open = match state.question().map(|it| (it.id, &it.kind)) {
@@ -151,7 +156,7 @@ fn at_gate(context: &Context, mut words: Vec<String>, choice: &str, by: Option<&
             return Err(Trouble::usage(text, format!("loop {choice} {}", open.1)));
         }
         words.remove(0);
-    } else if choice == "approve" && !words.is_empty() {
+    } else if choice == Choice::Approve && !words.is_empty() {
         let text = format!("no gate is called \"{}\"", words[0]);
         let known = workflow.gates.keys().map(String::as_str);
         return Err(Trouble::usage(text, format!("{}; loop approve {}", meant(&words[0], known), open.1)));
@@ -159,9 +164,9 @@ fn at_gate(context: &Context, mut words: Vec<String>, choice: &str, by: Option<&
     send(context, &home, &row, answer(open.0, choice, &words.join(" "), by))
 }
 
-fn answer(question: u32, choice: &str, text: &str, by: Option<&str>) -> Command {
+fn answer(question: u32, choice: Choice, text: &str, by: Option<&str>) -> Command {
     let by = by.map(str::to_owned).or_else(|| std::env::var("USER").ok()).unwrap_or_default();
-    Command::Answer(Answer { question, choice: choice.to_owned(), text: text.to_owned(), by })
+    Command::Answer(Answer { question, choice, text: text.to_owned(), by })
 }
 
 /// A person's word comes from outside every agent call.

@@ -173,7 +173,7 @@ fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, 
     }
     let answer = Answer {
         question: question.id,
-        choice: choice.to_owned(),
+        choice: choice.to_owned().into(),
         text: text.trim().to_owned(),
         by: std::env::var("USER").unwrap_or_default(),
     };
@@ -238,7 +238,7 @@ pub(super) fn about_dirt(
 #[cfg(test)]
 mod tests {
     use super::{meant, offer};
-    use loop_core::engine::{Command, Question, QuestionKind, State, Station, acceptable};
+    use loop_core::engine::{CheckpointKind, Command, Question, QuestionKind, State, Station, acceptable};
     use loop_core::workflow::resolve::{Layers, Overrides, resolve};
 
     fn question(kind: &QuestionKind, options: &[&str]) -> Question {
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn what_a_question_lists_stands_in_place_of_its_words() {
-        let kind = QuestionKind::Checkpoint("decision".to_owned());
+        let kind = QuestionKind::Checkpoint(CheckpointKind::Decision);
         assert_eq!(offer(&question(&kind, &["sqlite", "server"])).0, "sqlite, server");
     }
 
@@ -279,7 +279,12 @@ mod tests {
             (QuestionKind::Hourly, "wait, continue, abort", "c", "continue"),
             (QuestionKind::Gate("look".to_owned()), "approve, changes TEXT, reject", "APPROVE", "approve"),
             (QuestionKind::Blocked, "resume", " r ", "resume"),
-            (QuestionKind::Checkpoint("action".to_owned()), "done", "done with care", "done with care"),
+            (
+                QuestionKind::Checkpoint("action".to_owned().into()),
+                "done",
+                "done with care",
+                "done with care",
+            ),
             (QuestionKind::Check("tests".to_owned()), "COMMAND", "npm test -- -q", "command npm test -- -q"),
         ];
         for (kind, offered, line, answer) in kinds {

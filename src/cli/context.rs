@@ -183,7 +183,7 @@ impl Context {
 const RUNS_LOOKED_AT: usize = 200;
 
 pub(super) fn is_unfinished(row: &Row) -> bool {
-    !matches!(row.status.as_str(), "completed" | "cancelled")
+    !row.status.is_closed()
 }
 
 pub(super) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {

@@ -8,8 +8,10 @@ use super::{open, report};
 use crate::drive::drive;
 use crate::world::real::{Host, Leash};
 use crate::world::wait::{Ears, Heard, Signals, now};
-use loop_core::engine::{Answer, Command, Event, Opening, Question, QuestionKind, Rest, Status, acceptable};
-use loop_core::workflow::model::PhaseId;
+use loop_core::engine::{
+    Answer, Choice, Command, Event, Opening, Question, QuestionKind, Rest, Status, acceptable,
+};
+use loop_core::workflow::model::{PhaseId, Ship};
 use loop_store::mirror::Mirror;
 use loop_store::run::Run;
 use loop_store::{Home, Row, TreeLock};
@@ -126,7 +128,7 @@ pub(super) fn take(context: &Context, home: &Rc<Home>, row: &Row, going: &Going)
         run.state.question().filter(|it| going.unblock && it.kind == QuestionKind::Blocked)
     {
         let by = std::env::var("USER").unwrap_or_default();
-        let answer = Answer { question: question.id, choice: "resume".to_owned(), text: String::new(), by };
+        let answer = Answer { question: question.id, choice: Choice::Resume, text: String::new(), by };
         run.record(now(), Event::Commanded(Command::Answer(answer)));
     }
     let ours = open::ours_of(&place, run);
@@ -195,7 +197,7 @@ pub(super) fn run(
     };
     voice.rest(&run.workflow, &run.state, exit);
     report::at_end(context, &home, &run, place);
-    let is_offered = run.workflow.finish.ship == "offer" && run.state.is_to_ship(&run.workflow);
+    let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {
         let id = run.id.clone();
         drop(run);

@@ -11,6 +11,7 @@ use crate::measure::item_list::unreadable;
 use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
+use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::which::executable;
 use std::path::Path;
@@ -122,7 +123,7 @@ fn fill_checks(workflow: &mut Workflow, project: &Path, input: &Input) {
 /// A rule that counts criteria holds for nothing where there are none.
 fn refuse_without_criteria(workflow: &Workflow, flags: &RunFlags, input: &Input) -> anyhow::Result<()> {
     let conditions = workflow.phases.iter().filter_map(|it| it.exit.as_ref());
-    let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == "criteria_count");
+    let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == FactName::CriteriaCount.name());
     if !counts || flags.criteria.is_some() || input::criteria(&input.text).total != 0 {
         return Ok(());
     }

@@ -182,7 +182,7 @@ fn run_of(context: &Context, home: &Home, session: &str) -> anyhow::Result<Optio
     let runs = runs_of_sessions(context, home)?;
     let own = runs.iter().find(|(_, has)| has.id == session);
     let free = |(row, has): &&(Row, Session)| {
-        has.id.is_empty() && [Status::Ready, Status::Running].iter().any(|it| it.word() == row.status)
+        has.id.is_empty() && matches!(row.status, Status::Ready | Status::Running)
     };
     Ok(own.or_else(|| runs.iter().find(free)).map(|(row, _)| row.clone()))
 }

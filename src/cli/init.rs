@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let by = if flags.hook { By::Session } else { By::Us };
     match open::open(context, &flags.run, by)? {
         Found::Said(code) => Ok(code),
-        Found::Before(_, row) if row.status == "completed" => {
+        Found::Before(_, row) if row.status == Status::Completed => {
             println!("run {} is already completed", &row.id[..8]);
             println!("next: loop init --fresh begins anew");
             Ok(0)

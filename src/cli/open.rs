@@ -217,7 +217,7 @@ fn before(
     if flags.fresh {
         return Ok(Before::Nothing);
     }
-    let row = same_run(home, project, workflow, input)?.filter(|it| it.status != "cancelled");
+    let row = same_run(home, project, workflow, input)?.filter(|it| it.status != Status::Cancelled);
     Ok(match row {
         Some(row) if home.snapshot(&row.id)?.is_some() => Before::Opened(row),
         Some(row) => Before::Begun(row),
@@ -238,7 +238,7 @@ fn create(
         project: &project.to_string_lossy(),
         workflow: &workflow.name,
         input: &input.name,
-        status: Status::Ready.word(),
+        status: Status::Ready,
         place: &place.to_string_lossy(),
         definition: &serde_json::to_string(workflow)?,
         at: now().0,
@@ -344,11 +344,14 @@ fn go_on(
     interactive: bool,
 ) -> anyhow::Result<u8> {
     let asking = asking(flags, interactive);
-    if row.status == "completed" {
+    if row.status == Status::Completed {
         return drive::completed_before(context, &home, row);
     }
     place::refuse_move(&home, row, flags.worktree)?;
-    if interactive && asking == Ask::Here && matches!(row.status.as_str(), "paused" | "stopped" | "running") {
+    if interactive
+        && asking == Ask::Here
+        && matches!(row.status, Status::Paused | Status::Stopped | Status::Running)
+    {
         match ask::resume(row)? {
             ask::Wanted::Resume => (),
             ask::Wanted::New => {

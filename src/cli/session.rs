@@ -9,7 +9,7 @@ use super::{Trouble, ask, choose, furnish, open};
 use crate::tree::git::{Git, single_line};
 use crate::world::wait::now;
 use loop_core::engine::{Event, Facts, Status};
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_store::mirror::prp_session::{folder, import, place};
 use loop_store::mirror::task_state;
 use loop_store::run::Run;
@@ -30,7 +30,7 @@ const FILES: [&str; 7] = [
 
 /// Settles where the mirror of a run is written, so that the run's own copy of the workflow says it.
 pub(super) fn settle_place(context: &Context, flags: &RunFlags, project: &Path, workflow: &mut Workflow) {
-    if workflow.mirror.off || workflow.mirror.format.as_deref() != Some("prp-session") {
+    if !workflow.mirror.writes(MirrorFormat::PrpSession) {
         return;
     }
     let variable = std::env::var_os("PRP_SESSION_DIR").filter(|it| !it.is_empty()).map(PathBuf::from);
@@ -58,12 +58,12 @@ fn left(home: Option<&Home>, project: &Path, workflow: &Workflow) -> anyhow::Res
         let found = import::read(&folder, workflow, now()).map_err(|it| invalid(&folder, &it))?;
         return Ok(found.map(|found| Left { folder, files: &FILES, found, most: None, promise: None }));
     }
-    if workflow.mirror.off || workflow.mirror.format.as_deref() != Some("task-state") {
+    if !workflow.mirror.writes(MirrorFormat::TaskState) {
         return Ok(None);
     }
     // The file has no id. Where this home has a run that writes it, it is that run's.
     let name = project.to_string_lossy();
-    let own = |home: &Home, statuses: &[&str], input: Option<&str>| {
+    let own = |home: &Home, statuses: &[Status], input: Option<&str>| {
         let own = Filter { project: Some(&name), workflow: Some(&workflow.name), ..Filter::default() };
         home.runs(&Filter { statuses, input, limit: Some(1), ..own }).map(|it| !it.is_empty())
     };
@@ -111,7 +111,7 @@ pub(super) fn take_over(
             project: &project.to_string_lossy(),
             workflow: &workflow.name,
             input: &input.name,
-            status: Status::Ready.word(),
+            status: Status::Ready,
             place: &git.work_tree().to_string_lossy(),
             definition: &serde_json::to_string(&workflow)?,
             at: now().0,
@@ -292,7 +292,15 @@ fn other(
 }
 
 /// Everything that is neither completed nor cancelled.
-const UNFINISHED: [&str; 7] = ["ready", "running", "waiting", "paused", "halted", "stopped", "capped"];
+const UNFINISHED: [Status; 7] = [
+    Status::Ready,
+    Status::Running,
+    Status::Waiting,
+    Status::Paused,
+    Status::Halted,
+    Status::Stopped,
+    Status::Capped,
+];
 
 /// A project with more unfinished runs than this has other troubles.
 const LOOKED_AT: usize = 50;
@@ -302,7 +310,7 @@ pub(super) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Work
     let kept = home.folder(id).join("before");
     let Some(folder) = folder(workflow) else {
         // A file that any run of ours may have written is kept all the same: it is small.
-        let is_ours = workflow.mirror.off || workflow.mirror.format.as_deref() != Some("task-state");
+        let is_ours = !workflow.mirror.writes(MirrorFormat::TaskState);
         return if is_ours { Ok(()) } else { keep(project, &[task_state::NAME], &kept) };
     };
     let text = loop_base::files::text(&folder.join("loop-state.json")).unwrap_or_default();

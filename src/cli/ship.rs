@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Err(Trouble::usage("no run in this project", "loop run FILE --preset tdd"));
     };
     let (workflow, state) = status::load(&home, &row)?;
-    if !matches!(workflow.finish.ship.as_str(), "offer" | "auto") {
+    if !workflow.finish.ship.is_allowed() {
         let text = format!("the workflow {} ships nothing", workflow.name);
         return Err(Trouble::usage(text, "[finish] ship = \"offer\" in .loop/workflow.toml allows it"));
     }
