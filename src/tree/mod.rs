@@ -3,7 +3,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod git;
-mod git_dir;
+pub(crate) mod git_dir;
 mod git_status;
 mod included_files;
 pub(crate) mod pinned;

@@ -22,6 +22,7 @@ pub mod hardening;
 pub mod identity;
 pub mod keeper;
 mod kill_ladder;
+pub mod mount;
 pub mod previous_call;
 pub mod proc_stat;
 pub mod program_version;
