@@ -212,7 +212,7 @@ pub(super) fn about_dirt(
         return Ok(());
     }
     let folder = looks.join(std::process::id().to_string());
-    let look = Tree::watch(git, &folder, Ours::read(ours)?)?.look();
+    let look = Tree::watch(git, &folder, Ours::read(ours)?)?.status();
     let _only_a_cache = std::fs::remove_dir_all(&folder);
     let look = look?;
     if look.clean {

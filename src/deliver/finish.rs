@@ -25,7 +25,7 @@ enum Delivered {
 
 impl Host<'_> {
     pub(crate) fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        self.forget_look();
+        self.forget_status();
         let (shipped, trouble) = match self.deliver(run)? {
             Delivered::Cut => return Ok(Performed::Begun),
             Delivered::Not(why) => (None, Some(format!("{why}; next: loop ship"))),

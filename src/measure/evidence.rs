@@ -8,7 +8,7 @@ use crate::measure::check_place::Room;
 use crate::measure::run_checks;
 use crate::tree::changes;
 use crate::tree::git::GitError;
-use crate::tree::working_tree::Look;
+use crate::tree::working_tree::TreeStatus;
 use crate::world::real::{Cut, Host};
 use loop_core::engine::{Baseline, Event, Evidence, Facts};
 use loop_core::workflow::model::Proof;
@@ -22,21 +22,21 @@ const LEFT_OUT_NAMED: usize = 10;
 impl Host<'_> {
     /// Every check that a phase uses, once, before the first call.
     pub(crate) fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        let look = match self.tree.look() {
-            Ok(look) => look,
+        let status = match self.tree.status() {
+            Ok(status) => status,
             Err(error) => anyhow::bail!("{error}"),
         };
         let used: BTreeSet<&String> = run.workflow.phases.iter().flat_map(|it| &it.checks).collect();
         let names: Vec<String> = used.into_iter().cloned().collect();
         let room = Room::in_place(&self.place);
-        let results = match run_checks::run_all(self, run, &names, &look, &room)? {
+        let results = match run_checks::run_all(self, run, &names, &status, &room)? {
             Ok(results) => results,
             Err(Cut) => return Ok(Performed::Begun),
         };
         // What the checks themselves leave behind belongs to the beginning.
-        let look = self.tree.look()?;
-        let facts = facts::gather(&self.tree, &look, run, self.input.as_deref())?;
-        self.look = Some(look);
+        let status = self.tree.status()?;
+        let facts = facts::gather(&self.tree, &status, run, self.input.as_deref())?;
+        self.status = Some(status);
         let ms = results.iter().map(|it| it.ms).sum();
         Ok(Performed::Done(Event::Baselined(Baseline { results, facts, ms })))
     }
@@ -49,21 +49,21 @@ impl Host<'_> {
     ) -> anyhow::Result<Performed> {
         let mut notes = Vec::new();
         let mut ms = 0;
-        let (look, results, unstable) = loop {
-            let look = self.tree.look()?;
+        let (status, results, unstable) = loop {
+            let status = self.tree.status()?;
             let room = match run.workflow.phases[run.state.phase].proof {
                 Proof::Clean if !names.is_empty() => {
-                    Room::fresh(&self.tree, &look, &self.run_id, &self.folder)?
+                    Room::fresh(&self.tree, &status, &self.run_id, &self.folder)?
                 }
                 Proof::Clean | Proof::Tree => Room::in_place(&self.place),
             };
-            let results = match run_checks::run_all(self, run, names, &look, &room)? {
+            let results = match run_checks::run_all(self, run, names, &status, &room)? {
                 Ok(results) => results,
                 Err(Cut) => return Ok(Performed::Begun),
             };
             ms += results.iter().map(|it| it.ms).sum::<u64>();
-            let after = if names.is_empty() { look.clone() } else { self.tree.look()? };
-            let touched = self.touched_by_checks(&look, &after)?;
+            let after = if names.is_empty() { status.clone() } else { self.tree.status()? };
+            let touched = self.touched_by_checks(&status, &after)?;
             if touched.is_empty() {
                 break (after, results, Vec::new());
             }
@@ -75,19 +75,19 @@ impl Host<'_> {
             break (after, results, touched);
         };
         let evidence = Evidence { results, unstable, notes, ms, ..Evidence::default() };
-        Ok(Performed::Done(self.measured(run, look, evidence, deliverables)?))
+        Ok(Performed::Done(self.measured(run, status, evidence, deliverables)?))
     }
 
     /// Completes what was measured with what the tree and the input say.
     pub(crate) fn measured(
         &mut self,
         run: &Run,
-        look: Look,
+        status: TreeStatus,
         mut evidence: Evidence,
         deliverables: &[String],
     ) -> Result<Event, GitError> {
-        evidence.facts = facts::gather(&self.tree, &look, run, self.input.as_deref())?;
-        self.look = Some(look);
+        evidence.facts = facts::gather(&self.tree, &status, run, self.input.as_deref())?;
+        self.status = Some(status);
         self.note_left_out(&mut evidence.notes);
         evidence.missing = self.missing(deliverables, &evidence.facts);
         evidence.notes.extend(facts::notes_on_input(run, self.input.as_deref()));
@@ -96,13 +96,13 @@ impl Host<'_> {
 
     /// Says once what no snapshot holds, so that nobody relies on it.
     fn note_left_out(&mut self, notes: &mut Vec<String>) {
-        let Some(look) = &self.look else { return };
-        if look.left_out == self.left_out_told {
+        let Some(status) = &self.status else { return };
+        if status.left_out == self.left_out_told {
             return;
         }
-        self.left_out_told.clone_from(&look.left_out);
-        let named = look.left_out.iter().take(LEFT_OUT_NAMED).cloned().collect::<Vec<_>>().join(", ");
-        let more = look.left_out.len().saturating_sub(LEFT_OUT_NAMED);
+        self.left_out_told.clone_from(&status.left_out);
+        let named = status.left_out.iter().take(LEFT_OUT_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = status.left_out.len().saturating_sub(LEFT_OUT_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         if !named.is_empty() {
             notes.push(format!("not kept in snapshots: {named}{more}"));
@@ -111,7 +111,7 @@ impl Host<'_> {
 
     /// Tracked files that differ after the checks. Files that git does not know may come and go:
     /// coverage data, caches that nobody ignored.
-    fn touched_by_checks(&self, before: &Look, after: &Look) -> Result<Vec<String>, GitError> {
+    fn touched_by_checks(&self, before: &TreeStatus, after: &TreeStatus) -> Result<Vec<String>, GitError> {
         let changes = changes::changes(&self.tree.pinned, &before.tree, &after.tree)?;
         if changes.is_empty() {
             return Ok(Vec::new());

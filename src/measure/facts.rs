@@ -4,7 +4,7 @@
 
 use crate::tree::changes::{self, Change};
 use crate::tree::git::GitError;
-use crate::tree::working_tree::{Look, Tree};
+use crate::tree::working_tree::{Tree, TreeStatus};
 use globset::GlobBuilder;
 use loop_base::value::Value;
 use loop_core::documents::input;
@@ -19,19 +19,24 @@ use std::path::Path;
 const FILES_NAMED: usize = 200;
 
 /// Returns the facts about what was looked at.
-pub(crate) fn gather(tree: &Tree, look: &Look, run: &Run, input: Option<&Path>) -> Result<Facts, GitError> {
+pub(crate) fn gather(
+    tree: &Tree,
+    status: &TreeStatus,
+    run: &Run,
+    input: Option<&Path>,
+) -> Result<Facts, GitError> {
     let state = &run.state;
-    let commit = look.commit.clone().unwrap_or_default();
+    let commit = status.commit.clone().unwrap_or_default();
     let mut values = BTreeMap::new();
     let base = state.baseline.as_ref().map(|it| it.facts.clone()).unwrap_or_default();
     let seen = &state.seen;
-    let since_start = changed(tree, &base.tree, look)?;
-    let since_last = changed(tree, &seen.tree, look)?;
+    let since_start = changed(tree, &base.tree, status)?;
+    let since_last = changed(tree, &seen.tree, status)?;
     let known = |commit: &str| (!commit.is_empty()).then(|| commit.to_owned());
     let commits = match state.baseline {
         // A branch that was rewound or replaced has no commits between; that is no error.
         Some(_) => {
-            changes::commits_between(&tree.pinned, known(&seen.commit).as_deref(), look.commit.as_deref())
+            changes::commits_between(&tree.pinned, known(&seen.commit).as_deref(), status.commit.as_deref())
                 .unwrap_or(0)
         }
         None => 0,
@@ -39,7 +44,7 @@ pub(crate) fn gather(tree: &Tree, look: &Look, run: &Run, input: Option<&Path>) 
     put(&mut values, "commits_made", i64::try_from(commits).unwrap_or(i64::MAX));
     put(&mut values, "files_changed", since_last.len());
     put(&mut values, "tree_changed", !since_last.is_empty());
-    put(&mut values, "tree_clean", look.clean);
+    put(&mut values, "tree_clean", status.clean);
     put(&mut values, "docs_generated", changes::documents(&since_start).len());
     put(&mut values, "has_adr", changes::has_decision_record(&since_start));
     put(&mut values, "new_plans", added(&since_last, "-PLAN.md"));
@@ -47,12 +52,12 @@ pub(crate) fn gather(tree: &Tree, look: &Look, run: &Run, input: Option<&Path>) 
     put(&mut values, "pr_merged", false);
     put(&mut values, "autonomous", run.workflow.mode.as_deref() == Some("autonomous"));
     for (name, fact) in &run.workflow.facts {
-        put(&mut values, name, holds(tree, fact, &base.tree, look, &since_start)?);
+        put(&mut values, name, holds(tree, fact, &base.tree, status, &since_start)?);
     }
     count_files(&run.workflow, &since_start, &mut values);
     values.extend(of_input(run, input));
     let names = since_start.iter().take(FILES_NAMED).map(|it| it.path.to_string_lossy().into_owned());
-    Ok(Facts { commit, tree: look.tree.clone(), files: names.collect(), values })
+    Ok(Facts { commit, tree: status.tree.clone(), files: names.collect(), values })
 }
 
 /// Returns what the input says: how many of its boxes are open, and whether its lock is broken.
@@ -92,11 +97,11 @@ fn put(values: &mut BTreeMap<String, Value>, name: &str, value: impl Into<Value>
     values.insert(name.to_owned(), value.into());
 }
 
-fn changed(tree: &Tree, from: &str, look: &Look) -> Result<Vec<Change>, GitError> {
+fn changed(tree: &Tree, from: &str, status: &TreeStatus) -> Result<Vec<Change>, GitError> {
     if from.is_empty() {
         return Ok(Vec::new());
     }
-    changes::changes(&tree.pinned, from, &look.tree)
+    changes::changes(&tree.pinned, from, &status.tree)
 }
 
 /// Files of this name that appeared in this iteration.
@@ -105,14 +110,20 @@ fn added(changes: &[Change], ending: &str) -> usize {
     added.filter(|it| it.path.to_string_lossy().ends_with(ending)).count()
 }
 
-fn holds(tree: &Tree, fact: &Fact, base: &str, look: &Look, changes: &[Change]) -> Result<bool, GitError> {
+fn holds(
+    tree: &Tree,
+    fact: &Fact,
+    base: &str,
+    status: &TreeStatus,
+    changes: &[Change],
+) -> Result<bool, GitError> {
     match fact {
         Fact::Path(globs) => {
             Ok(globs.iter().filter_map(|it| glob(it)).any(|it| changes::paths_match(changes, &it)))
         }
         Fact::Diff(_) if base.is_empty() => Ok(false),
         Fact::Diff(pattern) => match Regex::new(pattern) {
-            Ok(pattern) => changes::added_lines_match(&tree.pinned, base, &look.tree, &pattern),
+            Ok(pattern) => changes::added_lines_match(&tree.pinned, base, &status.tree, &pattern),
             Err(_) => Ok(false),
         },
     }

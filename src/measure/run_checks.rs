@@ -5,7 +5,7 @@
 use super::counts::Counts;
 use crate::measure::check_log;
 use crate::measure::check_place::Room;
-use crate::tree::working_tree::Look;
+use crate::tree::working_tree::TreeStatus;
 use crate::world::real::{Cut, Host, exit_words};
 use loop_base::time::length;
 use loop_core::engine::{CheckOutcome, CheckResult, Tests, known_red};
@@ -24,13 +24,13 @@ pub(crate) fn run_all(
     host: &mut Host,
     run: &Run,
     names: &[String],
-    look: &Look,
+    status: &TreeStatus,
     room: &Room,
 ) -> anyhow::Result<Result<Vec<CheckResult>, Cut>> {
     let mut results = Vec::new();
     for name in names {
         let Some(check) = run.workflow.checks.get(name) else { continue };
-        match run_one(host, run, name, check, look, room)? {
+        match run_one(host, run, name, check, status, room)? {
             Ok(result) => results.push(result),
             Err(cut) => return Ok(Err(cut)),
         }
@@ -43,7 +43,7 @@ fn run_one(
     run: &Run,
     name: &str,
     check: &Check,
-    look: &Look,
+    status: &TreeStatus,
     room: &Room,
 ) -> anyhow::Result<Result<CheckResult, Cut>> {
     let Some(command) = check.run.as_ref().or(run.state.commands.get(name)) else {
@@ -87,8 +87,8 @@ fn run_one(
             counts: tests,
             metrics: counts.map(|it| it.metrics).unwrap_or_default(),
             command: hash(command),
-            commit: look.commit.clone().unwrap_or_default(),
-            tree: look.tree.clone(),
+            commit: status.commit.clone().unwrap_or_default(),
+            tree: status.tree.clone(),
             log: log_name,
             log_hash: log.as_ref().map(|it| it.hash.clone()).unwrap_or_default(),
             excerpt: if failed { log.map(|it| it.excerpt).unwrap_or_default() } else { String::new() },

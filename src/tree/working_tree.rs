@@ -56,7 +56,7 @@ impl Ours {
 
 /// What was seen.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub(crate) struct Look {
+pub(crate) struct TreeStatus {
     /// The commit of HEAD; none on a branch without commits.
     pub(crate) commit: Option<String>,
     /// The branch, where HEAD is on one.
@@ -82,7 +82,7 @@ pub(crate) struct Tree {
     tree: Option<String>,
     staged: Option<(StagedKey, Vec<PathBuf>)>,
     /// The last look, and how the files stood when it began.
-    last: Option<(Still, Look)>,
+    last: Option<(Still, TreeStatus)>,
 }
 
 /// What the user's index stands on: while these are the same, so is what is staged.
@@ -99,8 +99,8 @@ impl Tree {
     pub(crate) fn open(pinned: Pinned, ours: Ours) -> Result<Tree, GitError> {
         let mut tree = Tree { pinned, ours, pointed_at: None, tree: None, staged: None, last: None };
         if let Some(page) = status_cache::read(&tree.pinned, &tree.ours.patterns) {
-            (tree.tree, tree.staged) = (Some(page.look.tree.clone()), page.staged);
-            tree.last = page.still.map(|it| (it, page.look));
+            (tree.tree, tree.staged) = (Some(page.status.tree.clone()), page.staged);
+            tree.last = page.still.map(|it| (it, page.status));
             return Ok(tree);
         }
         if !tree.pinned.index().exists() {
@@ -113,32 +113,37 @@ impl Tree {
     }
 
     /// Looks.
-    pub(crate) fn look(&mut self) -> Result<Look, GitError> {
+    pub(crate) fn status(&mut self) -> Result<TreeStatus, GitError> {
         let still = self.stand();
         let (commit, branch) = head(&self.pinned.repository)?;
-        if let Some(look) = self.same(still.as_ref(), &commit, &branch) {
-            return Ok(look);
+        if let Some(status) = self.same(still.as_ref(), &commit, &branch) {
+            return Ok(status);
         }
         self.last = None;
         status_cache::forget(&self.pinned);
-        let look = self.ask(commit, branch)?;
-        let page = Page { look, still, staged: self.staged.clone() };
+        let status = self.ask(commit, branch)?;
+        let page = Page { status, still, staged: self.staged.clone() };
         status_cache::write(&self.pinned, &self.ours.patterns, &page);
-        self.last = page.still.map(|it| (it, page.look.clone()));
-        Ok(page.look)
+        self.last = page.still.map(|it| (it, page.status.clone()));
+        Ok(page.status)
     }
 
     /// Returns the last look, if nothing can have changed since; git is not started.
-    pub(crate) fn unchanged(&self) -> Option<Look> {
+    pub(crate) fn unchanged(&self) -> Option<TreeStatus> {
         let still = self.stand();
         let (commit, branch) = head(&self.pinned.repository).ok()?;
         self.same(still.as_ref(), &commit, &branch)
     }
 
-    fn same(&self, now: Option<&Still>, commit: &Option<String>, branch: &Option<String>) -> Option<Look> {
-        let (then, look) = self.last.as_ref()?;
-        let stays = (&look.commit, &look.branch) == (commit, branch) && then.lasts_until(now?);
-        stays.then(|| look.clone())
+    fn same(
+        &self,
+        now: Option<&Still>,
+        commit: &Option<String>,
+        branch: &Option<String>,
+    ) -> Option<TreeStatus> {
+        let (then, status) = self.last.as_ref()?;
+        let stays = (&status.commit, &status.branch) == (commit, branch) && then.lasts_until(now?);
+        stays.then(|| status.clone())
     }
 
     /// How everything stands that a look depends on, HEAD aside.
@@ -148,13 +153,13 @@ impl Tree {
         Still::read(self.pinned.repository.work_tree(), &beside, |path| self.ours.holds(path))
     }
 
-    fn ask(&mut self, commit: Option<String>, branch: Option<String>) -> Result<Look, GitError> {
+    fn ask(&mut self, commit: Option<String>, branch: Option<String>) -> Result<TreeStatus, GitError> {
         let head_moved = self.pointed_at.as_ref() != Some(&commit);
         if head_moved {
             self.pinned.point_at(commit.as_deref())?;
             self.pointed_at = Some(commit.clone());
         }
-        let state = read_status(&self.status()?);
+        let state = read_status(&self.run_status()?);
         let work_tree = self.pinned.repository.work_tree();
         let listed = state.untracked.iter().filter(|it| !self.ours.holds(it));
         let (untracked, mut left_out) = admit(listed.map(|it| (it.as_path(), find(work_tree, it))));
@@ -199,7 +204,7 @@ impl Tree {
         dirty.extend(staged);
         dirty.retain(|it| !self.ours.holds(it));
         left_out.sort();
-        Ok(Look {
+        Ok(TreeStatus {
             commit,
             branch,
             tree: self.write_tree()?,
@@ -210,7 +215,7 @@ impl Tree {
         })
     }
 
-    fn status(&mut self) -> Result<Vec<u8>, GitError> {
+    fn run_status(&mut self) -> Result<Vec<u8>, GitError> {
         let asked = [
             "status",
             "--porcelain=v2",

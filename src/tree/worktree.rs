@@ -175,8 +175,8 @@ fn fill(plan: &Worktree, run: &str, books: &Path) -> anyhow::Result<()> {
     let found = fs::read_dir(place)?.filter_map(Result::ok).any(|it| it.file_name() != ".git");
     if found {
         let mut tree = Tree::open(Pinned::open(&git, books)?, Ours::read::<&str>(&[])?)?;
-        let look = tree.look()?;
-        snapshot::take(&tree.pinned, &look, run)?;
+        let status = tree.status()?;
+        snapshot::take(&tree.pinned, &status, run)?;
     }
     let git = git.without_repository_drivers()?;
     git.run(["read-tree", "HEAD"])?;

@@ -6,7 +6,7 @@ use crate::drive::{Performed, World};
 use crate::measure::{item_list, run_checks};
 use crate::tree::git::{Git, GitError};
 use crate::tree::pinned::Pinned;
-use crate::tree::working_tree::{Look, Ours, Tree};
+use crate::tree::working_tree::{Ours, Tree, TreeStatus};
 use crate::tree::{snapshot, worktree};
 use crate::world::final_message::Hearing;
 use crate::world::trim_logs::Growth;
@@ -73,7 +73,7 @@ pub(crate) struct Host<'a> {
     pub(crate) tree: Tree,
     ours: Ours,
     /// The tree as it was last seen, while nothing that could change it has been started since.
-    pub(crate) look: Option<Look>,
+    pub(crate) status: Option<TreeStatus>,
     /// What the journal was told that snapshots do not hold.
     pub(crate) left_out_told: Vec<String>,
     /// The tree that the last snapshot of this process holds.
@@ -117,7 +117,7 @@ impl<'a> Host<'a> {
             hearing: None,
             tree,
             ours,
-            look: None,
+            status: None,
             left_out_told: Vec::new(),
             kept: None,
             growth: Growth::unknown(),
@@ -142,20 +142,20 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// Lets the next look be a fresh one, because something may have changed the tree.
-    pub(crate) fn forget_look(&mut self) {
-        self.look = None;
+    /// Lets the next status be asked for, because something may have changed the tree.
+    pub(crate) fn forget_status(&mut self) {
+        self.status = None;
     }
 
     /// Keeps the working tree as it is under a ref of the run, unless that holds it already.
     pub(crate) fn keep(&mut self) -> Result<(), GitError> {
-        let look = match self.look.take() {
-            Some(look) => look,
-            None => self.tree.look()?,
+        let status = match self.status.take() {
+            Some(status) => status,
+            None => self.tree.status()?,
         };
-        if self.kept.as_ref() != Some(&look.tree) {
-            snapshot::take(&self.tree.pinned, &look, &self.run_id)?;
-            self.kept = Some(look.tree);
+        if self.kept.as_ref() != Some(&status.tree) {
+            snapshot::take(&self.tree.pinned, &status, &self.run_id)?;
+            self.kept = Some(status.tree);
         }
         Ok(())
     }
@@ -279,7 +279,7 @@ impl<'a> Host<'a> {
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
-        self.look = None;
+        self.status = None;
         loop {
             let left = until.since(now());
             if left == 0 {
@@ -293,7 +293,7 @@ impl<'a> Host<'a> {
     }
 
     fn tell(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        self.look = None;
+        self.status = None;
         let Some(command) = &run.workflow.notify else {
             return Ok(Performed::Done(Event::Told { trouble: None }));
         };
@@ -355,8 +355,8 @@ impl World for Host<'_> {
     /// With no check to run, a tree that stands still has been measured already.
     fn knows(&mut self, effect: &Effect, run: &Run) -> Option<Event> {
         let Effect::Measure { checks, deliverables } = effect else { return None };
-        let look = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
-        self.measured(run, look, Evidence::default(), deliverables).ok()
+        let status = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
+        self.measured(run, status, Evidence::default(), deliverables).ok()
     }
 
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
