@@ -170,7 +170,7 @@ pub(super) fn run(
             (Rest::Waiting(question), Ask::Here) => {
                 let check = |command| acceptable(&run.workflow, &run.state, command);
                 let answer = voice.ask(question, &check, &mut |nap| {
-                    Ok(match host.ears.listen(Some(rustix::stdio::stdin()), nap)? {
+                    Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
                         Heard::Answer => Turn::Typed,
                         Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
                         Heard::Nothing => Turn::Nothing,
@@ -186,7 +186,7 @@ pub(super) fn run(
             _ => break,
         }
     }
-    let signal = host.ears.signals.last();
+    let signal = host.shim.ears.signals.last();
     drop(host);
     let status = Status::of(&run.state);
     let exit = match signal {
@@ -213,7 +213,7 @@ fn wait(host: &mut Host, question: &Question) -> anyhow::Result<()> {
         if left == 0 {
             return Ok(());
         }
-        match host.ears.listen(None, Duration::from_millis(left))? {
+        match host.shim.ears.listen(None, Duration::from_millis(left))? {
             Heard::Command | Heard::Now { .. } => return Ok(()),
             Heard::Answer | Heard::Nothing => (),
         }

@@ -48,7 +48,7 @@ impl Host<'_> {
         if !commits && !ships {
             return Ok(nothing);
         }
-        let home = self.ears.home();
+        let home = self.shim.ears.home();
         let Some(row) = home.run(&run.id)? else { return Ok(nothing) };
         let wanted = ship::Wanted { kind: None, request: true };
         let work = ship::Work::look(home, row, run.workflow.clone(), run.state.clone(), wanted)?;
@@ -59,7 +59,7 @@ impl Host<'_> {
             return Ok(nothing);
         }
         let preflight = work.preflight()?;
-        if let Heard::Now { .. } = self.ears.listen(None, Duration::ZERO)? {
+        if let Heard::Now { .. } = self.shim.ears.listen(None, Duration::ZERO)? {
             return Ok(Delivered::Cut);
         }
         let shipped = work.hand_in(&preflight);

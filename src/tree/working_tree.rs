@@ -19,6 +19,7 @@ use crate::tree::status_cache::{self, Page};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -54,6 +55,33 @@ impl Ours {
     }
 }
 
+/// Files that the workflow asks for by name: reports and deliverables. They count also where git
+/// ignores them, because many projects ignore the folder that such papers lie in.
+#[derive(Clone, Debug, Default)]
+struct Asked {
+    set: GlobSet,
+    /// The folders, or files, that hold everything which can match.
+    below: Vec<PathBuf>,
+}
+
+impl Asked {
+    /// Patterns that begin with a wildcard count for nothing here: what they mean could lie in any
+    /// dependency folder that is ignored, and finding it would take a walk through all of them.
+    fn read(patterns: &[String]) -> Asked {
+        let (mut set, mut below) = (GlobSetBuilder::new(), BTreeSet::new());
+        for pattern in patterns {
+            let is_plain = |it: &&str| !it.contains(['*', '?', '[', '{', '\\']) && *it != "..";
+            let start: PathBuf = pattern.split('/').take_while(is_plain).collect();
+            let is_below = !start.as_os_str().is_empty() && !start.is_absolute();
+            if let (true, Ok(glob)) = (is_below, globset::Glob::new(pattern)) {
+                set.add(glob);
+                below.insert(start);
+            }
+        }
+        set.build().map_or_else(|_| Asked::default(), |set| Asked { set, below: below.into_iter().collect() })
+    }
+}
+
 /// What was seen.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(crate) struct TreeStatus {
@@ -78,6 +106,7 @@ pub(crate) struct TreeStatus {
 pub(crate) struct Tree {
     pub(crate) pinned: Pinned,
     ours: Ours,
+    asked: Asked,
     pointed_at: Option<Option<String>>,
     tree: Option<String>,
     staged: Option<(StagedKey, Vec<PathBuf>)>,
@@ -97,7 +126,15 @@ impl Tree {
     /// Begins to watch a tree. The index is taken from the user's at first, so that files which are
     /// known to be unchanged need not be read. One that was watched before is known from its books.
     pub(crate) fn open(pinned: Pinned, ours: Ours) -> Result<Tree, GitError> {
-        let mut tree = Tree { pinned, ours, pointed_at: None, tree: None, staged: None, last: None };
+        let mut tree = Tree {
+            pinned,
+            ours,
+            asked: Asked::default(),
+            pointed_at: None,
+            tree: None,
+            staged: None,
+            last: None,
+        };
         if let Some(page) = status_cache::read(&tree.pinned, &tree.ours.patterns) {
             (tree.tree, tree.staged) = (Some(page.status.tree.clone()), page.staged);
             tree.last = page.still.map(|it| (it, page.status));
@@ -112,7 +149,15 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Looks.
+    /// Lets files that match count also where git ignores them.
+    pub(crate) fn ask_for(&mut self, patterns: &[String]) {
+        self.asked = Asked::read(patterns);
+        if !self.asked.below.is_empty() {
+            self.last = None;
+        }
+    }
+
+    /// Returns how the tree stands.
     pub(crate) fn status(&mut self) -> Result<TreeStatus, GitError> {
         let still = self.stand();
         let (commit, branch) = head(&self.pinned.repository)?;
@@ -178,11 +223,15 @@ impl Tree {
                 }
             }
         }
+        let asked = self.ignored_but_asked_for()?;
         update.put.extend(untracked);
+        let (papers, unkept) = admit(asked.iter().map(|it| (it.as_path(), find(work_tree, it))));
+        left_out.extend(unkept);
         let staged = self.staged(&commit)?;
+        update.put.extend(papers.into_iter().filter(|it| !state.added.contains(it)));
         if head_moved || update.touches_ignore_rules() {
             let ignored = self.ignored_among(&state.added)?;
-            update.drop_all(ignored.into_iter().filter(|it| !staged.contains(it)));
+            update.drop_all(ignored.into_iter().filter(|it| !staged.contains(it) && !asked.contains(it)));
         }
 
         let mut dirty: BTreeSet<PathBuf> = state.untracked;
@@ -201,6 +250,7 @@ impl Tree {
                 }
             }
         }
+        dirty.retain(|it| !asked.contains(it));
         dirty.extend(staged);
         dirty.retain(|it| !self.ours.holds(it));
         left_out.sort();
@@ -244,6 +294,28 @@ impl Tree {
         }
         let asked = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
         Ok(listed_paths(&self.pinned.view.run(asked)?).filter(|it| added.contains(it)).collect())
+    }
+
+    /// Files that git ignores, that no commit holds, and that the workflow asks for.
+    fn ignored_but_asked_for(&self) -> Result<BTreeSet<PathBuf>, GitError> {
+        if self.asked.below.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let options = ["ls-files", "--others", "--cached", "--ignored", "--exclude-standard", "-z", "--"];
+        let below = self.asked.below.iter().map(|it| it.as_os_str().to_owned());
+        let listing = self.pinned.view.run(options.map(OsString::from).into_iter().chain(below))?;
+        let mut found: BTreeSet<PathBuf> =
+            listed_paths(&listing).filter(|it| self.asked.set.is_match(it)).collect();
+        if let Some(commit) = self.pointed_at.as_ref().and_then(Option::as_ref).filter(|_| !found.is_empty())
+        {
+            let options = ["ls-tree", "-r", "--name-only", "-z", commit, "--"].map(OsString::from);
+            let paths = self.asked.below.iter().map(|it| it.as_os_str().to_owned());
+            for path in listed_paths(&self.pinned.view.run(options.into_iter().chain(paths))?) {
+                found.remove(&path);
+            }
+        }
+        found.retain(|it| !self.ours.holds(it));
+        Ok(found)
     }
 
     fn apply(&self, update: &Update) -> Result<(), GitError> {

@@ -6,5 +6,6 @@ mod codex_rollout;
 mod final_message;
 pub(crate) mod live_output;
 pub(crate) mod real;
+pub(crate) mod shim;
 pub(crate) mod trim_logs;
 pub(crate) mod wait;

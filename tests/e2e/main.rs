@@ -9,6 +9,7 @@ mod agents;
 mod asking;
 mod attach;
 mod bounded;
+mod call_diff;
 mod canaries;
 mod contract;
 mod control;
