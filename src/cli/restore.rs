@@ -4,7 +4,8 @@
 use super::log::nothing;
 use super::{Context, Trouble, status};
 use crate::tree::git::Git;
-use crate::tree::working_tree::{Ours, Tree};
+use crate::tree::path_patterns::Ours;
+use crate::tree::working_tree::Tree;
 use crate::tree::{snapshot, worktree};
 use clap::Args;
 use loop_base::text::{counted, sanitise};

@@ -4,7 +4,8 @@
 
 use crate::tree::git::GitError;
 use crate::tree::snapshot;
-use crate::tree::working_tree::{Tree, TreeStatus};
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
 use std::path::{Path, PathBuf};
 
 pub(crate) struct Room {

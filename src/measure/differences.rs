@@ -4,7 +4,8 @@
 
 use crate::tree::changes::{self, Change, Kind};
 use crate::tree::git::GitError;
-use crate::tree::working_tree::{Tree, TreeStatus};
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
 use globset::{GlobBuilder, GlobMatcher};
 use loop_core::engine::State;
 use std::path::Path;

@@ -5,7 +5,8 @@
 use super::differences::{Differences, glob, present};
 use crate::tree::changes::{self, Change, Kind};
 use crate::tree::git::GitError;
-use crate::tree::working_tree::{Tree, TreeStatus};
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
 use loop_base::value::Value;
 use loop_core::documents::input;
 use loop_core::engine::{Facts, Item, Station};

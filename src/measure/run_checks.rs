@@ -6,7 +6,7 @@ use super::child_environment::child_environment;
 use super::counts::Counts;
 use crate::measure::check_log;
 use crate::measure::check_place::Room;
-use crate::tree::working_tree::TreeStatus;
+use crate::tree::tree_status::TreeStatus;
 use loop_base::time::length;
 use loop_core::engine::{CheckOutcome, CheckResult, Tests, known_red};
 use loop_core::workflow::model::{Check, Millis};

@@ -1,7 +1,8 @@
 //! What lies between two trees: which files, how many commits, which added lines, and the facts that
 //! conditions ask for. The comparing is git's; everything that judges the result is pure.
 
-use super::git::{GitError, bytes_to_path, is_object_id, single_line};
+use super::git::GitError;
+use super::git_text::{bytes_to_path, is_object_id, single_line};
 use super::pinned::Pinned;
 use globset::GlobMatcher;
 use regex_lite::Regex;

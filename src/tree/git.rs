@@ -11,7 +11,8 @@
 //!
 //! It does not know what the commands mean, and it takes no decisions.
 
-use crate::tree::git_dir::places;
+use super::git_dir::places;
+use super::git_text::bytes_to_path;
 use loop_supervise::exchange::{Said, converse};
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Write};
@@ -341,28 +342,6 @@ thread_local! {
     pub(crate) static STARTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Says whether a text may become a part of a ref's name. Git allows far more; what we name
-/// ourselves needs no more than this, and nothing in it can be an option, a range or a path.
-pub(crate) fn valid_ref_part(text: &str) -> bool {
-    let allowed = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
-    (1..=64).contains(&text.len()) && !text.starts_with('-') && text.bytes().all(allowed)
-}
-
-/// Says whether a text is a full object id, of either kind that git knows.
-pub(crate) fn is_object_id(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it))
-}
-
-/// Reads the single line that a command printed.
-pub(crate) fn single_line(output: &[u8]) -> String {
-    String::from_utf8_lossy(output).trim_end().to_owned()
-}
-
-/// Turns bytes that git printed into a path.
-pub(crate) fn bytes_to_path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes.to_vec()))
-}
-
 fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     // A relative entry would be looked up in the agent's working tree.
@@ -417,33 +396,10 @@ fn readable(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::git_text::single_line;
     use super::super::sample::Sample;
     use super::*;
     use std::time::Instant;
-
-    #[test]
-    fn a_ref_part_is_strict() {
-        let long = "a".repeat(64);
-        for good in ["a", "0", "1f3e-9", "run-1", long.as_str()] {
-            assert!(valid_ref_part(good), "{good}");
-        }
-        let longer = "a".repeat(65);
-        for bad in [
-            "",
-            "-x",
-            "--upload-pack=x",
-            "A",
-            "a.b",
-            "a/b",
-            "..",
-            "main;touch x",
-            "a\n",
-            "ü",
-            longer.as_str(),
-        ] {
-            assert!(!valid_ref_part(bad), "{bad:?}");
-        }
-    }
 
     #[test]
     fn g19_only_the_top_of_a_working_tree_is_opened() {

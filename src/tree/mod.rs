@@ -5,12 +5,15 @@ pub(crate) mod changes;
 pub(crate) mod git;
 mod git_dir;
 mod git_status;
+pub(crate) mod git_text;
 mod included_files;
+pub(crate) mod path_patterns;
 pub(crate) mod pinned;
 #[cfg(test)]
 pub(crate) mod sample;
 pub(crate) mod snapshot;
 mod stat_fingerprint;
 mod status_cache;
+pub(crate) mod tree_status;
 pub(crate) mod working_tree;
 pub(crate) mod worktree;

@@ -9,10 +9,12 @@
 //! Numbers are given here, one above the highest there is: a number of the caller's might come twice
 //! after a crash, and the second snapshot would hide the first.
 
-use super::git::{Git, GitError, is_object_id, single_line, valid_ref_part};
+use super::git::{Git, GitError};
+use super::git_text::{is_object_id, single_line, valid_ref_part};
 use super::pinned::Pinned;
 use crate::tree::changes::{Change, Kind, changes};
-use crate::tree::working_tree::{Tree, TreeStatus};
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -307,7 +309,7 @@ mod tests {
         std::fs::write(place.join("only-there"), b"x").unwrap();
         let pinned = Pinned::open(&sample.git_at(&place), &sample.outside("run2/git")).unwrap();
         let mut tree =
-            Tree::open(pinned, crate::tree::working_tree::Ours::read::<&str>(&[]).unwrap()).unwrap();
+            Tree::open(pinned, crate::tree::path_patterns::Ours::read::<&str>(&[]).unwrap()).unwrap();
         let status = tree.status().unwrap();
         assert_eq!(status.dirty_paths, ["only-there"]);
         let taken = take(&tree.pinned, &status, "run-2").unwrap();

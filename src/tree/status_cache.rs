@@ -7,7 +7,7 @@
 
 use super::pinned::Pinned;
 use crate::tree::stat_fingerprint::Still;
-use crate::tree::working_tree::{StagedKey, TreeStatus};
+use crate::tree::tree_status::{StagedKey, TreeStatus};
 use loop_base::files;
 use serde::{Deserialize, Serialize};
 use std::fs;

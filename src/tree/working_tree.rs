@@ -10,14 +10,15 @@
 //!
 //! A submodule counts by its commit: asking for more would run git under the submodule's settings.
 
-use super::git::{Git, GitError, bytes_to_path, single_line};
-use super::pinned::{Pinned, head, listed_paths};
+use super::git::{Git, GitError};
+use super::git_text::{bytes_to_path, listed_paths, single_line};
+use super::path_patterns::{Asked, Ours};
+use super::pinned::{Pinned, head};
+use super::tree_status::{StagedKey, TreeStatus};
 use crate::tree::git_status::read_status;
 use crate::tree::included_files::{Found, admit, find, named};
 use crate::tree::stat_fingerprint::Still;
 use crate::tree::status_cache::{self, Page};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -27,79 +28,6 @@ use std::path::{Path, PathBuf};
 
 /// Messages name this many paths.
 const PATHS_NAMED: usize = 50;
-
-/// The paths that belong to the run rather than to the work.
-#[derive(Clone, Debug)]
-pub(crate) struct Ours {
-    patterns: Vec<String>,
-    set: GlobSet,
-}
-
-impl Ours {
-    /// Reads patterns relative to the top of the tree: a path, a glob, or with a slash at its end a
-    /// folder with everything below it.
-    pub(crate) fn read<S: AsRef<str>>(patterns: &[S]) -> Result<Ours, globset::Error> {
-        let mut set = GlobSetBuilder::new();
-        for pattern in patterns {
-            let pattern = pattern.as_ref();
-            let folder = pattern.strip_suffix('/').unwrap_or(pattern);
-            set.add(GlobBuilder::new(folder).literal_separator(true).build()?);
-            set.add(GlobBuilder::new(&format!("{folder}/**")).literal_separator(true).build()?);
-        }
-        let patterns = patterns.iter().map(|it| it.as_ref().to_owned()).collect();
-        Ok(Ours { patterns, set: set.build()? })
-    }
-
-    pub(crate) fn holds(&self, path: &Path) -> bool {
-        self.set.is_match(path)
-    }
-}
-
-/// Files that the workflow asks for by name: reports and deliverables. They count also where git
-/// ignores them, because many projects ignore the folder that such papers lie in.
-#[derive(Clone, Debug, Default)]
-struct Asked {
-    set: GlobSet,
-    /// The folders, or files, that hold everything which can match.
-    below: Vec<PathBuf>,
-}
-
-impl Asked {
-    /// Patterns that begin with a wildcard count for nothing here: what they mean could lie in any
-    /// dependency folder that is ignored, and finding it would take a walk through all of them.
-    fn read(patterns: &[String]) -> Asked {
-        let (mut set, mut below) = (GlobSetBuilder::new(), BTreeSet::new());
-        for pattern in patterns {
-            let is_plain = |it: &&str| !it.contains(['*', '?', '[', '{', '\\']) && *it != "..";
-            let start: PathBuf = pattern.split('/').take_while(is_plain).collect();
-            let is_below = !start.as_os_str().is_empty() && !start.is_absolute();
-            if let (true, Ok(glob)) = (is_below, globset::Glob::new(pattern)) {
-                set.add(glob);
-                below.insert(start);
-            }
-        }
-        set.build().map_or_else(|_| Asked::default(), |set| Asked { set, below: below.into_iter().collect() })
-    }
-}
-
-/// What was seen.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub(crate) struct TreeStatus {
-    /// The commit of HEAD; none on a branch without commits.
-    pub(crate) commit: Option<String>,
-    /// The branch, where HEAD is on one.
-    pub(crate) branch: Option<String>,
-    /// The git tree of everything tracked or untracked and not ignored, our own files aside.
-    pub(crate) tree: String,
-    /// Nothing is changed, staged or untracked, our own files aside.
-    pub(crate) clean: bool,
-    /// What makes it unclean: the first paths, for messages.
-    pub(crate) dirty_paths: Vec<String>,
-    /// How many such paths there are.
-    pub(crate) dirty_count: usize,
-    /// What is not part of `tree`, each with its reason.
-    pub(crate) left_out: Vec<String>,
-}
 
 /// A working tree under observation.
 #[derive(Debug)]
@@ -113,9 +41,6 @@ pub(crate) struct Tree {
     /// The last look, and how the files stood when it began.
     last: Option<(Still, TreeStatus)>,
 }
-
-/// What the user's index stands on: while these are the same, so is what is staged.
-pub(crate) type StagedKey = (Option<String>, Option<(u64, i64, i64, u64)>);
 
 impl Tree {
     /// Begins to watch the tree of this repository, with its books in `folder`.
@@ -135,7 +60,7 @@ impl Tree {
             staged: None,
             last: None,
         };
-        if let Some(page) = status_cache::read(&tree.pinned, &tree.ours.patterns) {
+        if let Some(page) = status_cache::read(&tree.pinned, tree.ours.patterns()) {
             (tree.tree, tree.staged) = (Some(page.status.tree.clone()), page.staged);
             tree.last = page.still.map(|it| (it, page.status));
             return Ok(tree);
@@ -152,7 +77,7 @@ impl Tree {
     /// Lets files that match count also where git ignores them.
     pub(crate) fn ask_for(&mut self, patterns: &[String]) {
         self.asked = Asked::read(patterns);
-        if !self.asked.below.is_empty() {
+        if !self.asked.is_empty() {
             self.last = None;
         }
     }
@@ -168,7 +93,7 @@ impl Tree {
         status_cache::forget(&self.pinned);
         let status = self.ask(commit, branch)?;
         let page = Page { status, still, staged: self.staged.clone() };
-        status_cache::write(&self.pinned, &self.ours.patterns, &page);
+        status_cache::write(&self.pinned, self.ours.patterns(), &page);
         self.last = page.still.map(|it| (it, page.status.clone()));
         Ok(page.status)
     }
@@ -298,18 +223,17 @@ impl Tree {
 
     /// Files that git ignores, that no commit holds, and that the workflow asks for.
     fn ignored_but_asked_for(&self) -> Result<BTreeSet<PathBuf>, GitError> {
-        if self.asked.below.is_empty() {
+        if self.asked.is_empty() {
             return Ok(BTreeSet::new());
         }
         let options = ["ls-files", "--others", "--cached", "--ignored", "--exclude-standard", "-z", "--"];
-        let below = self.asked.below.iter().map(|it| it.as_os_str().to_owned());
+        let below = self.asked.below().map(|it| it.as_os_str().to_owned());
         let listing = self.pinned.view.run(options.map(OsString::from).into_iter().chain(below))?;
-        let mut found: BTreeSet<PathBuf> =
-            listed_paths(&listing).filter(|it| self.asked.set.is_match(it)).collect();
+        let mut found: BTreeSet<PathBuf> = listed_paths(&listing).filter(|it| self.asked.holds(it)).collect();
         if let Some(commit) = self.pointed_at.as_ref().and_then(Option::as_ref).filter(|_| !found.is_empty())
         {
             let options = ["ls-tree", "-r", "--name-only", "-z", commit, "--"].map(OsString::from);
-            let paths = self.asked.below.iter().map(|it| it.as_os_str().to_owned());
+            let paths = self.asked.below().map(|it| it.as_os_str().to_owned());
             for path in listed_paths(&self.pinned.view.run(options.into_iter().chain(paths))?) {
                 found.remove(&path);
             }

@@ -4,6 +4,7 @@
 pub(crate) mod calls;
 mod codex_rollout;
 mod final_message;
+mod finish_run;
 pub(crate) mod live_output;
 pub(crate) mod real;
 pub(crate) mod shim;
