@@ -6,6 +6,7 @@ use super::typing::{Keys, Typed, Typing};
 use super::{Context, Trouble};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
+use crate::tree::tree_status::shown;
 use crate::tree::working_tree::Tree;
 use crate::world::wait::now;
 use loop_base::text::sanitise;
@@ -216,13 +217,10 @@ pub(super) fn about_dirt(
     let look = Tree::watch(git, &folder, Ours::read(ours)?)?.status();
     let _only_a_cache = std::fs::remove_dir_all(&folder);
     let look = look?;
-    if look.clean {
+    if look.is_clean() {
         return Ok(());
     }
-    let names: Vec<&str> = look.dirty_paths.iter().take(5).map(String::as_str).collect();
-    let more = look.dirty_count.saturating_sub(names.len());
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let text = format!("the tree has uncommitted changes: {}{more}", sanitise(&names.join(", ")));
+    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(&look.uncommitted, 5)));
     if context.is_interactive() {
         eprintln!("{text}");
         eprintln!("go: they are kept in a snapshot first, and not counted against the run");

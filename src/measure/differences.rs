@@ -2,13 +2,14 @@
 //! report files are all answered from here, so they cannot disagree, and the number of changed files
 //! decides nothing: whoever shows the list cuts it there.
 
+use super::uncommitted;
 use crate::tree::changes::{self, Change, Kind};
 use crate::tree::git::GitError;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
 use globset::{GlobBuilder, GlobMatcher};
 use loop_core::engine::State;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Every path that differs, for the two spans that are asked about.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct Differences {
     pub(crate) run: Vec<Change>,
     /// Since the call began.
     pub(crate) call: Vec<Change>,
+    /// Uncommitted now, and not when the run began.
+    pub(crate) uncommitted: Vec<PathBuf>,
 }
 
 impl Differences {
@@ -32,7 +35,8 @@ impl Differences {
         let before_call = before_call.unwrap_or(&state.seen.tree);
         let run = since(tree, base, status)?;
         let call = if before_call == base { run.clone() } else { since(tree, before_call, status)? };
-        Ok(Differences { run, call })
+        let uncommitted = uncommitted::since_beginning(tree, status, state, &run)?;
+        Ok(Differences { run, call, uncommitted })
     }
 
     /// Deliverables that do not exist, hold nothing, or were not touched in this run.

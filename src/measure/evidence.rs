@@ -5,6 +5,7 @@
 use super::differences::Differences;
 use super::facts;
 use super::run_checks::{Cut, Execute, run_all};
+use super::uncommitted;
 use crate::measure::check_place::Room;
 use crate::tree::changes;
 use crate::tree::git::GitError;
@@ -43,7 +44,10 @@ pub(crate) fn baseline(
         Err(cut) => return Ok(Err(cut)),
     };
     // What the checks themselves leave behind belongs to the beginning.
+    let before = status;
     let status = tree.status()?;
+    uncommitted::remember_left(tree, &before, &status)?;
+    uncommitted::remember_beginning(tree, &status)?;
     let differences = Differences::between(tree, &status, &run.state, subject.before_call)?;
     let facts = facts::gather(tree, &status, run, subject.input, &differences)?;
     let ms = results.iter().map(|it| it.ms).sum();
@@ -73,6 +77,7 @@ pub(crate) fn measure(
         };
         ms += results.iter().map(|it| it.ms).sum::<u64>();
         let after = if names.is_empty() { status.clone() } else { tree.status()? };
+        uncommitted::remember_left(tree, &status, &after)?;
         let touched = touched_by_checks(tree, &status, &after)?;
         if touched.is_empty() {
             break (after, results, Vec::new());
@@ -99,7 +104,11 @@ pub(crate) fn complete(
 ) -> Result<Evidence, GitError> {
     let Subject { run, place, input, before_call } = subject;
     let differences = Differences::between(tree, status, &run.state, before_call)?;
+    // Where nothing depends on it, an agent may leave its work uncommitted.
+    let exit = run.workflow.phases[run.state.phase].exit.as_ref();
+    let asks = exit.is_some_and(|it| it.names().iter().any(|(name, _)| *name == "tree_clean"));
     evidence.facts = facts::gather(tree, status, run, input, &differences)?;
+    evidence.notes.extend(uncommitted::said(tree, &differences.uncommitted).into_iter().filter(|_| asks));
     evidence.missing = differences.missing(place, deliverables);
     evidence.notes.extend(facts::notes_on_input(run, input));
     Ok(evidence)

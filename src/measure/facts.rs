@@ -36,7 +36,7 @@ pub(crate) fn gather(
     let mut values = BTreeMap::new();
     let base = state.baseline.as_ref().map(|it| it.facts.clone()).unwrap_or_default();
     let seen = &state.seen;
-    let Differences { run: since_start, call: since_call } = differences;
+    let Differences { run: since_start, call: since_call, uncommitted } = differences;
     let known = |commit: &str| (!commit.is_empty()).then(|| commit.to_owned());
     let commits = match state.baseline {
         // A branch that was rewound or replaced has no commits between; that is no error.
@@ -49,7 +49,7 @@ pub(crate) fn gather(
     put(&mut values, "commits_made", i64::try_from(commits).unwrap_or(i64::MAX));
     put(&mut values, "files_changed", since_call.len());
     put(&mut values, "tree_changed", !since_call.is_empty());
-    put(&mut values, "tree_clean", status.clean);
+    put(&mut values, "tree_clean", uncommitted.is_empty());
     put(&mut values, "docs_generated", changes::documents(since_start).len());
     put(&mut values, "has_adr", changes::has_decision_record(since_start));
     put(&mut values, "new_plans", added(since_call, PLAN).count());

@@ -13,3 +13,4 @@ pub(crate) mod facts;
 pub(crate) mod item_list;
 pub(crate) mod report_file;
 pub(crate) mod run_checks;
+mod uncommitted;

@@ -4,8 +4,9 @@
 //!
 //! Arguments are passed as they are, never through a shell. What an agent can write into a
 //! repository must not run here, so hooks, the file system monitor, external diffs, pagers, remote
-//! helpers, lazy fetches, replacement objects and background maintenance are off, and no `GIT_*`
-//! variable of our own environment reaches git. The system's and the user's configuration still
+//! helpers, lazy fetches, replacement objects and background maintenance are off, and of the `GIT_*`
+//! variables of our own environment only those reach git that say who commits and how a remote is
+//! reached. The system's and the user's configuration still
 //! count for a plain `Git`, because `safe.directory`, identities and credential helpers live there;
 //! whatever reads the contents of files goes through `pinned`, where no configuration counts at all.
 //!
@@ -14,6 +15,7 @@
 use super::git_dir::places;
 use super::git_text::bytes_to_path;
 use loop_supervise::exchange::{Said, converse};
+use loop_supervise::git_variables::reaches_our_git;
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -185,6 +187,12 @@ impl Git {
         Git::open(start.ancestors().find(|it| it.join(".git").exists()).unwrap_or(folder))
     }
 
+    /// Opens another working tree with the variables that this one was opened with.
+    pub(crate) fn open_other(&self, folder: &Path) -> Result<Git, GitError> {
+        let own = self.environment.iter().filter(|(name, _)| !name.starts_with("GIT_"));
+        Git::open_with(folder, own.cloned().collect())
+    }
+
     /// The top of the working tree.
     pub(crate) fn work_tree(&self) -> &Path {
         &self.work_tree
@@ -313,7 +321,9 @@ impl Git {
         #[expect(clippy::disallowed_methods, reason = "the one function that runs git")]
         let mut command = Command::new(&self.program);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_")) {
-            command.env_remove(name);
+            if !reaches_our_git(&name.to_string_lossy()) {
+                command.env_remove(name);
+            }
         }
         command.envs(ENVIRONMENT).envs(self.environment.iter().map(|(name, value)| (name, value)));
         for setting in OVERRIDES.iter().map(OsStr::new).chain(self.overrides.iter().map(OsString::as_os_str))

@@ -4,6 +4,7 @@
 pub(crate) mod changes;
 pub(crate) mod git;
 mod git_dir;
+pub(crate) mod git_lock;
 mod git_status;
 pub(crate) mod git_text;
 mod included_files;
@@ -14,6 +15,7 @@ pub(crate) mod sample;
 pub(crate) mod snapshot;
 mod stat_fingerprint;
 mod status_cache;
+mod submodules;
 pub(crate) mod tree_status;
 pub(crate) mod working_tree;
 pub(crate) mod worktree;

@@ -311,7 +311,7 @@ mod tests {
         let mut tree =
             Tree::open(pinned, crate::tree::path_patterns::Ours::read::<&str>(&[]).unwrap()).unwrap();
         let status = tree.status().unwrap();
-        assert_eq!(status.dirty_paths, ["only-there"]);
+        assert_eq!(status.uncommitted.iter().collect::<Vec<_>>(), [Path::new("only-there")]);
         let taken = take(&tree.pinned, &status, "run-2").unwrap();
         assert_eq!(sample.user(&["show", &format!("{}:only-there", taken.name)]), "x");
         assert_eq!(sample.fingerprint(), before);

@@ -8,26 +8,25 @@
 //! nor for cleanliness. What cannot or should not be kept (nested repositories, sockets, huge
 //! untracked files) is left out of the hash and named; it still makes the tree unclean.
 //!
-//! A submodule counts by its commit: asking for more would run git under the submodule's settings.
+//! A submodule is a tree of its own, watched in the same way, so that git never runs under the
+//! submodule's settings. What is uncommitted inside it counts here too.
 
 use super::git::{Git, GitError};
 use super::git_text::{bytes_to_path, listed_paths, single_line};
 use super::path_patterns::{Asked, Ours};
 use super::pinned::{Pinned, head};
+use super::submodules;
 use super::tree_status::{StagedKey, TreeStatus};
 use crate::tree::git_status::read_status;
 use crate::tree::included_files::{Found, admit, find, named};
 use crate::tree::stat_fingerprint::Still;
 use crate::tree::status_cache::{self, Page};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// Messages name this many paths.
-const PATHS_NAMED: usize = 50;
 
 /// A working tree under observation.
 #[derive(Debug)]
@@ -35,6 +34,9 @@ pub(crate) struct Tree {
     pub(crate) pinned: Pinned,
     ours: Ours,
     asked: Asked,
+    /// The submodules, and what stands in our index for those that have uncommitted changes.
+    modules: BTreeMap<PathBuf, Tree>,
+    links: BTreeMap<PathBuf, String>,
     pointed_at: Option<Option<String>>,
     tree: Option<String>,
     staged: Option<(StagedKey, Vec<PathBuf>)>,
@@ -55,6 +57,8 @@ impl Tree {
             pinned,
             ours,
             asked: Asked::default(),
+            modules: BTreeMap::new(),
+            links: BTreeMap::new(),
             pointed_at: None,
             tree: None,
             staged: None,
@@ -129,11 +133,19 @@ impl Tree {
             self.pinned.point_at(commit.as_deref())?;
             self.pointed_at = Some(commit.clone());
         }
-        let state = read_status(&self.run_status()?);
+        let mut state = read_status(&self.run_status()?);
+        let modules = self.module_statuses()?;
         let work_tree = self.pinned.repository.work_tree();
+        let mut update = Update::default();
+        // HEAD holds a submodule that our index has not met: it was added and committed.
+        let adopted: Vec<PathBuf> =
+            state.untracked.iter().filter(|it| state.differing.contains(*it)).cloned().collect();
+        for path in adopted {
+            state.untracked.remove(&path);
+            update.put.insert(path.components().collect());
+        }
         let listed = state.untracked.iter().filter(|it| !self.ours.holds(it));
         let (untracked, mut left_out) = admit(listed.map(|it| (it.as_path(), find(work_tree, it))));
-        let mut update = Update::default();
         for path in state.changed.iter().filter(|it| !self.ours.holds(it)) {
             match find(work_tree, path) {
                 Found::File(_) | Found::Folder => {
@@ -146,6 +158,23 @@ impl Tree {
                     update.drop.insert(path.clone());
                     left_out.push(named(path, reason));
                 }
+            }
+        }
+        let mut dirty_inside = BTreeSet::new();
+        self.links.retain(|path, _| modules.iter().any(|(it, _)| it == path));
+        for (path, status) in modules {
+            left_out.extend(status.left_out.iter().map(|it| format!("{}/{it}", path.display())));
+            if status.is_clean() {
+                self.links.remove(&path);
+                continue;
+            }
+            left_out.push(named(&path, "changes inside a submodule"));
+            dirty_inside.extend(status.uncommitted.iter().map(|it| path.join(it)));
+            update.put.remove(&path);
+            let link = submodules::link(&status);
+            if self.links.get(&path) != Some(&link) {
+                self.links.insert(path.clone(), link.clone());
+                update.links.insert(path, link);
             }
         }
         let asked = self.ignored_but_asked_for()?;
@@ -176,18 +205,11 @@ impl Tree {
             }
         }
         dirty.retain(|it| !asked.contains(it));
+        dirty.extend(dirty_inside);
         dirty.extend(staged);
         dirty.retain(|it| !self.ours.holds(it));
         left_out.sort();
-        Ok(TreeStatus {
-            commit,
-            branch,
-            tree: self.write_tree()?,
-            clean: dirty.is_empty(),
-            dirty_paths: dirty.iter().take(PATHS_NAMED).map(|it| it.to_string_lossy().into_owned()).collect(),
-            dirty_count: dirty.len(),
-            left_out,
-        })
+        Ok(TreeStatus { commit, branch, tree: self.write_tree()?, uncommitted: dirty, left_out })
     }
 
     fn run_status(&mut self) -> Result<Vec<u8>, GitError> {
@@ -242,12 +264,41 @@ impl Tree {
         Ok(found)
     }
 
+    /// How each submodule stands, each watched like the tree itself.
+    fn module_statuses(&mut self) -> Result<Vec<(PathBuf, TreeStatus)>, GitError> {
+        let listed = submodules::listed(&self.pinned.view)?;
+        self.modules.retain(|path, _| listed.contains(path));
+        let mut statuses = Vec::new();
+        for path in listed {
+            if !self.modules.contains_key(&path) {
+                let place = self.pinned.repository.work_tree().join(&path);
+                // What git does not take for a working tree is none.
+                let Ok(repository) = self.pinned.repository.open_other(&place) else { continue };
+                let folder = self.pinned.beside("modules").join(submodules::folder_name(&path));
+                let nothing = Ours::read::<&str>(&[]).expect("no pattern is a bad one");
+                self.modules.insert(path.clone(), Tree::watch(&repository, &folder, nothing)?);
+            }
+            let status = self.modules.get_mut(&path).expect("it was just opened").status()?;
+            statuses.push((path, status));
+        }
+        Ok(statuses)
+    }
+
     fn apply(&self, update: &Update) -> Result<(), GitError> {
         if !update.drop.is_empty() {
             self.update_index(&["--force-remove"], &update.drop)?;
         }
         if !update.put.is_empty() {
             self.update_index(&["--add", "--remove", "--replace"], &update.put)?;
+        }
+        if !update.links.is_empty() {
+            let mut input = Vec::new();
+            for (path, link) in &update.links {
+                input.extend_from_slice(format!("160000 {link}\t").as_bytes());
+                input.extend_from_slice(path.as_os_str().as_bytes());
+                input.push(0);
+            }
+            self.pinned.view.feed(["update-index", "-z", "--index-info"], &input)?;
         }
         Ok(())
     }
@@ -374,11 +425,13 @@ impl Tree {
 struct Update {
     put: BTreeSet<PathBuf>,
     drop: BTreeSet<PathBuf>,
+    /// Submodules, each with the name that stands for its state.
+    links: BTreeMap<PathBuf, String>,
 }
 
 impl Update {
     fn is_empty(&self) -> bool {
-        self.put.is_empty() && self.drop.is_empty()
+        self.put.is_empty() && self.drop.is_empty() && self.links.is_empty()
     }
 
     fn touches_ignore_rules(&self) -> bool {

@@ -47,6 +47,7 @@ impl Host<'_> {
         }
         // It gets ready while the tree is looked at; why it could not is known when it gets its order.
         let _asked_again_below = self.shim.keeper(call.epoch);
+        self.clear_stale_locks();
         if let Err(error) = self.keep() {
             // Nothing is lost by working on; what could not be kept is named.
             return Ok(Performed::Done(not_started(

@@ -13,7 +13,7 @@ use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
-use crate::tree::{snapshot, worktree};
+use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::final_message::Hearing;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
@@ -77,6 +77,8 @@ pub(crate) struct Host<'a> {
     pub(crate) status: Option<TreeStatus>,
     /// What the journal was told that snapshots do not hold.
     pub(crate) left_out_told: Vec<String>,
+    /// What was found out about git's locks and not told yet.
+    lock_notes: Vec<String>,
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
@@ -117,6 +119,7 @@ impl<'a> Host<'a> {
             ours,
             status: None,
             left_out_told: Vec::new(),
+            lock_notes: Vec::new(),
             kept: None,
             growth: Growth::unknown(),
             leash,
@@ -212,7 +215,17 @@ impl<'a> Host<'a> {
         })
     }
 
+    /// Removes locks of a git that was killed, which would let every later commit fail.
+    pub(crate) fn clear_stale_locks(&mut self) {
+        for note in git_lock::clear_stale(&self.tree.pinned.repository) {
+            if !self.lock_notes.contains(&note) {
+                self.lock_notes.push(note);
+            }
+        }
+    }
+
     fn measured(&mut self, status: TreeStatus, mut evidence: Evidence) -> Event {
+        evidence.notes.append(&mut self.lock_notes);
         evidence.notes.extend(self.note_left_out(&status));
         self.status = Some(status);
         Event::Measured(Box::new(evidence))
@@ -360,6 +373,7 @@ impl World for Host<'_> {
     fn knows(&mut self, effect: &Effect, run: &Run) -> Option<Event> {
         let Effect::Measure { checks, deliverables } = effect else { return None };
         let status = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
+        self.clear_stale_locks();
         let subject = Subject {
             run,
             place: &self.place,
@@ -386,7 +400,10 @@ impl World for Host<'_> {
                 let left = left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect();
                 Ok(Performed::Done(Event::Contained { left }))
             }
-            Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
+            Effect::Measure { checks, deliverables } => {
+                self.clear_stale_locks();
+                self.measure(run, checks, deliverables)
+            }
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => self.finish(run),

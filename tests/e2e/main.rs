@@ -16,6 +16,7 @@ mod control;
 mod crowd;
 mod database;
 mod demo;
+mod fair;
 mod fifo;
 mod fits;
 mod forged;

@@ -6,7 +6,7 @@ use super::*;
 use crate::tree::included_files::UNTRACKED_FILE_MOST;
 
 fn dirty(status: &TreeStatus) -> Vec<&str> {
-    status.dirty_paths.iter().map(String::as_str).collect()
+    status.uncommitted.iter().map(|it| it.to_str().expect("text")).collect()
 }
 
 /// What git itself would commit: the tree after adding everything in a fresh clone of the index.
@@ -23,9 +23,7 @@ fn a_clean_tree_is_its_commit() {
         commit: Some(sample.user(&["rev-parse", "HEAD"])),
         branch: Some("main".to_owned()),
         tree: sample.user(&["rev-parse", "HEAD^{tree}"]),
-        clean: true,
-        dirty_paths: vec![],
-        dirty_count: 0,
+        uncommitted: BTreeSet::new(),
         left_out: vec![],
     };
     assert_eq!(status, expected);
@@ -36,10 +34,13 @@ fn a_branch_without_commits_can_be_looked_at() {
     let sample = Sample::unborn();
     let mut tree = sample.tree();
     let empty = tree.status().unwrap();
-    assert_eq!((empty.commit.as_ref(), empty.branch.as_deref(), empty.clean), (None, Some("main"), true));
+    assert_eq!(
+        (empty.commit.as_ref(), empty.branch.as_deref(), empty.is_clean()),
+        (None, Some("main"), true)
+    );
     sample.write("x", b"x");
     let status = tree.status().unwrap();
-    assert_eq!((status.clean, dirty(&status)), (false, vec!["x"]));
+    assert_eq!((status.is_clean(), dirty(&status)), (false, vec!["x"]));
     assert_eq!(tree.status().unwrap(), status);
     assert_eq!(status.tree, tree_by_git(&sample));
 }
@@ -114,7 +115,7 @@ fn every_kind_of_change_is_seen_and_its_undoing_too() {
     for (name, act, expected) in acts {
         act(&sample);
         let status = tree.status().unwrap();
-        assert_eq!((status.clean, dirty(&status)), (false, expected), "{name}");
+        assert_eq!((status.is_clean(), dirty(&status)), (false, expected), "{name}");
         assert_eq!(tree.status().unwrap(), status, "{name} again");
         if name != "staged" {
             assert_eq!(status.tree, tree_by_git(&sample), "{name}");
@@ -138,7 +139,7 @@ fn a_conflict_is_unclean_and_its_tree_is_what_the_files_hold() {
     assert!(merged.is_err());
     let before = sample.fingerprint();
     let status = sample.tree().status().unwrap();
-    assert_eq!((status.clean, dirty(&status)), (false, vec!["a.txt"]));
+    assert_eq!((status.is_clean(), dirty(&status)), (false, vec!["a.txt"]));
     assert_eq!(sample.fingerprint(), before);
     assert_eq!(status.tree, tree_by_git(&sample));
 }
@@ -151,11 +152,11 @@ fn a_commit_makes_the_same_tree_clean() {
     let changed = tree.status().unwrap();
     sample.commit("second");
     let committed = tree.status().unwrap();
-    assert_eq!((changed.tree, true), (committed.tree, committed.clean));
+    assert_eq!((&changed.tree, true), (&committed.tree, committed.is_clean()));
     sample.write("b.txt", b"b\n");
     sample.commit("unseen until committed");
     let status = tree.status().unwrap();
-    assert_eq!((status.clean, status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
+    assert_eq!((status.is_clean(), status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
 }
 
 #[test]
@@ -172,11 +173,11 @@ fn what_becomes_ignored_is_forgotten_unless_it_is_tracked() {
     sample.user(&["add", ".gitignore"]);
     sample.user(&["commit", "-qam", "rules"]);
     let status = tree.status().unwrap();
-    assert_eq!((status.clean, status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
+    assert_eq!((status.is_clean(), status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
     sample.user(&["rm", "-q", "--cached", "forced"]);
     sample.user(&["commit", "-qm", "untrack"]);
     let status = tree.status().unwrap();
-    assert_eq!((status.clean, status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
+    assert_eq!((status.is_clean(), status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
 }
 
 #[test]
@@ -192,7 +193,7 @@ fn our_own_files_count_for_nothing() {
     sample.write(".planning/LOOP-STATE.md", b"2");
     sample.user(&["add", "-A"]);
     assert_eq!(tree.status().unwrap(), before);
-    assert!(before.clean);
+    assert!(before.is_clean());
     sample.write("src/x.mirror", b"2");
     assert_eq!(dirty(&tree.status().unwrap()), ["src/x.mirror"]);
     // A second process sees the same, also when the index was made without knowing of them.
@@ -208,7 +209,7 @@ fn g22_flags_in_the_users_index_hide_nothing() {
     sample.user(&["update-index", "--assume-unchanged", "a.txt"]);
     sample.user(&["update-index", "--skip-worktree", "b.txt"]);
     let mut tree = sample.tree();
-    assert!(tree.status().unwrap().clean);
+    assert!(tree.status().unwrap().is_clean());
     sample.write("a.txt", b"changed\n");
     sample.write("b.txt", b"changed\n");
     assert_eq!(sample.user(&["status", "--porcelain"]), "");
@@ -245,7 +246,7 @@ fn ignore_files_line_endings_and_sparse_checkouts_are_respected() {
     assert!(!sample.path("far/away").exists());
     let mut tree = sample.tree();
     let status = tree.status().unwrap();
-    assert_eq!((status.clean, dirty(&status)), (true, vec![]));
+    assert_eq!((status.is_clean(), dirty(&status)), (true, vec![]));
     assert_eq!(status.tree, sample.user(&["rev-parse", "HEAD^{tree}"]));
     sample.write("x.bat", b"one\r\n");
     assert_eq!(dirty(&tree.status().unwrap()), ["x.bat"]);
@@ -276,10 +277,12 @@ fn nested_repositories_huge_files_and_pipes_are_named() {
 }
 
 #[test]
-fn a_submodule_counts_by_its_commit() {
+fn a_submodule_counts_with_what_is_inside_it() {
     let sample = Sample::committed();
     let other = Sample::committed();
     let from = other.top();
+    let mut early = sample.tree();
+    assert!(early.status().unwrap().is_clean());
     sample.user(&[
         "-c",
         "protocol.file.allow=always",
@@ -289,19 +292,31 @@ fn a_submodule_counts_by_its_commit() {
         from.to_str().unwrap(),
         "sub",
     ]);
+    assert_eq!(dirty(&early.status().unwrap()), [".gitmodules", "sub"]);
     sample.commit("submodule");
+    let added = early.status().unwrap();
+    assert_eq!((dirty(&added), added.left_out.len()), (vec![], 0));
+    assert_eq!(added.tree, sample.user(&["rev-parse", "HEAD^{tree}"]));
     let canary = format!("touch {}; cat", sample.marker().display());
     sample.user_in(&sample.path("sub"), &["config", "filter.bad.clean", &canary]);
     let mut tree = sample.tree();
     let before = tree.status().unwrap();
-    assert!(before.clean);
+    assert!(before.is_clean());
     sample.write("sub/.gitattributes", b"* filter=bad\n");
     sample.write("sub/a.txt", b"b\n");
+    let changed = tree.status().unwrap();
+    assert_eq!(dirty(&changed), ["sub", "sub/.gitattributes", "sub/a.txt"]);
+    assert_ne!(changed.tree, before.tree);
+    assert_eq!(tree.status().unwrap(), changed);
+    sample.write("sub/a.txt", b"c\n");
+    assert_ne!(tree.status().unwrap().tree, changed.tree);
+    sample.write("sub/a.txt", b"a\n");
+    std::fs::remove_file(sample.path("sub/.gitattributes")).unwrap();
     assert_eq!(tree.status().unwrap(), before);
     assert!(!sample.marker().exists());
     sample.user_in(&sample.path("sub"), &["commit", "-q", "--allow-empty", "-m", "inner"]);
     let status = tree.status().unwrap();
-    assert_eq!((status.clean, dirty(&status), status.tree != before.tree), (false, vec!["sub"], true));
+    assert_eq!((status.is_clean(), dirty(&status), status.tree != before.tree), (false, vec!["sub"], true));
 }
 
 #[test]
@@ -313,7 +328,7 @@ fn names_may_hold_any_byte() {
         std::fs::write(sample.top().join(std::ffi::OsStr::from_bytes(name)), name).unwrap();
     }
     let status = tree.status().unwrap();
-    assert_eq!((status.dirty_count, status.left_out.len()), (7, 0));
+    assert_eq!((status.uncommitted.len(), status.left_out.len()), (7, 0));
     assert_eq!(status.tree, tree_by_git(&sample));
 }
 
@@ -374,7 +389,7 @@ fn a_damaged_or_split_index_is_made_anew() {
     let sample = Sample::committed();
     sample.user(&["update-index", "--split-index"]);
     let mut tree = sample.tree();
-    assert!(tree.status().unwrap().clean);
+    assert!(tree.status().unwrap().is_clean());
     sample.write("b", b"b");
     let status = tree.status().unwrap();
     std::fs::write(tree.pinned.index(), b"damaged").unwrap();
