@@ -3,6 +3,8 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod clock;
+
 mod drive;
 
 mod tree;

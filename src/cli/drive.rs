@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, opened: Opened, asking: &Ask, reach: Reach)
                 let Driver { run, host, .. } = &mut driver;
                 let check = |command| acceptable(&run.workflow, &run.state, command);
                 let answer = voice.ask(question, &check, &mut |nap| {
-                    Ok(match host.ears.listen(Some(rustix::stdio::stdin()), nap)? {
+                    Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
                         Heard::Answer => Turn::Typed,
                         Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
                         Heard::Nothing => Turn::Nothing,

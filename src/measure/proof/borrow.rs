@@ -9,7 +9,8 @@
 //! like a planted one, so it takes `prepare`, or a person.
 
 use super::files::{self, Budget};
-use crate::tree::git::{Git, GitError, bytes_to_path};
+use crate::tree::git::{Git, GitError};
+use crate::tree::git_text::bytes_to_path;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;

@@ -10,8 +10,9 @@
 //! fetched by the user's own git. Files kept by LFS are filled from the local LFS store.
 
 use super::files;
-use crate::tree::git::{Git, GitError, bytes_to_path, is_object_id, single_line};
+use crate::tree::git::{Git, GitError};
 use crate::tree::git_dir;
+use crate::tree::git_text::{bytes_to_path, is_object_id, single_line};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
