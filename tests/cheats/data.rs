@@ -29,6 +29,8 @@ pub(crate) struct Sample {
     pub(crate) prepare: Option<String>,
     #[serde(default)]
     pub(crate) executable: Vec<String>,
+    /// Where the product stands, as beginnings of paths; empty where tests stand in the same files.
+    pub(crate) product: Vec<String>,
     pub(crate) files: BTreeMap<String, String>,
     pub(crate) red: BTreeMap<String, String>,
 }
@@ -142,6 +144,12 @@ pub(crate) struct Forged {
     pub(crate) stderr: Option<String>,
     #[serde(default)]
     pub(crate) exit: i32,
+    /// Prints the prompt first.
+    #[serde(default)]
+    pub(crate) echo: bool,
+    /// A known hole: it does complete a run, so it is named and not run.
+    #[serde(default)]
+    pub(crate) open: bool,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
@@ -195,7 +203,6 @@ struct RowText {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ForgedFile {
-    #[serde(default)]
     forged: Vec<Forged>,
 }
 

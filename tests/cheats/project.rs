@@ -27,13 +27,7 @@ impl Project {
         }
         // A folder on PATH that is in use before the run begins.
         project.write(&project.root.join("person/.local/bin/hello"), "#!/bin/sh\necho hello\n", true);
-        if sample.needs.contains(&Tool::Go) {
-            let cache = project.root.join("person/.cache");
-            std::fs::create_dir_all(&cache).expect("a folder");
-            let source = tools::cache("go-build");
-            let copied = Command::new("cp").arg("-r").args([&source, &cache]).status().expect("cp");
-            assert!(copied.success(), "the cache of go could not be copied");
-        }
+        project.fill_caches(sample);
         for (name, text) in &sample.files {
             let mark = sample.executable.contains(name);
             project.write(&project.root.join("green").join(name), text, mark);
@@ -50,6 +44,17 @@ impl Project {
         project.must("git add -A; git commit -q -m 'the beginning'");
         project.must(row.setup.as_deref().unwrap_or(":"));
         project
+    }
+
+    /// Compiling go's standard library takes ten seconds; everybody who uses go has it compiled.
+    fn fill_caches(&self, sample: &Sample) {
+        if sample.needs.contains(&Tool::Go) {
+            let cache = self.root.join("person/.cache");
+            std::fs::create_dir_all(&cache).expect("a folder");
+            let source = tools::cache("go-build");
+            let copied = Command::new("cp").arg("-r").args([&source, &cache]).status().expect("cp");
+            assert!(copied.success(), "the cache of go could not be copied");
+        }
     }
 
     fn write(&self, path: &Path, text: &str, is_executable: bool) {
@@ -79,7 +84,30 @@ impl Project {
         command.arg("-c").arg(format!("{}\n{script}", self.header())).output().expect("sh")
     }
 
-    fn must(&self, script: &str) {
+    /// A fresh clone with a HOME of its own and its dependencies installed afresh.
+    pub(crate) fn seen_from_outside(&self, sample: &Sample) -> Project {
+        let folder = tempfile::Builder::new().prefix("loop-cheats-").tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a real path");
+        let clone = Project { tree: root.join("project"), root, _folder: folder };
+        for name in ["project", "tmp", "person"] {
+            std::fs::create_dir_all(clone.root.join(name)).expect("a folder");
+        }
+        clone.take_notes_of(self);
+        clone.fill_caches(sample);
+        let source = self.tree.display();
+        clone.must(&format!("git -c protocol.file.allow=always clone -q --recurse-submodules '{source}' ."));
+        clone.must(sample.prepare.as_deref().unwrap_or(":"));
+        clone
+    }
+
+    /// Gives a clone the notes of the original, so that scripts find the commit of the beginning.
+    fn take_notes_of(&self, original: &Project) {
+        let copied =
+            Command::new("cp").arg("-r").args([original.root.join("out"), self.root.join("out")]).status();
+        assert!(copied.expect("cp").success(), "the notes could not be copied");
+    }
+
+    pub(crate) fn must(&self, script: &str) {
         let done = self.shell(script);
         let said = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{script}\nfailed: {said}\n{}", String::from_utf8_lossy(&done.stdout));
