@@ -6,6 +6,8 @@
 
 pub mod facts;
 
+pub mod agent_table;
+
 pub mod workflow;
 
 pub mod report;
