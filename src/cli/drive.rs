@@ -1,9 +1,8 @@
 //! Driving a run from the command line: until it rests, and then what the person at the terminal,
 //! or the one who is not there, wants to happen.
 
-use super::ask::{Said, Turn};
 use super::context::Context;
-use super::voice::Voice;
+use super::terminal::{RunOutput, Said, Turn};
 use super::{json, report, ship};
 use crate::desk::{self, Driver, Going, Opened, Reach, Took, Where};
 use crate::world::wait::Heard;
@@ -47,18 +46,18 @@ pub(super) fn take(context: &Context, found: Where, going: &Going) -> anyhow::Re
 
 /// Drives a run until it rests, and says how.
 pub(super) fn run(context: &Context, opened: Opened, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
-    let voice = Voice::new(context);
-    voice.greet(&opened.run.id, &opened.run.workflow);
-    voice.show(&opened.run.workflow, &opened.run.state, &[]);
-    let say = |run: &Run, facts: &[_]| voice.say(&run.workflow, &run.state, facts);
-    let mut driver = Driver::new(opened, reach, say, voice.onlooker())?;
+    let output = RunOutput::new(context);
+    output.greet(&opened.run.id, &opened.run.workflow);
+    output.show(&opened.run.workflow, &opened.run.state, &[]);
+    let say = |run: &Run, facts: &[_]| output.say(&run.workflow, &run.state, facts);
+    let mut driver = Driver::new(opened, reach, say, output.onlooker())?;
     loop {
         let rest = driver.until_rest()?;
         match (&rest, asking) {
             (Rest::Waiting(question), Ask::Here) => {
                 let Driver { run, host, .. } = &mut driver;
                 let check = |command| acceptable(&run.workflow, &run.state, command);
-                let answer = voice.ask(question, &check, &mut |nap| {
+                let answer = output.ask(question, &check, &mut |nap| {
                     Ok(match host.ears.listen(Some(rustix::stdio::stdin()), nap)? {
                         Heard::Answer => Turn::Typed,
                         Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
@@ -81,7 +80,7 @@ pub(super) fn run(context: &Context, opened: Opened, asking: &Ask, reach: Reach)
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => Status::of(&run.state).exit(),
     };
-    voice.rest(&run.workflow, &run.state, exit);
+    output.rest(&run.workflow, &run.state, exit);
     report::at_end(context, &rested.home, run, &rested.place);
     let is_offered = run.workflow.finish.ship == "offer" && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {

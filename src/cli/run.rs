@@ -4,7 +4,8 @@
 use super::context::Context;
 use super::drive::{self, Ask};
 use super::flags::{OnQuestion, RunFlags};
-use super::{ask, detach, not_yet};
+use super::terminal::desk_question;
+use super::{detach, not_yet};
 use crate::desk::{self, About, By, Choice, Continued, Found, Going, Note, Question, Reach, Request, Where};
 use std::rc::Rc;
 
@@ -79,7 +80,7 @@ pub(super) fn answered(
     if !context.is_interactive() {
         return Err(question.unasked.into());
     }
-    let choice = ask::desk_question(&question)?.unwrap_or(Choice::Abort);
+    let choice = desk_question(&question)?.unwrap_or(Choice::Abort);
     match request.answered(choice, question.about) {
         Some(request) => Ok(Some(request)),
         None if question.about == About::Resume => Ok(None),

@@ -3,7 +3,8 @@
 //! nothing is written unless all of it can be. On a terminal three things are asked first.
 
 use super::new_files::{Wanted, refuse_overwriting, write};
-use super::{Context, dialogue, hook, planning_files};
+use super::terminal::{ask_about_setup, installed};
+use super::{Context, hook, planning_files};
 use crate::desk::{Refusal, preset_named};
 use crate::measure::detect::{Found, detect};
 use clap::Args;
@@ -63,7 +64,7 @@ fn set_up(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let asks = context.is_interactive() && !flags.yes;
     if asks {
         refuse_overwriting(&project, std::iter::once(Path::new(FILE)))?;
-        match dialogue::ask(flags.preset.is_some(), preset, agent, found)? {
+        match ask_about_setup(flags.preset.is_some(), preset, agent, found)? {
             Some(wanted) => (preset, agent, found) = (wanted.preset, wanted.agent, wanted.checks),
             None => return nothing(),
         }
@@ -153,7 +154,7 @@ fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Resul
 }
 
 fn agent_line(chosen: Option<&str>) -> String {
-    match (chosen, dialogue::installed().as_slice()) {
+    match (chosen, installed().as_slice()) {
         (Some(name), _) => format!("cli = {}\n", quoted(name)),
         (None, [only]) => format!("cli = \"{only}\"  # the only one installed\n"),
         (None, []) => {

@@ -1,7 +1,7 @@
 //! `loop stop`, `loop pause` and `loop cancel`: what people want a run to do.
 
-use super::ask;
 use super::context::Context;
+use super::terminal::desk_question;
 use crate::desk::{self, Choice, Commanded, Refusal};
 use clap::Args;
 use loop_base::text::sanitise;
@@ -76,7 +76,7 @@ pub(super) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u
                 tell(context, NOTHING);
                 return Ok(0);
             }
-            Commanded::Question(question) => match ask::desk_question(&question)? {
+            Commanded::Question(question) => match desk_question(&question)? {
                 Some(Choice::Yes) => agreed = true,
                 Some(_) | None => return Ok(question.aborted.exit),
             },
