@@ -4,10 +4,11 @@
 use super::context::Context;
 use super::terminal::{RunOutput, Said, Turn};
 use super::{json, report, ship};
-use crate::desk::{self, Driver, Going, Opened, Reach, Took, Where};
+use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
 use crate::world::wait::Heard;
 use loop_base::text::sanitise;
 use loop_core::engine::{Rest, Status, acceptable};
+use loop_core::workflow::model::Ship;
 use loop_store::Row;
 use loop_store::run::Run;
 
@@ -24,7 +25,7 @@ pub(super) enum Ask {
 /// Takes a run that exists and drives it.
 pub(super) fn resume(
     context: &Context,
-    found: Where,
+    found: FoundRun,
     going: &Going,
     asking: &Ask,
     reach: Reach,
@@ -35,9 +36,9 @@ pub(super) fn resume(
     }
 }
 
-/// Takes a run that exists. Where a session of the agent goes on with it, that is said, and what to
+/// Takes a run that exists. FoundRun a session of the agent goes on with it, that is said, and what to
 /// exit with comes back.
-pub(super) fn take(context: &Context, found: Where, going: &Going) -> anyhow::Result<Result<Opened, u8>> {
+pub(super) fn take(context: &Context, found: FoundRun, going: &Going) -> anyhow::Result<Result<OpenRun, u8>> {
     Ok(match desk::take(&context.caller, found, going)? {
         Took::Run(it) => Ok(*it),
         Took::Session(run) => Err(tell_how_it_goes_on(context, &run)),
@@ -45,7 +46,7 @@ pub(super) fn take(context: &Context, found: Where, going: &Going) -> anyhow::Re
 }
 
 /// Drives a run until it rests, and says how.
-pub(super) fn run(context: &Context, opened: Opened, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
+pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
     let output = RunOutput::new(context);
     output.greet(&opened.run.id, &opened.run.workflow);
     output.show(&opened.run.workflow, &opened.run.state, &[]);
@@ -82,7 +83,7 @@ pub(super) fn run(context: &Context, opened: Opened, asking: &Ask, reach: Reach)
     };
     output.rest(&run.workflow, &run.state, exit);
     report::at_end(context, &rested.home, run, &rested.place);
-    let is_offered = run.workflow.finish.ship == "offer" && run.state.is_to_ship(&run.workflow);
+    let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {
         let (home, id, _tree) = rested.let_go();
         if let Some(row) = home.run(&id)? {

@@ -11,6 +11,7 @@ use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
 use loop_base::time::Timestamp;
+use loop_core::engine::Status;
 use loop_store::{Filter, Home, Row};
 use serde_json::json;
 use std::path::Path;
@@ -91,7 +92,8 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 
 /// What would go, with what it weighs.
 fn prunable(home: &Home, flags: &Flags) -> anyhow::Result<Vec<(Row, u64)>> {
-    let rows = home.runs(&Filter { statuses: &["completed", "cancelled"], ..Filter::default() })?;
+    let rows =
+        home.runs(&Filter { statuses: &[Status::Completed, Status::Cancelled], ..Filter::default() })?;
     let old = |row: &Row| flags.older_than.is_none_or(|it| it <= now().since(Timestamp(row.updated_at)));
     let mut found: Vec<(Row, u64)> = rows
         .into_iter()

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::terminal::desk_question;
-use crate::desk::{self, Choice, Commanded, Refusal};
+use crate::desk::{self, Commanded, Refusal, Reply};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::engine::{State, Station};
@@ -77,7 +77,7 @@ pub(super) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u
                 return Ok(0);
             }
             Commanded::Question(question) => match desk_question(&question)? {
-                Some(Choice::Yes) => agreed = true,
+                Some(Reply::Yes) => agreed = true,
                 Some(_) | None => return Ok(question.aborted.exit),
             },
             Commanded::Told(told) | Commanded::Done(told) => break told,

@@ -8,6 +8,7 @@ use crate::tree::worktree;
 use crate::world::real::Host;
 use crate::world::wait::Heard;
 use loop_core::engine::Event;
+use loop_core::workflow::model::Ship;
 use loop_store::run::Run;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -44,7 +45,7 @@ impl Host<'_> {
     fn deliver(&mut self, run: &Run) -> anyhow::Result<Delivered> {
         let nothing = Delivered::Done { shipped: None, trouble: None };
         let finish = &run.workflow.finish;
-        let (commits, ships) = (finish.commit_docs, finish.ship == "auto");
+        let (commits, ships) = (finish.commit_docs, finish.ship == Ship::Auto);
         if !commits && !ships {
             return Ok(nothing);
         }

@@ -162,7 +162,7 @@ pub(crate) fn load(home: &Home, row: &Row) -> anyhow::Result<(Workflow, State)> 
 }
 
 pub(crate) fn is_unfinished(row: &Row) -> bool {
-    !matches!(row.status.as_str(), "completed" | "cancelled")
+    !row.status.is_closed()
 }
 
 pub(crate) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {

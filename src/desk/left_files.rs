@@ -2,9 +2,10 @@
 //! what cannot be read changes nothing.
 
 use super::refusal::Refusal;
-use super::wanted::Wanted;
+use super::wanted::WantedRun;
 use crate::world::wait::now;
-use loop_core::workflow::model::Workflow;
+use loop_core::engine::Status;
+use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_store::mirror::prp_session::{folder, import};
 use loop_store::mirror::task_state;
 use loop_store::{Filter, Home};
@@ -37,12 +38,12 @@ pub(crate) fn left(home: Option<&Home>, project: &Path, workflow: &Workflow) -> 
         let found = import::read(&folder, workflow, now()).map_err(|it| invalid(&folder, &it))?;
         return Ok(found.map(|found| Left { folder, files: &FILES, found, most: None, promise: None }));
     }
-    if workflow.mirror.off || workflow.mirror.format.as_deref() != Some("task-state") {
+    if !workflow.mirror.writes(MirrorFormat::TaskState) {
         return Ok(None);
     }
     // The file has no id. Where this home has a run that writes it, it is that run's.
     let name = project.to_string_lossy();
-    let own = |home: &Home, statuses: &[&str], input: Option<&str>| {
+    let own = |home: &Home, statuses: &[Status], input: Option<&str>| {
         let own = Filter { project: Some(&name), workflow: Some(&workflow.name), ..Filter::default() };
         home.runs(&Filter { statuses, input, limit: Some(1), ..own }).map(|it| !it.is_empty())
     };
@@ -59,15 +60,22 @@ pub(crate) fn left(home: Option<&Home>, project: &Path, workflow: &Workflow) -> 
 }
 
 /// Everything that is neither completed nor cancelled.
-pub(crate) const UNFINISHED: [&str; 7] =
-    ["ready", "running", "waiting", "paused", "halted", "stopped", "capped"];
+pub(crate) const UNFINISHED: [Status; 7] = [
+    Status::Ready,
+    Status::Running,
+    Status::Waiting,
+    Status::Paused,
+    Status::Halted,
+    Status::Stopped,
+    Status::Capped,
+];
 
 /// Keeps what another controller left, before a run that takes its place writes its own files.
 pub(crate) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
     let kept = home.folder(id).join("before");
     let Some(folder) = folder(workflow) else {
         // A file that any run of ours may have written is kept all the same: it is small.
-        let is_ours = workflow.mirror.off || workflow.mirror.format.as_deref() != Some("task-state");
+        let is_ours = !workflow.mirror.writes(MirrorFormat::TaskState);
         return if is_ours { Ok(()) } else { keep(project, &[task_state::NAME], &kept) };
     };
     let text = loop_base::files::text(&folder.join("loop-state.json")).unwrap_or_default();
@@ -100,8 +108,8 @@ pub(crate) fn is_known(home: &Home, session: &str) -> anyhow::Result<bool> {
 }
 
 /// Whether what was found is of the input that is wanted.
-pub(crate) fn is_same(found: &import::Found, wanted: &Wanted) -> bool {
-    let Wanted { project, input, .. } = wanted;
+pub(crate) fn is_same(found: &import::Found, wanted: &WantedRun) -> bool {
+    let WantedRun { project, input, .. } = wanted;
     if found.project.as_ref().is_some_and(|it| Path::new(it) != project.as_path()) {
         return false;
     }

@@ -31,7 +31,7 @@ pub(crate) fn shipment(caller: &Caller, kind: Option<Kind>, request: bool) -> Re
             return Err(Refusal::usage("no run in this project", "loop run FILE --preset tdd"));
         };
         let (workflow, _) = load(&home, &row)?;
-        if !matches!(workflow.finish.ship.as_str(), "offer" | "auto") {
+        if !workflow.finish.ship.is_allowed() {
             let text = format!("the workflow {} ships nothing", workflow.name);
             let next = "[finish] ship = \"offer\" in .loop/workflow.toml allows it";
             return Err(Refusal::usage(text, next));

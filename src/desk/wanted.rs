@@ -2,7 +2,7 @@
 //! the same, and by them a run is found again.
 
 use super::input::Input;
-use super::request::Request;
+use super::request::RunRequest;
 use crate::tree::git::Git;
 use crate::world::wait::now;
 use loop_core::engine::Status;
@@ -10,7 +10,7 @@ use loop_core::workflow::model::Workflow;
 use loop_store::{Filter, Home, NewRun, Row, mirror};
 use std::path::{Path, PathBuf};
 
-pub(crate) struct Wanted {
+pub(crate) struct WantedRun {
     pub project: PathBuf,
     pub workflow: Workflow,
     pub input: Input,
@@ -24,13 +24,13 @@ pub(crate) enum Before {
     Opened(Row),
 }
 
-impl Wanted {
+impl WantedRun {
     /// Looks for the run, unless a new one is asked for.
-    pub(crate) fn before(&self, home: &Home, request: &Request) -> anyhow::Result<Before> {
+    pub(crate) fn before(&self, home: &Home, request: &RunRequest) -> anyhow::Result<Before> {
         if request.fresh {
             return Ok(Before::Nothing);
         }
-        let row = self.newest(home)?.filter(|it| it.status != "cancelled");
+        let row = self.newest(home)?.filter(|it| it.status != Status::Cancelled);
         Ok(match row {
             Some(row) if home.snapshot(&row.id)?.is_some() => Before::Opened(row),
             Some(row) => Before::Begun(row),
@@ -71,7 +71,7 @@ pub(crate) fn create(
         project: &project.to_string_lossy(),
         workflow: &workflow.name,
         input,
-        status: Status::Ready.word(),
+        status: Status::Ready,
         place: &place.to_string_lossy(),
         definition: &serde_json::to_string(workflow)?,
         at: now().0,

@@ -15,6 +15,7 @@ mod control;
 mod crowd;
 mod database;
 mod demo;
+mod facts;
 mod fifo;
 mod fits;
 mod forged;

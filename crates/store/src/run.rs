@@ -287,7 +287,7 @@ pub(crate) fn account_of(workflow: &Workflow) -> String {
 fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
     let status = Status::of(state);
     RowUpdate {
-        status: status.word().to_owned(),
+        status,
         reason: Some(state.reason(workflow)),
         next_step: Some(state.next_step(workflow)),
         phase: Some(workflow.phases[state.phase].name.clone()),

@@ -2,7 +2,7 @@
 
 use super::screen::{Prompt, Screen};
 use super::typing::{Keys, Typed, Typing};
-use crate::desk::{self, Choice};
+use crate::desk::{Reply, RequestQuestion};
 use crate::world::wait::now;
 use loop_base::text::sanitise;
 use loop_core::engine::{Answer, Command, Question, QuestionKind, choices};
@@ -10,7 +10,7 @@ use std::io::{BufRead, Write};
 use std::time::Duration;
 
 /// Puts a question of the desk; `None` at the end of input.
-pub(crate) fn desk_question(question: &desk::Question) -> anyhow::Result<Option<Choice>> {
+pub(crate) fn desk_question(question: &RequestQuestion) -> anyhow::Result<Option<Reply>> {
     question.lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
     let choices = question.about.choices();
     let words: Vec<&'static str> = choices.iter().map(|it| it.word()).collect();
@@ -153,7 +153,7 @@ fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, 
     }
     let answer = Answer {
         question: question.id,
-        choice: choice.to_owned(),
+        choice: choice.to_owned().into(),
         text: text.trim().to_owned(),
         by: std::env::var("USER").unwrap_or_default(),
     };
@@ -183,7 +183,7 @@ fn offer(question: &Question) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::{meant, offer};
-    use loop_core::engine::{Command, Question, QuestionKind, State, Station, acceptable};
+    use loop_core::engine::{CheckpointKind, Command, Question, QuestionKind, State, Station, acceptable};
     use loop_core::workflow::resolve::{Layers, Overrides, resolve};
 
     fn question(kind: &QuestionKind, options: &[&str]) -> Question {
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_a_question_lists_stands_in_place_of_its_words() {
-        let kind = QuestionKind::Checkpoint("decision".to_owned());
+        let kind = QuestionKind::Checkpoint(CheckpointKind::Decision);
         assert_eq!(offer(&question(&kind, &["sqlite", "server"])).0, "sqlite, server");
     }
 
@@ -224,7 +224,12 @@ mod tests {
             (QuestionKind::Hourly, "wait, continue, abort", "c", "continue"),
             (QuestionKind::Gate("look".to_owned()), "approve, changes TEXT, reject", "APPROVE", "approve"),
             (QuestionKind::Blocked, "resume", " r ", "resume"),
-            (QuestionKind::Checkpoint("action".to_owned()), "done", "done with care", "done with care"),
+            (
+                QuestionKind::Checkpoint("action".to_owned().into()),
+                "done",
+                "done with care",
+                "done with care",
+            ),
             (QuestionKind::Check("tests".to_owned()), "COMMAND", "npm test -- -q", "command npm test -- -q"),
         ];
         for (kind, offered, line, answer) in kinds {

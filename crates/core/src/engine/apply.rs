@@ -7,7 +7,7 @@ use super::event::{Effect, Ended, Ending, Event, Item};
 use super::evidence::Baseline;
 use super::items;
 use super::limits::{self, Wait};
-use super::question::QuestionKind;
+use super::question::{CheckpointKind, QuestionKind};
 use super::retry::Retry;
 use super::state::{Leave, State, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
@@ -375,7 +375,7 @@ impl State {
 
     /// Whether the open question is one that a look at the world may answer.
     fn waits_for_merge(&self) -> bool {
-        let merge = QuestionKind::Checkpoint(super::judge::MERGE.to_owned());
+        let merge = QuestionKind::Checkpoint(CheckpointKind::Merge);
         matches!(&self.station, Station::Waiting { question, .. } if question.kind == merge)
     }
 

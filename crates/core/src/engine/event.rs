@@ -6,7 +6,7 @@ use super::answer::Command;
 use super::evidence::{Baseline, Evidence};
 use super::limits::Wait;
 use super::metrics::Metric;
-use super::question::Question;
+use super::question::{CheckpointKind, Question};
 use crate::report::Report;
 use crate::workflow::condition::Truth;
 use crate::workflow::model::{Millis, PhaseId};
@@ -470,7 +470,7 @@ pub enum Verdict {
     /// The agent says that it cannot go on.
     Stuck(String),
     /// The agent stopped at a checkpoint of this kind.
-    Checkpoint(String),
+    Checkpoint(CheckpointKind),
 }
 
 /// What went wrong in an iteration.

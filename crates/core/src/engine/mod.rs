@@ -26,7 +26,7 @@ mod status;
 mod turn;
 mod visit;
 
-pub use answer::{Answer, Command, acceptable, choices};
+pub use answer::{Answer, Choice, Command, acceptable, choices};
 pub use breaker::BreakerState;
 pub use call::alike;
 pub use decide::decide;
@@ -38,7 +38,7 @@ pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
 pub use feedback::Feedback;
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
-pub use question::{Question, QuestionKind};
+pub use question::{CheckpointKind, Question, QuestionKind};
 pub use signature::signature;
 pub use state::{State, Station, Wish};
 pub use status::Status;

@@ -4,8 +4,8 @@
 
 use super::condition::Condition;
 use super::model::{
-    Back, InputKind, ItemSource, Permissions, Place as WorkPlace, Proof, Protocol, RejectThen, Signal,
-    WindowThen,
+    Back, InputKind, ItemSource, MirrorFormat, Permissions, Place as WorkPlace, Proof, Protocol, RejectThen,
+    Ship, Signal, WindowThen,
 };
 use super::problem::{Place, Sources};
 use super::shape::{GateEntry, ModelFile};
@@ -548,23 +548,12 @@ pub(super) enum BreakerThen {
     Pivot,
 }
 
+/// A class of errors, as reports spell them. The engine has more: a check that fails is its own class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ship {
-    Off,
-    Offer,
-    Auto,
-}
-
-/// The formats of mirrors, as the model spells them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MirrorFormat(pub &'static str);
-
-/// A class of errors, as reports spell them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ErrorClass(pub &'static str);
+pub(crate) struct ErrorClass(pub &'static str);
 
 impl ErrorClass {
-    pub(super) const ALL: [&'static str; 9] =
+    pub(crate) const ALL: [&'static str; 9] =
         ["build", "test", "lint", "type", "security", "performance", "external", "ambiguous", "other"];
 }
 
@@ -582,9 +571,9 @@ words!(BreakerThen: "halt" => BreakerThen::Halt, "pivot" => BreakerThen::Pivot);
 words!(RejectThen: "ask" => RejectThen::Ask, "halt" => RejectThen::Halt);
 words!(Back: "direct" => Back::Direct, "full" => Back::Full);
 words!(Ship: "off" => Ship::Off, "offer" => Ship::Offer, "auto" => Ship::Auto);
-words!(MirrorFormat: "prp-session" => MirrorFormat("prp-session"),
-    "domain-memory" => MirrorFormat("domain-memory"), "planning" => MirrorFormat("planning"),
-    "task-state" => MirrorFormat("task-state"));
+words!(MirrorFormat: "prp-session" => MirrorFormat::PrpSession,
+    "domain-memory" => MirrorFormat::DomainMemory, "planning" => MirrorFormat::Planning,
+    "task-state" => MirrorFormat::TaskState);
 words!(ErrorClass: "build" => ErrorClass("build"), "test" => ErrorClass("test"), "lint" => ErrorClass("lint"),
     "type" => ErrorClass("type"), "security" => ErrorClass("security"),
     "performance" => ErrorClass("performance"), "external" => ErrorClass("external"),

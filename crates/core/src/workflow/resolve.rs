@@ -10,12 +10,13 @@ use super::model::{
     Agent, Check, Fact, Gate, InputKind, Items, Millis, Models, Phase, PhaseId, Protocol, Retries, Skill,
     Workflow,
 };
-use super::names::{self, COUNT_FORMATS, STANDARD_FACTS};
+use super::names::{self, COUNT_FORMATS};
 use super::problem::{Place, Problem, Sources, nearest, suggest};
 use super::sections::{self, entries, list, plain, section, strings, text, texts};
 use super::shape::ModelFile;
 use super::typed::{At, Length, Named};
 use super::{pattern, phases, preset, template};
+use crate::facts::{FactName, Supplier};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -316,7 +317,7 @@ impl Context<'_> {
             phase.exit.iter().chain(rejects).chain(gates)
         });
         let used: Vec<&str> = conditions.flat_map(|it| it.names()).map(|(name, _)| name).collect();
-        for name in STANDARD_FACTS {
+        for name in FactName::supplied_by(Supplier::Patterns).map(FactName::name) {
             if used.contains(&name) && !facts.contains_key(name) {
                 facts.extend(preset::standard_fact(name).map(|it| (name.to_owned(), it)));
             }
