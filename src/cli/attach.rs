@@ -10,7 +10,7 @@ use crate::world::real::Onlooker;
 use crate::world::wait::{Signals, call_around_us};
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
-use loop_core::agents::Cli;
+use loop_core::agent_table::AgentRow;
 use loop_core::engine::{Event, Question, State, Station, Status, acceptable};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
@@ -143,7 +143,8 @@ impl Follower {
             self.glance = None;
             return Ok(());
         };
-        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, Cli::named(&self.workflow.agent.cli)) else {
+        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, AgentRow::named(&self.workflow.agent.cli))
+        else {
             return Ok(());
         };
         let stem = call.stem();

@@ -36,7 +36,7 @@ pub(super) fn resume(
     }
 }
 
-/// Takes a run that exists. FoundRun a session of the agent goes on with it, that is said, and what to
+/// Takes a run that exists. Where a session of the agent goes on with it, that is said, and what to
 /// exit with comes back.
 pub(super) fn take(context: &Context, found: FoundRun, going: &Going) -> anyhow::Result<Result<OpenRun, u8>> {
     Ok(match desk::take(&context.caller, found, going)? {
@@ -59,7 +59,7 @@ pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
                 let Driver { run, host, .. } = &mut driver;
                 let check = |command| acceptable(&run.workflow, &run.state, command);
                 let answer = output.ask(question, &check, &mut |nap| {
-                    Ok(match host.ears.listen(Some(rustix::stdio::stdin()), nap)? {
+                    Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
                         Heard::Answer => Turn::Typed,
                         Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
                         Heard::Nothing => Turn::Nothing,

@@ -7,7 +7,9 @@ use super::refusal::Refusal;
 use super::request::RunRequest;
 use super::wanted::WantedRun;
 use crate::tree::git::Git;
-use crate::tree::working_tree::{Ours, Tree};
+use crate::tree::path_patterns::Ours;
+use crate::tree::tree_status::shown;
+use crate::tree::working_tree::Tree;
 use loop_base::text::sanitise;
 
 /// A tree with uncommitted changes needs a word from a person.
@@ -22,16 +24,13 @@ pub(crate) fn about_dirt(
     }
     let ours = own_paths(git.work_tree(), wanted.input.path.as_deref(), &wanted.workflow);
     let folder = caller.home.join("looks").join(std::process::id().to_string());
-    let look = Tree::watch(git, &folder, Ours::read(&ours)?)?.look();
+    let look = Tree::watch(git, &folder, Ours::read(&ours)?)?.status();
     let _only_a_cache = std::fs::remove_dir_all(&folder);
     let look = look?;
-    if look.clean {
+    if look.is_clean() {
         return Ok(None);
     }
-    let names: Vec<&str> = look.dirty_paths.iter().take(5).map(String::as_str).collect();
-    let more = look.dirty_count.saturating_sub(names.len());
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let text = format!("the tree has uncommitted changes: {}{more}", sanitise(&names.join(", ")));
+    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(&look.uncommitted, 5)));
     let next = "commit them, or allow them with --allow-dirty; they are kept in a snapshot first";
     let refusal = Refusal { text: text.clone(), next: Some(next.to_owned()), exit: 2 };
     let go = "go: they are kept in a snapshot first, and not counted against the run".to_owned();

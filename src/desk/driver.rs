@@ -86,7 +86,7 @@ impl<'a> Driver<'a> {
             if left == 0 {
                 return Ok(());
             }
-            match self.host.ears.listen(None, Duration::from_millis(left))? {
+            match self.host.shim.ears.listen(None, Duration::from_millis(left))? {
                 Heard::Command | Heard::Now { .. } => return Ok(()),
                 Heard::Answer | Heard::Nothing => (),
             }
@@ -95,7 +95,7 @@ impl<'a> Driver<'a> {
 
     pub(crate) fn end(self) -> Rested {
         let Driver { run, host, home, place, _tree } = self;
-        Rested { home, run, place, signal: host.ears.signals.last(), tree: _tree }
+        Rested { home, run, place, signal: host.shim.ears.signals.last(), tree: _tree }
     }
 }
 

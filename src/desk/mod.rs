@@ -31,6 +31,9 @@ mod ship;
 mod wanted;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use answer::{AnswerRequest, Answered, Saying, answer, open_questions, refuse_agents};
 pub(crate) use caller::{Caller, Environment, is_unfinished, load, named};
 pub(crate) use choose_workflow::{preset_named, read as read_workflow, read_source, user_config};

@@ -7,6 +7,7 @@ use super::refusal::Refusal;
 use super::request::{By, RunRequest};
 use crate::measure::detect::detect;
 use crate::measure::item_list::unreadable;
+use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
@@ -60,7 +61,7 @@ pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
 pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
     if workflow.agent.cli.is_empty() {
         let installed: Vec<&str> =
-            agents::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect();
+            AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect();
         match installed.as_slice() {
             [only] => workflow.agent.cli = (*only).to_owned(),
             [] => {

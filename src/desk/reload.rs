@@ -11,6 +11,7 @@ use super::request::RunRequest;
 use super::{choose_workflow, prepare};
 use crate::drive;
 use crate::world::wait::now;
+use loop_core::agent_table::{AgentRow, COMMAND};
 use loop_core::engine::{Event, QuestionKind, State};
 use loop_core::workflow::model::Workflow;
 use loop_store::run::Run;
@@ -99,13 +100,12 @@ fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyh
     workflow.notify = over.notify.clone().or(workflow.notify.take());
     workflow.agent.model = over.model.clone().or(workflow.agent.model.take());
     if let Some(words) = &over.agent_args {
-        workflow.agent.cli = "command".to_owned();
+        workflow.agent.cli = COMMAND.name.to_owned();
         workflow.agent.args.clone_from(words);
     }
     if let Some(agent) = over.agent.as_ref().filter(|it| **it != workflow.agent.cli) {
-        let known = loop_core::agents::KNOWN;
-        if !known.contains(&agent.as_str()) {
-            let next = meant(agent, known.iter().copied());
+        if AgentRow::named(agent).is_none() {
+            let next = meant(agent, AgentRow::names());
             return Err(Refusal::usage(format!("no agent is called \"{agent}\""), next));
         }
         workflow.agent.cli.clone_from(agent);

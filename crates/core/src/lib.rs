@@ -6,6 +6,8 @@
 
 pub mod facts;
 
+pub mod agent_table;
+
 pub mod workflow;
 
 pub mod report;
@@ -13,6 +15,8 @@ pub mod report;
 pub mod engine;
 
 pub mod bounds;
+
+pub mod proof;
 
 pub mod documents;
 

@@ -6,6 +6,7 @@ pub use super::error::StoreError;
 use super::{Commit, Home, Journal, Opened, Question, QuestionChange, RowUpdate, Spend};
 use loop_base::secret;
 use loop_base::time::Timestamp;
+use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::engine::{Command, Effect, Event, State, Station, Status, Wait, acceptable, choices};
 use loop_core::workflow::model::Workflow;
@@ -169,7 +170,8 @@ impl Run {
     /// A provider that says no to one run says it to all that use the same agent.
     fn notice_hold(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let Books::Disk { home, .. } = &self.books else { return Ok(()) };
-        if self.workflow.agent.cli == "command" || self.state.wait.is_some() {
+        let has_account = AgentRow::named(&self.workflow.agent.cli).is_none_or(|it| it.login.is_some());
+        if !has_account || self.state.wait.is_some() {
             return Ok(());
         }
         if let Some(hold) = home.hold(&self.account)?.filter(|it| now.0 < it.until) {
@@ -278,8 +280,8 @@ impl Run {
 /// Returns whose plan the calls of this workflow use up: as the agent's process would see it.
 pub(crate) fn account_of(workflow: &Workflow) -> String {
     let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
-    match agents::Cli::named(&workflow.agent.cli) {
-        Some(cli) => agents::account(cli, &set),
+    match AgentRow::named(&workflow.agent.cli) {
+        Some(row) => agents::account(row, &set),
         None => workflow.agent.cli.clone(),
     }
 }

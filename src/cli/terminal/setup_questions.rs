@@ -4,7 +4,7 @@
 use crate::desk::meant;
 use crate::measure::detect::Found;
 use loop_base::text::sanitise;
-use loop_core::agents;
+use loop_core::agent_table::AgentRow;
 use loop_core::workflow::preset::{self, Preset};
 use loop_supervise::which::executable;
 use std::io::{BufRead, Write};
@@ -66,7 +66,7 @@ pub(crate) fn ask(
 
 /// Returns the agents of this machine that need no further word.
 pub(crate) fn installed() -> Vec<&'static str> {
-    agents::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect()
+    AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect()
 }
 
 fn which_agent() -> anyhow::Result<Asked> {

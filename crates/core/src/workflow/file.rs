@@ -10,6 +10,8 @@ use super::model::{
 use super::problem::{Place, Sources};
 use super::shape::{GateEntry, ModelFile};
 use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section, words};
+use crate::agent_table::AgentRow;
+use serde_json::{Value, json};
 use toml::de::DeValue;
 
 section! {
@@ -102,7 +104,7 @@ section! {
     /// Which agent works, and how it reports.
     AgentFile "[agent]" {
         /// `claude`, `codex`, `gemini`, `opencode` or `command`. Without it, the only one installed.
-        cli: Cli,
+        cli: AgentName,
         /// The model for every phase that names none.
         model: String,
         /// `all` (the default: everything, without asking), `edit` (edits, and the commands that you
@@ -513,28 +515,9 @@ pub(super) fn belongs(key: &str, title: &str) -> Option<String> {
 }
 
 /// An agent that there is an adapter for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cli {
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-    Command,
-}
-
-impl Cli {
-    pub(super) const ALL: [Cli; 5] = [Cli::Claude, Cli::Codex, Cli::Gemini, Cli::Opencode, Cli::Command];
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Cli::Claude => "claude",
-            Cli::Codex => "codex",
-            Cli::Gemini => "gemini",
-            Cli::Opencode => "opencode",
-            Cli::Command => "command",
-        }
-    }
-}
+/// An agent of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AgentName(pub &'static AgentRow);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
@@ -560,8 +543,6 @@ impl ErrorClass {
 words!(InputKind: "file" => InputKind::File, "job" => InputKind::Job, "phase" => InputKind::Phase,
     "design" => InputKind::Design, "text" => InputKind::Text, "none" => InputKind::None);
 words!(WorkPlace: "here" => WorkPlace::Here, "worktree" => WorkPlace::Worktree);
-words!(Cli: "claude" => Cli::Claude, "codex" => Cli::Codex, "gemini" => Cli::Gemini,
-    "opencode" => Cli::Opencode, "command" => Cli::Command);
 words!(Permissions: "all" => Permissions::All, "edit" => Permissions::Edit, "agent" => Permissions::Agent);
 words!(WindowThen: "ask" => WindowThen::Ask, "wait" => WindowThen::Wait, "pause" => WindowThen::Pause,
     "abort" => WindowThen::Abort);
@@ -579,13 +560,31 @@ words!(ErrorClass: "build" => ErrorClass("build"), "test" => ErrorClass("test"),
     "performance" => ErrorClass("performance"), "external" => ErrorClass("external"),
     "ambiguous" => ErrorClass("ambiguous"), "other" => ErrorClass("other"));
 
-impl Cli {
+impl AgentName {
     /// Reads the word of a flag.
-    pub(super) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<Cli> {
-        let found = Cli::ALL.into_iter().find(|it| it.word() == word);
+    pub(super) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<AgentName> {
+        let found = AgentRow::named(word).map(AgentName);
         if found.is_none() {
-            let next = super::problem::suggest(word, Cli::ALL.map(Cli::word));
+            let next = super::problem::suggest(word, AgentRow::names());
             sources.report(Some(place), format!("there is no agent \"{word}\""), next);
+        }
+        found
+    }
+}
+
+impl Typed for AgentName {
+    const SHAPE: &'static str = "the name of an agent";
+
+    fn schema() -> Value {
+        json!({ "enum": AgentRow::names().collect::<Vec<_>>() })
+    }
+
+    fn read(value: &DeValue<'_>, place: &Place, sources: &mut Sources) -> Option<AgentName> {
+        let word = String::read(value, place, sources)?;
+        let found = AgentRow::named(&word).map(AgentName);
+        if found.is_none() {
+            let next = super::problem::suggest(&word, AgentRow::names());
+            sources.report(Some(place), format!("\"{word}\" is not known here"), next);
         }
         found
     }

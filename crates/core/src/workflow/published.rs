@@ -6,6 +6,7 @@ use super::model::Protocol;
 use super::template;
 use super::typed::sentence;
 use super::{names, preset};
+use crate::agent_table::AgentRow;
 use crate::facts::{Claim, FactName, Supplier};
 use crate::report::{Expected, read};
 use serde_json::Value;
@@ -50,6 +51,10 @@ fn the_reference_is_the_language() {
         An editor that knows JSON Schema can help while you write: `loop check --schema > workflow.schema.json`, and \
         as the first line of the file `#:schema ./workflow.schema.json`.\n"
         .to_owned();
+    let cli = reference().into_iter().flat_map(|it| it.2).find(|it| it.name == "cli").expect("a key");
+    for agent in AgentRow::names() {
+        assert!(cli.about.join(" ").contains(&format!("`{agent}`")), "the reference does not name {agent}");
+    }
     for (title, about, keys) in reference() {
         let _ = write!(text, "\n## {}\n\n{}\n\n", heading(title), sentence(about));
         text.push_str("| key | value | meaning |\n|---|---|---|\n");

@@ -2,9 +2,7 @@
 //! up. All problems are collected; a [`Workflow`] comes out only when there are none. The phases are
 //! resolved in `phases.rs`; reading files is left to the caller.
 
-use super::file::{
-    AgentFile, CheckFile, Cli, ErrorClass, FactFile, GateFile, ModelsFile, RetriesFile, SkillFile,
-};
+use super::file::{AgentFile, CheckFile, ErrorClass, FactFile, GateFile, ModelsFile, RetriesFile, SkillFile};
 use super::merge::{Merged, Origin, merge};
 use super::model::{
     Agent, Check, Fact, Gate, InputKind, Items, Millis, Models, Phase, PhaseId, Protocol, Retries, Skill,
@@ -158,7 +156,7 @@ impl Context<'_> {
     }
 
     fn agent(&mut self, file: &AgentFile) -> Agent {
-        if let Some(cli) = file.cli.as_ref().filter(|it| it.value == Cli::Command)
+        if let Some(cli) = file.cli.as_ref().filter(|it| it.value.0.is_any_program())
             && list(&file.args).is_empty()
         {
             let next = "write args = [\"PROGRAM\", \"ARGUMENT\"]";

@@ -35,7 +35,7 @@ pub(super) fn workspace(file: &WorkspaceFile) -> Workspace {
 
 pub(super) fn agent(file: &AgentFile) -> Agent {
     Agent {
-        cli: file.cli.as_ref().map_or(String::new(), |it| it.value.word().to_owned()),
+        cli: file.cli.as_ref().map_or(String::new(), |it| it.value.0.name.to_owned()),
         model: text(&file.model),
         // Without it an agent stops at the first command that it may not run, and nobody is there to
         // allow it.
