@@ -2,8 +2,8 @@
 //! can tell without asking a provider, and what each kind of permission lets them do. Nothing is
 //! started but their `--version`, and no key is ever printed.
 
-use super::doctor::Finding;
-use super::{Context, doctor};
+use super::Context;
+use super::findings::{self, Finding};
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Login};
 use loop_core::workflow::model::{Agent, Permissions};
@@ -41,7 +41,7 @@ pub(super) fn list(context: &Context) -> anyhow::Result<u8> {
         return Ok(0);
     }
     for it in &known {
-        doctor::print_one(&finding(it));
+        findings::print_one(&finding(it));
         if it.path.is_some() {
             for (word, says) in &it.may {
                 println!("                     permissions = \"{word}\": {says}");
@@ -60,15 +60,15 @@ fn finding(known: &Known) -> Finding {
     let name = known.row.name;
     let Some(path) = &known.path else {
         let next = format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", known.row.install);
-        return doctor::bad(name, "not installed".to_owned(), &next);
+        return findings::bad(name, "not installed".to_owned(), &next);
     };
     let version = known.version.as_deref().unwrap_or("does not say its version");
     match &known.login {
-        Some(login) => doctor::good(name, format!("{version} ({}), logged in by {login}", path.display())),
+        Some(login) => findings::good(name, format!("{version} ({}), logged in by {login}", path.display())),
         None => {
             let says = format!("{version} ({}), no login found", path.display());
             let next = known.row.login.as_ref().map(|it| it.words.to_owned());
-            Finding { next, ..doctor::good(name, says) }
+            Finding { next, ..findings::good(name, says) }
         }
     }
 }

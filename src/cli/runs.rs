@@ -1,7 +1,9 @@
 //! `loop runs`: all runs, of every project in this home, and the deletion of those that are finished.
 
+use super::Context;
 use super::status::ago;
-use super::{Context, ask};
+use super::terminal::confirm;
+use crate::desk::named;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
 use crate::world::trim_logs;
@@ -37,7 +39,7 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.home_to_look_at()? else {
+    let Some(home) = context.caller.home_to_look_at()? else {
         println!("{}", if context.json { "[]" } else { "no runs" });
         return Ok(0);
     };
@@ -117,16 +119,12 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
     let what = format!("{}, {}", counted(found.len(), "run"), bytes(weight));
     if flags.dry_run {
         for (row, size) in &found {
-            println!("{}", sanitise(&format!("{}  {}", super::context::named(row), bytes(*size))));
+            println!("{}", sanitise(&format!("{}  {}", named(row), bytes(*size))));
         }
         println!("would be deleted: {what}");
         return Ok(0);
     }
-    if context.is_interactive()
-        && !flags.yes
-        && !found.is_empty()
-        && !ask::confirm(&format!("delete {what}?"))?
-    {
+    if context.is_interactive() && !flags.yes && !found.is_empty() && !confirm(&format!("delete {what}?"))? {
         return Ok(5);
     }
     for (row, _) in &found {

@@ -1,6 +1,9 @@
 //! What a call left behind, read: the agent's output as its adapter understands it, and the report
 //! in its last message or in the file that its protocol names.
 
+use crate::measure::report_file;
+use crate::tree::changes::Change;
+use crate::tree::git::GitError;
 use crate::world::codex_rollout;
 use crate::world::wait::now;
 use loop_base::files;
@@ -82,7 +85,14 @@ fn codex_home(agent: &Agent) -> Option<PathBuf> {
 }
 
 /// Reads the report of a call: from its last message, or from where its protocol has it.
-pub(crate) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, message: &str) -> Report {
+pub(crate) fn report(
+    folder: &Path,
+    place: &Path,
+    run: &Run,
+    call: &Call,
+    message: &str,
+    changes: Option<Result<Vec<Change>, GitError>>,
+) -> Report {
     let phase = &run.workflow.phases[call.phase];
     let promise = run.state.opening.promise.as_deref().unwrap_or_default();
     let expected = Expected { phase: &phase.name, promise };
@@ -91,9 +101,13 @@ pub(crate) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, messag
             let written = files::text(&result_file(folder, call));
             report::read(&phase.report, expected, written.as_deref().unwrap_or(message))
         }
-        Protocol::Frontmatter(pattern) => match newest(place, pattern) {
-            Some(text) => report::read(&phase.report, expected, &text),
-            None => Report { notes: vec![format!("no file matches {pattern}")], ..Report::default() },
+        Protocol::Frontmatter(pattern) => match changes {
+            Some(Ok(changes)) => report_file::read(place, &changes, pattern, &phase.report, expected),
+            Some(Err(error)) => Report {
+                notes: vec![format!("what the call changed could not be found out: {error}")],
+                ..Report::default()
+            },
+            None => Report::default(),
         },
         Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
             report::read(&phase.report, expected, message)
@@ -104,28 +118,4 @@ pub(crate) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, messag
 /// Where an agent may write its report instead of saying it.
 pub(crate) fn result_file(folder: &Path, call: &Call) -> PathBuf {
     folder.join(format!("{}.result.json", call.stem()))
-}
-
-/// Returns the content of the newest file below `place` that matches.
-fn newest(place: &Path, pattern: &str) -> Option<String> {
-    let pattern = globset::Glob::new(pattern).ok()?.compile_matcher();
-    let mut found: Option<(std::time::SystemTime, PathBuf)> = None;
-    let mut folders = vec![place.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).ok()?.flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() && entry.file_name() != ".git" {
-                folders.push(entry.path());
-            }
-            let path = entry.path();
-            let matches = path.strip_prefix(place).is_ok_and(|it| pattern.is_match(it));
-            let modified = entry.metadata().and_then(|it| it.modified());
-            if let (true, true, Ok(modified)) = (kind.is_file(), matches, modified)
-                && found.as_ref().is_none_or(|(newest, _)| *newest < modified)
-            {
-                found = Some((modified, path));
-            }
-        }
-    }
-    files::text(&found?.1).ok()
 }

@@ -160,7 +160,7 @@ facts! {
     TreeChanged "tree_changed" Bool World Iteration Never false is(true),
         "whether this iteration changed any file";
     TreeClean "tree_clean" Bool World Now Never true is(true),
-        "nothing is uncommitted";
+        "nothing is uncommitted that was not there when the run began; what is inside submodules counts";
     CriteriaCount "criteria_count" Number Opening Now Never false NO,
         "boxes below headings that say \"criteria\" in the input";
     CriteriaOpen "criteria_open" Number World Now Never false count(0, 2),

@@ -8,6 +8,8 @@ pub mod facts;
 
 pub mod agent_table;
 
+pub mod proof;
+
 pub mod workflow;
 
 pub mod report;

@@ -128,11 +128,11 @@ impl Run {
         self.pending.push((at, event));
     }
 
-    /// Goes on by another workflow from here, which has the same phases; `keys` says what differs.
-    pub fn reload(&mut self, at: Timestamp, workflow: Workflow, keys: Vec<String>) {
+    /// Goes on by another workflow from here, which has the same phases. `Event::Reloaded` says what
+    /// differs, and the commit that makes it durable keeps the workflow.
+    pub fn take_workflow(&mut self, workflow: Workflow) {
         self.workflow = workflow;
         self.reloaded = true;
-        self.record(at, Event::Reloaded { keys });
     }
 
     /// Takes what has happened outside since the last time: what people have asked for, what other

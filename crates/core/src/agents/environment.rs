@@ -55,7 +55,8 @@ const COMMON: &[&str] = &[
     "DBUS_SESSION_BUS_ADDRESS",
 ];
 
-const COMMON_PREFIXES: &[&str] = &["LC_", "XDG_"];
+/// Who commits, and how a remote is reached, belongs to whoever started the run.
+const COMMON_PREFIXES: &[&str] = &["LC_", "XDG_", "GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH"];
 
 /// Where compilers and package managers live; none of them holds a secret.
 const TOOLS: &[&str] = &[
