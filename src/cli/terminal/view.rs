@@ -92,6 +92,8 @@ impl View {
                 | Effect::Collect(_)
                 | Effect::Contain
                 | Effect::Measure { .. }
+                | Effect::Prove(_)
+                | Effect::Conclude
                 | Effect::Sleep { .. }
                 | Effect::Ask(_)
                 | Effect::Tell
@@ -104,6 +106,11 @@ impl View {
             | Event::Listed(_)
             | Event::Contained { .. }
             | Event::Judged(_)
+            | Event::StepTaken(_)
+            | Event::Proved(_)
+            | Event::Waived(_)
+            | Event::Accepted { .. }
+            | Event::Prepared { .. }
             | Event::Repeated
             | Event::Entered { .. }
             | Event::Skipped { .. }
