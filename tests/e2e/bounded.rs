@@ -85,6 +85,8 @@ fn g07_no_call_begins_on_a_disk_that_is_almost_full() {
         assert!(sandbox.calls().is_empty(), "{full}");
         assert_eq!(sandbox.status()["status"], "halted");
         std::fs::remove_file(ballast).expect("removed");
+        // A proof alone needs 256 MB.
+        disk.change("size=600m");
         sandbox.run(&["resume"]).exits(0);
         assert_eq!(sandbox.calls(), [1], "{full}");
         drop(disk);
