@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Err(Trouble::usage(text, "[finish] ship = \"offer\" in .loop/workflow.toml allows it"));
     }
     let wanted = Wanted { kind: flags.kind, request: !flags.no_pr };
-    let work = Work::look(&home, row.clone(), workflow, state, wanted)?;
+    let work = Work::look(row.clone(), workflow, state, wanted)?;
     let preflight = work.preflight()?;
     if flags.dry_run {
         tell_plan(&work, context, &preflight);
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 /// Asks at the terminal whether a run that has just been completed is to be handed in.
 pub(super) fn offer(context: &Context, home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
     let (workflow, state) = status::load(home, row)?;
-    let work = Work::look(home, row.clone(), workflow, state, Wanted { kind: None, request: true })?;
+    let work = Work::look(row.clone(), workflow, state, Wanted { kind: None, request: true })?;
     let text = format!("ship it now: {}, commit, push, pull request?", work.names.branch);
     if ask::confirm(&text)? {
         hand_in(context, home, row, &work, &work.preflight()?)?;

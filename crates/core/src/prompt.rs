@@ -233,7 +233,7 @@ fn tried(state: &State) -> String {
          the approach, find out what they all took for granted, and try another way. This is the last call before \
          a person is asked.\n"
     );
-    let here = state.history.errors.iter().filter(|it| it.phase == state.phase);
+    let here = state.troubles.errors.iter().filter(|it| it.phase == state.phase);
     let mut errors: Vec<String> = here.map(|it| format!("iteration {}: {}", it.iteration, it.text)).collect();
     let dropped = errors.len().saturating_sub(ERRORS_SHOWN);
     errors.drain(..dropped);

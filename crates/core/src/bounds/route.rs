@@ -157,7 +157,7 @@ fn plain(mut state: State, items: &[Item]) -> State {
     state.retry.signatures.clear();
     state.retry.class.clear();
     state.retry.fix = None;
-    state.history = Default::default();
+    state.troubles = Default::default();
     state.warnings.clear();
     state.feedback = None;
     let listed = |id: &str| items.iter().any(|it| it.id == id);

@@ -136,7 +136,7 @@ impl State {
             }
             Event::Reset { guidance } => {
                 self.guide(guidance.as_deref());
-                self.history.resolve(at, self.phase, "resumed by a person");
+                self.troubles.resolve(at, self.phase, "resumed by a person");
                 self.visit.breaker = Breaker::default();
                 self.visit.looked = false;
                 self.retry.resume(workflow.retries.as_ref());

@@ -23,6 +23,7 @@ mod route;
 mod signature;
 mod state;
 mod status;
+mod troubles;
 mod turn;
 mod visit;
 
@@ -36,6 +37,9 @@ pub use event::{
 };
 pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
 pub use feedback::Feedback;
+pub use history::{
+    Activity, BreakerChange, History, JudgedTurn, Limit, breaker, limit, open_reason, review_attempt,
+};
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
 pub use question::{Question, QuestionKind};

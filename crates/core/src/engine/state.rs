@@ -6,11 +6,11 @@ use super::answer::Answer;
 use super::event::{Call, Ended, Hold, Item, Judgement, Left, Opening, Outcome, Session};
 use super::evidence::{Baseline, CheckResult, Evidence, Facts};
 use super::feedback::Feedback;
-use super::history::History;
 use super::limits::{Calls, Wait};
 use super::question::Question;
 use super::retry::Retry;
-use super::visit::{PhaseLog, Visit};
+use super::troubles::Troubles;
+use super::visit::{PhaseLog, PhaseStatus, Visit};
 use crate::workflow::model::{Millis, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -112,8 +112,9 @@ pub struct State {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipped: Option<String>,
     pub warnings: Vec<String>,
-    #[serde(default)]
-    pub history: History,
+    /// The last errors and failures. The key is older than the name.
+    #[serde(default, rename = "history")]
+    pub troubles: Troubles,
 }
 
 /// The stations of one iteration, in the order they are visited.
@@ -234,7 +235,7 @@ impl State {
             review: None,
             shipped: None,
             warnings: Vec::new(),
-            history: History::default(),
+            troubles: Troubles::default(),
         }
     }
 
@@ -244,6 +245,19 @@ impl State {
 
     pub fn iterations_limit(&self, workflow: &Workflow) -> Option<u32> {
         self.iterations_most.or(workflow.limits.iterations)
+    }
+
+    /// Whether a phase counts as done, by its exit rule or by a person's word.
+    pub fn is_done(&self, phase: PhaseId) -> bool {
+        match self.phases[phase].status {
+            PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => true,
+            PhaseStatus::Pending | PhaseStatus::Active => false,
+        }
+    }
+
+    /// Whether a phase is done only because a person said so.
+    pub fn is_forced(&self, phase: PhaseId) -> bool {
+        self.is_done(phase) && self.phases[phase].forced
     }
 
     /// Whether a call that is under way should end.
