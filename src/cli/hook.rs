@@ -14,7 +14,7 @@ use loop_base::text::sanitise;
 use loop_core::engine::{Event, Rest, Session, State, Station, Status};
 use loop_store::mirror::Mirror;
 use loop_store::run::Run;
-use loop_store::{Home, Row, TreeLock};
+use loop_store::{Home, Row, TreeLock, fold};
 use loop_supervise::which::executable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Deserialize;
@@ -198,8 +198,11 @@ pub(super) fn runs_of_sessions(context: &Context, home: &Home) -> anyhow::Result
     let mut found = Vec::new();
     for row in context.runs_of_project(home)?.into_iter().filter(is_unfinished) {
         let Some(snapshot) = home.snapshot(&row.id)? else { continue };
-        let whose: Whose = serde_json::from_str(&snapshot.state)?;
-        found.extend(whose.session.map(|session| (row, session)));
+        let session = match snapshot.state() {
+            Some(text) => serde_json::from_str::<Whose>(text)?.session,
+            None => fold::state(home, &row.id, &fold::workflow(home, &row.id)?)?.session,
+        };
+        found.extend(session.map(|session| (row, session)));
     }
     Ok(found)
 }

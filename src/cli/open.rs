@@ -16,7 +16,7 @@ use loop_core::event_line::line;
 use loop_core::workflow::model::{Place, Workflow};
 use loop_store::mirror;
 use loop_store::run::Run;
-use loop_store::{Filter, Home, NewRun, Row, TreeLock};
+use loop_store::{Filter, Home, NewRun, Row, TreeLock, fold};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -376,13 +376,15 @@ fn dry_run(
     use loop_core::engine::State;
     let before = match context.existing_home()? {
         Some(home) => match same_run(&home, project, workflow, input)? {
-            Some(row) => home.snapshot(&row.id)?,
-            None => None,
+            Some(row) if home.snapshot(&row.id)?.is_some() => {
+                Some(fold::state(&home, &row.id, &fold::workflow(&home, &row.id)?)?)
+            }
+            Some(_) | None => None,
         },
         None => None,
     };
     let state = match before {
-        Some(snapshot) => serde_json::from_str(&snapshot.state)?,
+        Some(state) => state,
         None => {
             let mut state = State::new(workflow);
             state.apply(workflow, now(), &Event::Opened(input.opening(flags, workflow)));

@@ -13,7 +13,7 @@ use loop_core::workflow::model::Workflow;
 use loop_store::mirror::prp_session::{folder, import, place};
 use loop_store::mirror::task_state;
 use loop_store::run::Run;
-use loop_store::{Filter, Home, NewRun, Row};
+use loop_store::{Filter, Home, NewRun, Row, fold};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -264,7 +264,7 @@ fn other(
     let is_other =
         |row: &Row| is_unfinished(row) && (row.input != input.name || Path::new(&row.project) != project);
     let writes_here = |row: &Row| -> anyhow::Result<bool> {
-        let theirs: Workflow = serde_json::from_str(&home.definition(&row.id)?)?;
+        let theirs = fold::workflow(home, &row.id)?;
         Ok(self::folder(&theirs).as_deref() == Some(folder))
     };
     let name = project.to_string_lossy();

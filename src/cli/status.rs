@@ -6,7 +6,7 @@ use loop_base::time::{Timestamp, length};
 use loop_core::documents::input;
 use loop_core::engine::{BreakerState, State, Status, choices};
 use loop_core::workflow::model::Workflow;
-use loop_store::{Home, Row};
+use loop_store::{Home, Row, fold};
 use serde_json::{Value, json};
 
 /// `loop` alone: the status, or how to begin.
@@ -72,11 +72,8 @@ fn framed(text: &str, columns: usize) -> String {
 
 /// Reads a run without owning it.
 pub(super) fn load(home: &Home, row: &Row) -> anyhow::Result<(Workflow, State)> {
-    let workflow: Workflow = serde_json::from_str(&home.definition(&row.id)?)?;
-    let state = match home.snapshot(&row.id)? {
-        Some(snapshot) => serde_json::from_str(&snapshot.state)?,
-        None => State::new(&workflow),
-    };
+    let workflow = fold::workflow(home, &row.id)?;
+    let state = fold::state(home, &row.id, &workflow)?;
     Ok((workflow, state))
 }
 
@@ -100,8 +97,8 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let _ = writeln!(
             out,
             "  item        {}/{}: {}",
-            state.items_done.len() + 1,
-            state.items_done.len() + state.items_left as usize,
+            state.items_done + 1,
+            state.items_done + state.items_left,
             item.name
         );
     }
@@ -175,8 +172,8 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
         .map(|it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) }));
     let window = workflow.limits.window.as_ref();
     let item = state.item.as_ref().map(|it| {
-        let done = state.items_done.len();
-        json!({ "index": done + 1, "total": done + state.items_left as usize, "name": it.name })
+        let done = state.items_done;
+        json!({ "index": done + 1, "total": done + state.items_left, "name": it.name })
     });
     json!({
         "run": row.id,

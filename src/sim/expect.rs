@@ -35,7 +35,7 @@ pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&
             let resolved = state.troubles.failures.iter().filter(|it| it.resolution.is_some());
             counts(resolved.count(), count, "failures are resolved")
         }
-        ["items", "done", count] => counts(state.items_done.len(), count, "items are done"),
+        ["items", "done", count] => counts(state.items_done as usize, count, "items are done"),
         ["item", name] => {
             let found = state.item.as_ref().map_or("none", |it| it.name.as_str());
             unless(found == *name, format!("the item is {found}"))

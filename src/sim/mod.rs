@@ -14,6 +14,8 @@ pub(crate) mod story;
 #[cfg(test)]
 mod invariants;
 #[cfg(test)]
+mod long_list;
+#[cfg(test)]
 mod seeds;
 
 use crate::drive::{Performed, World};
@@ -21,8 +23,8 @@ pub(crate) use dice::Dice;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
-    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Tests,
-    Usage,
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Listing,
+    Tests, Usage,
 };
 use loop_core::report::Report;
 use loop_core::workflow::model::Workflow;
@@ -151,7 +153,7 @@ impl World for Sim {
                 let results = names.into_iter().map(|name| self.check(run, name, &play));
                 Event::Baselined(Baseline { results: results.collect(), facts: Facts::default(), ms: 0 })
             }
-            Effect::List => Event::Listed(self.items.clone()),
+            Effect::List => Event::Listed(Listing::Whole(self.items.clone())),
             Effect::Work(call) => {
                 let ends = self.now.plus(self.play(&run.workflow, call).ms);
                 let before = self.started.insert((call.number, call.attempt), Some(ends));

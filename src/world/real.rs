@@ -12,7 +12,7 @@ use crate::world::final_message::Hearing;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, Heard, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Left};
+use loop_core::engine::{Effect, Event, Evidence, Left, Listing};
 use loop_core::workflow::model::ItemSource;
 use loop_store::run::Run;
 use loop_supervise::keeper::Keeper;
@@ -275,7 +275,7 @@ impl<'a> Host<'a> {
         }
         item_list::list(&self.place, items, &printed)
             .map_err(unread)
-            .map(|it| Performed::Done(Event::Listed(it)))
+            .map(|it| Performed::Done(Event::Listed(Listing::Whole(it))))
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {

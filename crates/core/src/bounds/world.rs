@@ -3,8 +3,8 @@
 //! condition may be false) is taken away too, so that no path is missed.
 
 use crate::engine::{
-    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Opening, State,
-    Usage, Verdict, decide,
+    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Listing, Opening,
+    State, Usage, Verdict, decide,
 };
 use crate::report::Report;
 use crate::workflow::condition::{Condition, Truth};
@@ -63,7 +63,7 @@ pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> R
                 Effect::Work(_) => return Reached::Call(Box::new(state)),
                 Effect::Ask(_) | Effect::Finish => return Reached::Rest,
                 Effect::Tell => Event::Began(Effect::Tell),
-                Effect::List => Event::Listed(items.to_vec()),
+                Effect::List => Event::Listed(Listing::Whole(items.to_vec())),
                 Effect::Sleep { until, .. } => {
                     now = until;
                     Event::Woke

@@ -4,6 +4,7 @@
 
 use super::answer::Command;
 use super::evidence::{Baseline, Evidence};
+use super::item_list::{Item, Listing};
 use super::limits::Wait;
 use super::metrics::Metric;
 use super::question::Question;
@@ -118,13 +119,6 @@ pub enum Step {
     Fix(String),
 }
 
-/// What a body of phases is run once for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
-    pub id: String,
-    pub name: String,
-}
-
 /// A fact. The state of a run is the fold of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -144,7 +138,8 @@ pub enum Event {
         branch: Option<String>,
     },
     Baselined(Baseline),
-    Listed(Vec<Item>),
+    /// The list of items was read. It is journaled as what changed since the last time.
+    Listed(Listing),
     Ended(Box<Ended>),
     Contained {
         left: Vec<Left>,

@@ -148,7 +148,7 @@ pub(super) fn gather(
         put(&mut metrics, "criteria_count", criteria.into(), Source::Engine);
     }
     if workflow.items.is_some() {
-        put(&mut metrics, "items_completed", super::items::completed(state).into(), Source::Engine);
+        put(&mut metrics, "items_completed", state.listed_items_done().into(), Source::Engine);
         put(&mut metrics, "items_remaining", state.items_left.into(), Source::Engine);
     }
     for (name, value) in &report.metrics {

@@ -3,9 +3,10 @@
 //! is written with every commit.
 
 use super::answer::Answer;
-use super::event::{Call, Ended, Hold, Item, Judgement, Left, Opening, Outcome, Session};
+use super::event::{Call, Ended, Hold, Judgement, Left, Opening, Outcome, Session};
 use super::evidence::{Baseline, CheckResult, Evidence, Facts};
 use super::feedback::Feedback;
+use super::item_list::{Item, ItemList};
 use super::limits::{Calls, Wait};
 use super::question::Question;
 use super::retry::Retry;
@@ -15,6 +16,11 @@ use crate::workflow::model::{Millis, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
+/// be misread; those are folded again from their events.
+pub const STATE_VERSION: i64 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -55,7 +61,14 @@ pub struct State {
     /// The list has been read since the last item was done.
     pub listed: bool,
     pub items_left: u32,
-    pub items_done: Vec<String>,
+    pub items_done: u32,
+    /// Those of them that were people's feedback and stood in no list.
+    #[serde(default)]
+    pub feedback_done: u32,
+    /// The list itself, with the ids of done items. It grows with the work, so no snapshot holds it;
+    /// a state that was read from one is given the list by whoever drives the run.
+    #[serde(skip)]
+    pub(super) list: Option<Arc<ItemList>>,
     /// Items that a report proposed, for a workflow whose own list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items_proposed: Vec<String>,
@@ -206,7 +219,9 @@ impl State {
             item: None,
             listed: false,
             items_left: 0,
-            items_done: Vec::new(),
+            items_done: 0,
+            feedback_done: 0,
+            list: Some(Arc::default()),
             items_proposed: Vec::new(),
             back_to: None,
             rejections: BTreeMap::new(),

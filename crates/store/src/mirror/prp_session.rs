@@ -151,7 +151,7 @@ impl Session {
 /// Reads a run's whole journal, and every text that follows from it.
 fn read(home: &Home, run: &str, workflow: &Workflow) -> Result<(History, Fresh), StoreError> {
     let (mut history, mut fresh) = (History::new(workflow), Fresh::default());
-    fold::replay(home, run, |at, event| {
+    fold::replay(home, run, workflow, |workflow, at, event| {
         if let Some(turn) = history.follow(workflow, at, event) {
             fresh.add(workflow, &history.state, at, &turn);
         }
