@@ -1,41 +1,21 @@
 //! Questions at the terminal. Nothing here runs without one.
 
-use super::flags::RunFlags;
 use super::screen::{Prompt, Screen};
 use super::typing::{Keys, Typed, Typing};
-use super::{Context, Trouble};
-use crate::tree::git::Git;
-use crate::tree::working_tree::{Ours, Tree};
+use crate::desk::{self, Choice};
 use crate::world::wait::now;
 use loop_base::text::sanitise;
 use loop_core::engine::{Answer, Command, Question, QuestionKind, choices};
-use loop_store::Row;
 use std::io::{BufRead, Write};
-use std::path::Path;
 use std::time::Duration;
 
-/// What a person wants with a run that rested.
-pub(super) enum Wanted {
-    Resume,
-    New,
-    Abort,
-}
-
-pub(super) fn resume(row: &Row) -> anyhow::Result<Wanted> {
-    eprintln!("run {} of {} is {}", &row.id[..8], row.workflow, row.status);
-    eprintln!("  input: {}", sanitise(row.input.lines().next().unwrap_or_default()));
-    eprintln!("  {}, iteration {}", row.phase.as_deref().unwrap_or("not begun"), row.iteration);
-    Ok(match choose(&["resume", "new", "abort"])? {
-        Some("resume") => Wanted::Resume,
-        Some("new") => Wanted::New,
-        Some(_) | None => Wanted::Abort,
-    })
-}
-
-/// Whether a person wants a run of another input to make way.
-pub(super) fn new_or_abort(text: &str) -> anyhow::Result<bool> {
-    eprintln!("{}", sanitise(text));
-    Ok(choose(&["new", "abort"])? == Some("new"))
+/// Puts a question of the desk; `None` at the end of input.
+pub(super) fn desk_question(question: &desk::Question) -> anyhow::Result<Option<Choice>> {
+    question.lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
+    let choices = question.about.choices();
+    let words: Vec<&'static str> = choices.iter().map(|it| it.word()).collect();
+    let said = choose(&words)?;
+    Ok(said.and_then(|said| choices.iter().copied().find(|it| it.word() == said)))
 }
 
 pub(super) fn confirm(text: &str) -> anyhow::Result<bool> {
@@ -173,7 +153,7 @@ fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, 
     }
     let answer = Answer {
         question: question.id,
-        choice: choice.to_owned(),
+        choice: choice.to_owned().into(),
         text: text.trim().to_owned(),
         by: std::env::var("USER").unwrap_or_default(),
     };
@@ -200,45 +180,10 @@ fn offer(question: &Question) -> (String, String) {
     (whole.clone(), whole)
 }
 
-/// A tree with uncommitted changes needs a word from a person.
-pub(super) fn about_dirt(
-    context: &Context,
-    flags: &RunFlags,
-    git: &Git,
-    ours: &[String],
-    looks: &Path,
-) -> anyhow::Result<()> {
-    if flags.allow_dirty {
-        return Ok(());
-    }
-    let folder = looks.join(std::process::id().to_string());
-    let look = Tree::watch(git, &folder, Ours::read(ours)?)?.look();
-    let _only_a_cache = std::fs::remove_dir_all(&folder);
-    let look = look?;
-    if look.clean {
-        return Ok(());
-    }
-    let names: Vec<&str> = look.dirty_paths.iter().take(5).map(String::as_str).collect();
-    let more = look.dirty_count.saturating_sub(names.len());
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let text = format!("the tree has uncommitted changes: {}{more}", sanitise(&names.join(", ")));
-    if context.is_interactive() {
-        eprintln!("{text}");
-        eprintln!("go: they are kept in a snapshot first, and not counted against the run");
-        if choose(&["go", "abort"])? == Some("go") {
-            return Ok(());
-        }
-    }
-    Err(Trouble::usage(
-        text,
-        "commit them, or allow them with --allow-dirty; they are kept in a snapshot first",
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::{meant, offer};
-    use loop_core::engine::{Command, Question, QuestionKind, State, Station, acceptable};
+    use loop_core::engine::{CheckpointKind, Command, Question, QuestionKind, State, Station, acceptable};
     use loop_core::workflow::resolve::{Layers, Overrides, resolve};
 
     fn question(kind: &QuestionKind, options: &[&str]) -> Question {
@@ -248,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_a_question_lists_stands_in_place_of_its_words() {
-        let kind = QuestionKind::Checkpoint("decision".to_owned());
+        let kind = QuestionKind::Checkpoint(CheckpointKind::Decision);
         assert_eq!(offer(&question(&kind, &["sqlite", "server"])).0, "sqlite, server");
     }
 
@@ -279,7 +224,12 @@ mod tests {
             (QuestionKind::Hourly, "wait, continue, abort", "c", "continue"),
             (QuestionKind::Gate("look".to_owned()), "approve, changes TEXT, reject", "APPROVE", "approve"),
             (QuestionKind::Blocked, "resume", " r ", "resume"),
-            (QuestionKind::Checkpoint("action".to_owned()), "done", "done with care", "done with care"),
+            (
+                QuestionKind::Checkpoint("action".to_owned().into()),
+                "done",
+                "done with care",
+                "done with care",
+            ),
             (QuestionKind::Check("tests".to_owned()), "COMMAND", "npm test -- -q", "command npm test -- -q"),
         ];
         for (kind, offered, line, answer) in kinds {

@@ -4,13 +4,14 @@
 
 use super::ask::{Said, Turn};
 use super::voice::Voice;
-use super::{Context, answer, control, report, status};
+use super::{Context, json, report};
+use crate::desk::{Refusal, leave, load, refuse_agents};
 use crate::world::live_output::{self, Glance};
 use crate::world::real::Onlooker;
-use crate::world::wait::Signals;
+use crate::world::wait::{Signals, call_around_us};
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
-use loop_core::agents::Cli;
+use loop_core::agent_table::AgentRow;
 use loop_core::engine::{Event, Question, State, Station, Status, acceptable};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
@@ -28,10 +29,10 @@ const LOOKED_AT: i64 = 200;
 const PAGE: usize = 1000;
 
 pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return super::log::none() };
-    let Some(row) = context.find(&home)? else { return super::log::none() };
+    let Some(home) = context.caller.existing_home()? else { return Err(Refusal::no_run()) };
+    let Some(row) = context.caller.find(&home)? else { return Err(Refusal::no_run()) };
     let signals = Signals::listen()?;
-    let (workflow, state) = status::load(&home, &row)?;
+    let (workflow, state) = load(&home, &row)?;
     if home.holder(&row.id).is_none() {
         return nobody(context, &row, &workflow, &state);
     }
@@ -63,7 +64,7 @@ fn nobody(context: &Context, row: &Row, workflow: &Workflow, state: &State) -> a
         let object = serde_json::json!({
             "status": status.word(), "reason": reason, "next_step": next_step, "exit": status.exit(),
         });
-        println!("{}", super::json::line(&object));
+        println!("{}", json::line(&object));
         return Ok(status.exit());
     }
     let id = &row.id[..8];
@@ -143,7 +144,8 @@ impl Follower {
             self.glance = None;
             return Ok(());
         };
-        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, Cli::named(&self.workflow.agent.cli)) else {
+        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, AgentRow::named(&self.workflow.agent.cli))
+        else {
             return Ok(());
         };
         let stem = call.stem();
@@ -173,14 +175,14 @@ impl Follower {
             }
         }
         if !facts.is_empty() {
-            self.state = status::load(&self.home, &self.row)?.1;
+            self.state = load(&self.home, &self.row)?.1;
         }
         Ok(facts)
     }
 
     /// Asks until there is an answer, from here or from elsewhere; says if the person leaves.
     fn ask(&mut self, watch: &Watch, question: &Question) -> anyhow::Result<Option<End>> {
-        answer::refuse_agents()?;
+        refuse_agents(call_around_us())?;
         let mut signal = None;
         let Follower { home, row, workflow, state, voice, signals, .. } = self;
         let is_open = |home: &Home, row: &Row| -> anyhow::Result<bool> {
@@ -199,7 +201,7 @@ impl Follower {
         match said {
             Said::Answer(command) => {
                 self.answered = question.id;
-                control::leave(&self.home, &self.row, &command)?;
+                leave(&self.home, &self.row, &command)?;
                 Ok(None)
             }
             Said::Elsewhere if signal.is_some() => Ok(Some(End::Left(signal))),

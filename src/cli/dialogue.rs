@@ -1,10 +1,10 @@
 //! The questions of `loop setup` on a terminal: which preset, which agent, which checks. Enter takes
 //! what was found, a dash takes nothing, the end of input leaves everything as it is.
 
-use super::trouble::meant;
+use crate::desk::meant;
 use crate::measure::detect::Found;
 use loop_base::text::sanitise;
-use loop_core::agents;
+use loop_core::agent_table::AgentRow;
 use loop_core::workflow::preset::{self, Preset};
 use loop_supervise::which::executable;
 use std::io::{BufRead, Write};
@@ -66,7 +66,7 @@ pub(super) fn ask(
 
 /// Returns the agents of this machine that need no further word.
 pub(super) fn installed() -> Vec<&'static str> {
-    agents::DETECTED.iter().copied().filter(|it| executable(it, None).is_some()).collect()
+    AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect()
 }
 
 fn which_agent() -> anyhow::Result<Asked> {

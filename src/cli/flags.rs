@@ -1,5 +1,6 @@
 //! The flags of `run` and their values.
 
+use crate::desk::{By, Request};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -87,6 +88,40 @@ pub(super) struct RunFlags {
     pub nested: bool,
 }
 
+impl RunFlags {
+    /// What these flags ask of the desk.
+    pub(super) fn request(&self, by: By) -> Request {
+        let it = self.clone();
+        Request {
+            by,
+            input: it.input,
+            preset: it.preset,
+            workflow: it.workflow,
+            agent: it.agent,
+            agent_cmd: it.agent_cmd,
+            model: it.model,
+            max: it.max,
+            checks: it.checks,
+            unverified: it.unverified,
+            fresh: it.fresh,
+            reset: it.reset,
+            reload: it.reload,
+            budget: it.budget,
+            tokens: it.tokens,
+            time: it.time,
+            worktree: it.worktree,
+            criteria: it.criteria,
+            promise: it.promise,
+            mirror: it.mirror,
+            notify: it.notify,
+            dry_run: it.dry_run,
+            nested: it.nested,
+            allow_dirty: it.allow_dirty,
+            ..Request::default()
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum OnQuestion {
     /// Ask on the terminal
@@ -115,49 +150,4 @@ pub(super) fn amount(text: &str) -> Result<f64, String> {
     let number: f64 =
         text.trim_start_matches('$').parse().map_err(|_| format!("\"{text}\" is no amount of dollars"))?;
     if number.is_finite() && 0.0 < number { Ok(number) } else { Err("a budget is more than 0".to_owned()) }
-}
-
-/// Splits a command line into words, with quotes and backslashes and nothing else of a shell.
-pub(super) fn split_words(text: &str) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    let mut rest = text.chars();
-    while let Some(it) = rest.next() {
-        match (quote, it) {
-            (Some(open), _) if it == open => quote = None,
-            (Some('\''), _) => word.get_or_insert_default().push(it),
-            (_, '\\') => {
-                let escaped = rest.next().ok_or("a backslash at the end escapes nothing")?;
-                word.get_or_insert_default().push(escaped);
-            }
-            (Some(_), _) => word.get_or_insert_default().push(it),
-            (None, '\'' | '"') => {
-                word.get_or_insert_default();
-                quote = Some(it);
-            }
-            (None, _) if it.is_whitespace() => words.extend(word.take()),
-            (None, _) => word.get_or_insert_default().push(it),
-        }
-    }
-    if quote.is_some() {
-        return Err("a quote is not closed".to_owned());
-    }
-    words.extend(word);
-    Ok(words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split_words;
-
-    #[test]
-    fn words_are_split_as_people_write_them() {
-        let split = |text| split_words(text).expect("words");
-        assert_eq!(split("sh -c 'echo hi; exit 1'"), ["sh", "-c", "echo hi; exit 1"]);
-        assert_eq!(split(r#"a "b \" c" d\ e ''"#), ["a", "b \" c", "d e", ""]);
-        assert_eq!(split("  "), Vec::<String>::new());
-        assert!(split_words("'open").is_err());
-        assert_eq!(split("$HOME;ls|x"), ["$HOME;ls|x"]);
-    }
 }

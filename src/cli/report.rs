@@ -2,7 +2,8 @@
 //! end, and by `loop show`.
 
 use super::{Context, progress};
-use crate::tree::git::{Git, is_object_id};
+use crate::tree::git::Git;
+use crate::tree::git_text::is_object_id;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::length;
 use loop_core::engine::{Effect, Ended, Ending, Event, History, PhaseStatus, State, Status, Verdict};

@@ -2,6 +2,7 @@
 
 use super::status::ago;
 use super::{Context, ask};
+use crate::desk::named;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
 use crate::world::trim_logs;
@@ -9,6 +10,7 @@ use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
 use loop_base::time::Timestamp;
+use loop_core::engine::Status;
 use loop_store::{Filter, Home, Row};
 use serde_json::json;
 use std::path::Path;
@@ -36,7 +38,7 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.home_to_look_at()? else {
+    let Some(home) = context.caller.home_to_look_at()? else {
         println!("{}", if context.json { "[]" } else { "no runs" });
         return Ok(0);
     };
@@ -89,7 +91,8 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 
 /// What would go, with what it weighs.
 fn prunable(home: &Home, flags: &Flags) -> anyhow::Result<Vec<(Row, u64)>> {
-    let rows = home.runs(&Filter { statuses: &["completed", "cancelled"], ..Filter::default() })?;
+    let rows =
+        home.runs(&Filter { statuses: &[Status::Completed, Status::Cancelled], ..Filter::default() })?;
     let old = |row: &Row| flags.older_than.is_none_or(|it| it <= now().since(Timestamp(row.updated_at)));
     let mut found: Vec<(Row, u64)> = rows
         .into_iter()
@@ -115,7 +118,7 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
     let what = format!("{}, {}", counted(found.len(), "run"), bytes(weight));
     if flags.dry_run {
         for (row, size) in &found {
-            println!("{}", sanitise(&format!("{}  {}", super::context::named(row), bytes(*size))));
+            println!("{}", sanitise(&format!("{}  {}", named(row), bytes(*size))));
         }
         println!("would be deleted: {what}");
         return Ok(0);

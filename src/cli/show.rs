@@ -1,7 +1,8 @@
 //! `loop show`: an iteration with its prompt, output, checks and changes, or the whole run.
 
 use super::log::nothing;
-use super::{Context, Trouble, report, status};
+use super::{Context, report};
+use crate::desk::{Refusal, load};
 use crate::tree::git::Git;
 use crate::world::trim_logs;
 use clap::Args;
@@ -33,12 +34,12 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return nothing(context) };
-    let Some(row) = context.find(&home)? else { return nothing(context) };
-    let (workflow, state) = status::load(&home, &row)?;
+    let Some(home) = context.caller.existing_home()? else { return nothing(context) };
+    let Some(row) = context.caller.find(&home)? else { return nothing(context) };
+    let (workflow, state) = load(&home, &row)?;
     let Some(number) = flags.call else {
         if flags.prompt || flags.output || flags.checks || flags.diff {
-            return Err(Trouble::usage(
+            return Err(Refusal::usage(
                 "which call?",
                 format!("loop show {} --prompt", state.calls_total.max(1)),
             ));
@@ -57,7 +58,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             0 => "no call has been made yet".to_owned(),
             most => format!("calls are numbered 1 to {most}"),
         };
-        return Err(Trouble::usage(text, next));
+        return Err(Refusal::usage(text, next));
     };
     let folder = home.folder(&row.id);
     let read = |name: &str| text(&folder.join(name));
@@ -126,13 +127,13 @@ fn diff(place: &Path, told: &Told) -> anyhow::Result<String> {
     let git = Git::open(place)?.without_repository_drivers()?;
     for (tree, when) in [(told.before.as_str(), "before"), (after, "after")] {
         if tree.is_empty() {
-            return Err(Trouble::usage(
+            return Err(Refusal::usage(
                 format!("no tree was recorded {when} call {number}; it was not measured"),
                 format!("loop show {number} shows how far it came"),
             ));
         }
         if git.run(["cat-file", "-e", &format!("{tree}^{{tree}}")]).is_err() {
-            return Err(Trouble::usage(
+            return Err(Refusal::usage(
                 format!("the tree {when} call {number} ({tree}) is not in the repository any more"),
                 "git deletes what no ref holds after a while; loop restore lists the snapshots that are kept",
             ));

@@ -1,18 +1,19 @@
 //! `loop status`: where a run stands, for people and for programs.
 
 use super::{Context, progress};
+use crate::desk::load;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
 use loop_core::documents::input;
 use loop_core::engine::{BreakerState, State, Status, choices};
 use loop_core::workflow::model::Workflow;
-use loop_store::{Home, Row, fold};
+use loop_store::{Home, Row};
 use serde_json::{Value, json};
 
 /// `loop` alone: the status, or how to begin.
 pub(super) fn bare(context: &Context) -> anyhow::Result<u8> {
-    if let Some(home) = context.home_to_look_at()?
-        && let Some(row) = context.find(&home)?
+    if let Some(home) = context.caller.home_to_look_at()?
+        && let Some(row) = context.caller.find(&home)?
     {
         return show(context, &home, &row);
     }
@@ -23,8 +24,8 @@ pub(super) fn bare(context: &Context) -> anyhow::Result<u8> {
 }
 
 pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
-    if let Some(home) = context.home_to_look_at()?
-        && let Some(row) = context.find(&home)?
+    if let Some(home) = context.caller.home_to_look_at()?
+        && let Some(row) = context.caller.find(&home)?
     {
         return show(context, &home, &row);
     }
@@ -68,13 +69,6 @@ fn framed(text: &str, columns: usize) -> String {
     let lines: Vec<String> = lines.iter().map(|it| it.strip_prefix("  ").unwrap_or(it).to_owned()).collect();
     let next = next.map(|it| format!("{it}\n")).unwrap_or_default();
     format!("{}{next}", super::frame::frame(&title, &lines, columns))
-}
-
-/// Reads a run without owning it.
-pub(super) fn load(home: &Home, row: &Row) -> anyhow::Result<(Workflow, State)> {
-    let workflow = fold::workflow(home, &row.id)?;
-    let state = fold::state(home, &row.id, &workflow)?;
-    Ok((workflow, state))
 }
 
 fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {

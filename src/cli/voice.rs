@@ -10,6 +10,7 @@ use crate::world::real::Onlooker;
 use crate::world::wait::now;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
+use loop_core::agent_table::AgentRow;
 use loop_core::engine::{Effect, Event, Question, State, Status, Step};
 use loop_core::event_line::line;
 use loop_core::workflow::model::{Permissions, Workflow};
@@ -45,7 +46,8 @@ impl Voice {
     /// The first line of every run: who works, with what, and what proves it.
     pub(super) fn greet(&self, id: &str, workflow: &Workflow) {
         let agent = &workflow.agent;
-        let name = if agent.cli == "command" { agent.args.join(" ") } else { agent.cli.clone() };
+        let is_any_program = AgentRow::named(&agent.cli).is_some_and(AgentRow::is_any_program);
+        let name = if is_any_program { agent.args.join(" ") } else { agent.cli.clone() };
         let model = agent.model.as_deref().unwrap_or("its own model");
         let permissions = match agent.permissions {
             Permissions::All => "all permissions",

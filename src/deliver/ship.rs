@@ -10,9 +10,10 @@
 mod documents;
 mod pull_request;
 
+use crate::clock::now;
 use crate::measure::detect::detect;
-use crate::tree::git::{Git, GitError, bytes_to_path, single_line};
-use crate::world::wait::now;
+use crate::tree::git::{Git, GitError};
+use crate::tree::git_text::{bytes_to_path, single_line};
 use loop_base::text::counted;
 use loop_core::delivery_names::{Kind, Message, Names, message, names};
 use loop_core::engine::{Facts, State, Station, Status};

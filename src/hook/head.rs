@@ -3,7 +3,7 @@
 //! branch without commits, another ref format, a merge, a rebase, a log that is switched off) is
 //! `None`, and git is asked.
 
-use crate::tree::git::is_object_id;
+use crate::tree::git_text::is_object_id;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 

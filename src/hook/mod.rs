@@ -13,7 +13,7 @@ mod transcript;
 mod tree_changes;
 
 use crate::drive::{Performed, World};
-use crate::world::calls::{handed_back, prompt_for};
+use crate::world::calls::{handed_back, prompt_for, reports_by_file};
 use crate::world::real::{Host, Leash, Watcher};
 use crate::world::wait::{Ears, Signals, now};
 use file_stamps::Marks;
@@ -105,7 +105,7 @@ impl<'a> Visit<'a> {
             ears.pauses = false;
             let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
             let mut host = Host::new(ears, run, place, input.clone(), ours, Leash::Free, watcher)?;
-            host.until = self.until;
+            host.shim.until = self.until;
             self.host = Some(host);
         }
         Ok(self.host.as_mut().expect("it was just made"))
@@ -113,7 +113,14 @@ impl<'a> Visit<'a> {
 
     fn collect(&mut self, run: &Run, call: &Call) -> Option<Event> {
         let said = self.said.take()?;
-        let mut ended: Ended = handed_back(&self.setting.folder, self.setting.place, run, call, &said);
+        // A run that cannot look at its tree finds no report, and says so.
+        let changes = if reports_by_file(run, call) {
+            self.host(run).ok().and_then(|it| it.changed_files_for_report(run, call))
+        } else {
+            None
+        };
+        let Setting { folder, place, .. } = &self.setting;
+        let mut ended: Ended = handed_back(folder, place, run, call, &said, changes);
         if run.state.wish_is_urgent() {
             ended.ending = Ending::Interrupted;
         }
@@ -122,6 +129,10 @@ impl<'a> Visit<'a> {
 
     /// Hands the next call over. Where git is at work anyway, the tree is kept in a snapshot first.
     fn work(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
+        // Where the report is a file, the tree before the call has to be known.
+        if reports_by_file(run, call) {
+            self.host(run)?;
+        }
         self.prompt = Some(match &mut self.host {
             Some(host) => host.hand_over(run, call)?,
             None => prompt_for(&self.setting.folder, run, call),
@@ -172,7 +183,7 @@ impl<'a> Visit<'a> {
 
     /// Whether the agent has lost its patience with us, or a person with the agent.
     pub(crate) fn is_told_to_end(&self) -> bool {
-        self.host.as_ref().is_some_and(|it| 0 < it.ears.signals.count)
+        self.host.as_ref().is_some_and(|it| 0 < it.shim.ears.signals.count)
     }
 
     /// Where the hook has no time for it, the run goes on without knowing what failed before.

@@ -2,7 +2,7 @@
 //! paths, which need no more than a comparison; making a set of globs costs more than walking a small
 //! tree does, so that waits for a path which could match one.
 
-use crate::tree::working_tree::Ours;
+use crate::tree::path_patterns::Ours;
 use std::cell::OnceCell;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::Kept;
-    use crate::tree::working_tree::Ours;
+    use crate::tree::path_patterns::Ours;
     use std::path::Path;
 
     #[test]

@@ -4,7 +4,8 @@
 
 use crate::tree::git::GitError;
 use crate::tree::snapshot;
-use crate::tree::working_tree::{Look, Tree};
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
 use std::path::{Path, PathBuf};
 
 pub(crate) struct Room {
@@ -18,11 +19,16 @@ impl Room {
     }
 
     /// Checks the tree out below the run's folder.
-    pub(crate) fn fresh(tree: &Tree, look: &Look, run: &str, folder: &Path) -> Result<Room, GitError> {
+    pub(crate) fn fresh(
+        tree: &Tree,
+        status: &TreeStatus,
+        run: &str,
+        folder: &Path,
+    ) -> Result<Room, GitError> {
         let room = Room { path: folder.join("clean"), is_fresh: true };
         // A controller that was killed may have left one.
         let _may_be_absent = std::fs::remove_dir_all(&room.path);
-        let taken = snapshot::take(&tree.pinned, look, run)?;
+        let taken = snapshot::take(&tree.pinned, status, run)?;
         let kept = snapshot::list(&tree.pinned, run)?;
         let kept = kept.iter().find(|it| it.name == taken.name).expect("it was just taken");
         snapshot::write_into(&tree.pinned, kept, &room.path)?;

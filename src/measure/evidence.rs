@@ -2,135 +2,128 @@
 //! the tree and the input say besides. Results about a tree that the checks themselves keep changing
 //! are about nothing, and are said to be so.
 
+use super::differences::Differences;
 use super::facts;
-use crate::drive::Performed;
+use super::run_checks::{Cut, Execute, run_all};
+use super::uncommitted;
 use crate::measure::check_place::Room;
-use crate::measure::run_checks;
 use crate::tree::changes;
 use crate::tree::git::GitError;
-use crate::tree::working_tree::Look;
-use crate::world::real::{Cut, Host};
-use loop_core::engine::{Baseline, Event, Evidence, Facts};
+use crate::tree::git_text::listed_paths;
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
+use loop_core::engine::{Baseline, Evidence};
 use loop_core::workflow::model::Proof;
 use loop_store::run::Run;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::path::Path;
 
-/// What snapshots do not hold is named up to here.
-const LEFT_OUT_NAMED: usize = 10;
+/// Which run is measured, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) run: &'a Run,
+    /// The working tree that agents and checks run in.
+    pub(crate) place: &'a Path,
+    pub(crate) input: Option<&'a Path>,
+    /// The tree as it was before the call, where that is known.
+    pub(crate) before_call: Option<&'a str>,
+}
 
-impl Host<'_> {
-    /// Every check that a phase uses, once, before the first call.
-    pub(crate) fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        let look = match self.tree.look() {
-            Ok(look) => look,
-            Err(error) => anyhow::bail!("{error}"),
+/// Every check that a phase uses, once, before the first call.
+pub(crate) fn baseline(
+    subject: Subject<'_>,
+    tree: &mut Tree,
+    execute: &mut Execute<'_>,
+) -> anyhow::Result<Result<(TreeStatus, Baseline), Cut>> {
+    let run = subject.run;
+    let status = tree.status()?;
+    let used: BTreeSet<&String> = run.workflow.phases.iter().flat_map(|it| &it.checks).collect();
+    let names: Vec<String> = used.into_iter().cloned().collect();
+    let results = match run_all(execute, run, &names, &status, &Room::in_place(subject.place))? {
+        Ok(results) => results,
+        Err(cut) => return Ok(Err(cut)),
+    };
+    // What the checks themselves leave behind belongs to the beginning.
+    let before = status;
+    let status = tree.status()?;
+    uncommitted::remember_left(tree, &before, &status)?;
+    uncommitted::remember_beginning(tree, &status)?;
+    let differences = Differences::between(tree, &status, &run.state, subject.before_call)?;
+    let facts = facts::gather(tree, &status, run, subject.input, &differences)?;
+    let ms = results.iter().map(|it| it.ms).sum();
+    Ok(Ok((status, Baseline { results, facts, ms })))
+}
+
+/// These checks, and everything else that the exit rule may ask about.
+pub(crate) fn measure(
+    subject: Subject<'_>,
+    tree: &mut Tree,
+    execute: &mut Execute<'_>,
+    names: &[String],
+    deliverables: &[String],
+) -> anyhow::Result<Result<(TreeStatus, Evidence), Cut>> {
+    let run = subject.run;
+    let mut notes = Vec::new();
+    let mut ms = 0;
+    let (status, results, unstable) = loop {
+        let status = tree.status()?;
+        let room = match run.workflow.phases[run.state.phase].proof {
+            Proof::Clean if !names.is_empty() => Room::fresh(tree, &status, &run.id, &run.folder())?,
+            Proof::Clean | Proof::Tree => Room::in_place(subject.place),
         };
-        let used: BTreeSet<&String> = run.workflow.phases.iter().flat_map(|it| &it.checks).collect();
-        let names: Vec<String> = used.into_iter().cloned().collect();
-        let room = Room::in_place(&self.place);
-        let results = match run_checks::run_all(self, run, &names, &look, &room)? {
+        let results = match run_all(execute, run, names, &status, &room)? {
             Ok(results) => results,
-            Err(Cut) => return Ok(Performed::Begun),
+            Err(cut) => return Ok(Err(cut)),
         };
-        // What the checks themselves leave behind belongs to the beginning.
-        let look = self.tree.look()?;
-        let facts = facts::gather(&self.tree, &look, run, self.input.as_deref())?;
-        self.look = Some(look);
-        let ms = results.iter().map(|it| it.ms).sum();
-        Ok(Performed::Done(Event::Baselined(Baseline { results, facts, ms })))
-    }
-
-    pub(crate) fn measure(
-        &mut self,
-        run: &Run,
-        names: &[String],
-        deliverables: &[String],
-    ) -> anyhow::Result<Performed> {
-        let mut notes = Vec::new();
-        let mut ms = 0;
-        let (look, results, unstable) = loop {
-            let look = self.tree.look()?;
-            let room = match run.workflow.phases[run.state.phase].proof {
-                Proof::Clean if !names.is_empty() => {
-                    Room::fresh(&self.tree, &look, &self.run_id, &self.folder)?
-                }
-                Proof::Clean | Proof::Tree => Room::in_place(&self.place),
-            };
-            let results = match run_checks::run_all(self, run, names, &look, &room)? {
-                Ok(results) => results,
-                Err(Cut) => return Ok(Performed::Begun),
-            };
-            ms += results.iter().map(|it| it.ms).sum::<u64>();
-            let after = if names.is_empty() { look.clone() } else { self.tree.look()? };
-            let touched = self.touched_by_checks(&look, &after)?;
-            if touched.is_empty() {
-                break (after, results, Vec::new());
-            }
-            // A lock file or a formatted source settles after one round; what moves again will not.
-            if notes.is_empty() {
-                notes.push(format!("the checks changed {} and were run again", touched.join(", ")));
-                continue;
-            }
-            break (after, results, touched);
-        };
-        let evidence = Evidence { results, unstable, notes, ms, ..Evidence::default() };
-        Ok(Performed::Done(self.measured(run, look, evidence, deliverables)?))
-    }
-
-    /// Completes what was measured with what the tree and the input say.
-    pub(crate) fn measured(
-        &mut self,
-        run: &Run,
-        look: Look,
-        mut evidence: Evidence,
-        deliverables: &[String],
-    ) -> Result<Event, GitError> {
-        evidence.facts = facts::gather(&self.tree, &look, run, self.input.as_deref())?;
-        self.look = Some(look);
-        self.note_left_out(&mut evidence.notes);
-        evidence.missing = self.missing(deliverables, &evidence.facts);
-        evidence.notes.extend(facts::notes_on_input(run, self.input.as_deref()));
-        Ok(Event::Measured(Box::new(evidence)))
-    }
-
-    /// Says once what no snapshot holds, so that nobody relies on it.
-    fn note_left_out(&mut self, notes: &mut Vec<String>) {
-        let Some(look) = &self.look else { return };
-        if look.left_out == self.left_out_told {
-            return;
+        ms += results.iter().map(|it| it.ms).sum::<u64>();
+        let after = if names.is_empty() { status.clone() } else { tree.status()? };
+        uncommitted::remember_left(tree, &status, &after)?;
+        let touched = touched_by_checks(tree, &status, &after)?;
+        if touched.is_empty() {
+            break (after, results, Vec::new());
         }
-        self.left_out_told.clone_from(&look.left_out);
-        let named = look.left_out.iter().take(LEFT_OUT_NAMED).cloned().collect::<Vec<_>>().join(", ");
-        let more = look.left_out.len().saturating_sub(LEFT_OUT_NAMED);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        if !named.is_empty() {
-            notes.push(format!("not kept in snapshots: {named}{more}"));
+        // A lock file or a formatted source settles after one round; what moves again will not.
+        if notes.is_empty() {
+            notes.push(format!("the checks changed {} and were run again", touched.join(", ")));
+            continue;
         }
-    }
+        break (after, results, touched);
+    };
+    let evidence = Evidence { results, unstable, notes, ms, ..Evidence::default() };
+    let evidence = complete(subject, tree, &status, evidence, deliverables)?;
+    Ok(Ok((status, evidence)))
+}
 
-    /// Tracked files that differ after the checks. Files that git does not know may come and go:
-    /// coverage data, caches that nobody ignored.
-    fn touched_by_checks(&self, before: &Look, after: &Look) -> Result<Vec<String>, GitError> {
-        let changes = changes::changes(&self.tree.pinned, &before.tree, &after.tree)?;
-        if changes.is_empty() {
-            return Ok(Vec::new());
-        }
-        let paths = changes.iter().map(|it| it.path.as_os_str().to_owned());
-        let asked = ["ls-files", "-z", "--"].map(OsString::from).into_iter().chain(paths);
-        let tracked = self.tree.pinned.repository.run(asked)?;
-        let names = tracked.split(|it| *it == 0).filter(|it| !it.is_empty());
-        Ok(names.map(|it| String::from_utf8_lossy(it).into_owned()).collect())
-    }
+/// Completes what was measured with what the tree and the input say.
+pub(crate) fn complete(
+    subject: Subject<'_>,
+    tree: &Tree,
+    status: &TreeStatus,
+    mut evidence: Evidence,
+    deliverables: &[String],
+) -> Result<Evidence, GitError> {
+    let Subject { run, place, input, before_call } = subject;
+    let differences = Differences::between(tree, status, &run.state, before_call)?;
+    // Where nothing depends on it, an agent may leave its work uncommitted.
+    let exit = run.workflow.phases[run.state.phase].exit.as_ref();
+    let asks = exit.is_some_and(|it| it.names().iter().any(|(name, _)| *name == "tree_clean"));
+    evidence.facts = facts::gather(tree, status, run, input, &differences)?;
+    evidence.notes.extend(uncommitted::said(tree, &differences.uncommitted).into_iter().filter(|_| asks));
+    evidence.missing = differences.missing(place, deliverables);
+    evidence.notes.extend(facts::notes_on_input(run, input));
+    Ok(evidence)
+}
 
-    /// Deliverables must exist, hold something, and have been touched in this run.
-    fn missing(&self, deliverables: &[String], facts: &Facts) -> Vec<String> {
-        let there = |pattern: &&String| {
-            let Ok(glob) = globset::Glob::new(pattern) else { return false };
-            let glob = glob.compile_matcher();
-            let files = facts.files.iter().filter(|it| glob.is_match(it));
-            files.into_iter().any(|it| std::fs::metadata(self.place.join(it)).is_ok_and(|it| 0 < it.len()))
-        };
-        deliverables.iter().filter(|it| !there(it)).cloned().collect()
+/// Tracked files that differ after the checks. Files that git does not know may come and go:
+/// coverage data, caches that nobody ignored.
+fn touched_by_checks(tree: &Tree, before: &TreeStatus, after: &TreeStatus) -> Result<Vec<String>, GitError> {
+    let changes = changes::changes(&tree.pinned, &before.tree, &after.tree)?;
+    if changes.is_empty() {
+        return Ok(Vec::new());
     }
+    let changed: BTreeSet<&Path> = changes.iter().map(|it| it.path.as_path()).collect();
+    // All of them: there may be more changes than a command line holds.
+    let tracked = tree.pinned.repository.run(["ls-files", "-z"])?;
+    let touched = listed_paths(&tracked).filter(|it| changed.contains(it.as_path()));
+    Ok(touched.map(|it| it.to_string_lossy().into_owned()).collect())
 }

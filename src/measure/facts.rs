@@ -1,68 +1,79 @@
 //! What the tree and the input say: the names that the engine supplies to conditions and that no
-//! check measures. Everything is compared with the run's beginning, or with the end of the
-//! iteration before.
+//! check measures. Everything about files comes from one comparison with the run's beginning and with
+//! the tree before the call.
 
-use crate::tree::changes::{self, Change};
+use super::differences::{Differences, glob, present};
+use crate::tree::changes::{self, Change, Kind};
 use crate::tree::git::GitError;
-use crate::tree::working_tree::{Look, Tree};
-use globset::GlobBuilder;
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
 use loop_base::value::Value;
 use loop_core::documents::input;
-use loop_core::engine::{Facts, Station};
+use loop_core::engine::{Facts, Item, Station};
+use loop_core::facts::FactName;
 use loop_core::workflow::model::{Fact, Workflow};
 use loop_store::run::Run;
 use regex_lite::Regex;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// What the names of plans and of their summaries end in.
+const PLAN: &str = "-PLAN.md";
+const SUMMARY: &str = "-SUMMARY.md";
+
 /// Files named in prompts and mirrors; beyond that their number is what matters.
 const FILES_NAMED: usize = 200;
 
-/// Returns the facts about what was looked at.
-pub(crate) fn gather(tree: &Tree, look: &Look, run: &Run, input: Option<&Path>) -> Result<Facts, GitError> {
+/// Returns the facts about a status of the tree.
+pub(crate) fn gather(
+    tree: &Tree,
+    status: &TreeStatus,
+    run: &Run,
+    input: Option<&Path>,
+    differences: &Differences,
+) -> Result<Facts, GitError> {
     let state = &run.state;
-    let commit = look.commit.clone().unwrap_or_default();
+    let commit = status.commit.clone().unwrap_or_default();
     let mut values = BTreeMap::new();
     let base = state.baseline.as_ref().map(|it| it.facts.clone()).unwrap_or_default();
     let seen = &state.seen;
-    let since_start = changed(tree, &base.tree, look)?;
-    let since_last = changed(tree, &seen.tree, look)?;
+    let Differences { run: since_start, call: since_call, uncommitted } = differences;
     let known = |commit: &str| (!commit.is_empty()).then(|| commit.to_owned());
     let commits = match state.baseline {
         // A branch that was rewound or replaced has no commits between; that is no error.
         Some(_) => {
-            changes::commits_between(&tree.pinned, known(&seen.commit).as_deref(), look.commit.as_deref())
+            changes::commits_between(&tree.pinned, known(&seen.commit).as_deref(), status.commit.as_deref())
                 .unwrap_or(0)
         }
         None => 0,
     };
-    put(&mut values, "commits_made", i64::try_from(commits).unwrap_or(i64::MAX));
-    put(&mut values, "files_changed", since_last.len());
-    put(&mut values, "tree_changed", !since_last.is_empty());
-    put(&mut values, "tree_clean", look.clean);
-    put(&mut values, "docs_generated", changes::documents(&since_start).len());
-    put(&mut values, "has_adr", changes::has_decision_record(&since_start));
-    put(&mut values, "new_plans", added(&since_last, "-PLAN.md"));
-    put(&mut values, "plan_summarised", added(&since_last, "-SUMMARY.md") != 0);
-    put(&mut values, "pr_merged", false);
-    put(&mut values, "autonomous", run.workflow.mode.as_deref() == Some("autonomous"));
+    put(&mut values, FactName::CommitsMade, i64::try_from(commits).unwrap_or(i64::MAX));
+    put(&mut values, FactName::FilesChanged, since_call.len());
+    put(&mut values, FactName::TreeChanged, !since_call.is_empty());
+    put(&mut values, FactName::TreeClean, uncommitted.is_empty());
+    put(&mut values, FactName::DocsGenerated, changes::documents(since_start).len());
+    put(&mut values, FactName::HasAdr, changes::has_decision_record(since_start));
+    put(&mut values, FactName::NewPlans, added(since_call, PLAN).count());
+    put(&mut values, FactName::PlanSummarised, is_summarised(state.item.as_ref(), differences));
+    put(&mut values, FactName::PrMerged, false);
+    put(&mut values, FactName::Autonomous, run.workflow.is_autonomous());
     for (name, fact) in &run.workflow.facts {
-        put(&mut values, name, holds(tree, fact, &base.tree, look, &since_start)?);
+        values.insert(name.clone(), holds(tree, fact, &base.tree, status, since_start)?.into());
     }
-    count_files(&run.workflow, &since_start, &mut values);
+    count_files(&run.workflow, since_start, &mut values);
     values.extend(of_input(run, input));
     let names = since_start.iter().take(FILES_NAMED).map(|it| it.path.to_string_lossy().into_owned());
-    Ok(Facts { commit, tree: look.tree.clone(), files: names.collect(), values })
+    Ok(Facts { commit, tree: status.tree.clone(), files: names.collect(), values })
 }
 
 /// Returns what the input says: how many of its boxes are open, and whether its lock is broken.
 pub(crate) fn of_input(run: &Run, input: Option<&Path>) -> BTreeMap<String, Value> {
     let mut values = BTreeMap::new();
-    put(&mut values, "criteria_open", 0u32);
+    put(&mut values, FactName::CriteriaOpen, 0u32);
     if let Some(text) = input.and_then(|it| loop_base::files::text(it).ok()) {
-        put(&mut values, "criteria_open", input::criteria(&text).open);
+        put(&mut values, FactName::CriteriaOpen, input::criteria(&text).open);
         let broken = run.state.opening.lock.as_ref().is_some_and(|lock| input::lock(&text) != *lock);
-        put(&mut values, "input_changed", broken);
+        put(&mut values, FactName::InputChanged, broken);
     }
     values
 }
@@ -88,31 +99,49 @@ pub(crate) fn notes_on_input(run: &Run, input: Option<&Path>) -> Vec<String> {
     notes
 }
 
-fn put(values: &mut BTreeMap<String, Value>, name: &str, value: impl Into<Value>) {
-    values.insert(name.to_owned(), value.into());
+fn put(values: &mut BTreeMap<String, Value>, fact: FactName, value: impl Into<Value>) {
+    values.insert(fact.name().to_owned(), value.into());
 }
 
-fn changed(tree: &Tree, from: &str, look: &Look) -> Result<Vec<Change>, GitError> {
-    if from.is_empty() {
-        return Ok(Vec::new());
-    }
-    changes::changes(&tree.pinned, from, &look.tree)
+/// Says whether the plan that is worked on has its summary: the one of the item's own plan, written
+/// in this run. Without an item any summary that this call added will do.
+fn is_summarised(item: Option<&Item>, differences: &Differences) -> bool {
+    let Some(item) = item else { return added(&differences.call, SUMMARY).next().is_some() };
+    let mut summaries = present(&differences.run).filter_map(|it| stem(it, SUMMARY));
+    summaries.any(|it| is_of_plan(&item.id, &it))
 }
 
-/// Files of this name that appeared in this iteration.
-fn added(changes: &[Change], ending: &str) -> usize {
-    let added = changes.iter().filter(|it| it.kind == changes::Kind::Added);
-    added.filter(|it| it.path.to_string_lossy().ends_with(ending)).count()
+/// Says whether an item is a plan or a task of it: `03-02` and `03-02/1` are of the plan `03-02`, and
+/// so is `phases/03-auth/03-02-PLAN.md`; `03-021` is not.
+fn is_of_plan(item: &str, plan: &str) -> bool {
+    let ends = |rest: &str| !rest.starts_with(|it: char| it.is_alphanumeric());
+    let begins = |at: usize| at == 0 || item[..at].ends_with('/');
+    !plan.is_empty() && item.match_indices(plan).any(|(at, _)| begins(at) && ends(&item[at + plan.len()..]))
 }
 
-fn holds(tree: &Tree, fact: &Fact, base: &str, look: &Look, changes: &[Change]) -> Result<bool, GitError> {
+/// What stands before the ending in the names of the files of this kind that were added.
+fn added<'a>(changes: &'a [Change], ending: &'a str) -> impl Iterator<Item = String> {
+    changes.iter().filter(|it| it.kind == Kind::Added).filter_map(move |it| stem(it, ending))
+}
+
+fn stem(change: &Change, ending: &str) -> Option<String> {
+    Some(change.path.file_name()?.to_string_lossy().strip_suffix(ending)?.to_owned())
+}
+
+fn holds(
+    tree: &Tree,
+    fact: &Fact,
+    base: &str,
+    status: &TreeStatus,
+    changes: &[Change],
+) -> Result<bool, GitError> {
     match fact {
         Fact::Path(globs) => {
             Ok(globs.iter().filter_map(|it| glob(it)).any(|it| changes::paths_match(changes, &it)))
         }
         Fact::Diff(_) if base.is_empty() => Ok(false),
         Fact::Diff(pattern) => match Regex::new(pattern) {
-            Ok(pattern) => changes::added_lines_match(&tree.pinned, base, &look.tree, &pattern),
+            Ok(pattern) => changes::added_lines_match(&tree.pinned, base, &status.tree, &pattern),
             Err(_) => Ok(false),
         },
     }
@@ -121,11 +150,22 @@ fn holds(tree: &Tree, fact: &Fact, base: &str, look: &Look, changes: &[Change]) 
 fn count_files(workflow: &Workflow, changes: &[Change], values: &mut BTreeMap<String, Value>) {
     for (metric, pattern) in workflow.checks.values().flat_map(|it| &it.files) {
         let Some(pattern) = glob(pattern) else { continue };
-        let kept = changes.iter().filter(|it| it.kind != changes::Kind::Deleted);
-        put(values, metric, kept.filter(|it| pattern.is_match(&it.path)).count());
+        let counted = present(changes).filter(|it| pattern.is_match(&it.path)).count();
+        values.insert(metric.clone(), counted.into());
     }
 }
 
-fn glob(pattern: &str) -> Option<globset::GlobMatcher> {
-    GlobBuilder::new(pattern).literal_separator(true).build().ok().map(|it| it.compile_matcher())
+#[cfg(test)]
+mod tests {
+    use super::is_of_plan;
+
+    #[test]
+    fn a_summary_counts_for_the_plan_of_its_own_item() {
+        for item in ["03-02", "03-02/1", "03-02#4", "phases/03-auth/03-02-PLAN.md", "03-auth/03-02"] {
+            assert!(is_of_plan(item, "03-02"), "{item}");
+        }
+        for item in ["03-021", "03-01", "103-02", "03-0", ""] {
+            assert!(!is_of_plan(item, "03-02"), "{item}");
+        }
+    }
 }

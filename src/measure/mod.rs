@@ -1,11 +1,18 @@
 //! Measuring: checks and what their output counts, facts about tree and input, and which checks a
-//! project has. What the measurements lead to is decided in the core.
+//! project has. What the measurements lead to is decided in the core; how a command is carried out
+//! is the caller's part, handed in as [`Execute`].
 
 pub(crate) mod check_log;
 pub(crate) mod check_place;
+pub(crate) mod child_environment;
 pub(crate) mod counts;
 pub(crate) mod detect;
+pub(crate) mod differences;
 pub(crate) mod evidence;
 pub(crate) mod facts;
 pub(crate) mod item_list;
+#[allow(dead_code, unused_imports, reason = "the engine takes no proofs yet")]
+pub(crate) mod proof;
+pub(crate) mod report_file;
 pub(crate) mod run_checks;
+mod uncommitted;

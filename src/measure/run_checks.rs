@@ -2,11 +2,11 @@
 //! alive. A pass is confirmed as often as the workflow says. What comes out says which tree it is
 //! about, which command it was, and where its log lies.
 
+use super::child_environment::child_environment;
 use super::counts::Counts;
 use crate::measure::check_log;
 use crate::measure::check_place::Room;
-use crate::tree::working_tree::Look;
-use crate::world::real::{Cut, Host, exit_words};
+use crate::tree::tree_status::TreeStatus;
 use loop_base::time::length;
 use loop_core::engine::{CheckOutcome, CheckResult, Tests, known_red};
 use loop_core::workflow::model::{Check, Millis};
@@ -19,18 +19,24 @@ use std::path::Path;
 /// A check's log is for reading; what a runner prints beyond this is a loop gone wild.
 const LOG_MOST: u64 = 64 << 20;
 
-/// Runs these checks in order.
+/// A command was ended early because a person wants something.
+pub(crate) struct Cut;
+
+/// Has a command carried out that may be repeated, and waits for its end.
+pub(crate) type Execute<'a> = dyn FnMut(Order) -> anyhow::Result<Result<Ending, Cut>> + 'a;
+
+/// Runs these checks in order; their logs go to the run's folder.
 pub(crate) fn run_all(
-    host: &mut Host,
+    execute: &mut Execute<'_>,
     run: &Run,
     names: &[String],
-    look: &Look,
+    status: &TreeStatus,
     room: &Room,
 ) -> anyhow::Result<Result<Vec<CheckResult>, Cut>> {
     let mut results = Vec::new();
     for name in names {
         let Some(check) = run.workflow.checks.get(name) else { continue };
-        match run_one(host, run, name, check, look, room)? {
+        match run_one(execute, run, name, check, status, room)? {
             Ok(result) => results.push(result),
             Err(cut) => return Ok(Err(cut)),
         }
@@ -39,22 +45,23 @@ pub(crate) fn run_all(
 }
 
 fn run_one(
-    host: &mut Host,
+    execute: &mut Execute<'_>,
     run: &Run,
     name: &str,
     check: &Check,
-    look: &Look,
+    status: &TreeStatus,
     room: &Room,
 ) -> anyhow::Result<Result<CheckResult, Cut>> {
     let Some(command) = check.run.as_ref().or(run.state.commands.get(name)) else {
         return Ok(Ok(CheckResult::plain(name, CheckOutcome::Skipped)));
     };
+    let folder = run.folder();
     let before = run.state.baseline.as_ref().and_then(|it| it.results.iter().find(|it| it.name == name));
     if let Some(prepare) = check.prepare.as_ref().filter(|_| room.is_fresh()) {
         let stem = format!("{}-prepare", stem(run, name, 0));
-        match host.carry_out(run, order(host, &stem, prepare, check.timeout, &room.path))? {
+        match execute(order(&run.id, &stem, prepare, check.timeout, &room.path))? {
             Ok(ending) if ending.code == Some(0) => (),
-            Ok(ending) => return Ok(Ok(unprepared(host, name, &stem, &ending))),
+            Ok(ending) => return Ok(Ok(unprepared(&folder, name, &stem, &ending))),
             Err(cut) => return Ok(Err(cut)),
         }
     }
@@ -62,14 +69,14 @@ fn run_one(
     let mut spent = 0;
     loop {
         let stem = stem(run, name, passes);
-        let ending = match host.carry_out(run, order(host, &stem, command, check.timeout, &room.path))? {
+        let ending = match execute(order(&run.id, &stem, command, check.timeout, &room.path))? {
             Ok(ending) => ending,
             Err(cut) => return Ok(Err(cut)),
         };
         spent += ending.ms;
         let log_name = format!("{stem}.log");
         let format = check.counts.as_deref();
-        let log = check_log::read(&host.folder.join(&log_name), format).ok();
+        let log = check_log::read(&folder.join(&log_name), format).ok();
         let counts = log.as_ref().and_then(|it| it.counts.clone());
         let tests = counts.as_ref().map(tests);
         let outcome = outcome(check, &ending.how, ending.code, tests.as_ref());
@@ -87,8 +94,8 @@ fn run_one(
             counts: tests,
             metrics: counts.map(|it| it.metrics).unwrap_or_default(),
             command: hash(command),
-            commit: look.commit.clone().unwrap_or_default(),
-            tree: look.tree.clone(),
+            commit: status.commit.clone().unwrap_or_default(),
+            tree: status.tree.clone(),
             log: log_name,
             log_hash: log.as_ref().map(|it| it.hash.clone()).unwrap_or_default(),
             excerpt: if failed { log.map(|it| it.excerpt).unwrap_or_default() } else { String::new() },
@@ -98,10 +105,9 @@ fn run_one(
 }
 
 /// A checkout that could not be prepared proves nothing.
-fn unprepared(host: &Host, name: &str, stem: &str, ending: &Ending) -> CheckResult {
+fn unprepared(folder: &Path, name: &str, stem: &str, ending: &Ending) -> CheckResult {
     let log_name = format!("{stem}.log");
-    let excerpt =
-        check_log::read(&host.folder.join(&log_name), None).map(|it| it.excerpt).unwrap_or_default();
+    let excerpt = check_log::read(&folder.join(&log_name), None).map(|it| it.excerpt).unwrap_or_default();
     let why = format!("prepare: {}", exit_words(ending.code, ending.signal));
     CheckResult {
         exit: ending.code,
@@ -122,7 +128,7 @@ fn stem(run: &Run, name: &str, pass: u32) -> String {
 }
 
 /// Returns how to run a command of the user's: one that can be repeated and ends with us.
-pub(crate) fn order(host: &Host, stem: &str, command: &str, timeout: Millis, cwd: &Path) -> Order {
+pub(crate) fn order(run_id: &str, stem: &str, command: &str, timeout: Millis, cwd: &Path) -> Order {
     let bounds = Bounds {
         first_ms: u64::MAX,
         idle_ms: u64::MAX,
@@ -138,7 +144,7 @@ pub(crate) fn order(host: &Host, stem: &str, command: &str, timeout: Millis, cwd
         kind: Kind::Check,
         argv: ["sh", "-c", command].map(OsString::from).to_vec(),
         cwd: cwd.to_owned(),
-        env: host.environment(&[("LOOP_RUN", host.run_id.as_str()), ("CI", "true")], &|_| true),
+        env: child_environment(&[("LOOP_RUN", run_id), ("CI", "true")], &|_| true),
         stdin: String::new(),
         bounds,
     }
@@ -189,4 +195,12 @@ fn tests(counts: &Counts) -> Tests {
 
 fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(crate) fn exit_words(code: Option<i32>, signal: Option<i32>) -> String {
+    match (code, signal) {
+        (Some(code), _) => format!("exit status {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => "no exit status".to_owned(),
+    }
 }

@@ -4,7 +4,7 @@
 
 use super::{Cast, Play, Sim};
 use crate::drive::drive;
-use loop_core::engine::{Effect, Event, Item, Opening, Outcome, Rest};
+use loop_core::engine::{Effect, Event, Item, Opening, Outcome, Rest, Status};
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::resolve::{Layers, Source, resolve};
 use loop_store::run::Run;
@@ -63,7 +63,7 @@ fn work_off(count: usize) -> Cost {
         project: "/srv/shop",
         workflow: "chores",
         input: "",
-        status: "ready",
+        status: Status::Ready,
         place: "/srv/shop",
         definition: &definition,
         at: 0,

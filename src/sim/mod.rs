@@ -26,8 +26,9 @@ use loop_core::engine::{
     Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Listing,
     Tests, Usage,
 };
+use loop_core::facts::FactName;
 use loop_core::report::Report;
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_store::run::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -236,7 +237,7 @@ impl Sim {
     /// are those that failed before the run began.
     fn check(&self, run: &Run, name: &str, play: &Play) -> CheckResult {
         let before = self.baseline.map_or(0, |(passing, total)| total - passing);
-        let counts = play.tests.filter(|_| name == "tests").map(|(passing, total)| {
+        let counts = play.tests.filter(|_| name == TESTS_CHECK).map(|(passing, total)| {
             let failing = total - passing;
             let named = |it| if it <= before { format!("old {it}") } else { format!("young {it}") };
             Tests { total, passing, failing, skipped: 0, failed: (1..=failing).map(named).collect() }
@@ -262,23 +263,8 @@ impl Sim {
 
 /// An iteration that changed something and left the tree tidy.
 fn usual_facts() -> BTreeMap<String, Value> {
-    let usual: [(&str, Value); 14] = [
-        ("commits_made", 1u32.into()),
-        ("files_changed", 1u32.into()),
-        ("tree_changed", true.into()),
-        ("tree_clean", true.into()),
-        ("criteria_open", 0u32.into()),
-        ("docs_generated", 0u32.into()),
-        ("has_adr", false.into()),
-        ("new_plans", 0u32.into()),
-        ("plan_summarised", false.into()),
-        ("touches_security", false.into()),
-        ("schema_changes", false.into()),
-        ("external_apis", false.into()),
-        ("new_patterns", false.into()),
-        ("pr_merged", true.into()),
-    ];
-    usual.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let facts = FactName::ALL.iter().map(|it| it.row());
+    facts.filter_map(|row| Some((row.name.to_owned(), row.simulated.usual()?))).collect()
 }
 
 #[cfg(test)]

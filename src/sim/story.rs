@@ -256,7 +256,7 @@ impl Teller {
                         choices(&question).join(", ")
                     ));
                 }
-                let choice = (*choice).to_owned();
+                let choice = (*choice).to_owned().into();
                 Command::Answer(Answer { question: question.id, choice, text, by: "person".to_owned() })
             }
             ["guides", text] => Command::Guide { text: (*text).to_owned() },

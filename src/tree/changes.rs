@@ -1,7 +1,8 @@
 //! What lies between two trees: which files, how many commits, which added lines, and the facts that
 //! conditions ask for. The comparing is git's; everything that judges the result is pure.
 
-use super::git::{GitError, bytes_to_path, is_object_id, single_line};
+use super::git::GitError;
+use super::git_text::{bytes_to_path, is_object_id, single_line};
 use super::pinned::Pinned;
 use globset::GlobMatcher;
 use regex_lite::Regex;
@@ -168,13 +169,13 @@ mod tests {
         sample.write("bits", b"x");
         sample.commit("more");
         let mut tree = sample.tree();
-        let from = tree.look().unwrap();
+        let from = tree.status().unwrap();
         std::fs::remove_file(sample.path("gone")).unwrap();
         sample.write("a.txt", b"b\n");
         sample.write("odd \"name\n", b"x");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(sample.path("bits"), mode).unwrap();
-        let to = tree.look().unwrap();
+        let to = tree.status().unwrap();
         let expected = [
             change("a.txt", Kind::Modified),
             change("bits", Kind::Modified),
@@ -210,12 +211,12 @@ mod tests {
         sample.user(&["config", "diff.hide.command", &canary]);
         sample.user(&["config", "diff.external", &canary]);
         let mut tree = sample.tree();
-        let from = tree.look().unwrap();
+        let from = tree.status().unwrap();
         sample.write(".gitattributes", b"*.rs -diff\n*.sql diff=hide\n");
         sample.write("x.rs", b"++ password = 1\n\0\n");
         sample.write("x.sql", b"CREATE TABLE t\n");
         std::fs::remove_file(sample.path("a.txt")).unwrap();
-        let to = tree.look().unwrap();
+        let to = tree.status().unwrap();
         let matches = |pattern: &str| {
             added_lines_match(&tree.pinned, &from.tree, &to.tree, &Regex::new(pattern).unwrap()).unwrap()
         };

@@ -4,15 +4,18 @@
 //!
 //! Arguments are passed as they are, never through a shell. What an agent can write into a
 //! repository must not run here, so hooks, the file system monitor, external diffs, pagers, remote
-//! helpers, lazy fetches, replacement objects and background maintenance are off, and no `GIT_*`
-//! variable of our own environment reaches git. The system's and the user's configuration still
+//! helpers, lazy fetches, replacement objects and background maintenance are off, and of the `GIT_*`
+//! variables of our own environment only those reach git that say who commits and how a remote is
+//! reached. The system's and the user's configuration still
 //! count for a plain `Git`, because `safe.directory`, identities and credential helpers live there;
 //! whatever reads the contents of files goes through `pinned`, where no configuration counts at all.
 //!
 //! It does not know what the commands mean, and it takes no decisions.
 
-use crate::tree::git_dir::places;
+use super::git_dir::places;
+use super::git_text::bytes_to_path;
 use loop_supervise::exchange::{Said, converse};
+use loop_supervise::git_variables::reaches_our_git;
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -184,6 +187,12 @@ impl Git {
         Git::open(start.ancestors().find(|it| it.join(".git").exists()).unwrap_or(folder))
     }
 
+    /// Opens another working tree with the variables that this one was opened with.
+    pub(crate) fn open_other(&self, folder: &Path) -> Result<Git, GitError> {
+        let own = self.environment.iter().filter(|(name, _)| !name.starts_with("GIT_"));
+        Git::open_with(folder, own.cloned().collect())
+    }
+
     /// The top of the working tree.
     pub(crate) fn work_tree(&self) -> &Path {
         &self.work_tree
@@ -312,7 +321,9 @@ impl Git {
         #[expect(clippy::disallowed_methods, reason = "the one function that runs git")]
         let mut command = Command::new(&self.program);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_")) {
-            command.env_remove(name);
+            if !reaches_our_git(&name.to_string_lossy()) {
+                command.env_remove(name);
+            }
         }
         command.envs(ENVIRONMENT).envs(self.environment.iter().map(|(name, value)| (name, value)));
         for setting in OVERRIDES.iter().map(OsStr::new).chain(self.overrides.iter().map(OsString::as_os_str))
@@ -339,28 +350,6 @@ impl Git {
 thread_local! {
     /// How many times this test's thread has started git.
     pub(crate) static STARTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-}
-
-/// Says whether a text may become a part of a ref's name. Git allows far more; what we name
-/// ourselves needs no more than this, and nothing in it can be an option, a range or a path.
-pub(crate) fn valid_ref_part(text: &str) -> bool {
-    let allowed = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
-    (1..=64).contains(&text.len()) && !text.starts_with('-') && text.bytes().all(allowed)
-}
-
-/// Says whether a text is a full object id, of either kind that git knows.
-pub(crate) fn is_object_id(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it))
-}
-
-/// Reads the single line that a command printed.
-pub(crate) fn single_line(output: &[u8]) -> String {
-    String::from_utf8_lossy(output).trim_end().to_owned()
-}
-
-/// Turns bytes that git printed into a path.
-pub(crate) fn bytes_to_path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes.to_vec()))
 }
 
 fn find_program(name: &str) -> Option<PathBuf> {
@@ -417,33 +406,10 @@ fn readable(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::git_text::single_line;
     use super::super::sample::Sample;
     use super::*;
     use std::time::Instant;
-
-    #[test]
-    fn a_ref_part_is_strict() {
-        let long = "a".repeat(64);
-        for good in ["a", "0", "1f3e-9", "run-1", long.as_str()] {
-            assert!(valid_ref_part(good), "{good}");
-        }
-        let longer = "a".repeat(65);
-        for bad in [
-            "",
-            "-x",
-            "--upload-pack=x",
-            "A",
-            "a.b",
-            "a/b",
-            "..",
-            "main;touch x",
-            "a\n",
-            "ü",
-            longer.as_str(),
-        ] {
-            assert!(!valid_ref_part(bad), "{bad:?}");
-        }
-    }
 
     #[test]
     fn g19_only_the_top_of_a_working_tree_is_opened() {

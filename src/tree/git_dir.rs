@@ -2,7 +2,7 @@
 //! goes on has its tree opened by git before, so that it need not wait for a process to hear the
 //! same again; what is kept in another way, or by somebody else, is still git's to judge.
 
-use super::git::bytes_to_path;
+use super::git_text::bytes_to_path;
 use loop_base::files;
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,6 +1,6 @@
 //! What `git status` says about a working tree and an index of ours, split by what it means for them.
 
-use super::git::bytes_to_path;
+use super::git_text::bytes_to_path;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

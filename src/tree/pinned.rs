@@ -11,7 +11,8 @@
 //! The price: a file that a filter would change (large file storage, encryption) counts by the bytes
 //! in the working tree once it has been touched. The user's repository is only ever read.
 
-use super::git::{Git, GitError, bytes_to_path};
+use super::git::{Git, GitError};
+use super::git_text::{is_object_id, single_line};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -191,19 +192,19 @@ fn quoted(value: &[u8]) -> Vec<u8> {
 pub(crate) fn head(repository: &Git) -> Result<(Option<String>, Option<String>), GitError> {
     let content = loop_base::files::text(&repository.git_dir().join("HEAD")).unwrap_or_default();
     let target = content.trim_end();
-    if super::git::is_object_id(target) {
+    if is_object_id(target) {
         return Ok((Some(target.to_owned()), None));
     }
     if let Some(name) =
         target.strip_prefix("ref: ").filter(|it| it.starts_with("refs/heads/") && !it.contains(".."))
     {
         let value = loop_base::files::text(&repository.common_dir().join(name)).unwrap_or_default();
-        if super::git::is_object_id(value.trim_end()) {
+        if is_object_id(value.trim_end()) {
             return Ok((Some(value.trim_end().to_owned()), Some(short(name))));
         }
     }
     let line = |answer: Result<Vec<u8>, GitError>| match answer {
-        Ok(output) => Ok(Some(super::git::single_line(&output)).filter(|it| !it.is_empty())),
+        Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
         // Exit 1 with --quiet: there is none.
         Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
         Err(error) => Err(error),
@@ -215,9 +216,4 @@ pub(crate) fn head(repository: &Git) -> Result<(Option<String>, Option<String>),
 
 fn short(name: &str) -> String {
     name.strip_prefix("refs/heads/").unwrap_or(name).to_owned()
-}
-
-/// Splits what git printed with `-z` into its paths.
-pub(crate) fn listed_paths(output: &[u8]) -> impl Iterator<Item = PathBuf> {
-    output.split(|it| *it == 0).filter(|it| !it.is_empty()).map(bytes_to_path)
 }

@@ -3,7 +3,8 @@
 
 use super::git::Git;
 use super::pinned::Pinned;
-use crate::tree::working_tree::{Ours, Tree};
+use crate::tree::path_patterns::Ours;
+use crate::tree::working_tree::Tree;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -9,10 +9,12 @@
 //! Numbers are given here, one above the highest there is: a number of the caller's might come twice
 //! after a crash, and the second snapshot would hide the first.
 
-use super::git::{Git, GitError, is_object_id, single_line, valid_ref_part};
+use super::git::{Git, GitError};
+use super::git_text::{is_object_id, single_line, valid_ref_part};
 use super::pinned::Pinned;
 use crate::tree::changes::{Change, Kind, changes};
-use crate::tree::working_tree::{Look, Tree};
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -67,28 +69,28 @@ pub(crate) struct Restored {
 }
 
 /// Keeps what a look saw.
-pub(crate) fn take(pinned: &Pinned, look: &Look, run: &str) -> Result<Taken, GitError> {
+pub(crate) fn take(pinned: &Pinned, status: &TreeStatus, run: &str) -> Result<Taken, GitError> {
     let taken = |name: &str, commit: &str| Taken {
         name: name.to_owned(),
         commit: commit.to_owned(),
-        left_out: look.left_out.clone(),
+        left_out: status.left_out.clone(),
     };
-    if let Some((name, commit)) = noted(pinned, look, run) {
+    if let Some((name, commit)) = noted(pinned, status, run) {
         return Ok(taken(&name, &commit));
     }
     let existing = list(pinned, run)?;
-    if let Some(last) = existing.last().filter(|it| it.tree == look.tree) {
+    if let Some(last) = existing.last().filter(|it| it.tree == status.tree) {
         return Ok(taken(&last.name, &last.commit));
     }
     let number = existing.last().map_or(1, |it| it.number + 1);
     let name = format!("{}{number}", folder_of(run));
     let mut message = format!("loop: snapshot {number} of run {run}\n");
-    for (index, name) in look.left_out.iter().take(LEFT_OUT_NAMED).enumerate() {
+    for (index, name) in status.left_out.iter().take(LEFT_OUT_NAMED).enumerate() {
         message.push_str(if index == 0 { "\n" } else { "" });
         // A name with a line break must not look like two.
         message.push_str(&format!("{NOT_KEPT}{}\n", name.replace('\n', "\\n")));
     }
-    let commit = commit_tree(pinned, look, &message)?;
+    let commit = commit_tree(pinned, status, &message)?;
     let mut orders = format!("create {name} {commit}\n");
     let surplus = (existing.len() + 1).saturating_sub(KEPT_MOST);
     for old in &existing[..surplus] {
@@ -97,19 +99,19 @@ pub(crate) fn take(pinned: &Pinned, look: &Look, run: &str) -> Result<Taken, Git
     let arguments = ["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"];
     pinned.repository.durable().feed(arguments, orders.as_bytes())?;
     settle(pinned, &name)?;
-    let _only_a_cache = pinned.note(KEPT, format!("{name} {commit} {}\n", look.tree).as_bytes());
+    let _only_a_cache = pinned.note(KEPT, format!("{name} {commit} {}\n", status.tree).as_bytes());
     Ok(taken(&name, &commit))
 }
 
 /// Returns the snapshot that was taken last, if it holds what the look saw and its ref is a file that
 /// still names it; otherwise git has to be asked which there are.
-fn noted(pinned: &Pinned, look: &Look, run: &str) -> Option<(String, String)> {
+fn noted(pinned: &Pinned, status: &TreeStatus, run: &str) -> Option<(String, String)> {
     let read = |path: &Path| loop_base::files::read(path, NOTE_MOST).ok();
     let note = String::from_utf8(read(&pinned.beside(KEPT))?).ok()?;
     let [name, commit, tree] = note.trim_end().split(' ').collect::<Vec<_>>().try_into().ok()?;
     let _number: u64 = name.strip_prefix(&folder_of(run))?.parse().ok()?;
     let target = read(&pinned.repository.common_dir().join(name))?;
-    (tree == look.tree && target.trim_ascii_end() == commit.as_bytes())
+    (tree == status.tree && target.trim_ascii_end() == commit.as_bytes())
         .then(|| (name.to_owned(), commit.to_owned()))
 }
 
@@ -143,12 +145,12 @@ pub(crate) fn list(pinned: &Pinned, run: &str) -> Result<Vec<Snapshot>, GitError
 
 /// Brings the files of a snapshot back into the working tree.
 pub(crate) fn restore(tree: &mut Tree, run: &str, snapshot: &Snapshot) -> Result<Restored, GitError> {
-    let look = tree.look()?;
+    let status = tree.status()?;
     let pinned = &tree.pinned;
-    let before = take(pinned, &look, run)?;
+    let before = take(pinned, &status, run)?;
     let work_tree = pinned.repository.work_tree();
     let (mut written, mut kept_out) = (Vec::new(), Vec::new());
-    for change in changes(pinned, &look.tree, &snapshot.tree)? {
+    for change in changes(pinned, &status.tree, &snapshot.tree)? {
         match change.kind {
             Kind::Deleted => {}
             _ if change.submodule => kept_out.push(change.path),
@@ -200,12 +202,12 @@ fn read_snapshot(line: &str, run: &str) -> Option<Snapshot> {
     })
 }
 
-fn commit_tree(pinned: &Pinned, look: &Look, message: &str) -> Result<String, GitError> {
+fn commit_tree(pinned: &Pinned, status: &TreeStatus, message: &str) -> Result<String, GitError> {
     let author = [("GIT_AUTHOR_NAME", "loopctl"), ("GIT_AUTHOR_EMAIL", "loop@localhost")];
     let committer = [("GIT_COMMITTER_NAME", "loopctl"), ("GIT_COMMITTER_EMAIL", "loop@localhost")];
     let identity = author.iter().chain(&committer).map(|(name, value)| (*name, (*value).into())).collect();
-    let mut arguments = vec!["commit-tree", look.tree.as_str()];
-    if let Some(parent) = &look.commit {
+    let mut arguments = vec!["commit-tree", status.tree.as_str()];
+    if let Some(parent) = &status.commit {
         arguments.extend(["-p", parent]);
     }
     Ok(single_line(&pinned.view.with(identity).feed(arguments, message.as_bytes())?))
@@ -263,8 +265,8 @@ mod tests {
     const RUN: &str = "1f3e5a7b-run";
 
     fn take_now(tree: &mut Tree) -> Taken {
-        let look = tree.look().unwrap();
-        take(&tree.pinned, &look, RUN).unwrap()
+        let status = tree.status().unwrap();
+        take(&tree.pinned, &status, RUN).unwrap()
     }
 
     #[test]
@@ -307,10 +309,10 @@ mod tests {
         std::fs::write(place.join("only-there"), b"x").unwrap();
         let pinned = Pinned::open(&sample.git_at(&place), &sample.outside("run2/git")).unwrap();
         let mut tree =
-            Tree::open(pinned, crate::tree::working_tree::Ours::read::<&str>(&[]).unwrap()).unwrap();
-        let look = tree.look().unwrap();
-        assert_eq!(look.dirty_paths, ["only-there"]);
-        let taken = take(&tree.pinned, &look, "run-2").unwrap();
+            Tree::open(pinned, crate::tree::path_patterns::Ours::read::<&str>(&[]).unwrap()).unwrap();
+        let status = tree.status().unwrap();
+        assert_eq!(status.uncommitted.iter().collect::<Vec<_>>(), [Path::new("only-there")]);
+        let taken = take(&tree.pinned, &status, "run-2").unwrap();
         assert_eq!(sample.user(&["show", &format!("{}:only-there", taken.name)]), "x");
         assert_eq!(sample.fingerprint(), before);
     }

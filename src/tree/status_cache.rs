@@ -7,7 +7,7 @@
 
 use super::pinned::Pinned;
 use crate::tree::stat_fingerprint::Still;
-use crate::tree::working_tree::{Look, StagedKey};
+use crate::tree::tree_status::{StagedKey, TreeStatus};
 use loop_base::files;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -22,7 +22,7 @@ const PAGE_MOST: usize = 256 << 10;
 /// What is remembered.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Page {
-    pub(crate) look: Look,
+    pub(crate) status: TreeStatus,
     pub(crate) still: Option<Still>,
     pub(crate) staged: Option<(StagedKey, Vec<PathBuf>)>,
 }

@@ -8,85 +8,41 @@
 //! nor for cleanliness. What cannot or should not be kept (nested repositories, sockets, huge
 //! untracked files) is left out of the hash and named; it still makes the tree unclean.
 //!
-//! A submodule counts by its commit: asking for more would run git under the submodule's settings.
+//! A submodule is a tree of its own, watched in the same way, so that git never runs under the
+//! submodule's settings. What is uncommitted inside it counts here too.
 
-use super::git::{Git, GitError, bytes_to_path, single_line};
-use super::pinned::{Pinned, head, listed_paths};
+use super::git::{Git, GitError};
+use super::git_text::{bytes_to_path, listed_paths, single_line};
+use super::path_patterns::{Asked, Ours};
+use super::pinned::{Pinned, head};
+use super::submodules;
+use super::tree_status::{StagedKey, TreeStatus};
 use crate::tree::git_status::read_status;
 use crate::tree::included_files::{Found, admit, find, named};
 use crate::tree::stat_fingerprint::Still;
 use crate::tree::status_cache::{self, Page};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// Messages name this many paths.
-const PATHS_NAMED: usize = 50;
-
-/// The paths that belong to the run rather than to the work.
-#[derive(Clone, Debug)]
-pub(crate) struct Ours {
-    patterns: Vec<String>,
-    set: GlobSet,
-}
-
-impl Ours {
-    /// Reads patterns relative to the top of the tree: a path, a glob, or with a slash at its end a
-    /// folder with everything below it.
-    pub(crate) fn read<S: AsRef<str>>(patterns: &[S]) -> Result<Ours, globset::Error> {
-        let mut set = GlobSetBuilder::new();
-        for pattern in patterns {
-            let pattern = pattern.as_ref();
-            let folder = pattern.strip_suffix('/').unwrap_or(pattern);
-            set.add(GlobBuilder::new(folder).literal_separator(true).build()?);
-            set.add(GlobBuilder::new(&format!("{folder}/**")).literal_separator(true).build()?);
-        }
-        let patterns = patterns.iter().map(|it| it.as_ref().to_owned()).collect();
-        Ok(Ours { patterns, set: set.build()? })
-    }
-
-    pub(crate) fn holds(&self, path: &Path) -> bool {
-        self.set.is_match(path)
-    }
-}
-
-/// What was seen.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub(crate) struct Look {
-    /// The commit of HEAD; none on a branch without commits.
-    pub(crate) commit: Option<String>,
-    /// The branch, where HEAD is on one.
-    pub(crate) branch: Option<String>,
-    /// The git tree of everything tracked or untracked and not ignored, our own files aside.
-    pub(crate) tree: String,
-    /// Nothing is changed, staged or untracked, our own files aside.
-    pub(crate) clean: bool,
-    /// What makes it unclean: the first paths, for messages.
-    pub(crate) dirty_paths: Vec<String>,
-    /// How many such paths there are.
-    pub(crate) dirty_count: usize,
-    /// What is not part of `tree`, each with its reason.
-    pub(crate) left_out: Vec<String>,
-}
 
 /// A working tree under observation.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) pinned: Pinned,
     ours: Ours,
+    asked: Asked,
+    /// The submodules, and what stands in our index for those that have uncommitted changes.
+    modules: BTreeMap<PathBuf, Tree>,
+    links: BTreeMap<PathBuf, String>,
     pointed_at: Option<Option<String>>,
     tree: Option<String>,
     staged: Option<(StagedKey, Vec<PathBuf>)>,
     /// The last look, and how the files stood when it began.
-    last: Option<(Still, Look)>,
+    last: Option<(Still, TreeStatus)>,
 }
-
-/// What the user's index stands on: while these are the same, so is what is staged.
-pub(crate) type StagedKey = (Option<String>, Option<(u64, i64, i64, u64)>);
 
 impl Tree {
     /// Begins to watch the tree of this repository, with its books in `folder`.
@@ -97,10 +53,20 @@ impl Tree {
     /// Begins to watch a tree. The index is taken from the user's at first, so that files which are
     /// known to be unchanged need not be read. One that was watched before is known from its books.
     pub(crate) fn open(pinned: Pinned, ours: Ours) -> Result<Tree, GitError> {
-        let mut tree = Tree { pinned, ours, pointed_at: None, tree: None, staged: None, last: None };
-        if let Some(page) = status_cache::read(&tree.pinned, &tree.ours.patterns) {
-            (tree.tree, tree.staged) = (Some(page.look.tree.clone()), page.staged);
-            tree.last = page.still.map(|it| (it, page.look));
+        let mut tree = Tree {
+            pinned,
+            ours,
+            asked: Asked::default(),
+            modules: BTreeMap::new(),
+            links: BTreeMap::new(),
+            pointed_at: None,
+            tree: None,
+            staged: None,
+            last: None,
+        };
+        if let Some(page) = status_cache::read(&tree.pinned, tree.ours.patterns()) {
+            (tree.tree, tree.staged) = (Some(page.status.tree.clone()), page.staged);
+            tree.last = page.still.map(|it| (it, page.status));
             return Ok(tree);
         }
         if !tree.pinned.index().exists() {
@@ -112,33 +78,46 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Looks.
-    pub(crate) fn look(&mut self) -> Result<Look, GitError> {
+    /// Lets files that match count also where git ignores them.
+    pub(crate) fn ask_for(&mut self, patterns: &[String]) {
+        self.asked = Asked::read(patterns);
+        if !self.asked.is_empty() {
+            self.last = None;
+        }
+    }
+
+    /// Returns how the tree stands.
+    pub(crate) fn status(&mut self) -> Result<TreeStatus, GitError> {
         let still = self.stand();
         let (commit, branch) = head(&self.pinned.repository)?;
-        if let Some(look) = self.same(still.as_ref(), &commit, &branch) {
-            return Ok(look);
+        if let Some(status) = self.same(still.as_ref(), &commit, &branch) {
+            return Ok(status);
         }
         self.last = None;
         status_cache::forget(&self.pinned);
-        let look = self.ask(commit, branch)?;
-        let page = Page { look, still, staged: self.staged.clone() };
-        status_cache::write(&self.pinned, &self.ours.patterns, &page);
-        self.last = page.still.map(|it| (it, page.look.clone()));
-        Ok(page.look)
+        let status = self.ask(commit, branch)?;
+        let page = Page { status, still, staged: self.staged.clone() };
+        status_cache::write(&self.pinned, self.ours.patterns(), &page);
+        self.last = page.still.map(|it| (it, page.status.clone()));
+        Ok(page.status)
     }
 
     /// Returns the last look, if nothing can have changed since; git is not started.
-    pub(crate) fn unchanged(&self) -> Option<Look> {
+    pub(crate) fn unchanged(&self) -> Option<TreeStatus> {
         let still = self.stand();
         let (commit, branch) = head(&self.pinned.repository).ok()?;
         self.same(still.as_ref(), &commit, &branch)
     }
 
-    fn same(&self, now: Option<&Still>, commit: &Option<String>, branch: &Option<String>) -> Option<Look> {
-        let (then, look) = self.last.as_ref()?;
-        let stays = (&look.commit, &look.branch) == (commit, branch) && then.lasts_until(now?);
-        stays.then(|| look.clone())
+    fn same(
+        &self,
+        now: Option<&Still>,
+        commit: &Option<String>,
+        branch: &Option<String>,
+    ) -> Option<TreeStatus> {
+        let (then, status) = self.last.as_ref()?;
+        let stays = (&status.commit, &status.branch) == (commit, branch) && then.lasts_until(now?);
+        stays.then(|| status.clone())
     }
 
     /// How everything stands that a look depends on, HEAD aside.
@@ -148,17 +127,25 @@ impl Tree {
         Still::read(self.pinned.repository.work_tree(), &beside, |path| self.ours.holds(path))
     }
 
-    fn ask(&mut self, commit: Option<String>, branch: Option<String>) -> Result<Look, GitError> {
+    fn ask(&mut self, commit: Option<String>, branch: Option<String>) -> Result<TreeStatus, GitError> {
         let head_moved = self.pointed_at.as_ref() != Some(&commit);
         if head_moved {
             self.pinned.point_at(commit.as_deref())?;
             self.pointed_at = Some(commit.clone());
         }
-        let state = read_status(&self.status()?);
+        let mut state = read_status(&self.run_status()?);
+        let modules = self.module_statuses()?;
         let work_tree = self.pinned.repository.work_tree();
+        let mut update = Update::default();
+        // HEAD holds a submodule that our index has not met: it was added and committed.
+        let adopted: Vec<PathBuf> =
+            state.untracked.iter().filter(|it| state.differing.contains(*it)).cloned().collect();
+        for path in adopted {
+            state.untracked.remove(&path);
+            update.put.insert(path.components().collect());
+        }
         let listed = state.untracked.iter().filter(|it| !self.ours.holds(it));
         let (untracked, mut left_out) = admit(listed.map(|it| (it.as_path(), find(work_tree, it))));
-        let mut update = Update::default();
         for path in state.changed.iter().filter(|it| !self.ours.holds(it)) {
             match find(work_tree, path) {
                 Found::File(_) | Found::Folder => {
@@ -173,11 +160,32 @@ impl Tree {
                 }
             }
         }
+        let mut dirty_inside = BTreeSet::new();
+        self.links.retain(|path, _| modules.iter().any(|(it, _)| it == path));
+        for (path, status) in modules {
+            left_out.extend(status.left_out.iter().map(|it| format!("{}/{it}", path.display())));
+            if status.is_clean() {
+                self.links.remove(&path);
+                continue;
+            }
+            left_out.push(named(&path, "changes inside a submodule"));
+            dirty_inside.extend(status.uncommitted.iter().map(|it| path.join(it)));
+            update.put.remove(&path);
+            let link = submodules::link(&status);
+            if self.links.get(&path) != Some(&link) {
+                self.links.insert(path.clone(), link.clone());
+                update.links.insert(path, link);
+            }
+        }
+        let asked = self.ignored_but_asked_for()?;
         update.put.extend(untracked);
+        let (papers, unkept) = admit(asked.iter().map(|it| (it.as_path(), find(work_tree, it))));
+        left_out.extend(unkept);
         let staged = self.staged(&commit)?;
+        update.put.extend(papers.into_iter().filter(|it| !state.added.contains(it)));
         if head_moved || update.touches_ignore_rules() {
             let ignored = self.ignored_among(&state.added)?;
-            update.drop_all(ignored.into_iter().filter(|it| !staged.contains(it)));
+            update.drop_all(ignored.into_iter().filter(|it| !staged.contains(it) && !asked.contains(it)));
         }
 
         let mut dirty: BTreeSet<PathBuf> = state.untracked;
@@ -196,21 +204,15 @@ impl Tree {
                 }
             }
         }
+        dirty.retain(|it| !asked.contains(it));
+        dirty.extend(dirty_inside);
         dirty.extend(staged);
         dirty.retain(|it| !self.ours.holds(it));
         left_out.sort();
-        Ok(Look {
-            commit,
-            branch,
-            tree: self.write_tree()?,
-            clean: dirty.is_empty(),
-            dirty_paths: dirty.iter().take(PATHS_NAMED).map(|it| it.to_string_lossy().into_owned()).collect(),
-            dirty_count: dirty.len(),
-            left_out,
-        })
+        Ok(TreeStatus { commit, branch, tree: self.write_tree()?, uncommitted: dirty, left_out })
     }
 
-    fn status(&mut self) -> Result<Vec<u8>, GitError> {
+    fn run_status(&mut self) -> Result<Vec<u8>, GitError> {
         let asked = [
             "status",
             "--porcelain=v2",
@@ -241,12 +243,62 @@ impl Tree {
         Ok(listed_paths(&self.pinned.view.run(asked)?).filter(|it| added.contains(it)).collect())
     }
 
+    /// Files that git ignores, that no commit holds, and that the workflow asks for.
+    fn ignored_but_asked_for(&self) -> Result<BTreeSet<PathBuf>, GitError> {
+        if self.asked.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let options = ["ls-files", "--others", "--cached", "--ignored", "--exclude-standard", "-z", "--"];
+        let below = self.asked.below().map(|it| it.as_os_str().to_owned());
+        let listing = self.pinned.view.run(options.map(OsString::from).into_iter().chain(below))?;
+        let mut found: BTreeSet<PathBuf> = listed_paths(&listing).filter(|it| self.asked.holds(it)).collect();
+        if let Some(commit) = self.pointed_at.as_ref().and_then(Option::as_ref).filter(|_| !found.is_empty())
+        {
+            let options = ["ls-tree", "-r", "--name-only", "-z", commit, "--"].map(OsString::from);
+            let paths = self.asked.below().map(|it| it.as_os_str().to_owned());
+            for path in listed_paths(&self.pinned.view.run(options.into_iter().chain(paths))?) {
+                found.remove(&path);
+            }
+        }
+        found.retain(|it| !self.ours.holds(it));
+        Ok(found)
+    }
+
+    /// How each submodule stands, each watched like the tree itself.
+    fn module_statuses(&mut self) -> Result<Vec<(PathBuf, TreeStatus)>, GitError> {
+        let listed = submodules::listed(&self.pinned.view)?;
+        self.modules.retain(|path, _| listed.contains(path));
+        let mut statuses = Vec::new();
+        for path in listed {
+            if !self.modules.contains_key(&path) {
+                let place = self.pinned.repository.work_tree().join(&path);
+                // What git does not take for a working tree is none.
+                let Ok(repository) = self.pinned.repository.open_other(&place) else { continue };
+                let folder = self.pinned.beside("modules").join(submodules::folder_name(&path));
+                let nothing = Ours::read::<&str>(&[]).expect("no pattern is a bad one");
+                self.modules.insert(path.clone(), Tree::watch(&repository, &folder, nothing)?);
+            }
+            let status = self.modules.get_mut(&path).expect("it was just opened").status()?;
+            statuses.push((path, status));
+        }
+        Ok(statuses)
+    }
+
     fn apply(&self, update: &Update) -> Result<(), GitError> {
         if !update.drop.is_empty() {
             self.update_index(&["--force-remove"], &update.drop)?;
         }
         if !update.put.is_empty() {
             self.update_index(&["--add", "--remove", "--replace"], &update.put)?;
+        }
+        if !update.links.is_empty() {
+            let mut input = Vec::new();
+            for (path, link) in &update.links {
+                input.extend_from_slice(format!("160000 {link}\t").as_bytes());
+                input.extend_from_slice(path.as_os_str().as_bytes());
+                input.push(0);
+            }
+            self.pinned.view.feed(["update-index", "-z", "--index-info"], &input)?;
         }
         Ok(())
     }
@@ -373,11 +425,13 @@ impl Tree {
 struct Update {
     put: BTreeSet<PathBuf>,
     drop: BTreeSet<PathBuf>,
+    /// Submodules, each with the name that stands for its state.
+    links: BTreeMap<PathBuf, String>,
 }
 
 impl Update {
     fn is_empty(&self) -> bool {
-        self.put.is_empty() && self.drop.is_empty()
+        self.put.is_empty() && self.drop.is_empty() && self.links.is_empty()
     }
 
     fn touches_ignore_rules(&self) -> bool {

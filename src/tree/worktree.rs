@@ -10,11 +10,13 @@
 //! without following links, and its `.git`, its entry and its branch are read: a folder that is
 //! gone, empty or another's would make git, and the agent with it, take the repository above.
 
-use super::git::{Git, GitError, bytes_to_path, single_line};
+use super::git::{Git, GitError};
+use super::git_text::{bytes_to_path, single_line};
 use super::pinned::Pinned;
 use super::snapshot;
 use crate::tree::git_dir;
-use crate::tree::working_tree::{Ours, Tree};
+use crate::tree::path_patterns::Ours;
+use crate::tree::working_tree::Tree;
 use loop_base::files;
 use loop_core::engine::Worktree;
 use rustix::fd::OwnedFd;
@@ -175,8 +177,8 @@ fn fill(plan: &Worktree, run: &str, books: &Path) -> anyhow::Result<()> {
     let found = fs::read_dir(place)?.filter_map(Result::ok).any(|it| it.file_name() != ".git");
     if found {
         let mut tree = Tree::open(Pinned::open(&git, books)?, Ours::read::<&str>(&[])?)?;
-        let look = tree.look()?;
-        snapshot::take(&tree.pinned, &look, run)?;
+        let status = tree.status()?;
+        snapshot::take(&tree.pinned, &status, run)?;
     }
     let git = git.without_repository_drivers()?;
     git.run(["read-tree", "HEAD"])?;

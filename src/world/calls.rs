@@ -2,18 +2,23 @@
 //! earlier controller's call came to, and what all of that means to the engine.
 
 use crate::drive::Performed;
+use crate::measure::child_environment::child_environment;
+use crate::measure::run_checks::exit_words;
+use crate::tree::changes::Change;
 use crate::tree::git::GitError;
 use crate::world::final_message;
 use crate::world::final_message::Hearing;
 use crate::world::live_output::{self, Glance};
-use crate::world::real::{Host, Leash, exit_words};
+use crate::world::real::{Host, Leash};
 use crate::world::wait::{Heard, now};
 use loop_base::secret::redact;
 use loop_base::time::length;
+use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Limit};
 use loop_core::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
+use loop_core::workflow::model::Protocol;
 use loop_store::run::Run;
 use loop_supervise::previous_call::{Attached, Found, find};
 use loop_supervise::protocol::{Bounds, Ending as Exit, Force, How, Kind, Order};
@@ -42,7 +47,8 @@ impl Host<'_> {
             return Ok(Performed::Done(without_start(call, Ending::Barred { why })));
         }
         // It gets ready while the tree is looked at; why it could not is known when it gets its order.
-        let _asked_again_below = self.keeper(call.epoch);
+        let _asked_again_below = self.shim.keeper(call.epoch);
+        self.clear_stale_locks();
         if let Err(error) = self.keep() {
             // Nothing is lost by working on; what could not be kept is named.
             return Ok(Performed::Done(not_started(
@@ -59,11 +65,11 @@ impl Host<'_> {
         };
         let stem = order.stem.clone();
         self.hearing = None;
-        let sent = self.keeper(call.epoch).and_then(|it| it.send(order));
+        let sent = self.shim.keeper(call.epoch).and_then(|it| it.send(order));
         match sent {
-            Ok(()) => self.under_way = Some(stem),
+            Ok(()) => self.shim.under_way = Some(stem),
             // Whether the shim has it is found out when the call is collected.
-            Err(_) => drop(self.bury_shim()),
+            Err(_) => drop(self.shim.bury()),
         }
         Ok(Performed::Begun)
     }
@@ -85,7 +91,7 @@ impl Host<'_> {
                 find: &|name| executable(name, workflow.agent.env.get("PATH")),
             },
         )?;
-        let cli = agents::Cli::named(&workflow.agent.cli).expect("it was just asked for its invocation");
+        let row = AgentRow::named(&workflow.agent.cli).expect("it was just asked for its invocation");
         let (role, skill) = match &call.step {
             Step::Main => (phase.role.as_str(), ""),
             Step::Skill(skill) | Step::Fix(skill) => (phase.role.as_str(), skill.as_str()),
@@ -111,7 +117,7 @@ impl Host<'_> {
             kind: Kind::Call,
             argv: invocation.argv.iter().map(OsString::from).collect(),
             cwd: self.place.clone(),
-            env: self.environment(&set, &|name| agents::keeps(cli, name)),
+            env: child_environment(&set, &|name| agents::keeps(row, name)),
             stdin: text,
             bounds: Bounds {
                 first_ms: limits.first_timeout,
@@ -130,12 +136,12 @@ impl Host<'_> {
     /// controller began.
     pub(crate) fn collect(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
         let unwanted = run.state.wish_is_urgent();
-        let exit = if self.under_way.as_ref() == Some(&call.stem()) {
+        let exit = if self.shim.under_way.as_ref() == Some(&call.stem()) {
             self.await_own(run, call, unwanted)?
         } else {
             self.await_found(call, unwanted)?
         };
-        self.under_way = None;
+        self.shim.under_way = None;
         self.growth.add(exit.out_bytes + exit.err_bytes);
         self.stay()?;
         Ok(Performed::Done(Event::Ended(Box::new(self.ended(run, call, exit)))))
@@ -146,12 +152,12 @@ impl Host<'_> {
         let mut ending = false;
         let mut glance: Option<Glance> = None;
         loop {
-            let keeper = self.keeper.as_mut().expect("it has the call");
+            let keeper = self.shim.keeper.as_mut().expect("it has the call");
             match keeper.answer() {
                 Ok(Some(exit)) => return Ok(exit),
                 Ok(None) => (),
                 Err(error) => {
-                    let swept = self.bury_shim();
+                    let swept = self.shim.bury();
                     let lost = Exit::without_exit(How::Lost(format!("{error}, perhaps by the agent's hand")));
                     return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
                 }
@@ -165,7 +171,7 @@ impl Host<'_> {
                 keeper.interrupt(Force::Soft)?;
             }
             let nap = if self.onlooker.is_some() { live_output::EVERY } else { Duration::MAX };
-            match self.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
+            match self.shim.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
                 Heard::Now { impatient: false } => {
                     keeper.interrupt(Force::Soft)?;
                     ending = true;
@@ -177,7 +183,7 @@ impl Host<'_> {
                 Heard::Nothing => {
                     keeper.end_if_overdue()?;
                     if let (Some(onlooker), Some(cli), false) =
-                        (&mut self.onlooker, agents::Cli::named(&run.workflow.agent.cli), ending)
+                        (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli), ending)
                     {
                         let output = self.folder.join(format!("{}.out", call.stem()));
                         let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));
@@ -212,13 +218,18 @@ impl Host<'_> {
             attached.interrupt(Force::Soft)?;
         }
         loop {
-            match self.ears.listen(Some(attached.as_fd()), Duration::MAX)? {
+            match self.shim.ears.listen(Some(attached.as_fd()), Duration::MAX)? {
                 Heard::Answer => return Ok(()),
                 Heard::Now { impatient: false } => attached.interrupt(Force::Soft)?,
                 Heard::Now { impatient: true } => attached.interrupt(Force::Hard)?,
                 Heard::Command | Heard::Nothing => (),
             }
         }
+    }
+
+    /// What the call changed, if that is where its report is.
+    pub(crate) fn changed_files_for_report(&mut self, run: &Run, call: &Call) -> Changed {
+        reports_by_file(run, call).then(|| self.changed_by_call())
     }
 
     /// Turns an exit into what the engine needs to know: how it ended, and what the agent said.
@@ -260,7 +271,7 @@ impl Host<'_> {
                 ending = match said.limit {
                     Some(Limit::Plan { until }) => {
                         let until = until.unwrap_or_else(|| now().plus(workflow.limits.provider_wait));
-                        self.ears.hold(&run.account, until, &why);
+                        self.shim.ears.hold(&run.account, until, &why);
                         Ending::Limited { why, until: Some(until) }
                     }
                     Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
@@ -271,11 +282,12 @@ impl Host<'_> {
                     Some(Limit::ContextTooLong) | None => Ending::Failed { why },
                 };
             }
-            report = final_message::report(&self.folder, &self.place, run, call, &said.message);
+            let changes = self.changed_files_for_report(run, call);
+            report = final_message::report(&self.folder, &self.place, run, call, &said.message, changes);
             report.notes.extend(denied);
             report.notes.extend(exit.trouble);
             if let Some(warned) = said.warning {
-                self.ears.warn(&run.account, &warned);
+                self.shim.ears.warn(&run.account, &warned);
                 warning = Some(warned.text);
             }
             said_tail = last_characters(&said.message, TAIL_SHOWN);
@@ -294,6 +306,9 @@ impl Host<'_> {
         }
     }
 }
+
+/// The files that a call changed, where its report is one of them.
+pub(crate) type Changed = Option<Result<Vec<Change>, GitError>>;
 
 fn not_started(call: &Call, why: &str) -> Event {
     without_start(call, Ending::Failed { why: why.to_owned() })
@@ -318,6 +333,16 @@ fn timed_out(why: &str) -> Ending {
     Ending::TimedOut { why: why.to_owned() }
 }
 
+/// Says whether a call reports by a file in the working tree.
+pub(crate) fn reports_by_file(run: &Run, call: &Call) -> bool {
+    match &run.workflow.phases[call.phase].report {
+        Protocol::Frontmatter(_) => true,
+        Protocol::Json | Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
+            false
+        }
+    }
+}
+
 /// Returns the prompt of a call that somebody else carries out.
 pub(crate) fn prompt_for(folder: &Path, run: &Run, call: &Call) -> String {
     let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
@@ -325,12 +350,20 @@ pub(crate) fn prompt_for(folder: &Path, run: &Run, call: &Call) -> String {
     text
 }
 
-/// Returns what a call came to that somebody else carried out, by its last message.
-pub(crate) fn handed_back(folder: &Path, place: &Path, run: &Run, call: &Call, message: &str) -> Ended {
+/// Returns what a call came to that somebody else carried out, by its last message and, where its
+/// protocol needs them, the files that it changed.
+pub(crate) fn handed_back(
+    folder: &Path,
+    place: &Path,
+    run: &Run,
+    call: &Call,
+    message: &str,
+    changes: Changed,
+) -> Ended {
     Ended {
         call: call.number,
         ending: Ending::Done,
-        report: final_message::report(folder, place, run, call, message),
+        report: final_message::report(folder, place, run, call, message, changes),
         usage: Usage::default(),
         ms: 0,
         bytes: message.len() as u64,

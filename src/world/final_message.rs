@@ -1,9 +1,13 @@
 //! What a call left behind, read: the agent's output as its adapter understands it, and the report
 //! in its last message or in the file that its protocol names.
 
+use crate::measure::report_file;
+use crate::tree::changes::Change;
+use crate::tree::git::GitError;
 use crate::world::codex_rollout;
 use crate::world::wait::now;
 use loop_base::files;
+use loop_core::agent_table::{AgentRow, Stream};
 use loop_core::agents;
 use loop_core::engine::Call;
 use loop_core::report::{self, Expected, Report};
@@ -25,11 +29,11 @@ pub(crate) struct Hearing {
 
 impl Hearing {
     pub(crate) fn of(folder: &Path, agent: &Agent, call: &Call) -> Hearing {
-        let cli = agents::Cli::named(&agent.cli).expect("it could be started");
+        let row = AgentRow::named(&agent.cli).expect("it could be started");
         let stem = call.stem();
         // The agent knows the folder, and may have put a pipe or a device in its place.
         let file = files::open(&folder.join(format!("{stem}.out"))).ok();
-        Hearing { stem, file, reader: agents::Reader::new(cli) }
+        Hearing { stem, file, reader: agents::Reader::new(row) }
     }
 
     /// Reads on to where the output ends at the moment.
@@ -51,17 +55,15 @@ pub(crate) fn read(
     code: Option<i32>,
     heard: Option<Hearing>,
 ) -> agents::Said {
-    let cli = agents::Cli::named(&agent.cli).expect("it could be started");
+    let row = AgentRow::named(&agent.cli).expect("it could be started");
     let heard = heard.filter(|it| it.stem == call.stem());
     let mut hearing = heard.unwrap_or_else(|| Hearing::of(folder, agent, call));
     hearing.read_on();
     let reader = hearing.reader;
     let complaints = tail(&folder.join(format!("{}.err", call.stem())), COMPLAINTS_MOST);
-    let rollout = match cli {
-        agents::Cli::Codex => codex_rollout::read(codex_home(agent).as_deref(), reader.session()),
-        agents::Cli::Claude | agents::Cli::Gemini | agents::Cli::Opencode | agents::Cli::Command => {
-            String::new()
-        }
+    let rollout = match row.stream {
+        Stream::Codex => codex_rollout::read(codex_home(agent).as_deref(), reader.session()),
+        Stream::Claude | Stream::Gemini | Stream::Opencode | Stream::Text => String::new(),
     };
     let zone = agents::zone(agent, &jiff::tz::TimeZone::system());
     reader.finish(&agents::End {
@@ -83,7 +85,14 @@ fn codex_home(agent: &Agent) -> Option<PathBuf> {
 }
 
 /// Reads the report of a call: from its last message, or from where its protocol has it.
-pub(crate) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, message: &str) -> Report {
+pub(crate) fn report(
+    folder: &Path,
+    place: &Path,
+    run: &Run,
+    call: &Call,
+    message: &str,
+    changes: Option<Result<Vec<Change>, GitError>>,
+) -> Report {
     let phase = &run.workflow.phases[call.phase];
     let promise = run.state.opening.promise.as_deref().unwrap_or_default();
     let expected = Expected { phase: &phase.name, promise };
@@ -92,9 +101,13 @@ pub(crate) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, messag
             let written = files::text(&result_file(folder, call));
             report::read(&phase.report, expected, written.as_deref().unwrap_or(message))
         }
-        Protocol::Frontmatter(pattern) => match newest(place, pattern) {
-            Some(text) => report::read(&phase.report, expected, &text),
-            None => Report { notes: vec![format!("no file matches {pattern}")], ..Report::default() },
+        Protocol::Frontmatter(pattern) => match changes {
+            Some(Ok(changes)) => report_file::read(place, &changes, pattern, &phase.report, expected),
+            Some(Err(error)) => Report {
+                notes: vec![format!("what the call changed could not be found out: {error}")],
+                ..Report::default()
+            },
+            None => Report::default(),
         },
         Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
             report::read(&phase.report, expected, message)
@@ -105,28 +118,4 @@ pub(crate) fn report(folder: &Path, place: &Path, run: &Run, call: &Call, messag
 /// Where an agent may write its report instead of saying it.
 pub(crate) fn result_file(folder: &Path, call: &Call) -> PathBuf {
     folder.join(format!("{}.result.json", call.stem()))
-}
-
-/// Returns the content of the newest file below `place` that matches.
-fn newest(place: &Path, pattern: &str) -> Option<String> {
-    let pattern = globset::Glob::new(pattern).ok()?.compile_matcher();
-    let mut found: Option<(std::time::SystemTime, PathBuf)> = None;
-    let mut folders = vec![place.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).ok()?.flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() && entry.file_name() != ".git" {
-                folders.push(entry.path());
-            }
-            let path = entry.path();
-            let matches = path.strip_prefix(place).is_ok_and(|it| pattern.is_match(it));
-            let modified = entry.metadata().and_then(|it| it.modified());
-            if let (true, true, Ok(modified)) = (kind.is_file(), matches, modified)
-                && found.as_ref().is_none_or(|(newest, _)| *newest < modified)
-            {
-                found = Some((modified, path));
-            }
-        }
-    }
-    files::text(&found?.1).ok()
 }

@@ -4,7 +4,9 @@
 pub(crate) mod calls;
 mod codex_rollout;
 mod final_message;
+mod finish_run;
 pub(crate) mod live_output;
 pub(crate) mod real;
+pub(crate) mod shim;
 pub(crate) mod trim_logs;
 pub(crate) mod wait;

@@ -3,33 +3,37 @@
 //! an event.
 
 use crate::drive::{Performed, World};
-use crate::measure::{item_list, run_checks};
+use crate::measure::child_environment::child_environment;
+use crate::measure::evidence::{self, Subject};
+use crate::measure::run_checks::{Cut, exit_words};
+use crate::measure::{differences, item_list, run_checks};
+use crate::tree::changes::Change;
 use crate::tree::git::{Git, GitError};
+use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
-use crate::tree::working_tree::{Look, Ours, Tree};
-use crate::tree::{snapshot, worktree};
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::Tree;
+use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::final_message::Hearing;
+use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, Heard, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Left, Listing};
-use loop_core::workflow::model::ItemSource;
+use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
-use loop_supervise::keeper::Keeper;
-use loop_supervise::protocol::{Bounds, Ending as Exit, Force, How, Kind, Order};
-use loop_supervise::{contain, disk_space, find_by_mark, shim_resources};
-use rustix::fd::AsFd;
+use loop_supervise::protocol::{Bounds, Kind, Order};
+use loop_supervise::{contain, disk_space, find_by_mark};
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// An effect was ended early because a person wants something.
-pub(crate) struct Cut;
+/// What snapshots do not hold is named up to here.
+const LEFT_OUT_NAMED: usize = 10;
 
-/// Where the looks at the run's tree keep their books.
+/// Where the view of the run's tree is kept.
 const BOOKS: &str = "git";
 
 /// The same, while the worktree of the run is not made.
@@ -64,24 +68,21 @@ pub(crate) struct Host<'a> {
     /// The working tree that agents and checks run in.
     pub(crate) place: PathBuf,
     pub(crate) input: Option<PathBuf>,
-    pub(crate) keeper: Option<Keeper>,
-    /// The call that our own shim has.
-    pub(crate) under_way: Option<String>,
+    pub(crate) shim: Shim,
     /// What was read of a long output while its call went on.
     pub(crate) hearing: Option<Hearing>,
-    pub(crate) ears: Ears,
     pub(crate) tree: Tree,
     ours: Ours,
     /// The tree as it was last seen, while nothing that could change it has been started since.
-    pub(crate) look: Option<Look>,
+    pub(crate) status: Option<TreeStatus>,
     /// What the journal was told that snapshots do not hold.
     pub(crate) left_out_told: Vec<String>,
-    /// The tree that the last snapshot of this process holds.
+    /// What was found out about git's locks and not told yet.
+    lock_notes: Vec<String>,
+    /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
     pub(crate) leash: Leash,
-    /// No check may run beyond this moment; one that would is cut short.
-    pub(crate) until: Option<Instant>,
     watcher: Watcher<'a>,
     /// Is told what an agent is doing, while it does it.
     pub(crate) onlooker: Option<Onlooker<'a>>,
@@ -104,25 +105,24 @@ impl<'a> Host<'a> {
         // Until its worktree is made, the run looks at the tree that it is made from.
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
         let (at, books) = plan.map_or((place, BOOKS), |it| (Path::new(&it.root), BOOKS_BEFORE));
-        let tree = Tree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
+        let mut tree = Tree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
+        tree.ask_for(&asked_for(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),
-            ears,
+            shim: Shim::new(&folder, ears),
             place: place.to_owned(),
             input,
             held: File::open(&folder)?,
             folder,
-            keeper: None,
-            under_way: None,
             hearing: None,
             tree,
             ours,
-            look: None,
+            status: None,
             left_out_told: Vec::new(),
+            lock_notes: Vec::new(),
             kept: None,
             growth: Growth::unknown(),
             leash,
-            until: None,
             watcher,
             onlooker: None,
         })
@@ -142,89 +142,105 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// Lets the next look be a fresh one, because something may have changed the tree.
-    pub(crate) fn forget_look(&mut self) {
-        self.look = None;
+    /// Lets the next status be asked for, because something may have changed the tree.
+    pub(crate) fn forget_status(&mut self) {
+        self.status = None;
     }
 
     /// Keeps the working tree as it is under a ref of the run, unless that holds it already.
     pub(crate) fn keep(&mut self) -> Result<(), GitError> {
-        let look = match self.look.take() {
-            Some(look) => look,
-            None => self.tree.look()?,
+        let status = match self.status.take() {
+            Some(status) => status,
+            None => self.tree.status()?,
         };
-        if self.kept.as_ref() != Some(&look.tree) {
-            snapshot::take(&self.tree.pinned, &look, &self.run_id)?;
-            self.kept = Some(look.tree);
+        if self.kept.as_ref() != Some(&status.tree) {
+            snapshot::take(&self.tree.pinned, &status, &self.run_id)?;
+            self.kept = Some(status.tree);
         }
         Ok(())
     }
 
-    /// Returns what of our own environment is kept, with these variables set: the complete one of a
-    /// child. What would lead git or a nested controller astray is never passed on.
-    pub(crate) fn environment(
-        &self,
-        set: &[(&str, &str)],
-        keeps: &dyn Fn(&str) -> bool,
-    ) -> Vec<(OsString, OsString)> {
-        let kept = std::env::vars_os().filter(|(name, _)| {
-            let name = name.to_string_lossy();
-            keeps(&name)
-                && !name.starts_with("LOOP_")
-                && !name.starts_with("GIT_")
-                && !set.iter().any(|(it, _)| *it == name)
-        });
-        kept.chain(set.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)))).collect()
-    }
-
-    pub(crate) fn keeper(&mut self, epoch: u64) -> io::Result<&mut Keeper> {
-        if self.keeper.is_none() {
-            // What could not be ended is named by the call that left it.
-            let _named_there = shim_resources::clear_before(&self.folder, epoch);
-            self.keeper = Some(Keeper::start(Path::new("/proc/self/exe"), &self.folder, epoch)?);
+    /// The tree as it was before the call that is being collected: what the last snapshot holds, which
+    /// was taken right before the call began.
+    pub(crate) fn before_call(&mut self) -> Result<Option<String>, GitError> {
+        if self.kept.is_none() {
+            let kept = snapshot::list(&self.tree.pinned, &self.run_id)?;
+            self.kept = kept.last().map(|it| it.tree.clone());
         }
-        Ok(self.keeper.as_mut().expect("it was just started"))
+        Ok(self.kept.clone())
     }
 
-    /// Has our shim run something that may be repeated, and waits for its end.
-    pub(crate) fn carry_out(&mut self, run: &Run, order: Order) -> anyhow::Result<Result<Exit, Cut>> {
-        self.keeper(run.state.epoch)?.send(order)?;
-        let mut cut = false;
-        loop {
-            let keeper = self.keeper.as_mut().expect("it has the order");
-            match keeper.answer() {
-                Ok(Some(_)) if cut => return Ok(Err(Cut)),
-                Ok(Some(exit)) => return Ok(Ok(exit)),
-                Ok(None) => (),
-                Err(error) => {
-                    self.bury_shim();
-                    return Ok(Ok(Exit::without_exit(How::Lost(error.to_string()))));
-                }
+    /// Everything that the call changed which has just ended.
+    pub(crate) fn changed_by_call(&mut self) -> Result<Vec<Change>, GitError> {
+        let before = self.before_call()?.unwrap_or_default();
+        let status = self.tree.status()?;
+        differences::since(&self.tree, &before, &status)
+    }
+
+    fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let subject = Subject {
+            run,
+            place: &self.place,
+            input: self.input.as_deref(),
+            before_call: self.kept.as_deref(),
+        };
+        let shim = &mut self.shim;
+        let mut execute = |order| shim.carry_out(run.state.epoch, order);
+        Ok(match evidence::baseline(subject, &mut self.tree, &mut execute)? {
+            Ok((status, baseline)) => {
+                self.status = Some(status);
+                Performed::Done(Event::Baselined(baseline))
             }
-            let left = self.until.map_or(Duration::MAX, |it| it.saturating_duration_since(Instant::now()));
-            if left.is_zero() && !cut {
-                cut = true;
-                keeper.interrupt(Force::Hard)?;
-            }
-            let patience = if cut { keeper.patience() } else { keeper.patience().min(left) };
-            match self.ears.listen(Some(keeper.as_fd()), patience)? {
-                Heard::Now { .. } => {
-                    cut = true;
-                    keeper.interrupt(Force::Hard)?;
-                }
-                Heard::Nothing => keeper.end_if_overdue()?,
-                Heard::Answer | Heard::Command => (),
+            Err(Cut) => Performed::Begun,
+        })
+    }
+
+    fn measure(
+        &mut self,
+        run: &Run,
+        checks: &[String],
+        deliverables: &[String],
+    ) -> anyhow::Result<Performed> {
+        let subject = Subject {
+            run,
+            place: &self.place,
+            input: self.input.as_deref(),
+            before_call: self.kept.as_deref(),
+        };
+        let shim = &mut self.shim;
+        let mut execute = |order| shim.carry_out(run.state.epoch, order);
+        Ok(match evidence::measure(subject, &mut self.tree, &mut execute, checks, deliverables)? {
+            Ok((status, evidence)) => Performed::Done(self.measured(status, evidence)),
+            Err(Cut) => Performed::Begun,
+        })
+    }
+
+    /// Removes locks of a git that was killed, which would let every later commit fail.
+    pub(crate) fn clear_stale_locks(&mut self) {
+        for note in git_lock::clear_stale(&self.tree.pinned.repository) {
+            if !self.lock_notes.contains(&note) {
+                self.lock_notes.push(note);
             }
         }
     }
 
-    /// The shim died: what it held fell to us.
-    pub(crate) fn bury_shim(&mut self) -> contain::Swept {
-        let epoch = self.keeper.take().map(|it| it.epoch());
-        self.under_way = None;
-        let mut swept = contain::sweep();
-        swept.left.extend(epoch.map_or(Vec::new(), |it| shim_resources::clear(&self.folder, it)));
-        swept
+    fn measured(&mut self, status: TreeStatus, mut evidence: Evidence) -> Event {
+        evidence.notes.append(&mut self.lock_notes);
+        evidence.notes.extend(self.note_left_out(&status));
+        self.status = Some(status);
+        Event::Measured(Box::new(evidence))
+    }
+
+    /// Says once what no snapshot holds, so that nobody relies on it.
+    fn note_left_out(&mut self, status: &TreeStatus) -> Option<String> {
+        if status.left_out == self.left_out_told {
+            return None;
+        }
+        self.left_out_told.clone_from(&status.left_out);
+        let named = status.left_out.iter().take(LEFT_OUT_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = status.left_out.len().saturating_sub(LEFT_OUT_NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        (!named.is_empty()).then(|| format!("not kept in snapshots: {named}{more}"))
     }
 
     /// Makes the worktree that was planned when the run was opened, or what is missing of it.
@@ -237,6 +253,7 @@ impl<'a> Host<'a> {
         worktree::bring(&plan, self.input.as_deref())?;
         let repository = Git::open(&self.place)?;
         self.tree = Tree::open(Pinned::open(&repository, &books)?, self.ours.clone())?;
+        self.tree.ask_for(&asked_for(&run.workflow));
         let _only_a_cache = std::fs::remove_dir_all(self.folder.join(BOOKS_BEFORE));
         Ok(Performed::Done(Event::Placed { place: plan.place, branch: Some(plan.branch) }))
     }
@@ -263,8 +280,8 @@ impl<'a> Host<'a> {
         if let ItemSource::Command(command) = &items.from {
             // What it complains about is no item.
             let quiet = format!("{{ {command}\n}} 2>/dev/null");
-            let order = run_checks::order(self, LIST, &quiet, LIST_MS, &self.place);
-            let exit = match self.carry_out(run, order)? {
+            let order = run_checks::order(&self.run_id, LIST, &quiet, LIST_MS, &self.place);
+            let exit = match self.shim.carry_out(run.state.epoch, order)? {
                 Ok(exit) => exit,
                 Err(Cut) => return Ok(Performed::Begun),
             };
@@ -279,13 +296,13 @@ impl<'a> Host<'a> {
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
-        self.look = None;
+        self.status = None;
         loop {
             let left = until.since(now());
             if left == 0 {
                 return Ok(Performed::Done(Event::Woke));
             }
-            match self.ears.listen(None, Duration::from_millis(left))? {
+            match self.shim.ears.listen(None, Duration::from_millis(left))? {
                 Heard::Now { .. } | Heard::Command => return Ok(Performed::Begun),
                 Heard::Answer | Heard::Nothing => (),
             }
@@ -293,7 +310,7 @@ impl<'a> Host<'a> {
     }
 
     fn tell(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        self.look = None;
+        self.status = None;
         let Some(command) = &run.workflow.notify else {
             return Ok(Performed::Done(Event::Told { trouble: None }));
         };
@@ -316,7 +333,7 @@ impl<'a> Host<'a> {
             kind: Kind::Check,
             argv: ["sh", "-c", command].map(OsString::from).to_vec(),
             cwd: self.place.clone(),
-            env: self.environment(&set, &|_| true),
+            env: child_environment(&set, &|_| true),
             stdin: String::new(),
             bounds: Bounds {
                 first_ms: u64::MAX,
@@ -330,7 +347,7 @@ impl<'a> Host<'a> {
                 processes: u64::MAX,
             },
         };
-        Ok(match self.carry_out(run, order)? {
+        Ok(match self.shim.carry_out(run.state.epoch, order)? {
             Ok(exit) if exit.code == Some(0) => None,
             Ok(exit) => Some(format!("the notify command: {}", exit_words(exit.code, exit.signal))),
             Err(Cut) => None,
@@ -355,8 +372,17 @@ impl World for Host<'_> {
     /// With no check to run, a tree that stands still has been measured already.
     fn knows(&mut self, effect: &Effect, run: &Run) -> Option<Event> {
         let Effect::Measure { checks, deliverables } = effect else { return None };
-        let look = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
-        self.measured(run, look, Evidence::default(), deliverables).ok()
+        let status = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
+        self.clear_stale_locks();
+        let subject = Subject {
+            run,
+            place: &self.place,
+            input: self.input.as_deref(),
+            before_call: self.kept.as_deref(),
+        };
+        let evidence =
+            evidence::complete(subject, &self.tree, &status, Evidence::default(), deliverables).ok()?;
+        Some(self.measured(status, evidence))
     }
 
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
@@ -374,7 +400,10 @@ impl World for Host<'_> {
                 let left = left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect();
                 Ok(Performed::Done(Event::Contained { left }))
             }
-            Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
+            Effect::Measure { checks, deliverables } => {
+                self.clear_stale_locks();
+                self.measure(run, checks, deliverables)
+            }
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => self.finish(run),
@@ -386,10 +415,15 @@ impl World for Host<'_> {
     }
 }
 
-pub(crate) fn exit_words(code: Option<i32>, signal: Option<i32>) -> String {
-    match (code, signal) {
-        (Some(code), _) => format!("exit status {code}"),
-        (None, Some(signal)) => format!("ended by signal {signal}"),
-        (None, None) => "no exit status".to_owned(),
-    }
+/// Returns the patterns of the files that calls have to leave behind.
+fn asked_for(workflow: &Workflow) -> Vec<String> {
+    let reports = workflow.phases.iter().filter_map(|it| match &it.report {
+        Protocol::Frontmatter(pattern) => Some(pattern),
+        Protocol::Json | Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
+            None
+        }
+    });
+    let phases = workflow.phases.iter().flat_map(|it| &it.deliverables);
+    let skills = workflow.skills.values().flat_map(|it| &it.deliverables);
+    reports.chain(phases).chain(skills).cloned().collect()
 }

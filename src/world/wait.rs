@@ -1,6 +1,7 @@
 //! Waiting without polling: for an answer, a command from another process, a signal, or a moment,
 //! whichever comes first.
 
+pub(crate) use crate::clock::now;
 use loop_base::time::Timestamp;
 use loop_core::agents::Warning;
 use loop_core::engine::Command;
@@ -47,8 +48,8 @@ impl Ears {
         Ok(Ears { home, run: run.to_owned(), wake, signals, pauses: true })
     }
 
-    pub(crate) fn home(&self) -> &Home {
-        &self.home
+    pub(crate) fn shared_home(&self) -> Rc<Home> {
+        Rc::clone(&self.home)
     }
 
     /// Waits until something happens, at most for a nap.
@@ -132,9 +133,4 @@ pub(crate) fn call_around_us() -> Option<String> {
             pid = parent;
         }
     })
-}
-
-/// Reads the clock.
-pub(crate) fn now() -> Timestamp {
-    Timestamp(jiff::Timestamp::now().as_millisecond())
 }

@@ -90,7 +90,10 @@ const RULES: [(&str, &str, &[&str]); 72] = [
     (
         "BP-41",
         "COMPLETE is no signal",
-        &["bp41-status-is-no-signal.story", "crates/core/src/report/prp_status.rs bp_41_complete_is_no_signal"],
+        &[
+            "bp41-status-is-no-signal.story",
+            "crates/core/src/report/prp_status.rs bp_41_complete_is_no_signal",
+        ],
     ),
     (
         "BP-43",
@@ -125,7 +128,11 @@ const RULES: [(&str, &str, &[&str]); 72] = [
         "reset, skip, abort, modify",
         &["bp65-reset.story", "bp65-skip.story", "bp65-abort.story", "bp65-modify.story"],
     ),
-    ("BP-66", "the last block counts", &["crates/core/src/report/prp_status.rs bp_66_the_last_complete_block_counts"]),
+    (
+        "BP-66",
+        "the last block counts",
+        &["crates/core/src/report/prp_status.rs bp_66_the_last_complete_block_counts"],
+    ),
     (
         "BP-68",
         "an unclosed block is none",
@@ -258,7 +265,10 @@ const SETTLED: [(u32, &str); 40] = [
     (18, "bp78-provider-limit.story"),
     (19, "bp61-error-history.story"),
     (20, "bp59-an-iteration-without-an-error.story"),
-    (21, "crates/core/src/report/prp_status.rs bp_rule_9_the_error_is_its_line_or_the_first_blocker_of_a_blocked_phase"),
+    (
+        21,
+        "crates/core/src/report/prp_status.rs bp_rule_9_the_error_is_its_line_or_the_first_blocker_of_a_blocked_phase",
+    ),
     (22, "tests/tdd/session.rs bp12_bp14_companions_may_be_missing_and_every_phase_resumes"),
     (23, "tests/tdd/session.rs bp12_bp14_companions_may_be_missing_and_every_phase_resumes"),
     (24, "tests/tdd/input.rs bp06_bp24_a_run_that_rests_goes_on_by_its_own_rules"),

@@ -74,7 +74,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
 fn listed(listing: &Listing) -> String {
     let ListChange { removed, changed, added, next: _, left } = match listing {
         Listing::Whole(items) => return format!("{} listed", counted(items.len(), "item")),
-        Listing::Change(change) => change,
+        Listing::Change(change) => change.as_ref(),
     };
     let added: usize = added.iter().map(|it| it.items.len()).sum();
     let counts = [(added, "added"), (removed.len(), "removed"), (changed.len(), "changed")];

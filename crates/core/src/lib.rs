@@ -4,6 +4,10 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod facts;
+
+pub mod agent_table;
+
 pub mod workflow;
 
 pub mod report;
@@ -11,6 +15,8 @@ pub mod report;
 pub mod engine;
 
 pub mod bounds;
+
+pub mod proof;
 
 pub mod documents;
 

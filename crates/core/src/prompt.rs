@@ -6,7 +6,7 @@
 //! cut here.
 
 use crate::engine::{Call, CheckOutcome, Feedback, State, Step};
-use crate::workflow::model::{Model, Phase, Protocol, Signal, Workflow};
+use crate::workflow::model::{Model, Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
 use minijinja::{Environment, context};
 use std::fmt::Write;
@@ -278,8 +278,8 @@ fn how_to_report(phase: &Phase, state: &State, call: &Call) -> String {
         }
         Protocol::ExitSignal => {
             let words = match &phase.signal {
-                Signal::Words(words) => words.join(" | "),
-                Signal::Own | Signal::None => "TASK_COMPLETE".to_owned(),
+                Signal::Words(words) => words.iter().map(SignalWord::word).collect::<Vec<_>>().join(" | "),
+                Signal::Own | Signal::None => SignalWord::TaskComplete.to_string(),
             };
             let _ = write!(
                 out,

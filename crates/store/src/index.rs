@@ -9,9 +9,9 @@ use super::journal::{Question, Recorded};
 use super::lock::Holder;
 use super::lock::RunLock;
 use crate::run_row::find;
-use loop_core::engine::STATE_VERSION;
+use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
-use rusqlite::types::ToSql;
+use rusqlite::types::{ToSql, Type};
 use rusqlite::{OptionalExtension, params};
 
 /// A run to be opened.
@@ -21,7 +21,7 @@ pub struct NewRun<'a> {
     pub project: &'a str,
     pub workflow: &'a str,
     pub input: &'a str,
-    pub status: &'a str,
+    pub status: Status,
     pub place: &'a str,
     /// The resolved workflow as JSON.
     pub definition: &'a str,
@@ -35,7 +35,7 @@ pub struct Row {
     pub project: String,
     pub workflow: String,
     pub input: String,
-    pub status: String,
+    pub status: Status,
     pub reason: Option<String>,
     pub next_step: Option<String>,
     pub phase: Option<String>,
@@ -69,7 +69,7 @@ pub struct Filter<'a> {
     pub workflow: Option<&'a str>,
     pub input: Option<&'a str>,
     /// Any of these; empty for every status.
-    pub statuses: &'a [&'a str],
+    pub statuses: &'a [Status],
     pub limit: Option<usize>,
 }
 
@@ -122,7 +122,7 @@ impl Home {
                     run.project,
                     run.workflow,
                     run.input,
-                    run.status,
+                    run.status.word(),
                     run.place,
                     run.at
                 ])?;
@@ -289,7 +289,7 @@ impl<'a> Filter<'a> {
         }
         if !self.statuses.is_empty() {
             conditions.push(format!("status in ({})", vec!["?"; self.statuses.len()].join(", ")));
-            values.extend(self.statuses.iter().map(|status| Box::new(*status) as Box<dyn ToSql + 'a>));
+            values.extend(self.statuses.iter().map(|status| Box::new(status.word()) as Box<dyn ToSql + 'a>));
         }
         let wanted =
             if conditions.is_empty() { String::new() } else { format!("where {}", conditions.join(" and ")) };
@@ -316,13 +316,22 @@ fn recorded_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Recorded> {
     })
 }
 
+/// Reads the word of a status.
+pub(super) fn status_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Status> {
+    let word: String = row.get(column)?;
+    Status::named(&word).ok_or_else(|| {
+        let says = format!("\"{word}\" is no status of a run");
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, says.into())
+    })
+}
+
 fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     Ok(Row {
         id: row.get(0)?,
         project: row.get(1)?,
         workflow: row.get(2)?,
         input: row.get(3)?,
-        status: row.get(4)?,
+        status: status_at(row, 4)?,
         reason: row.get(5)?,
         next_step: row.get(6)?,
         phase: row.get(7)?,

@@ -10,8 +10,9 @@ use super::error::StoreError;
 use super::home::Home;
 use super::ledger::{self, Spend};
 use super::lock::{Holder, RunLock};
+use crate::index::status_at;
 use crate::run_row::{Known, find, standing};
-use loop_core::engine::STATE_VERSION;
+use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
 use rusqlite::{Transaction, TransactionBehavior, params};
 
@@ -28,7 +29,7 @@ pub struct Recorded {
 /// The list columns that change while a run goes on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowUpdate {
-    pub status: String,
+    pub status: Status,
     pub reason: Option<String>,
     pub next_step: Option<String>,
     pub phase: Option<String>,
@@ -361,7 +362,7 @@ impl Journal {
         if row.status != self.written.1.status {
             transaction
                 .prepare_cached("update run set status = ?2 where key = ?1")?
-                .execute(params![self.key, row.status])?;
+                .execute(params![self.key, row.status.word()])?;
         }
         Ok(())
     }
@@ -400,7 +401,7 @@ impl Commit<'_> {
 
 fn row_update_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<RowUpdate> {
     Ok(RowUpdate {
-        status: row.get("status")?,
+        status: status_at(row, row.as_ref().column_index("status")?)?,
         reason: row.get("reason")?,
         next_step: row.get("next_step")?,
         phase: row.get("phase")?,

@@ -7,6 +7,7 @@ use super::fold;
 use super::{Commit, Home, Journal, Opened, Question, QuestionChange, RowUpdate, Spend};
 use loop_base::secret;
 use loop_base::time::Timestamp;
+use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::engine::{Command, Effect, Event, Listing, State, Station, Status, Wait, acceptable, choices};
 use loop_core::workflow::model::Workflow;
@@ -138,11 +139,11 @@ impl Run {
         self.pending.push((at, event));
     }
 
-    /// Goes on by another workflow from here, which has the same phases; `keys` says what differs.
-    pub fn reload(&mut self, at: Timestamp, workflow: Workflow, keys: Vec<String>) {
+    /// Goes on by another workflow from here, which has the same phases. `Event::Reloaded` says what
+    /// differs, and the commit that makes it durable keeps the workflow.
+    pub fn take_workflow(&mut self, workflow: Workflow) {
         self.workflow = workflow;
         self.reloaded = true;
-        self.record(at, Event::Reloaded { keys });
     }
 
     /// Takes what has happened outside since the last time: what people have asked for, what other
@@ -180,7 +181,8 @@ impl Run {
     /// A provider that says no to one run says it to all that use the same agent.
     fn notice_hold(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let Books::Disk { home, .. } = &self.books else { return Ok(()) };
-        if self.workflow.agent.cli == "command" || self.state.wait.is_some() {
+        let has_account = AgentRow::named(&self.workflow.agent.cli).is_none_or(|it| it.login.is_some());
+        if !has_account || self.state.wait.is_some() {
             return Ok(());
         }
         if let Some(hold) = home.hold(&self.account)?.filter(|it| now.0 < it.until) {
@@ -289,8 +291,8 @@ impl Run {
 /// Returns whose plan the calls of this workflow use up: as the agent's process would see it.
 pub(crate) fn account_of(workflow: &Workflow) -> String {
     let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
-    match agents::Cli::named(&workflow.agent.cli) {
-        Some(cli) => agents::account(cli, &set),
+    match AgentRow::named(&workflow.agent.cli) {
+        Some(row) => agents::account(row, &set),
         None => workflow.agent.cli.clone(),
     }
 }
@@ -298,7 +300,7 @@ pub(crate) fn account_of(workflow: &Workflow) -> String {
 fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
     let status = Status::of(state);
     RowUpdate {
-        status: status.word().to_owned(),
+        status,
         reason: Some(state.reason(workflow)),
         next_step: Some(state.next_step(workflow)),
         phase: Some(workflow.phases[state.phase].name.clone()),

@@ -4,6 +4,7 @@
 //! other machinery.
 
 use super::exchange::{Said, converse};
+use super::git_variables::leads_astray;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -34,7 +35,7 @@ pub fn run<S: AsRef<OsStr>>(
     command.args(arguments).current_dir(folder).process_group(0);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy().into_owned();
-        if text.starts_with("GIT_") || text.starts_with("LOOP_") {
+        if leads_astray(&text) || text.starts_with("LOOP_") {
             command.env_remove(name);
         }
     }

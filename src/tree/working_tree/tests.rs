@@ -5,8 +5,8 @@ use super::super::sample::Sample;
 use super::*;
 use crate::tree::included_files::UNTRACKED_FILE_MOST;
 
-fn dirty(look: &Look) -> Vec<&str> {
-    look.dirty_paths.iter().map(String::as_str).collect()
+fn dirty(status: &TreeStatus) -> Vec<&str> {
+    status.uncommitted.iter().map(|it| it.to_str().expect("text")).collect()
 }
 
 /// What git itself would commit: the tree after adding everything in a fresh clone of the index.
@@ -18,30 +18,31 @@ fn tree_by_git(sample: &Sample) -> String {
 #[test]
 fn a_clean_tree_is_its_commit() {
     let sample = Sample::committed();
-    let look = sample.tree().look().unwrap();
-    let expected = Look {
+    let status = sample.tree().status().unwrap();
+    let expected = TreeStatus {
         commit: Some(sample.user(&["rev-parse", "HEAD"])),
         branch: Some("main".to_owned()),
         tree: sample.user(&["rev-parse", "HEAD^{tree}"]),
-        clean: true,
-        dirty_paths: vec![],
-        dirty_count: 0,
+        uncommitted: BTreeSet::new(),
         left_out: vec![],
     };
-    assert_eq!(look, expected);
+    assert_eq!(status, expected);
 }
 
 #[test]
 fn a_branch_without_commits_can_be_looked_at() {
     let sample = Sample::unborn();
     let mut tree = sample.tree();
-    let empty = tree.look().unwrap();
-    assert_eq!((empty.commit.as_ref(), empty.branch.as_deref(), empty.clean), (None, Some("main"), true));
+    let empty = tree.status().unwrap();
+    assert_eq!(
+        (empty.commit.as_ref(), empty.branch.as_deref(), empty.is_clean()),
+        (None, Some("main"), true)
+    );
     sample.write("x", b"x");
-    let look = tree.look().unwrap();
-    assert_eq!((look.clean, dirty(&look)), (false, vec!["x"]));
-    assert_eq!(tree.look().unwrap(), look);
-    assert_eq!(look.tree, tree_by_git(&sample));
+    let status = tree.status().unwrap();
+    assert_eq!((status.is_clean(), dirty(&status)), (false, vec!["x"]));
+    assert_eq!(tree.status().unwrap(), status);
+    assert_eq!(status.tree, tree_by_git(&sample));
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn every_kind_of_change_is_seen_and_its_undoing_too() {
     sample.write("d/f", b"x");
     sample.commit("more");
     let mut tree = sample.tree();
-    let clean = tree.look().unwrap();
+    let clean = tree.status().unwrap();
     type Act = fn(&Sample);
     let acts: [(&str, Act, Vec<&str>); 8] = [
         ("edit", |it| it.write("a.txt", b"b\n"), vec!["a.txt"]),
@@ -113,15 +114,15 @@ fn every_kind_of_change_is_seen_and_its_undoing_too() {
     ];
     for (name, act, expected) in acts {
         act(&sample);
-        let look = tree.look().unwrap();
-        assert_eq!((look.clean, dirty(&look)), (false, expected), "{name}");
-        assert_eq!(tree.look().unwrap(), look, "{name} again");
+        let status = tree.status().unwrap();
+        assert_eq!((status.is_clean(), dirty(&status)), (false, expected), "{name}");
+        assert_eq!(tree.status().unwrap(), status, "{name} again");
         if name != "staged" {
-            assert_eq!(look.tree, tree_by_git(&sample), "{name}");
+            assert_eq!(status.tree, tree_by_git(&sample), "{name}");
         }
         sample.user(&["reset", "-q", "--hard"]);
         sample.user(&["clean", "-qfd"]);
-        assert_eq!(tree.look().unwrap(), clean, "{name} undone");
+        assert_eq!(tree.status().unwrap(), clean, "{name} undone");
     }
 }
 
@@ -137,10 +138,10 @@ fn a_conflict_is_unclean_and_its_tree_is_what_the_files_hold() {
     let merged = std::panic::catch_unwind(|| sample.user(&["merge", "-q", "other"]));
     assert!(merged.is_err());
     let before = sample.fingerprint();
-    let look = sample.tree().look().unwrap();
-    assert_eq!((look.clean, dirty(&look)), (false, vec!["a.txt"]));
+    let status = sample.tree().status().unwrap();
+    assert_eq!((status.is_clean(), dirty(&status)), (false, vec!["a.txt"]));
     assert_eq!(sample.fingerprint(), before);
-    assert_eq!(look.tree, tree_by_git(&sample));
+    assert_eq!(status.tree, tree_by_git(&sample));
 }
 
 #[test]
@@ -148,14 +149,14 @@ fn a_commit_makes_the_same_tree_clean() {
     let sample = Sample::committed();
     let mut tree = sample.tree();
     sample.write("a.txt", b"b\n");
-    let changed = tree.look().unwrap();
+    let changed = tree.status().unwrap();
     sample.commit("second");
-    let committed = tree.look().unwrap();
-    assert_eq!((changed.tree, true), (committed.tree, committed.clean));
+    let committed = tree.status().unwrap();
+    assert_eq!((&changed.tree, true), (&committed.tree, committed.is_clean()));
     sample.write("b.txt", b"b\n");
     sample.commit("unseen until committed");
-    let look = tree.look().unwrap();
-    assert_eq!((look.clean, look.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
+    let status = tree.status().unwrap();
+    assert_eq!((status.is_clean(), status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
 }
 
 #[test]
@@ -165,18 +166,18 @@ fn what_becomes_ignored_is_forgotten_unless_it_is_tracked() {
     for name in ["once", "forced", "a.txt"] {
         sample.write(name, b"x");
     }
-    assert_eq!(dirty(&tree.look().unwrap()), ["a.txt", "forced", "once"]);
+    assert_eq!(dirty(&tree.status().unwrap()), ["a.txt", "forced", "once"]);
     sample.write(".gitignore", b"once\nforced\na.txt\n");
     sample.user(&["add", "-f", "forced"]);
-    assert_eq!(dirty(&tree.look().unwrap()), [".gitignore", "a.txt", "forced"]);
+    assert_eq!(dirty(&tree.status().unwrap()), [".gitignore", "a.txt", "forced"]);
     sample.user(&["add", ".gitignore"]);
     sample.user(&["commit", "-qam", "rules"]);
-    let look = tree.look().unwrap();
-    assert_eq!((look.clean, look.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
+    let status = tree.status().unwrap();
+    assert_eq!((status.is_clean(), status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
     sample.user(&["rm", "-q", "--cached", "forced"]);
     sample.user(&["commit", "-qm", "untrack"]);
-    let look = tree.look().unwrap();
-    assert_eq!((look.clean, look.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
+    let status = tree.status().unwrap();
+    assert_eq!((status.is_clean(), status.tree), (true, sample.user(&["rev-parse", "HEAD^{tree}"])));
 }
 
 #[test]
@@ -185,19 +186,19 @@ fn our_own_files_count_for_nothing() {
     sample.write("state/tracked.json", b"1");
     sample.commit("state");
     let mut tree = sample.tree_with(&["state/", "*.mirror", ".planning/LOOP-STATE.md"]);
-    let before = tree.look().unwrap();
+    let before = tree.status().unwrap();
     sample.write("state/tracked.json", b"2");
     sample.write("state/deep/other.json", b"2");
     sample.write("x.mirror", b"2");
     sample.write(".planning/LOOP-STATE.md", b"2");
     sample.user(&["add", "-A"]);
-    assert_eq!(tree.look().unwrap(), before);
-    assert!(before.clean);
+    assert_eq!(tree.status().unwrap(), before);
+    assert!(before.is_clean());
     sample.write("src/x.mirror", b"2");
-    assert_eq!(dirty(&tree.look().unwrap()), ["src/x.mirror"]);
+    assert_eq!(dirty(&tree.status().unwrap()), ["src/x.mirror"]);
     // A second process sees the same, also when the index was made without knowing of them.
     let mut other = sample.tree_with(&["state/", "*.mirror", ".planning/", "src/"]);
-    assert_eq!(other.look().unwrap(), before);
+    assert_eq!(other.status().unwrap(), before);
 }
 
 #[test]
@@ -208,23 +209,23 @@ fn g22_flags_in_the_users_index_hide_nothing() {
     sample.user(&["update-index", "--assume-unchanged", "a.txt"]);
     sample.user(&["update-index", "--skip-worktree", "b.txt"]);
     let mut tree = sample.tree();
-    assert!(tree.look().unwrap().clean);
+    assert!(tree.status().unwrap().is_clean());
     sample.write("a.txt", b"changed\n");
     sample.write("b.txt", b"changed\n");
     assert_eq!(sample.user(&["status", "--porcelain"]), "");
-    assert_eq!(dirty(&tree.look().unwrap()), ["a.txt", "b.txt"]);
+    assert_eq!(dirty(&tree.status().unwrap()), ["a.txt", "b.txt"]);
 }
 
 #[test]
 fn g22_hiding_untracked_files_after_the_first_look_does_not_work() {
     let sample = Sample::committed();
     let mut tree = sample.tree();
-    tree.look().unwrap();
+    tree.status().unwrap();
     sample.write(".git/info/exclude", b"*\n");
     sample.user(&["config", "core.excludesFile", sample.path(".git/info/exclude").to_str().unwrap()]);
     sample.write("hidden", b"x");
     assert_eq!(sample.user(&["status", "--porcelain"]), "");
-    assert_eq!(dirty(&tree.look().unwrap()), ["hidden"]);
+    assert_eq!(dirty(&tree.status().unwrap()), ["hidden"]);
 }
 
 #[test]
@@ -244,11 +245,11 @@ fn ignore_files_line_endings_and_sparse_checkouts_are_respected() {
     sample.user(&["sparse-checkout", "set", "--no-cone", "/*", "!/far/"]);
     assert!(!sample.path("far/away").exists());
     let mut tree = sample.tree();
-    let look = tree.look().unwrap();
-    assert_eq!((look.clean, dirty(&look)), (true, vec![]));
-    assert_eq!(look.tree, sample.user(&["rev-parse", "HEAD^{tree}"]));
+    let status = tree.status().unwrap();
+    assert_eq!((status.is_clean(), dirty(&status)), (true, vec![]));
+    assert_eq!(status.tree, sample.user(&["rev-parse", "HEAD^{tree}"]));
     sample.write("x.bat", b"one\r\n");
-    assert_eq!(dirty(&tree.look().unwrap()), ["x.bat"]);
+    assert_eq!(dirty(&tree.status().unwrap()), ["x.bat"]);
 }
 
 #[test]
@@ -257,29 +258,31 @@ fn nested_repositories_huge_files_and_pipes_are_named() {
     sample.write("b", b"b");
     sample.commit("b");
     let mut tree = sample.tree();
-    let before = tree.look().unwrap();
+    let before = tree.status().unwrap();
     sample.write("nested/file", b"x");
     sample.user_in(&sample.path("nested"), &["init", "-q"]);
     let huge = File::create(sample.path("huge")).unwrap();
     huge.set_len(UNTRACKED_FILE_MOST + 1).unwrap();
-    let look = tree.look().unwrap();
+    let status = tree.status().unwrap();
     assert_eq!(
-        look.left_out,
+        status.left_out,
         ["huge (untracked and larger than 50 MiB)", "nested/ (a repository of its own)"]
     );
-    assert_eq!((look.tree, dirty(&tree.look().unwrap())), (before.tree.clone(), vec!["huge", "nested/"]));
+    assert_eq!((status.tree, dirty(&tree.status().unwrap())), (before.tree.clone(), vec!["huge", "nested/"]));
     std::fs::remove_file(sample.path("b")).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(sample.path("b")).status().unwrap().success());
-    let look = tree.look().unwrap();
-    assert_eq!(look.left_out[0], "b (neither a file nor a link)");
-    assert_ne!(look.tree, before.tree);
+    let status = tree.status().unwrap();
+    assert_eq!(status.left_out[0], "b (neither a file nor a link)");
+    assert_ne!(status.tree, before.tree);
 }
 
 #[test]
-fn a_submodule_counts_by_its_commit() {
+fn a_submodule_counts_with_what_is_inside_it() {
     let sample = Sample::committed();
     let other = Sample::committed();
     let from = other.top();
+    let mut early = sample.tree();
+    assert!(early.status().unwrap().is_clean());
     sample.user(&[
         "-c",
         "protocol.file.allow=always",
@@ -289,19 +292,31 @@ fn a_submodule_counts_by_its_commit() {
         from.to_str().unwrap(),
         "sub",
     ]);
+    assert_eq!(dirty(&early.status().unwrap()), [".gitmodules", "sub"]);
     sample.commit("submodule");
+    let added = early.status().unwrap();
+    assert_eq!((dirty(&added), added.left_out.len()), (vec![], 0));
+    assert_eq!(added.tree, sample.user(&["rev-parse", "HEAD^{tree}"]));
     let canary = format!("touch {}; cat", sample.marker().display());
     sample.user_in(&sample.path("sub"), &["config", "filter.bad.clean", &canary]);
     let mut tree = sample.tree();
-    let before = tree.look().unwrap();
-    assert!(before.clean);
+    let before = tree.status().unwrap();
+    assert!(before.is_clean());
     sample.write("sub/.gitattributes", b"* filter=bad\n");
     sample.write("sub/a.txt", b"b\n");
-    assert_eq!(tree.look().unwrap(), before);
+    let changed = tree.status().unwrap();
+    assert_eq!(dirty(&changed), ["sub", "sub/.gitattributes", "sub/a.txt"]);
+    assert_ne!(changed.tree, before.tree);
+    assert_eq!(tree.status().unwrap(), changed);
+    sample.write("sub/a.txt", b"c\n");
+    assert_ne!(tree.status().unwrap().tree, changed.tree);
+    sample.write("sub/a.txt", b"a\n");
+    std::fs::remove_file(sample.path("sub/.gitattributes")).unwrap();
+    assert_eq!(tree.status().unwrap(), before);
     assert!(!sample.marker().exists());
     sample.user_in(&sample.path("sub"), &["commit", "-q", "--allow-empty", "-m", "inner"]);
-    let look = tree.look().unwrap();
-    assert_eq!((look.clean, dirty(&look), look.tree != before.tree), (false, vec!["sub"], true));
+    let status = tree.status().unwrap();
+    assert_eq!((status.is_clean(), dirty(&status), status.tree != before.tree), (false, vec!["sub"], true));
 }
 
 #[test]
@@ -312,9 +327,9 @@ fn names_may_hold_any_byte() {
     for name in [&b"line\nbreak"[..], b"\"quoted\"", b"\xff\xfe", b" lead", b":(top)x", b"-n", b"*"] {
         std::fs::write(sample.top().join(std::ffi::OsStr::from_bytes(name)), name).unwrap();
     }
-    let look = tree.look().unwrap();
-    assert_eq!((look.dirty_count, look.left_out.len()), (7, 0));
-    assert_eq!(look.tree, tree_by_git(&sample));
+    let status = tree.status().unwrap();
+    assert_eq!((status.uncommitted.len(), status.left_out.len()), (7, 0));
+    assert_eq!(status.tree, tree_by_git(&sample));
 }
 
 #[test]
@@ -356,9 +371,9 @@ fn g29_nothing_of_the_repository_runs_and_nothing_of_it_is_written() {
     sample.write("fresh.txt", b"fresh\n");
     let before = sample.fingerprint();
     let mut tree = sample.tree();
-    let look = tree.look().unwrap();
-    assert_eq!(dirty(&look), [".gitattributes", "a.txt", "fresh.txt"]);
-    let first = super::super::snapshot::take(&tree.pinned, &look, "run-1").unwrap();
+    let status = tree.status().unwrap();
+    assert_eq!(dirty(&status), [".gitattributes", "a.txt", "fresh.txt"]);
+    let first = super::super::snapshot::take(&tree.pinned, &status, "run-1").unwrap();
     sample.write("a.txt", b"again\n");
     let snapshot = super::super::snapshot::list(&tree.pinned, "run-1").unwrap().remove(0);
     assert_eq!(snapshot.name, first.name);
@@ -374,25 +389,25 @@ fn a_damaged_or_split_index_is_made_anew() {
     let sample = Sample::committed();
     sample.user(&["update-index", "--split-index"]);
     let mut tree = sample.tree();
-    assert!(tree.look().unwrap().clean);
+    assert!(tree.status().unwrap().is_clean());
     sample.write("b", b"b");
-    let look = tree.look().unwrap();
+    let status = tree.status().unwrap();
     std::fs::write(tree.pinned.index(), b"damaged").unwrap();
-    assert_eq!(tree.look().unwrap(), look);
+    assert_eq!(tree.status().unwrap(), status);
     std::fs::write(tree.pinned.index(), b"damaged").unwrap();
     std::fs::write(tree.pinned.index().with_extension("lock"), b"").unwrap();
-    assert_eq!(sample.tree().look().unwrap(), look);
+    assert_eq!(sample.tree().status().unwrap(), status);
 }
 
 #[test]
 fn a_look_starts_git_seldom() {
     let sample = Sample::committed();
     let mut tree = sample.tree();
-    tree.look().unwrap();
+    tree.status().unwrap();
     let mut cost = |act: &dyn Fn(&Sample)| {
         act(&sample);
         let before = STARTED.get();
-        tree.look().unwrap();
+        tree.status().unwrap();
         STARTED.get() - before
     };
     let unchanged = cost(&|_| {});
@@ -416,8 +431,8 @@ fn a_look_at_a_tree_that_stands_still_starts_no_git() {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     let cost = |tree: &mut Tree| {
         let before = STARTED.get();
-        let look = tree.look().unwrap();
-        (STARTED.get() - before, look)
+        let status = tree.status().unwrap();
+        (STARTED.get() - before, status)
     };
     let (_, first) = cost(&mut tree);
     // The clock that stamps files has to tick once.
@@ -437,12 +452,12 @@ fn a_look_at_a_tree_that_stands_still_starts_no_git() {
 fn p14_the_next_controller_knows_a_tree_from_its_books() {
     let sample = Sample::committed();
     sample.write("untracked.txt", b"one\n");
-    let first = sample.tree().look().unwrap();
+    let first = sample.tree().status().unwrap();
     let cost = || {
         let pinned = sample.pinned();
         let before = STARTED.get();
-        let look = Tree::open(pinned, Ours::read::<&str>(&[]).unwrap()).unwrap().look().unwrap();
-        (STARTED.get() - before, look)
+        let status = Tree::open(pinned, Ours::read::<&str>(&[]).unwrap()).unwrap().status().unwrap();
+        (STARTED.get() - before, status)
     };
     // So soon after a change git looks at the files again, and says what of ours is ignored.
     let (starts, again) = cost();
@@ -463,28 +478,28 @@ fn p14_the_next_controller_knows_a_tree_from_its_books() {
     ];
     for (number, change) in changes.iter().enumerate() {
         change();
-        let look = cost().1;
+        let status = cost().1;
         std::fs::remove_dir_all(sample.pinned().beside("")).unwrap();
-        assert_eq!(look, cost().1, "after change {number} the books say something else than git");
+        assert_eq!(status, cost().1, "after change {number} the books say something else than git");
     }
 }
 
 #[test]
 fn p14_a_page_that_is_no_page_is_not_read() {
     let sample = Sample::committed();
-    let first = sample.tree().look().unwrap();
+    let first = sample.tree().status().unwrap();
     let page = sample.pinned().beside("page.json");
     let written = std::fs::read(&page).unwrap();
     for content in [&b""[..], b"{}", b"[1,2]", &written[..written.len() / 2], b"\xff"] {
         std::fs::write(&page, content).unwrap();
-        assert_eq!(sample.tree().look().unwrap(), first);
+        assert_eq!(sample.tree().status().unwrap(), first);
     }
     std::fs::remove_file(&page).unwrap();
     std::fs::create_dir(&page).unwrap();
-    assert_eq!(sample.tree().look().unwrap(), first);
+    assert_eq!(sample.tree().status().unwrap(), first);
     // What belongs to the run is another tree.
     std::fs::remove_dir(&page).unwrap();
     std::fs::write(&page, &written).unwrap();
-    assert_ne!(sample.tree_with(&["a.txt"]).look().unwrap().tree, first.tree);
-    assert_eq!(sample.tree().look().unwrap(), first);
+    assert_ne!(sample.tree_with(&["a.txt"]).status().unwrap().tree, first.tree);
+    assert_eq!(sample.tree().status().unwrap(), first);
 }

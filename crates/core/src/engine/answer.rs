@@ -53,18 +53,96 @@ impl Command {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     pub question: u32,
-    /// One of the question's words.
-    pub choice: String,
+    pub choice: Choice,
     #[serde(default)]
     pub text: String,
     #[serde(default)]
     pub by: String,
 }
 
+/// How a question is answered. In journals it is the word itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Choice {
+    Reset,
+    Skip,
+    Abort,
+    Modify,
+    Fix,
+    Wait,
+    Continue,
+    Approve,
+    Changes,
+    Reject,
+    Resume,
+    Done,
+    Command,
+    /// Nobody answered in time.
+    Expired,
+    /// One of the options that the question lists; before [`acceptable`], whatever a person typed.
+    Other(String),
+}
+
+impl Choice {
+    pub fn word(&self) -> &str {
+        match self {
+            Choice::Reset => "reset",
+            Choice::Skip => "skip",
+            Choice::Abort => "abort",
+            Choice::Modify => "modify",
+            Choice::Fix => "fix",
+            Choice::Wait => "wait",
+            Choice::Continue => "continue",
+            Choice::Approve => "approve",
+            Choice::Changes => "changes",
+            Choice::Reject => "reject",
+            Choice::Resume => "resume",
+            Choice::Done => "done",
+            Choice::Command => "command",
+            Choice::Expired => "expired",
+            Choice::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for Choice {
+    fn from(word: String) -> Choice {
+        match word.as_str() {
+            "reset" => Choice::Reset,
+            "skip" => Choice::Skip,
+            "abort" => Choice::Abort,
+            "modify" => Choice::Modify,
+            "fix" => Choice::Fix,
+            "wait" => Choice::Wait,
+            "continue" => Choice::Continue,
+            "approve" => Choice::Approve,
+            "changes" => Choice::Changes,
+            "reject" => Choice::Reject,
+            "resume" => Choice::Resume,
+            "done" => Choice::Done,
+            "command" => Choice::Command,
+            "expired" => Choice::Expired,
+            _ => Choice::Other(word),
+        }
+    }
+}
+
+impl From<Choice> for String {
+    fn from(choice: Choice) -> String {
+        choice.to_string()
+    }
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
 impl Answer {
     /// What stands for the answer of a question whose time ran out.
     pub(super) fn expired() -> Answer {
-        Answer { question: 0, choice: "expired".to_owned(), text: String::new(), by: String::new() }
+        Answer { question: 0, choice: Choice::Expired, text: String::new(), by: String::new() }
     }
 }
 
@@ -73,18 +151,18 @@ pub fn choices(question: &Question) -> Vec<&str> {
     if !question.options.is_empty() {
         return question.options.iter().map(String::as_str).collect();
     }
-    words(&question.kind).to_vec()
+    of_kind(&question.kind).iter().map(Choice::word).collect()
 }
 
-fn words(kind: &QuestionKind) -> &'static [&'static str] {
+fn of_kind(kind: &QuestionKind) -> &'static [Choice] {
     match kind {
-        QuestionKind::Breaker => &["reset", "skip", "abort", "modify"],
-        QuestionKind::Rejected => &["fix", "skip", "abort"],
-        QuestionKind::Hourly => &["wait", "continue", "abort"],
-        QuestionKind::Gate(_) => &["approve", "changes", "reject"],
-        QuestionKind::Blocked => &["resume"],
-        QuestionKind::Checkpoint(_) => &["done"],
-        QuestionKind::Check(_) => &["command"],
+        QuestionKind::Breaker => &[Choice::Reset, Choice::Skip, Choice::Abort, Choice::Modify],
+        QuestionKind::Rejected => &[Choice::Fix, Choice::Skip, Choice::Abort],
+        QuestionKind::Hourly => &[Choice::Wait, Choice::Continue, Choice::Abort],
+        QuestionKind::Gate(_) => &[Choice::Approve, Choice::Changes, Choice::Reject],
+        QuestionKind::Blocked => &[Choice::Resume],
+        QuestionKind::Checkpoint(_) => &[Choice::Done],
+        QuestionKind::Check(_) => &[Choice::Command],
     }
 }
 
@@ -132,7 +210,7 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         return command(check, question.id, answer);
     }
     let words = choices(question);
-    let said = answer.choice.trim().to_lowercase();
+    let said = answer.choice.word().trim().to_lowercase();
     let Some(choice) = chosen(&words, &said) else {
         let meant = nearest(&said, words.iter().copied());
         let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
@@ -142,11 +220,12 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
             words.join(", ")
         ));
     };
-    let needs_text = matches!(choice, "modify" | "changes");
+    let choice = Choice::from(choice.to_owned());
+    let needs_text = matches!(choice, Choice::Modify | Choice::Changes);
     if needs_text && answer.text.trim().is_empty() {
         return Err(format!("\"{choice}\" needs a text that says what to change"));
     }
-    Ok(Answer { question: question.id, choice: choice.to_owned(), ..answer })
+    Ok(Answer { question: question.id, choice, ..answer })
 }
 
 fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {
@@ -157,11 +236,11 @@ fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {
 
 /// Whatever is said is the command, with or without the word before it.
 fn command(check: &str, question: u32, answer: Answer) -> Result<Answer, String> {
-    let said = answer.choice.trim();
-    let words = if said.eq_ignore_ascii_case("command") { "" } else { said };
+    let said = answer.choice.word().trim();
+    let words = if said.eq_ignore_ascii_case(Choice::Command.word()) { "" } else { said };
     let text = [words, answer.text.trim()].join(" ").trim().to_owned();
     if text.is_empty() {
         return Err(format!("the check \"{check}\" needs a command"));
     }
-    Ok(Answer { question, choice: "command".to_owned(), text, ..answer })
+    Ok(Answer { question, choice: Choice::Command, text, ..answer })
 }

@@ -1,6 +1,6 @@
 //! What an answer leads to, for every kind of question and every word that answers it.
 
-use super::answer::Answer;
+use super::answer::{Answer, Choice};
 use super::event::{Decision, Event, Hold, HoldKind, How};
 use super::limits::Wait;
 use super::question::{Question, QuestionKind};
@@ -22,11 +22,11 @@ pub(super) fn answered(
     if state.withdrawn {
         return Decision::Record(Event::Repeated);
     }
-    match (&question.kind, answer.choice.as_str()) {
-        (QuestionKind::Breaker | QuestionKind::Rejected, "skip") => {
+    match (&question.kind, &answer.choice) {
+        (QuestionKind::Breaker | QuestionKind::Rejected, Choice::Skip) => {
             Decision::Record(Event::Skipped { why: text.unwrap_or_else(|| question.text.clone()) })
         }
-        (QuestionKind::Breaker | QuestionKind::Rejected, "abort") => aborted(HoldKind::Halted),
+        (QuestionKind::Breaker | QuestionKind::Rejected, Choice::Abort) => aborted(HoldKind::Halted),
         (QuestionKind::Breaker | QuestionKind::Blocked, _) => {
             Decision::Record(Event::Reset { guidance: text })
         }
@@ -34,25 +34,25 @@ pub(super) fn answered(
             let target = phase.reject.as_ref().expect("a rejecting phase has a route").go;
             Decision::Record(Event::Entered { phase: target, how: How::Fixed { text: answer.text.clone() } })
         }
-        (QuestionKind::Hourly, "wait") => {
+        (QuestionKind::Hourly, Choice::Wait) => {
             let until = question.deadline.unwrap_or(now);
             Decision::Record(Event::Waits { until, why: question.text.clone(), wait: Wait::Window })
         }
-        (QuestionKind::Hourly, "abort") => aborted(HoldKind::Paused),
+        (QuestionKind::Hourly, Choice::Abort) => aborted(HoldKind::Paused),
         // The window is over.
-        (QuestionKind::Hourly, "expired") => Decision::Record(Event::Repeated),
+        (QuestionKind::Hourly, Choice::Expired) => Decision::Record(Event::Repeated),
         (QuestionKind::Hourly, _) => {
             Decision::Record(Event::Granted { until: question.deadline.unwrap_or(now) })
         }
-        (QuestionKind::Gate(gate), "approve") => {
+        (QuestionKind::Gate(gate), Choice::Approve) => {
             Decision::Record(Event::Approved { gate: gate.clone(), by: answer.by.clone() })
         }
-        (QuestionKind::Gate(gate), "changes") => {
+        (QuestionKind::Gate(gate), Choice::Changes) => {
             let target = workflow.gates[gate].changes_to.unwrap_or(state.phase);
             let how = How::Changes { gate: gate.clone(), text: answer.text.clone() };
             Decision::Record(Event::Entered { phase: target, how })
         }
-        (QuestionKind::Gate(gate), "expired") => {
+        (QuestionKind::Gate(gate), Choice::Expired) => {
             ask(state, QuestionKind::Blocked, format!("gate approval timeout: {gate}"), None)
         }
         (QuestionKind::Gate(gate), _) => {
@@ -64,9 +64,9 @@ pub(super) fn answered(
         }
         (QuestionKind::Checkpoint(kind), _) => {
             let said = match text {
-                Some(text) if answer.choice == "done" => text,
+                Some(text) if answer.choice == Choice::Done => text,
                 Some(text) => format!("{}: {text}", answer.choice),
-                None => answer.choice.clone(),
+                None => answer.choice.to_string(),
             };
             let text = format!("the checkpoint ({kind}) is settled: {said}");
             Decision::Record(Event::Settled { text, automatic: false })

@@ -6,7 +6,7 @@ use super::breaker::Breaker;
 use super::event::{Effect, Ended, Ending, Event};
 use super::evidence::Baseline;
 use super::limits::{self, Wait};
-use super::question::QuestionKind;
+use super::question::{CheckpointKind, QuestionKind};
 use super::retry::Retry;
 use super::state::{Leave, State, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
@@ -364,7 +364,7 @@ impl State {
 
     /// Whether the open question is one that a look at the world may answer.
     fn waits_for_merge(&self) -> bool {
-        let merge = QuestionKind::Checkpoint(super::judge::MERGE.to_owned());
+        let merge = QuestionKind::Checkpoint(CheckpointKind::Merge);
         matches!(&self.station, Station::Waiting { question, .. } if question.kind == merge)
     }
 

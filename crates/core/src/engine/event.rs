@@ -7,7 +7,7 @@ use super::evidence::{Baseline, Evidence};
 use super::item_list::{Item, Listing};
 use super::limits::Wait;
 use super::metrics::Metric;
-use super::question::Question;
+use super::question::{CheckpointKind, Question};
 use crate::report::Report;
 use crate::workflow::condition::Truth;
 use crate::workflow::model::{Millis, PhaseId};
@@ -91,7 +91,7 @@ pub struct Call {
     pub iteration: u32,
     pub step: Step,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item: Option<Item>,
+    pub item: Option<Box<Item>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The epoch of the controller that meant to start it; names the shim.
@@ -465,7 +465,7 @@ pub enum Verdict {
     /// The agent says that it cannot go on.
     Stuck(String),
     /// The agent stopped at a checkpoint of this kind.
-    Checkpoint(String),
+    Checkpoint(CheckpointKind),
 }
 
 /// What went wrong in an iteration.

@@ -12,6 +12,7 @@ use super::question::QuestionKind;
 use super::state::{State, Station};
 use super::status::Status;
 use super::turn::IMPORTED_EPOCH;
+use crate::facts::FactName;
 use crate::report::Report;
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::text::counted;
@@ -112,7 +113,7 @@ pub struct JudgedTurn {
 impl JudgedTurn {
     /// Returns the reviewer's own word, where it gave one.
     pub fn verdict(&self) -> Option<&Value> {
-        self.judgement.metrics.get("verdict").map(|it| &it.value)
+        self.judgement.metrics.get(FactName::Verdict.name()).map(|it| &it.value)
     }
 }
 
@@ -205,7 +206,7 @@ impl History {
         let was_imported = turn.call.epoch == IMPORTED_EPOCH;
         // A review that another controller told of has a number too: its report may be there.
         let was_told = was_imported && judgement.verdict == Verdict::Reject;
-        let has_verdict = judgement.metrics.contains_key("verdict") || was_told;
+        let has_verdict = judgement.metrics.contains_key(FactName::Verdict.name()) || was_told;
         if workflow.phases[phase].reject.is_some() && has_verdict {
             self.reviews += 1;
             turn.review = Some(self.reviews);

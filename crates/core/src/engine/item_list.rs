@@ -39,7 +39,7 @@ impl Item {
 pub enum Listing {
     /// The whole list. Journals of earlier versions hold nothing else.
     Whole(Vec<Item>),
-    Change(ListChange),
+    Change(Box<ListChange>),
 }
 
 /// What changed in a list since it was last read. An item that moved is removed and added.
@@ -281,7 +281,7 @@ mod tests {
             for (ids, done) in lists.iter().zip(done) {
                 let wanted = items(ids);
                 let change = list.change_to(&wanted);
-                let text = serde_json::to_string(&Event::Listed(Listing::Change(change.clone()))).expect("data");
+                let text = serde_json::to_string(&Event::Listed(Listing::Change(Box::new(change.clone())))).expect("data");
                 list.follow(&serde_json::from_str(&text).expect("what was written can be read"));
                 let mut expected: Vec<Item> = Vec::new();
                 for item in wanted {

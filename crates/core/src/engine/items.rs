@@ -26,7 +26,7 @@ impl State {
     pub fn journaled(&self, workflow: &Workflow, event: Event) -> Event {
         match event {
             Event::Listed(Listing::Whole(items)) => {
-                Event::Listed(Listing::Change(self.list_change(workflow, &items)))
+                Event::Listed(Listing::Change(Box::new(self.list_change(workflow, &items))))
             }
             other => other,
         }
@@ -55,7 +55,7 @@ impl State {
     pub(super) fn take_listing(&mut self, workflow: &Workflow, listing: &Listing) {
         let change = match listing {
             Listing::Whole(items) => Cow::Owned(self.list_change(workflow, items)),
-            Listing::Change(change) => Cow::Borrowed(change),
+            Listing::Change(change) => Cow::Borrowed(change.as_ref()),
         };
         self.item.clone_from(&change.next);
         self.items_left = change.left;

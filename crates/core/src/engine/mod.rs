@@ -28,7 +28,7 @@ mod troubles;
 mod turn;
 mod visit;
 
-pub use answer::{Answer, Command, acceptable, choices};
+pub use answer::{Answer, Choice, Command, acceptable, choices};
 pub use breaker::BreakerState;
 pub use call::alike;
 pub use decide::decide;
@@ -44,7 +44,7 @@ pub use history::{
 pub use item_list::{Item, ItemList, ListChange, Listing};
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
-pub use question::{Question, QuestionKind};
+pub use question::{CheckpointKind, Question, QuestionKind};
 pub use signature::signature;
 pub use state::{STATE_VERSION, State, Station, Wish};
 pub use status::Status;

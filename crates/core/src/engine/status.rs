@@ -8,9 +8,10 @@ use super::visit::PhaseStatus;
 use crate::workflow::model::Workflow;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
+    #[default]
     Ready,
     Running,
     Waiting,
@@ -56,6 +57,37 @@ impl Status {
         }
     }
 
+    const ALL: [Status; 9] = [
+        Status::Ready,
+        Status::Running,
+        Status::Waiting,
+        Status::Paused,
+        Status::Halted,
+        Status::Stopped,
+        Status::Capped,
+        Status::Completed,
+        Status::Cancelled,
+    ];
+
+    /// Returns the status that this word names.
+    pub fn named(word: &str) -> Option<Status> {
+        Status::ALL.into_iter().find(|it| it.word() == word)
+    }
+
+    /// Whether nothing comes after it.
+    pub fn is_closed(self) -> bool {
+        match self {
+            Status::Completed | Status::Cancelled => true,
+            Status::Ready
+            | Status::Running
+            | Status::Waiting
+            | Status::Paused
+            | Status::Halted
+            | Status::Stopped
+            | Status::Capped => false,
+        }
+    }
+
     pub fn word(self) -> &'static str {
         match self {
             Status::Ready => "ready",
@@ -79,6 +111,12 @@ impl Status {
             Status::Ready | Status::Running | Status::Paused | Status::Stopped | Status::Cancelled => 5,
             Status::Capped => 6,
         }
+    }
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
     }
 }
 
@@ -202,7 +240,7 @@ impl State {
             phase.reject.is_none() || log.status == PhaseStatus::Completed
         };
         self.station == Station::Closed(Outcome::Completed)
-            && matches!(workflow.finish.ship.as_str(), "offer" | "auto")
+            && workflow.finish.ship.is_allowed()
             && self.shipped.is_none()
             && workflow.phases.iter().zip(&self.phases).all(reviewed)
     }

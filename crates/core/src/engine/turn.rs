@@ -4,10 +4,10 @@
 use super::event::{How, Judgement, Step, Verdict};
 use super::evidence::{CheckOutcome, Evidence};
 use super::feedback::Feedback;
-use super::metrics;
 use super::state::{State, Station, Turn};
 use super::troubles::FailureEntry;
 use super::visit::{PhaseStatus, Visit};
+use crate::facts::FactName;
 use crate::workflow::model::{Back, PhaseId, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
@@ -80,7 +80,7 @@ impl State {
         if !report.items.is_empty() {
             self.items_proposed = report.items.iter().take(PROPOSED_MOST).cloned().collect();
         }
-        if evidence.facts.values.get(metrics::INPUT_CHANGED) == Some(&Value::Bool(true)) {
+        if evidence.facts.values.get(FactName::InputChanged.name()) == Some(&Value::Bool(true)) {
             self.warn("the locked input was changed beyond its checkboxes".to_owned());
         }
     }
@@ -133,7 +133,7 @@ impl State {
 
     pub(super) fn enter(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) {
         let from = self.phase;
-        let said = self.visit.metrics.get("signal").map(|it| it.value.clone());
+        let said = self.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
         if matches!(how, How::NextItem) && said == Some(Value::from(ALL_DONE)) {
             self.warn(format!(
                 "the agent said {ALL_DONE}; still to do: {}",

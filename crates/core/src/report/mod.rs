@@ -20,7 +20,7 @@ mod promise;
 mod properties;
 mod prp_status;
 
-use crate::workflow::model::Protocol;
+use crate::workflow::model::{Protocol, SignalWord};
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub struct Report {
     /// The word that asks to leave the phase: `exit` (a `prp-status` block with `EXIT_SIGNAL: true`),
     /// `TASK_COMPLETE` …, the promise's text, `done`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signal: Option<String>,
+    pub signal: Option<SignalWord>,
     /// Everything that has a name and a value; `verdict` is one of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, Value>,

@@ -42,7 +42,7 @@ pub(super) fn read(promise: &str, text: &str) -> Report {
     }
     let mut report = Report { found: last.is_some(), ..Report::default() };
     match last {
-        Some(given) if is_same(given, promise) => report.signal = Some(promise.to_owned()),
+        Some(given) if is_same(given, promise) => report.signal = Some(promise.to_owned().into()),
         Some(given) => report.note(&format!("unknown promise {}", quote(given))),
         None if is_hidden => report.note(HIDDEN),
         None => {}
@@ -66,9 +66,10 @@ fn is_same(given: &str, promise: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workflow::model::SignalWord;
 
     fn signal(text: &str) -> Option<String> {
-        read("API COMPLETE", text).signal
+        read("API COMPLETE", text).signal.map(String::from)
     }
 
     #[test]
@@ -107,7 +108,7 @@ mod tests {
             assert_eq!(signal(&format!("<promise>{text}</promise>")), None, "{text}");
         }
         assert_eq!(read("", "<promise></promise>").signal, None);
-        assert_eq!(read("A.*", "<promise>A.*</promise>").signal.as_deref(), Some("A.*"));
+        assert_eq!(read("A.*", "<promise>A.*</promise>").signal, Some(SignalWord::Other("A.*".to_owned())));
     }
 
     #[test]

@@ -4,12 +4,14 @@
 
 use super::condition::Condition;
 use super::model::{
-    Back, InputKind, ItemSource, Permissions, Place as WorkPlace, Proof, Protocol, RejectThen, Signal,
-    WindowThen,
+    Back, InputKind, ItemSource, MirrorFormat, Permissions, Place as WorkPlace, Proof, Protocol, RejectThen,
+    Ship, Signal, WindowThen,
 };
 use super::problem::{Place, Sources};
 use super::shape::{GateEntry, ModelFile};
 use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section, words};
+use crate::agent_table::AgentRow;
+use serde_json::{Value, json};
 use toml::de::DeValue;
 
 section! {
@@ -102,7 +104,7 @@ section! {
     /// Which agent works, and how it reports.
     AgentFile "[agent]" {
         /// `claude`, `codex`, `gemini`, `opencode` or `command`. Without it, the only one installed.
-        cli: Cli,
+        cli: AgentName,
         /// The model for every phase that names none.
         model: String,
         /// `all` (the default: everything, without asking), `edit` (edits, and the commands that you
@@ -514,28 +516,9 @@ pub(super) fn belongs(key: &str, title: &str) -> Option<String> {
 }
 
 /// An agent that there is an adapter for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cli {
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-    Command,
-}
-
-impl Cli {
-    pub(super) const ALL: [Cli; 5] = [Cli::Claude, Cli::Codex, Cli::Gemini, Cli::Opencode, Cli::Command];
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Cli::Claude => "claude",
-            Cli::Codex => "codex",
-            Cli::Gemini => "gemini",
-            Cli::Opencode => "opencode",
-            Cli::Command => "command",
-        }
-    }
-}
+/// An agent of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AgentName(pub &'static AgentRow);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
@@ -549,31 +532,18 @@ pub(super) enum BreakerThen {
     Pivot,
 }
 
+/// A class of errors, as reports spell them. The engine has more: a check that fails is its own class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ship {
-    Off,
-    Offer,
-    Auto,
-}
-
-/// The formats of mirrors, as the model spells them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MirrorFormat(pub &'static str);
-
-/// A class of errors, as reports spell them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ErrorClass(pub &'static str);
+pub(crate) struct ErrorClass(pub &'static str);
 
 impl ErrorClass {
-    pub(super) const ALL: [&'static str; 9] =
+    pub(crate) const ALL: [&'static str; 9] =
         ["build", "test", "lint", "type", "security", "performance", "external", "ambiguous", "other"];
 }
 
 words!(InputKind: "file" => InputKind::File, "job" => InputKind::Job, "phase" => InputKind::Phase,
     "design" => InputKind::Design, "text" => InputKind::Text, "none" => InputKind::None);
 words!(WorkPlace: "here" => WorkPlace::Here, "worktree" => WorkPlace::Worktree);
-words!(Cli: "claude" => Cli::Claude, "codex" => Cli::Codex, "gemini" => Cli::Gemini,
-    "opencode" => Cli::Opencode, "command" => Cli::Command);
 words!(Permissions: "all" => Permissions::All, "edit" => Permissions::Edit, "agent" => Permissions::Agent);
 words!(WindowThen: "ask" => WindowThen::Ask, "wait" => WindowThen::Wait, "pause" => WindowThen::Pause,
     "abort" => WindowThen::Abort);
@@ -583,21 +553,39 @@ words!(BreakerThen: "halt" => BreakerThen::Halt, "pivot" => BreakerThen::Pivot);
 words!(RejectThen: "ask" => RejectThen::Ask, "halt" => RejectThen::Halt);
 words!(Back: "direct" => Back::Direct, "full" => Back::Full);
 words!(Ship: "off" => Ship::Off, "offer" => Ship::Offer, "auto" => Ship::Auto);
-words!(MirrorFormat: "prp-session" => MirrorFormat("prp-session"),
-    "domain-memory" => MirrorFormat("domain-memory"), "planning" => MirrorFormat("planning"),
-    "task-state" => MirrorFormat("task-state"));
+words!(MirrorFormat: "prp-session" => MirrorFormat::PrpSession,
+    "domain-memory" => MirrorFormat::DomainMemory, "planning" => MirrorFormat::Planning,
+    "task-state" => MirrorFormat::TaskState);
 words!(ErrorClass: "build" => ErrorClass("build"), "test" => ErrorClass("test"), "lint" => ErrorClass("lint"),
     "type" => ErrorClass("type"), "security" => ErrorClass("security"),
     "performance" => ErrorClass("performance"), "external" => ErrorClass("external"),
     "ambiguous" => ErrorClass("ambiguous"), "other" => ErrorClass("other"));
 
-impl Cli {
+impl AgentName {
     /// Reads the word of a flag.
-    pub(super) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<Cli> {
-        let found = Cli::ALL.into_iter().find(|it| it.word() == word);
+    pub(super) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<AgentName> {
+        let found = AgentRow::named(word).map(AgentName);
         if found.is_none() {
-            let next = super::problem::suggest(word, Cli::ALL.map(Cli::word));
+            let next = super::problem::suggest(word, AgentRow::names());
             sources.report(Some(place), format!("there is no agent \"{word}\""), next);
+        }
+        found
+    }
+}
+
+impl Typed for AgentName {
+    const SHAPE: &'static str = "the name of an agent";
+
+    fn schema() -> Value {
+        json!({ "enum": AgentRow::names().collect::<Vec<_>>() })
+    }
+
+    fn read(value: &DeValue<'_>, place: &Place, sources: &mut Sources) -> Option<AgentName> {
+        let word = String::read(value, place, sources)?;
+        let found = AgentRow::named(&word).map(AgentName);
+        if found.is_none() {
+            let next = super::problem::suggest(&word, AgentRow::names());
+            sources.report(Some(place), format!("\"{word}\" is not known here"), next);
         }
         found
     }

@@ -3,6 +3,7 @@
 //! a user types has types of its own (`file.rs`).
 
 use super::condition::Condition;
+use crate::facts::FactName;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +44,19 @@ pub struct Workflow {
     /// What chose it beside the files, so that a run can read its files again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Box<Given>>,
+}
+
+/// The check that proves the work; every other may lack a command.
+pub const TESTS_CHECK: &str = "tests";
+
+/// The mode in which a run settles itself what may be settled without a person.
+const AUTONOMOUS_MODE: &str = "autonomous";
+
+impl Workflow {
+    /// Whether the mode in force is the autonomous one. Modes are the user's own words but for this.
+    pub fn is_autonomous(&self) -> bool {
+        self.mode.as_deref() == Some(AUTONOMOUS_MODE)
+    }
 }
 
 /// The part of a workflow that no file says.
@@ -307,7 +321,7 @@ impl Phase {
     pub fn asks_for(&self, name: &str) -> bool {
         let conditions = self.exit.iter().chain(self.reject.iter().map(|it| &it.when));
         let mut named = conditions.flat_map(Condition::names).map(|it| it.0);
-        let without_condition = self.exit.is_none() && name == "checks_failing";
+        let without_condition = self.exit.is_none() && name == FactName::ChecksFailing.name();
         without_condition
             || named.any(|it| it == name)
             || self.progress.up.iter().chain(&self.progress.down).any(|it| it == name)
@@ -323,7 +337,77 @@ pub enum Signal {
     /// The word of the report's protocol.
     Own,
     /// One of these.
-    Words(Vec<String>),
+    Words(Vec<SignalWord>),
+}
+
+/// A word by which a report asks to leave a phase. In files and journals it is the word itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum SignalWord {
+    /// `EXIT_SIGNAL: true` of a `prp-status` block.
+    Exit,
+    /// The status of a `json` report.
+    Done,
+    TaskComplete,
+    PlanComplete,
+    PhaseComplete,
+    /// The text of a promise, or a word that a user wrote in a way of their own.
+    Other(String),
+}
+
+impl SignalWord {
+    /// Returns the words that a report of this protocol can give; none where any text can be one.
+    pub fn of(protocol: &Protocol) -> &'static [SignalWord] {
+        match protocol {
+            Protocol::ExitSignal => {
+                &[SignalWord::TaskComplete, SignalWord::PlanComplete, SignalWord::PhaseComplete]
+            }
+            Protocol::PrpStatus => &[SignalWord::Exit],
+            Protocol::Json => &[SignalWord::Done],
+            Protocol::Promise | Protocol::None | Protocol::Frontmatter(_) => &[],
+        }
+    }
+
+    pub fn word(&self) -> &str {
+        match self {
+            SignalWord::Exit => "exit",
+            SignalWord::Done => "done",
+            SignalWord::TaskComplete => "TASK_COMPLETE",
+            SignalWord::PlanComplete => "PLAN_COMPLETE",
+            SignalWord::PhaseComplete => "PHASE_COMPLETE",
+            SignalWord::Other(word) => word,
+        }
+    }
+
+    /// Whether both are the same word; people write it in either case.
+    pub fn is(&self, other: &SignalWord) -> bool {
+        self.word().eq_ignore_ascii_case(other.word())
+    }
+}
+
+impl From<String> for SignalWord {
+    fn from(word: String) -> SignalWord {
+        match word.as_str() {
+            "exit" => SignalWord::Exit,
+            "done" => SignalWord::Done,
+            "TASK_COMPLETE" => SignalWord::TaskComplete,
+            "PLAN_COMPLETE" => SignalWord::PlanComplete,
+            "PHASE_COMPLETE" => SignalWord::PhaseComplete,
+            _ => SignalWord::Other(word),
+        }
+    }
+}
+
+impl From<SignalWord> for String {
+    fn from(word: SignalWord) -> String {
+        word.to_string()
+    }
+}
+
+impl std::fmt::Display for SignalWord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -425,18 +509,54 @@ pub enum Proof {
     Clean,
 }
 
+/// Branch, commit, push and pull request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ship {
+    #[default]
+    Off,
+    /// When a person asks for it.
+    Offer,
+    Auto,
+}
+
+impl Ship {
+    /// Whether work of this workflow may be handed in at all.
+    pub fn is_allowed(self) -> bool {
+        match self {
+            Ship::Offer | Ship::Auto => true,
+            Ship::Off => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// `off offer auto`
-    pub ship: String,
+    pub ship: Ship,
     /// Our own documents of the run are committed at the end (`plan`).
     pub commit_docs: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mirror {
-    /// `prp-session domain-memory planning task-state`, or none.
-    pub format: Option<String>,
+    pub format: Option<MirrorFormat>,
     pub dir: Option<String>,
     pub off: bool,
+}
+
+impl Mirror {
+    /// Whether files of this format are kept up to date.
+    pub fn writes(&self, format: MirrorFormat) -> bool {
+        !self.off && self.format == Some(format)
+    }
+}
+
+/// Whose state files are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MirrorFormat {
+    PrpSession,
+    DomainMemory,
+    Planning,
+    TaskState,
 }

@@ -2,20 +2,19 @@
 //! up. All problems are collected; a [`Workflow`] comes out only when there are none. The phases are
 //! resolved in `phases.rs`; reading files is left to the caller.
 
-use super::file::{
-    AgentFile, CheckFile, Cli, ErrorClass, FactFile, GateFile, ModelsFile, RetriesFile, SkillFile,
-};
+use super::file::{AgentFile, CheckFile, ErrorClass, FactFile, GateFile, ModelsFile, RetriesFile, SkillFile};
 use super::merge::{Merged, Origin, merge};
 use super::model::{
     Agent, Check, Fact, Gate, InputKind, Items, Millis, Models, Phase, PhaseId, Protocol, Retries, Skill,
     Workflow,
 };
-use super::names::{self, COUNT_FORMATS, STANDARD_FACTS};
+use super::names::{self, COUNT_FORMATS};
 use super::problem::{Place, Problem, Sources, nearest, suggest};
 use super::sections::{self, entries, list, plain, section, strings, text, texts};
 use super::shape::ModelFile;
 use super::typed::{At, Length, Named};
 use super::{pattern, phases, preset, template};
+use crate::facts::{FactName, Supplier};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -157,7 +156,7 @@ impl Context<'_> {
     }
 
     fn agent(&mut self, file: &AgentFile) -> Agent {
-        if let Some(cli) = file.cli.as_ref().filter(|it| it.value == Cli::Command)
+        if let Some(cli) = file.cli.as_ref().filter(|it| it.value.0.is_any_program())
             && list(&file.args).is_empty()
         {
             let next = "write args = [\"PROGRAM\", \"ARGUMENT\"]";
@@ -316,7 +315,7 @@ impl Context<'_> {
             phase.exit.iter().chain(rejects).chain(gates)
         });
         let used: Vec<&str> = conditions.flat_map(|it| it.names()).map(|(name, _)| name).collect();
-        for name in STANDARD_FACTS {
+        for name in FactName::supplied_by(Supplier::Patterns).map(FactName::name) {
             if used.contains(&name) && !facts.contains_key(name) {
                 facts.extend(preset::standard_fact(name).map(|it| (name.to_owned(), it)));
             }

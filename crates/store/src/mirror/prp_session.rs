@@ -23,7 +23,7 @@ use file_stamps::Kept;
 use fresh::Fresh;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Event, History};
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{MirrorFormat, Workflow};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -173,7 +173,7 @@ pub fn is_current(workflow: &Workflow, state: &loop_core::engine::State) -> bool
 /// Returns the folder of a run's session, where it has one.
 pub fn folder(workflow: &Workflow) -> Option<PathBuf> {
     let mirror = &workflow.mirror;
-    let is_ours = mirror.format.as_deref() == Some("prp-session") && !mirror.off;
+    let is_ours = mirror.writes(MirrorFormat::PrpSession);
     mirror.dir.as_ref().filter(|_| is_ours).map(PathBuf::from)
 }
 

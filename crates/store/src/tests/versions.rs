@@ -90,7 +90,8 @@ fn events_are_folded_with_the_workflow_that_was_in_force() {
     run.record(Timestamp(21), Event::Began(loop_core::engine::Effect::Work(call)));
     let mut workflow = run.workflow.clone();
     workflow.limits.window = None;
-    run.reload(Timestamp(22), workflow.clone(), vec!["limits.window".into()]);
+    run.take_workflow(workflow.clone());
+    run.record(Timestamp(22), Event::Reloaded { keys: vec!["limits.window".into()] });
     run.commit().unwrap();
     assert_eq!(run.state.calls.made, 1);
     let text = serde_json::to_string(&run.state).unwrap();

@@ -1,0 +1,63 @@
+//! What the desk cannot settle without a person, as a value. Whoever asked puts it to one and comes
+//! back with the same request and the answer in it, or takes the refusal where nobody can be asked.
+
+use super::refusal::Refusal;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub about: About,
+    /// What there is to know, line by line.
+    pub lines: Vec<String>,
+    /// What it comes to where nobody can be asked.
+    pub unasked: Refusal,
+    /// What it comes to when the person wants nothing of it.
+    pub aborted: Refusal,
+}
+
+/// What a question is about, and so which answers it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// A run of this input rested: resume, new, abort.
+    Resume,
+    /// The tree has uncommitted changes: go, abort.
+    Dirty,
+    /// An unfinished run of another input is in the way: new, abort.
+    OtherInput,
+    /// A run is about to be cancelled for good: yes, no.
+    Cancel,
+}
+
+/// What a person can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Resume,
+    New,
+    Go,
+    Yes,
+    No,
+    Abort,
+}
+
+impl Choice {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Choice::Resume => "resume",
+            Choice::New => "new",
+            Choice::Go => "go",
+            Choice::Yes => "yes",
+            Choice::No => "no",
+            Choice::Abort => "abort",
+        }
+    }
+}
+
+impl About {
+    pub(crate) fn choices(self) -> &'static [Choice] {
+        match self {
+            About::Resume => &[Choice::Resume, Choice::New, Choice::Abort],
+            About::Dirty => &[Choice::Go, Choice::Abort],
+            About::OtherInput => &[Choice::New, Choice::Abort],
+            About::Cancel => &[Choice::Yes, Choice::No],
+        }
+    }
+}

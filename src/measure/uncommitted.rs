@@ -1,0 +1,104 @@
+//! Which uncommitted changes count against a run: those that were not there when it began. What lay
+//! around before is remembered by the first measurement, and what our own checks leave behind is
+//! remembered as theirs, so that nobody blames the agent for it.
+
+use crate::tree::changes::{self, Change};
+use crate::tree::git::GitError;
+use crate::tree::git_text::listed_paths;
+use crate::tree::tree_status::{TreeStatus, shown};
+use crate::tree::working_tree::Tree;
+use loop_base::files;
+use loop_core::engine::{Facts, State};
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// What was uncommitted when the run began, after the id of the tree.
+const BEFORE: &str = "uncommitted-before";
+
+/// What appeared while checks ran.
+const LEFT_BY_CHECKS: &str = "left-by-checks";
+
+/// 200,000 paths of usual length.
+const LIST_MOST: usize = 16 << 20;
+
+/// Messages name this many paths or folders.
+const NAMED: usize = 10;
+
+/// Remembers what is uncommitted at the beginning.
+pub(crate) fn remember_beginning(tree: &Tree, status: &TreeStatus) -> Result<(), GitError> {
+    write(tree, BEFORE, &status.tree, &status.uncommitted)
+}
+
+/// Remembers what is uncommitted after the checks and was not before.
+pub(crate) fn remember_left(tree: &Tree, before: &TreeStatus, after: &TreeStatus) -> Result<(), GitError> {
+    let known = left_by_checks(tree);
+    let fresh = after.uncommitted.difference(&before.uncommitted).cloned();
+    let all: BTreeSet<PathBuf> = known.iter().cloned().chain(fresh).collect();
+    if all == known { Ok(()) } else { write(tree, LEFT_BY_CHECKS, "", &all) }
+}
+
+/// Returns what is uncommitted and was not there when the run began: another path, or another content.
+pub(crate) fn since_beginning(
+    tree: &Tree,
+    status: &TreeStatus,
+    state: &State,
+    since_start: &[Change],
+) -> Result<Vec<PathBuf>, GitError> {
+    let Some(baseline) = &state.baseline else { return Ok(Vec::new()) };
+    if status.is_clean() {
+        return Ok(Vec::new());
+    }
+    let before = before(tree, &baseline.facts)?;
+    let changed: BTreeSet<&Path> = since_start.iter().map(|it| it.path.as_path()).collect();
+    // A submodule changes as a whole.
+    let is_changed = |path: &Path| path.ancestors().any(|it| changed.contains(it));
+    let counts = |it: &&PathBuf| !before.contains(*it) || is_changed(it);
+    Ok(status.uncommitted.iter().filter(counts).cloned().collect())
+}
+
+/// Says what is uncommitted, and what of it the checks left.
+pub(crate) fn said(tree: &Tree, uncommitted: &[PathBuf]) -> Vec<String> {
+    let left = left_by_checks(tree);
+    let (theirs, work): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        uncommitted.iter().partition(|it| left.contains(*it));
+    let mut notes = Vec::new();
+    if !work.is_empty() {
+        notes.push(format!("uncommitted: {}", shown(work, NAMED)));
+    }
+    if !theirs.is_empty() {
+        notes.push(format!(
+            "left by the checks: {}; commit it, or name it in .gitignore",
+            shown(theirs, NAMED)
+        ));
+    }
+    notes
+}
+
+fn before(tree: &Tree, base: &Facts) -> Result<BTreeSet<PathBuf>, GitError> {
+    let listing = files::bytes(&tree.pinned.beside(BEFORE), LIST_MOST).unwrap_or_default();
+    let mut paths = listed_paths(&listing);
+    if !base.tree.is_empty() && paths.next().is_some_and(|it| it == Path::new(&base.tree)) {
+        return Ok(paths.collect());
+    }
+    // A run of an earlier version has no such list; its two trees tell most of it.
+    if base.tree.is_empty() || base.commit.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let differing = changes::changes(&tree.pinned, &base.commit, &base.tree)?;
+    Ok(differing.into_iter().map(|it| it.path).collect())
+}
+
+fn left_by_checks(tree: &Tree) -> BTreeSet<PathBuf> {
+    let listing = files::bytes(&tree.pinned.beside(LEFT_BY_CHECKS), LIST_MOST).unwrap_or_default();
+    listed_paths(&listing).collect()
+}
+
+fn write(tree: &Tree, name: &str, head: &str, paths: &BTreeSet<PathBuf>) -> Result<(), GitError> {
+    let mut text = head.as_bytes().to_vec();
+    for path in paths {
+        text.push(0);
+        text.extend_from_slice(path.as_os_str().as_bytes());
+    }
+    tree.pinned.note(name, &text)
+}

@@ -1,0 +1,52 @@
+//! How a working tree stands: the one value that everything else is asked of.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// How a working tree stands.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub(crate) struct TreeStatus {
+    /// The commit of HEAD; none on a branch without commits.
+    pub(crate) commit: Option<String>,
+    /// The branch, where HEAD is on one.
+    pub(crate) branch: Option<String>,
+    /// The git tree of everything tracked or untracked and not ignored, our own files aside.
+    pub(crate) tree: String,
+    /// Everything that is changed, staged or untracked, our own files aside; also inside submodules.
+    pub(crate) uncommitted: BTreeSet<PathBuf>,
+    /// What is not part of `tree`, each with its reason.
+    pub(crate) left_out: Vec<String>,
+}
+
+impl TreeStatus {
+    /// Whether nothing is uncommitted.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.uncommitted.is_empty()
+    }
+}
+
+/// Names paths for a message: the first few, folders of many as one, and how many more there are.
+pub(crate) fn shown<'a>(paths: impl IntoIterator<Item = &'a PathBuf>, most: usize) -> String {
+    let mut groups: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for path in paths {
+        let whole = path.to_string_lossy().into_owned();
+        let top = whole.split_once('/').map_or(whole.clone(), |(top, _)| format!("{top}/"));
+        groups.entry(top).or_insert((0, whole)).0 += 1;
+    }
+    let named: Vec<String> = groups
+        .iter()
+        .take(most)
+        .map(
+            |(top, (count, first))| {
+                if *count == 1 { first.clone() } else { format!("{top} ({count} files)") }
+            },
+        )
+        .collect();
+    let more = groups.len().saturating_sub(most);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", named.join(", "))
+}
+
+/// What the user's index stands on: while these are the same, so is what is staged.
+pub(crate) type StagedKey = (Option<String>, Option<(u64, i64, i64, u64)>);

@@ -1,0 +1,51 @@
+//! The end of a run: the work is handed in, and a worktree that is not to stay is removed.
+
+use crate::deliver::finish::{Delivered, deliver};
+use crate::drive::Performed;
+use crate::tree::worktree;
+use crate::world::real::Host;
+use crate::world::wait::Heard;
+use loop_core::engine::Event;
+use loop_store::run::Run;
+use std::path::PathBuf;
+use std::time::Duration;
+
+impl Host<'_> {
+    pub(crate) fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        self.forget_status();
+        let (shipped, trouble) = match self.hand_in(run)? {
+            Delivered::Cut => return Ok(Performed::Begun),
+            Delivered::Not(why) => (None, Some(format!("{why}; next: loop ship"))),
+            // What was handed in is safe, so a worktree may go; its own trouble comes after.
+            Delivered::Done { shipped, trouble } => {
+                let left = self.leave_worktree(run)?;
+                (
+                    shipped,
+                    [trouble, left].into_iter().flatten().reduce(|one, other| format!("{one}; {other}")),
+                )
+            }
+        };
+        Ok(Performed::Done(Event::Finished { trouble, shipped }))
+    }
+
+    fn hand_in(&mut self, run: &Run) -> anyhow::Result<Delivered> {
+        let ears = &mut self.shim.ears;
+        let home = ears.shared_home();
+        deliver(run, &home, || Ok(matches!(ears.listen(None, Duration::ZERO)?, Heard::Now { .. })))
+    }
+
+    /// Removes a worktree that is not to stay, unless something in it is not committed; returns why
+    /// it is still there.
+    fn leave_worktree(&mut self, run: &Run) -> anyhow::Result<Option<String>> {
+        let plan = run.state.opening.worktree.as_ref().filter(|_| run.workflow.workspace.cleanup);
+        let Some(plan) = plan else { return Ok(None) };
+        if self.place.exists() {
+            self.keep()?;
+        }
+        let trouble = worktree::remove(plan)?;
+        if !self.place.exists() {
+            self.place = PathBuf::from(&plan.root);
+        }
+        Ok(trouble)
+    }
+}
