@@ -242,7 +242,8 @@ fn runs_a_run_inside_a_call_needs_a_word() {
 fn a_followed_log_ends_with_its_run() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
+    let agent = sandbox
+        .agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; date > work; {COMMIT}; {PROMISE}"));
     let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]);
     at.hear();
     let (leaving, staying) = (sandbox.spawn(&["log", "-f"]), sandbox.spawn(&["log", "-f", "--json"]));
