@@ -186,6 +186,7 @@ impl World for Sim {
                 step: *step,
                 tree: run.state.seen.tree.clone(),
                 seconds: 0.0,
+                expected_s: None,
                 found: String::new(),
                 unprepared: None,
             })),
@@ -195,7 +196,7 @@ impl World for Sim {
                 Event::Woke
             }
             Effect::Ask(_) | Effect::Tell => Event::Told { trouble: None },
-            Effect::Finish => Event::Finished { trouble: None, shipped: None },
+            Effect::Finish => Event::Finished { trouble: None, shipped: None, commit: None },
         }))
     }
 

@@ -10,7 +10,9 @@ use crate::tree::git::Git;
 use crate::world::real::Host;
 use crate::world::wait::Heard;
 use loop_core::engine::{Baseline, Event, StepTaken, Unprepared, proof_checks};
-use loop_core::proof::{Evidence, Exit, NotRun, Results, Step, StepOutcome, conclude, nothing_ran};
+use loop_core::proof::{
+    CanaryOutcome, Evidence, Exit, NotRun, Results, Step, StepOutcome, conclude, nothing_ran,
+};
 use loop_core::workflow::model::CleanWhen;
 use loop_store::run::Run;
 use std::path::PathBuf;
@@ -75,6 +77,7 @@ impl Host<'_> {
             tree: run.state.seen.tree.clone(),
             seconds: result.seconds,
             found: in_words(&result),
+            expected_s: (step == Step::Baseline).then(|| expected_rest(&prover)).flatten(),
             unprepared: unprepared(step, &result),
         }))))
     }
@@ -181,8 +184,15 @@ pub(crate) fn is_proven(run: &Run) -> bool {
         && proof_checks(workflow, state).next().is_some()
 }
 
+/// What the steps after the first take, by how long each of them took the last time.
+fn expected_rest(prover: &Prover) -> Option<f64> {
+    let unknown = Step::ALL.into_iter().filter(|it| *it != Step::Baseline && prover.known(*it).is_none());
+    unknown.map(|it| prover.expected_s(it)).sum()
+}
+
 fn in_words(result: &StepResult) -> String {
     match &result.outcome {
+        StepOutcome::Ran(_) if result.step == Step::Canary => canary_in_words(result),
         StepOutcome::NotRun(NotRun::NotNeeded) => "not needed".to_owned(),
         StepOutcome::NotRun(NotRun::Skipped) => "skipped".to_owned(),
         StepOutcome::NotRun(NotRun::Failed(why)) => why.clone(),
@@ -192,6 +202,18 @@ fn in_words(result: &StepResult) -> String {
             said.collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+fn canary_in_words(result: &StepResult) -> String {
+    let said = result.canary.iter().map(|(check, outcome)| match outcome {
+        CanaryOutcome::Seen => format!("{check} reports it as failing, as it should"),
+        CanaryOutcome::Unseen => format!("{check} does not report it, so its green says nothing"),
+        CanaryOutcome::NotOnBaseline => {
+            format!("{check} did not report it at the opening either, so that says nothing")
+        }
+        CanaryOutcome::None => format!("{check} has no test file that can carry one"),
+    });
+    said.collect::<Vec<_>>().join(", ")
 }
 
 fn tests_in_words(results: &Results) -> String {

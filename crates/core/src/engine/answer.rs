@@ -135,6 +135,9 @@ impl From<String> for Choice {
             "resume" => Choice::Resume,
             "done" => Choice::Done,
             "command" => Choice::Command,
+            "waive" => Choice::Waive,
+            "accept" => Choice::Accept,
+            "back" => Choice::Back,
             "expired" => Choice::Expired,
             _ => Choice::Other(word),
         }

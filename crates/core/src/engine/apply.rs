@@ -196,12 +196,15 @@ impl State {
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
-            Event::Finished { trouble, shipped } => {
+            Event::Finished { trouble, shipped, commit } => {
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());
                 }
                 if shipped.is_some() {
                     self.shipped.clone_from(shipped);
+                }
+                if commit.is_some() {
+                    self.delivered.clone_from(commit);
                 }
                 if !matches!(self.station, Station::Closed(_)) {
                     self.station = Station::Finished;

@@ -250,6 +250,9 @@ pub enum Event {
         /// Where the work went, if it left the house.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shipped: Option<String>,
+        /// The commit that holds what was handed in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
     },
     /// Something that a person should know.
     Noted {

@@ -6,6 +6,7 @@ mod answered;
 mod apply;
 mod breaker;
 mod call;
+mod closing;
 mod decide;
 mod event;
 mod evidence;

@@ -38,6 +38,9 @@ pub struct StepTaken {
     /// What it found, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,
+    /// Seconds that the steps after it are expected to take, where it is the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_s: Option<f64>,
     /// Nothing could run in a clean checkout of the baseline: a command is missing that prepares it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unprepared: Option<Unprepared>,

@@ -134,6 +134,9 @@ pub struct State {
     /// Where the work went when it was handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipped: Option<String>,
+    /// The commit that holds what was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<String>,
     pub warnings: Vec<String>,
     #[serde(default)]
     pub history: History,
@@ -263,6 +266,7 @@ impl State {
             ratchet_told: Vec::new(),
             review: None,
             shipped: None,
+            delivered: None,
             warnings: Vec::new(),
             history: History::default(),
         }
