@@ -25,6 +25,7 @@ mod agents;
 mod answer;
 mod attach;
 mod check;
+mod checks;
 mod completions;
 mod context;
 mod demo;
@@ -187,6 +188,12 @@ enum Command {
     /// Skip a mandatory skill, with a reason
     #[command(after_help = examples::SKIP)]
     Skip(answer::SkipFlags),
+    /// Accept a finding of the proof, with a reason
+    #[command(after_help = examples::WAIVE)]
+    Waive(answer::WaiveFlags),
+    /// Run the checks once, without an agent
+    #[command(after_help = examples::CHECKS)]
+    Checks(Box<RunFlags>),
     /// Stop after this iteration; with --now, end the call at once
     #[command(after_help = examples::STOP)]
     Stop(stop::StopFlags),
@@ -293,6 +300,8 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Reject(flags)) => answer::reject(&context, &flags),
         Some(Command::Guide(flags)) => answer::guide(&context, &flags),
         Some(Command::Skip(flags)) => answer::skip(&context, &flags),
+        Some(Command::Waive(flags)) => answer::waive(&context, &flags),
+        Some(Command::Checks(flags)) => checks::run(&context, &flags),
         Some(Command::Stop(flags)) => stop::stop(&context, &flags),
         Some(Command::Pause) => stop::pause(&context),
         Some(Command::Cancel(flags)) => stop::cancel(&context, &flags),

@@ -216,6 +216,9 @@ fn entered(phase: &str, how: &How) -> String {
 
 fn commanded(command: &Command) -> Option<String> {
     match command {
+        Command::Answer(answer) if answer.question == 0 => {
+            Some(format!("accepted as it is{}: {}", by_whom(&answer.by), answer.text))
+        }
         Command::Answer(answer) => {
             let text = if answer.text.is_empty() { String::new() } else { format!(" \"{}\"", answer.text) };
             Some(format!(

@@ -1,7 +1,7 @@
 //! How each fact changes the state: bookkeeping only, in one match over all of them. Nothing is
 //! decided here.
 
-use super::answer::{Answer, Command};
+use super::answer::{Answer, Choice, Command};
 use super::breaker::Breaker;
 use super::event::{Effect, Ended, Ending, Event, Item};
 use super::evidence::Baseline;
@@ -373,6 +373,9 @@ impl State {
             Command::Answer(given) => {
                 if let Station::Waiting { answer, .. } = &mut self.station {
                     *answer = Some(given.clone());
+                }
+                if matches!(self.station, Station::Closed(_)) && given.choice == Choice::Accept {
+                    self.accept();
                 }
             }
             Command::Waive { what, reason, by } => {

@@ -40,7 +40,7 @@ pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
 pub use feedback::Feedback;
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
-pub use proving::{Proving, StepTaken, Unprepared, checks as proof_checks};
+pub use proving::{NOTHING_TO_DO, Proving, StepTaken, Unprepared, checks as proof_checks};
 pub use question::{CheckpointKind, Question, QuestionKind};
 pub use signature::signature;
 pub use state::{State, Station, Wish};
