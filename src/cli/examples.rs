@@ -43,6 +43,9 @@ pub(super) const NEXT: &str = r#"Examples:
 pub(super) const ATTACH: &str = r#"Examples:
   loop attach              the live view of the run that works in this project
   loop attach --run 1f3c   of another one; Ctrl-C leaves it alone"#;
+pub(super) const WAIT: &str = r#"Examples:
+  loop wait                and exit as the run does
+  loop wait --run 1f3c"#;
 pub(super) const STATUS: &str = r#"Examples:
   loop status
   loop status --json | jq .question

@@ -64,6 +64,7 @@ mod status;
 mod stop;
 mod terminal;
 mod verify;
+mod wait;
 mod why;
 
 use crate::desk::Reach;
@@ -155,6 +156,9 @@ enum Command {
     /// Watch a run that another process drives, and answer its questions
     #[command(after_help = examples::ATTACH)]
     Attach,
+    /// Wait until a run finishes or needs you
+    #[command(after_help = examples::WAIT)]
+    Wait,
     /// Show where a run stands
     #[command(after_help = examples::STATUS)]
     Status,
@@ -289,6 +293,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Hook(command)) => hook::run(&context, &command),
         Some(Command::Resume(flags)) => resume::run(&context, &flags),
         Some(Command::Attach) => attach::run(&context),
+        Some(Command::Wait) => wait::run(&context),
         Some(Command::Status) => status::run(&context),
         Some(Command::Runs(flags)) => runs::run(&context, &flags),
         Some(Command::Log(flags)) => log::run(&context, &flags),

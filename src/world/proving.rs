@@ -15,11 +15,15 @@ use loop_core::proof::{
 };
 use loop_core::workflow::model::CleanWhen;
 use loop_store::run::Run;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A prover ends by itself; this only bounds a wait that nothing wakes.
 const PATIENCE: Duration = Duration::from_secs(3600);
+
+/// A prover that goes on with the next step wakes nobody when one is done, so somebody has to look.
+const GLANCE: Duration = Duration::from_millis(200);
 
 impl Host<'_> {
     /// Takes down under which conditions the run begins and keeps its first tree, for the proof at its
@@ -56,12 +60,7 @@ impl Host<'_> {
     }
 
     pub(crate) fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
-        let request = self.request(run)?;
-        if step == Step::Clean {
-            let name = format!("refs/loop/head/{}", self.run_id);
-            keep(&Git::open(&self.place)?, &name, &request.tree, request.tree_commit.as_deref())?;
-        }
-        let prover = self.prover(request)?;
+        let prover = self.prover_for(run, step)?;
         let result = match prover.known(step) {
             Some(known) => known,
             None => {
@@ -72,19 +71,51 @@ impl Host<'_> {
                 }
             }
         };
-        Ok(Performed::Done(Event::StepTaken(Box::new(StepTaken {
-            step,
-            tree: run.state.seen.tree.clone(),
-            seconds: result.seconds,
-            found: in_words(&result),
-            expected_s: (step == Step::Baseline).then(|| expected_rest(&prover)).flatten(),
-            unprepared: unprepared(step, &result),
-        }))))
+        Ok(Performed::Done(taken(run, &prover, step, &result)))
+    }
+
+    fn prover_for(&mut self, run: &Run, step: Step) -> anyhow::Result<Prover> {
+        let request = self.request(run)?;
+        if step == Step::Clean {
+            let name = format!("refs/loop/head/{}", self.run_id);
+            keep(&Git::open(&self.place)?, &name, &request.tree, request.tree_commit.as_deref())?;
+        }
+        Ok(self.prover(request)?)
+    }
+
+    /// Takes a step where there is little time: what is not done by then goes on without us, to the
+    /// end of the proof, and somebody comes back for it.
+    pub(crate) fn prove_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
+        if self.tree.status()?.tree != run.state.seen.tree {
+            return Ok(InTime::Moved);
+        }
+        let prover = self.prover_for(run, step)?;
+        if let Some(known) = prover.known(step) {
+            return Ok(InTime::Done(taken(run, &prover, step, &known)));
+        }
+        let mut pending = prover.start_to_the_end(step)?;
+        loop {
+            let is_over = pending.wait(Some(Duration::ZERO))?;
+            if let Some(known) = prover.known(step) {
+                return Ok(InTime::Done(taken(run, &prover, step, &known)));
+            }
+            if is_over {
+                let result = prover.collect(pending)?;
+                return Ok(InTime::Done(taken(run, &prover, step, &result)));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(InTime::GoesOn { expected_s: pending.expected_s });
+            }
+            match self.shim.ears.listen(Some(pending.as_fd()), left.min(GLANCE))? {
+                Heard::Now { .. } => return Ok(InTime::GoesOn { expected_s: pending.expected_s }),
+                Heard::Answer | Heard::Command | Heard::Nothing => (),
+            }
+        }
     }
 
     /// Waits for a prover; a person who wants something at once ends it.
     fn await_prover(&mut self, prover: &Prover, pending: Pending) -> anyhow::Result<Option<StepResult>> {
-        use std::os::fd::AsFd;
         let mut pending = pending;
         loop {
             if pending.wait(Some(Duration::ZERO))? {
@@ -111,7 +142,11 @@ impl Host<'_> {
             approved: run.state.accepted,
             ..self.prover(request)?.evidence()?
         };
-        Ok(Performed::Done(Event::Proved(Box::new(conclude(&evidence)))))
+        let mut proof = conclude(&evidence);
+        if run.state.session.is_some() {
+            proof.notes.push("the session of the agent was alive while the proof was taken".to_owned());
+        }
+        Ok(Performed::Done(Event::Proved(Box::new(proof))))
     }
 
     /// The commit that is checked out, if it has this very tree.
@@ -163,6 +198,28 @@ impl Host<'_> {
             protect: workflow.proof.protect.clone(),
         })
     }
+}
+
+/// What came of a step that had little time.
+pub(crate) enum InTime {
+    Done(Event),
+    /// Another process is at it, for about so many seconds more.
+    GoesOn {
+        expected_s: Option<f64>,
+    },
+    /// The tree is not the one that was judged.
+    Moved,
+}
+
+fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
+    Event::StepTaken(Box::new(StepTaken {
+        step,
+        tree: run.state.seen.tree.clone(),
+        seconds: result.seconds,
+        found: in_words(result),
+        expected_s: (step == Step::Baseline).then(|| expected_rest(prover)).flatten(),
+        unprepared: unprepared(step, result),
+    }))
 }
 
 /// A step that is taken while the agent works. Nothing of it stays behind when its controller goes.

@@ -373,6 +373,9 @@ pub struct Session {
     /// How often the checks of this iteration were cut short by the hook's time limit.
     #[serde(default)]
     pub cuts: u32,
+    /// How often a stop met a proof that was not done.
+    #[serde(default)]
+    pub proofs: u32,
 }
 
 /// How a phase came to be entered.
