@@ -10,14 +10,20 @@ use crate::tree::git::Git;
 use crate::world::real::Host;
 use crate::world::wait::Heard;
 use loop_core::engine::{Baseline, Event, StepTaken, Unprepared, proof_checks};
-use loop_core::proof::{Evidence, Exit, NotRun, Results, Step, StepOutcome, conclude, nothing_ran};
+use loop_core::proof::{
+    CanaryOutcome, Evidence, Exit, NotRun, Results, Step, StepOutcome, conclude, nothing_ran,
+};
 use loop_core::workflow::model::CleanWhen;
 use loop_store::run::Run;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A prover ends by itself; this only bounds a wait that nothing wakes.
 const PATIENCE: Duration = Duration::from_secs(3600);
+
+/// A prover that goes on with the next step wakes nobody when one is done, so somebody has to look.
+const GLANCE: Duration = Duration::from_millis(200);
 
 impl Host<'_> {
     /// Takes down under which conditions the run begins and keeps its first tree, for the proof at its
@@ -54,35 +60,66 @@ impl Host<'_> {
     }
 
     pub(crate) fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
+        let prover = self.prover_for(run, step)?;
+        if step == Step::Overlay
+            && let Some(line) = line_request(run, &self.request(run)?)
+        {
+            let line = self.prover(line)?;
+            if self.take_step(&line, step)?.is_none() {
+                return Ok(Performed::Begun);
+            }
+        }
+        let Some(result) = self.take_step(&prover, step)? else { return Ok(Performed::Begun) };
+        Ok(Performed::Done(taken(run, &prover, step, &result)))
+    }
+
+    fn prover_for(&mut self, run: &Run, step: Step) -> anyhow::Result<Prover> {
         let request = self.request(run)?;
         if step == Step::Clean {
             let name = format!("refs/loop/head/{}", self.run_id);
             keep(&Git::open(&self.place)?, &name, &request.tree, request.tree_commit.as_deref())?;
         }
-        if step == Step::Overlay
-            && let Some(line) = line_request(run, &request)
-            && self.take_step(line, step)?.is_none()
-        {
-            return Ok(Performed::Begun);
+        Ok(self.prover(request)?)
+    }
+
+    /// Takes a step where there is little time: what is not done by then goes on without us, to the
+    /// end of the proof, and somebody comes back for it.
+    pub(crate) fn prove_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
+        if self.tree.status()?.tree != run.state.seen.tree {
+            return Ok(InTime::Moved);
         }
-        let Some(result) = self.take_step(request, step)? else { return Ok(Performed::Begun) };
-        Ok(Performed::Done(Event::StepTaken(Box::new(StepTaken {
-            step,
-            tree: run.state.seen.tree.clone(),
-            seconds: result.seconds,
-            found: in_words(&result),
-            unprepared: unprepared(step, &result),
-        }))))
+        let prover = self.prover_for(run, step)?;
+        if let Some(known) = prover.known(step) {
+            return Ok(InTime::Done(taken(run, &prover, step, &known)));
+        }
+        let mut pending = prover.start_to_the_end(step)?;
+        loop {
+            let is_over = pending.wait(Some(Duration::ZERO))?;
+            if let Some(known) = prover.known(step) {
+                return Ok(InTime::Done(taken(run, &prover, step, &known)));
+            }
+            if is_over {
+                let result = prover.collect(pending)?;
+                return Ok(InTime::Done(taken(run, &prover, step, &result)));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(InTime::GoesOn { expected_s: pending.expected_s });
+            }
+            match self.shim.ears.listen(Some(pending.as_fd()), left.min(GLANCE))? {
+                Heard::Now { .. } => return Ok(InTime::GoesOn { expected_s: pending.expected_s }),
+                Heard::Answer | Heard::Command | Heard::Nothing => (),
+            }
+        }
     }
 
     /// Returns what a step found, or nothing when a person wants something first.
-    fn take_step(&mut self, request: Request, step: Step) -> anyhow::Result<Option<StepResult>> {
-        let prover = self.prover(request)?;
+    fn take_step(&mut self, prover: &Prover, step: Step) -> anyhow::Result<Option<StepResult>> {
         match prover.known(step) {
             Some(known) => Ok(Some(known)),
             None => {
                 let pending = prover.start(step)?;
-                self.await_prover(&prover, pending)
+                self.await_prover(prover, pending)
             }
         }
     }
@@ -99,7 +136,6 @@ impl Host<'_> {
 
     /// Waits for a prover; a person who wants something at once ends it.
     fn await_prover(&mut self, prover: &Prover, pending: Pending) -> anyhow::Result<Option<StepResult>> {
-        use std::os::fd::AsFd;
         let mut pending = pending;
         loop {
             if pending.wait(Some(Duration::ZERO))? {
@@ -131,7 +167,11 @@ impl Host<'_> {
             approved: run.state.accepted,
             ..self.prover(request)?.evidence()?
         };
-        Ok(Performed::Done(Event::Proved(Box::new(conclude(&evidence)))))
+        let mut proof = conclude(&evidence);
+        if run.state.session.is_some() {
+            proof.notes.push("the session of the agent was alive while the proof was taken".to_owned());
+        }
+        Ok(Performed::Done(Event::Proved(Box::new(proof))))
     }
 
     /// The commit that is checked out, if it has this very tree.
@@ -185,6 +225,28 @@ impl Host<'_> {
     }
 }
 
+/// What came of a step that had little time.
+pub(crate) enum InTime {
+    Done(Event),
+    /// Another process is at it, for about so many seconds more.
+    GoesOn {
+        expected_s: Option<f64>,
+    },
+    /// The tree is not the one that was judged.
+    Moved,
+}
+
+fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
+    Event::StepTaken(Box::new(StepTaken {
+        step,
+        tree: run.state.seen.tree.clone(),
+        seconds: result.seconds,
+        found: in_words(result),
+        expected_s: (step == Step::Baseline).then(|| expected_rest(prover)).flatten(),
+        unprepared: unprepared(step, result),
+    }))
+}
+
 /// A step that is taken while the agent works. Nothing of it stays behind when its controller goes.
 pub(crate) struct Beside(Option<Pending>);
 
@@ -211,8 +273,15 @@ pub(crate) fn is_proven(run: &Run) -> bool {
         && proof_checks(workflow, state).next().is_some()
 }
 
+/// What the steps after the first take, by how long each of them took the last time.
+fn expected_rest(prover: &Prover) -> Option<f64> {
+    let unknown = Step::ALL.into_iter().filter(|it| *it != Step::Baseline && prover.known(*it).is_none());
+    unknown.map(|it| prover.expected_s(it)).sum()
+}
+
 fn in_words(result: &StepResult) -> String {
     match &result.outcome {
+        StepOutcome::Ran(_) if result.step == Step::Canary => canary_in_words(result),
         StepOutcome::NotRun(NotRun::NotNeeded) => "not needed".to_owned(),
         StepOutcome::NotRun(NotRun::Skipped) => "skipped".to_owned(),
         StepOutcome::NotRun(NotRun::Failed(why)) => why.clone(),
@@ -222,6 +291,18 @@ fn in_words(result: &StepResult) -> String {
             said.collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+fn canary_in_words(result: &StepResult) -> String {
+    let said = result.canary.iter().map(|(check, outcome)| match outcome {
+        CanaryOutcome::Seen => format!("{check} reports it as failing, as it should"),
+        CanaryOutcome::Unseen => format!("{check} does not report it, so its green says nothing"),
+        CanaryOutcome::NotOnBaseline => {
+            format!("{check} did not report it at the opening either, so that says nothing")
+        }
+        CanaryOutcome::None => format!("{check} has no test file that can carry one"),
+    });
+    said.collect::<Vec<_>>().join(", ")
 }
 
 fn tests_in_words(results: &Results) -> String {

@@ -150,6 +150,9 @@ pub struct State {
     /// Where the work went when it was handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipped: Option<String>,
+    /// The commit that holds what was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<String>,
     pub warnings: Vec<String>,
     /// The last errors and failures. The key is older than the name.
     #[serde(default, rename = "history")]
@@ -283,6 +286,7 @@ impl State {
             ratchet_told: Vec::new(),
             review: None,
             shipped: None,
+            delivered: None,
             warnings: Vec::new(),
             troubles: Troubles::default(),
         }
