@@ -102,6 +102,7 @@ impl Host<'_> {
         let commit = self.commit_with(&request.tree, request.tree_commit.as_deref());
         let evidence = Evidence {
             commit,
+            opening: in_place::read(&self.folder, in_place::OPENING),
             in_place: in_place::read(&self.folder, in_place::LAST),
             waivers: run.state.waivers.clone(),
             allowed: run.workflow.proof.allow.clone(),
