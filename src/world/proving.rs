@@ -160,6 +160,7 @@ impl Host<'_> {
         };
         let evidence = Evidence {
             commit,
+            opening: in_place::read(&self.folder, in_place::OPENING),
             in_place: in_place::read(&self.folder, in_place::LAST),
             protected_line: line.unwrap_or(StepOutcome::NotRun(NotRun::NotNeeded)),
             waivers: run.state.waivers.clone(),
