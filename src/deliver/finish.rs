@@ -33,7 +33,7 @@ pub(crate) fn deliver(
     }
     let Some(row) = home.run(&run.id)? else { return Ok(nothing) };
     let wanted = ship::Wanted { kind: None, request: true };
-    let work = ship::Work::look(home, row, run.workflow.clone(), run.state.clone(), wanted)?;
+    let work = ship::Work::look(row, run.workflow.clone(), run.state.clone(), wanted)?;
     if let Err(error) = if commits { work.commit_documents() } else { Ok(0) } {
         return Ok(Delivered::Not(format!("the documents were not committed: {error:#}")));
     }

@@ -20,7 +20,7 @@ use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, Heard, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Left};
+use loop_core::engine::{Effect, Event, Evidence, Left, Listing};
 use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
 use loop_supervise::protocol::{Bounds, Kind, Order};
@@ -297,7 +297,7 @@ impl<'a> Host<'a> {
         }
         item_list::list(&self.place, items, &printed)
             .map_err(unread)
-            .map(|it| Performed::Done(Event::Listed(it)))
+            .map(|it| Performed::Done(Event::Listed(Listing::Whole(it))))
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {

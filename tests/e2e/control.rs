@@ -1,6 +1,9 @@
 //! Stopping, cancelling, beginning anew, looking without touching: what people do with runs.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use super::sandbox::{COMMIT, PROMISE, Sandbox, within};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::time::Duration;
 
 #[test]
 fn lp19_stop_lets_the_iteration_finish() {
@@ -232,4 +235,30 @@ fn runs_a_run_inside_a_call_needs_a_word() {
     sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
     assert_eq!(sandbox.notes("codes"), ["2", "0"], "{:?}", sandbox.notes("said"));
     sandbox.assert_nothing_runs();
+}
+
+/// Whoever follows a log is woken by what is written, and leaves with the run or at a signal.
+#[test]
+fn a_followed_log_ends_with_its_run() {
+    let sandbox = Sandbox::new();
+    let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
+    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    at.hear();
+    let (leaving, staying) = (sandbox.spawn(&["log", "-f"]), sandbox.spawn(&["log", "-f", "--json"]));
+    for follower in [&leaving, &staying] {
+        let fds = format!("/proc/{}/fd", follower.pid().as_raw_nonzero());
+        let watches = || {
+            let mut open = std::fs::read_dir(&fds).expect("a process").flatten();
+            open.any(|it| std::fs::read_link(it.path()).is_ok_and(|it| it.ends_with("anon_inode:inotify")))
+        };
+        assert!(within(Duration::from_secs(60), watches), "nobody watches");
+    }
+    leaving.signal(Signal::INT);
+    leaving.wait().exits(130);
+    go.say();
+    running.wait().exits(0);
+    let lines = staying.wait().exits(0).out;
+    let last: Value = serde_json::from_str(lines.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(last["kind"], sandbox.events().last().expect("an event")["kind"]);
 }
