@@ -49,7 +49,7 @@ impl Shipment {
 
     fn of(home: &Rc<Home>, row: &Row, wanted: Wanted) -> anyhow::Result<Shipment> {
         let (workflow, state) = load(home, row)?;
-        let work = Work::look(home, row.clone(), workflow, state, wanted)?;
+        let work = Work::look(row.clone(), workflow, state, wanted)?;
         Ok(Shipment { home: Rc::clone(home), run: row.id.clone(), work })
     }
 
@@ -64,7 +64,8 @@ impl Shipment {
 
     fn note(&self, shipped: &Shipped) -> anyhow::Result<()> {
         let mut run = Run::open(Rc::clone(&self.home), &self.run, now())?;
-        let event = Event::Finished { trouble: None, shipped: shipped.words() };
+        let event =
+            Event::Finished { trouble: None, shipped: shipped.words(), commit: shipped.commit.clone() };
         drive::note(&mut run, [(now(), event)]);
         run.commit()?;
         Ok(())

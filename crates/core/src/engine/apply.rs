@@ -1,11 +1,10 @@
 //! How each fact changes the state: bookkeeping only, in one match over all of them. Nothing is
 //! decided here.
 
-use super::answer::{Answer, Command};
+use super::answer::{Answer, Choice, Command};
 use super::breaker::Breaker;
-use super::event::{Effect, Ended, Ending, Event, Item};
+use super::event::{Effect, Ended, Ending, Event};
 use super::evidence::Baseline;
-use super::items;
 use super::limits::{self, Wait};
 use super::question::{CheckpointKind, QuestionKind};
 use super::retry::Retry;
@@ -51,14 +50,7 @@ impl State {
                 self.seen = baseline.facts.clone();
                 self.baseline = Some(baseline.clone());
             }
-            Event::Listed(listed) => {
-                let all = items::all(workflow, self, listed);
-                let mut left = all.into_iter().filter(|it| !self.items_done.contains(&it.id));
-                self.item = left.next();
-                self.items_left = u32::from(self.item.is_some())
-                    .saturating_add(u32::try_from(left.count()).unwrap_or(u32::MAX));
-                self.listed = true;
-            }
+            Event::Listed(listing) => self.take_listing(workflow, listing),
             Event::Ended(ended) => self.end(workflow, at, ended),
             Event::Contained { left } => {
                 self.left.clone_from(left);
@@ -130,10 +122,7 @@ impl State {
                 self.station = Station::Ready;
             }
             Event::ItemDone { id } => {
-                self.items_done.push(id.clone());
-                self.items_left = self.items_left.saturating_sub(1);
-                self.item = None;
-                self.listed = false;
+                self.finish_item(id);
                 self.station = Station::Between;
             }
             Event::Waits { until, why, wait } => {
@@ -154,7 +143,7 @@ impl State {
             }
             Event::Reset { guidance } => {
                 self.guide(guidance.as_deref());
-                self.history.resolve(at, self.phase, "resumed by a person");
+                self.troubles.resolve(at, self.phase, "resumed by a person");
                 self.visit.breaker = Breaker::default();
                 self.visit.looked = false;
                 self.retry.resume(workflow.retries.as_ref());
@@ -196,12 +185,15 @@ impl State {
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
-            Event::Finished { trouble, shipped } => {
+            Event::Finished { trouble, shipped, commit } => {
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());
                 }
                 if shipped.is_some() {
                     self.shipped.clone_from(shipped);
+                }
+                if commit.is_some() {
+                    self.delivered.clone_from(commit);
                 }
                 if !matches!(self.station, Station::Closed(_)) {
                     self.station = Station::Finished;
@@ -371,6 +363,9 @@ impl State {
                 if let Station::Waiting { answer, .. } = &mut self.station {
                     *answer = Some(given.clone());
                 }
+                if matches!(self.station, Station::Closed(_)) && given.choice == Choice::Accept {
+                    self.accept();
+                }
             }
             Command::Waive { what, reason, by } => {
                 let by = (!by.is_empty()).then(|| by.clone());
@@ -445,11 +440,6 @@ impl State {
                 result.name
             ));
         }
-    }
-
-    /// The work of a person's feedback, where every item may be done already.
-    pub(super) fn feedback_item(&self) -> Item {
-        Item { id: format!("{}{}", items::FEEDBACK, self.iterations_total), name: "gate feedback".to_owned() }
     }
 }
 

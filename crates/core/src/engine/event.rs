@@ -4,6 +4,7 @@
 
 use super::answer::Command;
 use super::evidence::{Baseline, Evidence};
+use super::item_list::{Item, Listing};
 use super::limits::Wait;
 use super::metrics::Metric;
 use super::proving::StepTaken;
@@ -98,7 +99,7 @@ pub struct Call {
     pub iteration: u32,
     pub step: Step,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item: Option<Item>,
+    pub item: Option<Box<Item>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The epoch of the controller that meant to start it; names the shim.
@@ -126,13 +127,6 @@ pub enum Step {
     Fix(String),
 }
 
-/// What a body of phases is run once for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
-    pub id: String,
-    pub name: String,
-}
-
 /// A fact. The state of a run is the fold of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -152,7 +146,8 @@ pub enum Event {
         branch: Option<String>,
     },
     Baselined(Baseline),
-    Listed(Vec<Item>),
+    /// The list of items was read. It is journaled as what changed since the last time.
+    Listed(Listing),
     Ended(Box<Ended>),
     Contained {
         left: Vec<Left>,
@@ -250,6 +245,9 @@ pub enum Event {
         /// Where the work went, if it left the house.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shipped: Option<String>,
+        /// The commit that holds what was handed in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
     },
     /// Something that a person should know.
     Noted {
@@ -327,6 +325,9 @@ pub struct Opening {
     /// A hash of the input's locked text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
+    /// A hash of the document's text; ticks do not change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// What came before was told by the files of another controller, and measured by nobody here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
@@ -367,6 +368,9 @@ pub struct Session {
     /// How often the checks of this iteration were cut short by the hook's time limit.
     #[serde(default)]
     pub cuts: u32,
+    /// How often a stop met a proof that was not done.
+    #[serde(default)]
+    pub proofs: u32,
 }
 
 /// How a phase came to be entered.
