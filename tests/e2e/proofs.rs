@@ -1,7 +1,7 @@
 //! What people and programs see of a proof, and what they can do about it: a real project in Python,
 //! with tests that fail, pass, vanish and are added.
 
-use crate::sandbox::{COMMIT, PROMISE, Sandbox};
+use crate::sandbox::{PROMISE, Sandbox};
 use serde_json::Value;
 
 const CHECK: &str = "python3 -B -m unittest discover -s tests -t . -v";
@@ -109,21 +109,20 @@ fn g21_a_deleted_test_is_one_question_with_its_diff_and_a_waiver_answers_it() {
 }
 
 #[test]
-fn g23_waiving_by_name_closes_the_question() {
+fn g23_a_finding_that_is_waived_by_its_name_closes_the_question() {
     let sandbox = project(WRONG, "");
-    let cheat = format!("rm tests/test_calc.py; {}", COMMIT);
-    let agent = sandbox.agent(&format!(
-        "cat > tests/test_more.py <<'E'\n{TESTS}E\nsed -i s/two/three/ tests/test_more.py; {FIX}; {cheat}"
-    ));
-    sandbox.run(&["run", "fix add", "--agent-cmd", &agent]);
-    if sandbox.status()["status"] == "waiting" {
-        let what = sandbox.status()["proof"]["findings"][0]["file"].clone();
-        let what = what.as_str().unwrap_or("tests/**").to_owned();
-        sandbox.run(&["waive", &what, "--reason", "it moved", "--by", "anna"]).exits(0);
-        sandbox.run(&["run"]);
-        let open = sandbox.run(&["answer"]).exits(0).out;
-        assert!(!open.contains("question 1:"), "{open}");
-    }
+    let agent = sandbox.agent(
+        "sed -i 's/add(0, 0), 0/add(0, 0), 7/' tests/test_calc.py
+        printf 'def add(a, b):\\n    return 7 if a == 0 else 2\\n' > calc.py; git commit -qam x || :",
+    );
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(3).says("test_zero in tests/test_calc.py");
+    sandbox.run(&["answer"]).exits(0).says("question 1: ");
+    sandbox.run(&["waive", "tests/test_calc.py", "--reason", "zero is seven", "--by", "anna"]).exits(0);
+    sandbox.run(&["run"]).exits(0);
+    sandbox.run(&["answer"]).exits(0).says("no question is open");
+    let status = sandbox.status();
+    assert_eq!((level(&status), &status["verified"]), ("red-to-green", &true.into()), "{status:#}");
+    assert_eq!(status["proof"]["waived"][0]["by"], "anna", "{status:#}");
 }
 
 #[test]
