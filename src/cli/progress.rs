@@ -3,11 +3,10 @@
 
 use loop_base::text::counted;
 use loop_base::time::length;
-use loop_core::engine::{PhaseStatus, State, Status};
+use loop_core::engine::{History, PhaseStatus, State, Status};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
-use loop_store::mirror::prp_session::{self, Chronicle};
-use loop_store::{Home, Row};
+use loop_store::{Home, Row, fold};
 use std::fmt::Write;
 
 /// Cells of the bar: each stands for five percent.
@@ -69,13 +68,13 @@ pub(super) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
 }
 
 /// Reads the past of a run that is completed; one that cannot be read says so elsewhere.
-pub(super) fn past(home: &Home, run: &str, workflow: &Workflow, state: &State) -> Option<Chronicle> {
+pub(super) fn past(home: &Home, run: &str, workflow: &Workflow, state: &State) -> Option<History> {
     let is_completed = Status::of(state) == Status::Completed;
-    is_completed.then(|| prp_session::chronicle(home, run, workflow).ok()).flatten()
+    is_completed.then(|| fold::history(home, run, workflow).ok()).flatten()
 }
 
 /// The first value by which a phase measures its progress.
-pub(super) fn headline(workflow: &Workflow, past: &Chronicle, phase: usize) -> Option<String> {
+pub(super) fn headline(workflow: &Workflow, past: &History, phase: usize) -> Option<String> {
     let last = past.visits.get(&phase)?.back()?;
     let progress = &workflow.phases[phase].progress;
     // What counts for one iteration alone says nothing about a phase.

@@ -6,11 +6,10 @@ use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::length;
-use loop_core::engine::{Effect, Ended, Ending, Event, PhaseStatus, State, Status, Verdict};
+use loop_core::engine::{Effect, Ended, Ending, Event, History, PhaseStatus, State, Status, Verdict};
 use loop_core::event_line::results;
 use loop_core::workflow::model::Workflow;
 use loop_store::Home;
-use loop_store::mirror::prp_session::Chronicle;
 use loop_store::run::Run;
 use std::fmt::Write;
 use std::path::Path;
@@ -38,7 +37,7 @@ struct Told {
     calls: Vec<String>,
     commits: Vec<String>,
     /// Of a run that is completed.
-    past: Option<Chronicle>,
+    past: Option<History>,
 }
 
 fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String {

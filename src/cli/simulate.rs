@@ -87,7 +87,7 @@ fn play_dice(context: &Context, workflow: &Workflow, seed: u64, items: u32) -> a
     }
     let mut sim = Sim::new(Cast::Dice(Dice::new(seed)));
     let count = if workflow.items.is_some() { items } else { 0 };
-    sim.items = (1..=count).map(|it| Item { id: format!("item-{it}"), name: format!("item {it}") }).collect();
+    sim.items = (1..=count).map(|it| Item::new(format!("item-{it}"), format!("item {it}"))).collect();
     let begin = sim.now;
     let opening = Opening {
         input: "the input".to_owned(),

@@ -95,8 +95,8 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let _ = writeln!(
             out,
             "  item        {}/{}: {}",
-            state.items_done.len() + 1,
-            state.items_done.len() + state.items_left as usize,
+            state.items_done + 1,
+            state.items_done + state.items_left,
             item.name
         );
     }
@@ -170,8 +170,8 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
         .map(|it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) }));
     let window = workflow.limits.window.as_ref();
     let item = state.item.as_ref().map(|it| {
-        let done = state.items_done.len();
-        json!({ "index": done + 1, "total": done + state.items_left as usize, "name": it.name })
+        let done = state.items_done;
+        json!({ "index": done + 1, "total": done + state.items_left, "name": it.name })
     });
     json!({
         "run": row.id,

@@ -35,7 +35,7 @@ pub(crate) fn deliver(
     }
     let Some(row) = home.run(&run.id)? else { return Ok(nothing(None)) };
     let wanted = ship::Wanted { kind: None, request: true };
-    let work = ship::Work::look(home, row, run.workflow.clone(), run.state.clone(), wanted)?;
+    let work = ship::Work::look(row, run.workflow.clone(), run.state.clone(), wanted)?;
     let documents = match if commits { work.commit_documents() } else { Ok(0) } {
         Ok(0) => None,
         Ok(_) => work.head(),

@@ -19,8 +19,8 @@ use loop_core::delivery_names::{Kind, Message, Names, message, names};
 use loop_core::engine::{Facts, State, Station, Status};
 use loop_core::proof::Level;
 use loop_core::workflow::model::Workflow;
+use loop_store::Row;
 use loop_store::mirror::{self, prp_session};
-use loop_store::{Home, Row};
 use loop_supervise::foreground;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -77,21 +77,14 @@ pub(crate) struct Shipped {
 }
 
 impl Work {
-    pub(crate) fn look(
-        home: &Home,
-        row: Row,
-        workflow: Workflow,
-        state: State,
-        wanted: Wanted,
-    ) -> anyhow::Result<Work> {
+    pub(crate) fn look(row: Row, workflow: Workflow, state: State, wanted: Wanted) -> anyhow::Result<Work> {
         let git = Git::open(Path::new(&row.place))?.without_repository_drivers()?;
         let names = names(&state.opening.input, wanted.kind);
         let path = state.opening.path.clone().unwrap_or_default();
         let document = loop_base::files::text(path.as_ref()).unwrap_or_default();
         let message = message(&state.opening.input, &document, &names, &facts(&workflow, &state));
-        let chronicle = prp_session::chronicle(home, &row.id, &workflow)?;
         let reviews = (0..workflow.phases.len()).filter(|it| workflow.phases[*it].reject.is_some());
-        let is_unreviewed = reviews.into_iter().any(|it| chronicle.is_forced(it));
+        let is_unreviewed = reviews.into_iter().any(|it| state.is_forced(it));
         Ok(Work { row, workflow, state, git, names, message, is_unreviewed, wanted })
     }
 

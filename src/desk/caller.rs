@@ -6,7 +6,7 @@ use crate::tree::worktree::FOLDER;
 use loop_core::engine::State;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::problem::nearest;
-use loop_store::{ByPrefix, Filter, Home, Row};
+use loop_store::{ByPrefix, Filter, Home, Row, fold};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -153,11 +153,8 @@ fn by_prefix(home: &Home, prefix: &str) -> anyhow::Result<Row> {
 
 /// Reads a run without owning it.
 pub(crate) fn load(home: &Home, row: &Row) -> anyhow::Result<(Workflow, State)> {
-    let workflow: Workflow = serde_json::from_str(&home.definition(&row.id)?)?;
-    let state = match home.snapshot(&row.id)? {
-        Some(snapshot) => serde_json::from_str(&snapshot.state)?,
-        None => State::new(&workflow),
-    };
+    let workflow = fold::workflow(home, &row.id)?;
+    let state = fold::state(home, &row.id, &workflow)?;
     Ok((workflow, state))
 }
 

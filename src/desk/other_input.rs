@@ -8,9 +8,8 @@ use super::refusal::Refusal;
 use super::request::RunRequest;
 use super::wanted::WantedRun;
 use crate::world::wait::now;
-use loop_core::workflow::model::Workflow;
 use loop_store::mirror::prp_session::{self, import};
-use loop_store::{Filter, Home, Row};
+use loop_store::{Filter, Home, Row, fold};
 use std::path::Path;
 
 /// What stands in the way of a run.
@@ -99,7 +98,7 @@ fn other(
         is_unfinished(row) && (row.input != input.name || Path::new(&row.project) != project.as_path())
     };
     let writes_here = |row: &Row| -> anyhow::Result<bool> {
-        let theirs: Workflow = serde_json::from_str(&home.definition(&row.id)?)?;
+        let theirs = fold::workflow(home, &row.id)?;
         Ok(prp_session::folder(&theirs).as_deref() == Some(folder))
     };
     let name = project.to_string_lossy();

@@ -1,6 +1,6 @@
 //! What would happen next, in words, without anything being started or written.
 
-use super::caller::Caller;
+use super::caller::{Caller, load};
 use super::request::RunRequest;
 use super::wanted::WantedRun;
 use crate::world::wait::now;
@@ -13,13 +13,13 @@ pub(crate) fn dry_run(caller: &Caller, request: &RunRequest, wanted: &WantedRun)
     let WantedRun { workflow, input, .. } = wanted;
     let before = match caller.existing_home()? {
         Some(home) => match wanted.newest(&home)? {
-            Some(row) => home.snapshot(&row.id)?,
-            None => None,
+            Some(row) if home.snapshot(&row.id)?.is_some() => Some(load(&home, &row)?.1),
+            Some(_) | None => None,
         },
         None => None,
     };
     let state = match before {
-        Some(snapshot) => serde_json::from_str(&snapshot.state)?,
+        Some(state) => state,
         None => {
             let mut state = State::new(workflow);
             state.apply(workflow, now(), &Event::Opened(input.opening(request, workflow)));

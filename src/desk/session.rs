@@ -1,7 +1,7 @@
 //! Runs that a session of the agent works on: it joins, and whenever it wants to stop it is told what
 //! comes next, or let go.
 
-use super::caller::{Caller, is_unfinished};
+use super::caller::{Caller, is_unfinished, load};
 use super::open::OpenRun;
 use super::own_paths;
 use super::refusal::Refusal;
@@ -134,8 +134,11 @@ pub(crate) fn of_project(caller: &Caller, home: &Home) -> anyhow::Result<Vec<(Ro
     let mut found = Vec::new();
     for row in caller.runs_of_project(home)?.into_iter().filter(is_unfinished) {
         let Some(snapshot) = home.snapshot(&row.id)? else { continue };
-        let whose: Whose = serde_json::from_str(&snapshot.state)?;
-        found.extend(whose.session.map(|session| (row, session)));
+        let session = match snapshot.state() {
+            Some(text) => serde_json::from_str::<Whose>(text)?.session,
+            None => load(home, &row)?.1.session,
+        };
+        found.extend(session.map(|session| (row, session)));
     }
     Ok(found)
 }

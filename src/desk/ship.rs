@@ -49,7 +49,7 @@ impl Shipment {
 
     fn of(home: &Rc<Home>, row: &Row, wanted: Wanted) -> anyhow::Result<Shipment> {
         let (workflow, state) = load(home, row)?;
-        let work = Work::look(home, row.clone(), workflow, state, wanted)?;
+        let work = Work::look(row.clone(), workflow, state, wanted)?;
         Ok(Shipment { home: Rc::clone(home), run: row.id.clone(), work })
     }
 

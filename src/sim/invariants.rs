@@ -39,7 +39,7 @@ pub(super) fn hold_the_invariants(
     let text = serde_json::to_vec(end).expect("a state is plain data");
     let read = serde_json::from_slice(&text).expect("what we wrote can be read");
     same(&read, end, &format!("seed {seed}: read again"));
-    assert!(end.history.errors.len() <= 50 && end.warnings.len() <= 20, "seed {seed}: the state grows");
+    assert!(end.troubles.errors.len() <= 50 && end.warnings.len() <= 20, "seed {seed}: the state grows");
     let starts = events.iter().filter(|it| matches!(&it.1, Event::Began(Effect::Work(_)))).count();
     let ends = events.iter().filter(|it| matches!(&it.1, Event::Ended(_))).count();
     assert!(starts == ends || starts == ends + 1, "seed {seed}: {starts} calls began and {ends} ended");

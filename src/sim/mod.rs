@@ -14,6 +14,8 @@ pub(crate) mod story;
 #[cfg(test)]
 mod invariants;
 #[cfg(test)]
+mod long_list;
+#[cfg(test)]
 mod seeds;
 
 use crate::drive::{Performed, World};
@@ -21,7 +23,7 @@ pub(crate) use dice::Dice;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
-    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item,
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Listing,
     StepTaken, Tests, Usage,
 };
 use loop_core::facts::FactName;
@@ -169,7 +171,7 @@ impl World for Sim {
                     opening: None,
                 })
             }
-            Effect::List => Event::Listed(self.items.clone()),
+            Effect::List => Event::Listed(Listing::Whole(self.items.clone())),
             Effect::Work(call) => {
                 let ends = self.now.plus(self.play(&run.workflow, call).ms);
                 let before = self.started.insert((call.number, call.attempt), Some(ends));

@@ -90,7 +90,7 @@ fn sim(seed: u64) -> Sim {
     if dice.chance(10) {
         sim.absent.insert("tests".to_owned());
     }
-    sim.items = (0..items).map(|it| Item { id: format!("item-{it}"), name: format!("item {it}") }).collect();
+    sim.items = (0..items).map(|it| Item::new(format!("item-{it}"), format!("item {it}"))).collect();
     sim
 }
 

@@ -143,7 +143,7 @@ impl Teller {
                 }
             }
             ("item", [name]) => {
-                self.sim.items.push(Item { id: (*name).to_owned(), name: (*name).to_owned() });
+                self.sim.items.push(Item::new(*name, *name));
             }
             ("check", [name, "fails", why]) => {
                 self.sim.failing.insert((*name).to_owned(), (*why).to_owned());

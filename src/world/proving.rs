@@ -60,17 +60,15 @@ impl Host<'_> {
     }
 
     pub(crate) fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
+        let request = self.request(run)?;
+        if step == Step::Overlay
+            && let Some(line) = line_request(run, &request)
+            && self.take_step(line, step)?.is_none()
+        {
+            return Ok(Performed::Begun);
+        }
         let prover = self.prover_for(run, step)?;
-        let result = match prover.known(step) {
-            Some(known) => known,
-            None => {
-                let pending = prover.start(step)?;
-                match self.await_prover(&prover, pending)? {
-                    Some(result) => result,
-                    None => return Ok(Performed::Begun),
-                }
-            }
-        };
+        let Some(result) = self.take_step(request, step)? else { return Ok(Performed::Begun) };
         Ok(Performed::Done(taken(run, &prover, step, &result)))
     }
 
@@ -88,6 +86,13 @@ impl Host<'_> {
     pub(crate) fn prove_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
         if self.tree.status()?.tree != run.state.seen.tree {
             return Ok(InTime::Moved);
+        }
+        let request = self.request(run)?;
+        if step == Step::Overlay
+            && let Some(line) = line_request(run, &request)
+            && self.take_step(line, step)?.is_none()
+        {
+            return Ok(InTime::GoesOn { expected_s: None });
         }
         let prover = self.prover_for(run, step)?;
         if let Some(known) = prover.known(step) {
@@ -114,6 +119,28 @@ impl Host<'_> {
         }
     }
 
+    /// Returns what a step found, or nothing when a person wants something first.
+    fn take_step(&mut self, request: Request, step: Step) -> anyhow::Result<Option<StepResult>> {
+        let prover = self.prover(request)?;
+        match prover.known(step) {
+            Some(known) => Ok(Some(known)),
+            None => {
+                let pending = prover.start(step)?;
+                self.await_prover(&prover, pending)
+            }
+        }
+    }
+
+    /// Keeps the tree whose tests are protected, so that no clean-up of git's removes it.
+    pub(crate) fn keep_line(&mut self, run: &Run) -> anyhow::Result<()> {
+        let line = &run.state.protected_line;
+        if let Some(tree) = line.as_ref().filter(|_| self.kept_line != *line && is_proven(run)) {
+            keep(&Git::open(&self.place)?, &format!("refs/loop/line/{}", self.run_id), tree, None)?;
+            self.kept_line.clone_from(line);
+        }
+        Ok(())
+    }
+
     /// Waits for a prover; a person who wants something at once ends it.
     fn await_prover(&mut self, prover: &Prover, pending: Pending) -> anyhow::Result<Option<StepResult>> {
         let mut pending = pending;
@@ -134,9 +161,14 @@ impl Host<'_> {
     pub(crate) fn conclude(&mut self, run: &Run) -> anyhow::Result<Performed> {
         let request = self.request(run)?;
         let commit = self.commit_with(&request.tree, request.tree_commit.as_deref());
+        let line = match line_request(run, &request) {
+            Some(line) => self.prover(line)?.known(Step::Overlay).map(|it| it.outcome),
+            None => None,
+        };
         let evidence = Evidence {
             commit,
             in_place: in_place::read(&self.folder, in_place::LAST),
+            protected_line: line.unwrap_or(StepOutcome::NotRun(NotRun::NotNeeded)),
             waivers: run.state.waivers.clone(),
             allowed: run.workflow.proof.allow.clone(),
             approved: run.state.accepted,
@@ -231,6 +263,13 @@ impl Drop for Beside {
             let _the_next_one_clears_up = pending.end();
         }
     }
+}
+
+/// The request whose overlay brings the tests of the phase that wrote them first.
+fn line_request(run: &Run, request: &Request) -> Option<Request> {
+    let line = run.state.protected_line.as_ref()?;
+    let differs = *line != request.base && *line != request.tree;
+    differs.then(|| Request { base: line.clone(), base_commit: None, ..request.clone() })
 }
 
 /// Whether the run will be proven at its end.

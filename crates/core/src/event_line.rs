@@ -2,8 +2,8 @@
 //! Bookkeeping that nobody asks about has no line.
 
 use crate::engine::{
-    CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, Outcome, Step,
-    StepTaken, Tests, Verdict,
+    CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
+    Outcome, Step, StepTaken, Tests, Verdict,
 };
 use crate::proof::{Step as ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -29,7 +29,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             branch.as_ref().map(|it| format!(" on {it}")).unwrap_or_default()
         )),
         Event::Baselined(baseline) => Some(format!("before the first call: {}", results(&baseline.results))),
-        Event::Listed(items) => Some(format!("{} listed", counted(items.len(), "item"))),
+        Event::Listed(listing) => Some(listed(listing)),
         Event::Ended(ended) => Some(ended_line(ended)),
         Event::Contained { left } if left.is_empty() => {
             Some("everything the call started has ended".to_owned())
@@ -85,6 +85,20 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),
     }
+}
+
+/// Says how much is left to do, and what changed in the list.
+fn listed(listing: &Listing) -> String {
+    let ListChange { removed, changed, added, next: _, left } = match listing {
+        Listing::Whole(items) => return format!("{} listed", counted(items.len(), "item")),
+        Listing::Change(change) => change.as_ref(),
+    };
+    let added: usize = added.iter().map(|it| it.items.len()).sum();
+    let counts = [(added, "added"), (removed.len(), "removed"), (changed.len(), "changed")];
+    let changes: Vec<String> =
+        counts.iter().filter(|it| it.0 != 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join(", ")) };
+    format!("{} left{changes}", counted(*left, "item"))
 }
 
 fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {

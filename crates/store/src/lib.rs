@@ -6,6 +6,7 @@
 
 mod chain;
 mod error;
+pub mod fold;
 mod home;
 mod inbox;
 mod index;

@@ -3,12 +3,13 @@
 //! everything since the last one durable. A simulated run keeps its books in memory instead.
 
 pub use super::error::StoreError;
+use super::fold;
 use super::{Commit, Home, Journal, Opened, Question, QuestionChange, RowUpdate, Spend};
 use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;
-use loop_core::engine::{Command, Effect, Event, State, Station, Status, Wait, acceptable, choices};
+use loop_core::engine::{Command, Effect, Event, Listing, State, Station, Status, Wait, acceptable, choices};
 use loop_core::workflow::model::Workflow;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -56,20 +57,22 @@ impl Run {
     }
 
     fn of(home: Rc<Home>, id: &str, now: Timestamp, opened: Opened) -> Result<Run, StoreError> {
-        let unreadable = |what: String| StoreError::Damaged { path: home.path().to_owned(), what };
-        let workflow: Workflow = serde_json::from_str(&home.definition(id)?)
-            .map_err(|error| unreadable(format!("the workflow of run {id} cannot be read: {error}")))?;
+        let workflow = fold::workflow(&home, id)?;
         let set = workflow.agent.env.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
         secret::learn(set);
         let mut state = match &opened.state {
-            Some(text) => serde_json::from_str(text)
-                .map_err(|error| unreadable(format!("the state of run {id} cannot be read: {error}")))?,
-            None => State::new(&workflow),
+            Some(text) => {
+                let mut state = fold::state_of(&home, id, text)?;
+                for recorded in &opened.tail {
+                    let event = fold::event_of(&home, id, recorded)?;
+                    state.apply(&workflow, Timestamp(recorded.at), &event);
+                }
+                state
+            }
+            None => fold::refold(&home, id, &workflow)?,
         };
-        for recorded in &opened.tail {
-            let event = serde_json::from_str(&recorded.body)
-                .map_err(|error| unreadable(format!("event {} of run {id}: {error}", recorded.seq)))?;
-            state.apply(&workflow, Timestamp(recorded.at), &event);
+        if state.lacks_list(&workflow) {
+            state.give_list(fold::item_list(&home, id)?);
         }
         let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
@@ -118,11 +121,19 @@ impl Run {
     pub fn record(&mut self, at: Timestamp, event: Event) {
         let event = match &mut self.books {
             Books::Disk { journal, .. } => {
-                let (event, body) = secret::redact_data(event);
+                // Lists are compared without secrets, as the journal knows them. One that reads as it
+                // did has none.
+                let event = match &event {
+                    Event::Listed(Listing::Whole(items)) if !self.state.is_list(items) => {
+                        secret::redact_data(event).0
+                    }
+                    _ => event,
+                };
+                let (event, body) = secret::redact_data(self.state.journaled(&self.workflow, event));
                 journal.append(at.0, event.kind(), &body);
                 event
             }
-            Books::Memory(_) => event,
+            Books::Memory(_) => self.state.journaled(&self.workflow, event),
         };
         self.state.apply(&self.workflow, at, &event);
         self.pending.push((at, event));

@@ -29,6 +29,7 @@ impl Prover {
             clean: outcome(Step::Clean),
             overlay: outcome(Step::Overlay),
             old_code: outcome(Step::OldCode),
+            protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
             canary: canary.map(|it| it.canary.clone()).unwrap_or_default(),
             not_judged: overlay.map(|it| it.not_judged.clone()).unwrap_or_default(),
             changed_protected: self.changed_protected()?,

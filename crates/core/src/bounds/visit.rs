@@ -215,7 +215,7 @@ fn plain(phase: &Phase, mut state: State) -> State {
     state.iterations_counted = 0;
     state.feedback = None;
     state.retry.fix = None;
-    state.history = Default::default();
+    state.troubles = Default::default();
     state.warnings.clear();
     let breaker = &mut state.visit.breaker;
     if limits.no_progress.is_none() {

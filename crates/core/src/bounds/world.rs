@@ -3,8 +3,8 @@
 //! condition may be false) is taken away too, so that no path is missed.
 
 use crate::engine::{
-    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Opening, State,
-    StepTaken, Usage, Verdict, decide,
+    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Listing, Opening,
+    State, StepTaken, Usage, Verdict, decide,
 };
 use crate::proof::{Finding, FindingKind, Level, Proof, Step as ProofStep};
 use crate::report::Report;
@@ -65,7 +65,7 @@ pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> R
                 Effect::Work(_) => return Reached::Call(Box::new(state)),
                 Effect::Ask(_) | Effect::Finish => return Reached::Rest,
                 Effect::Tell => Event::Began(Effect::Tell),
-                Effect::List => Event::Listed(items.to_vec()),
+                Effect::List => Event::Listed(Listing::Whole(items.to_vec())),
                 Effect::Prove(step) => step_taken(step),
                 Effect::Conclude => Event::Proved(Box::new(worst_proof(&state))),
                 Effect::Sleep { until, .. } => {

@@ -3,9 +3,8 @@
 
 use super::answer::{Answer, Choice, Command};
 use super::breaker::Breaker;
-use super::event::{Effect, Ended, Ending, Event, Item};
+use super::event::{Effect, Ended, Ending, Event};
 use super::evidence::Baseline;
-use super::items;
 use super::limits::{self, Wait};
 use super::question::{CheckpointKind, QuestionKind};
 use super::retry::Retry;
@@ -51,14 +50,7 @@ impl State {
                 self.seen = baseline.facts.clone();
                 self.baseline = Some(baseline.clone());
             }
-            Event::Listed(listed) => {
-                let all = items::all(workflow, self, listed);
-                let mut left = all.into_iter().filter(|it| !self.items_done.contains(&it.id));
-                self.item = left.next();
-                self.items_left = u32::from(self.item.is_some())
-                    .saturating_add(u32::try_from(left.count()).unwrap_or(u32::MAX));
-                self.listed = true;
-            }
+            Event::Listed(listing) => self.take_listing(workflow, listing),
             Event::Ended(ended) => self.end(workflow, at, ended),
             Event::Contained { left } => {
                 self.left.clone_from(left);
@@ -130,10 +122,7 @@ impl State {
                 self.station = Station::Ready;
             }
             Event::ItemDone { id } => {
-                self.items_done.push(id.clone());
-                self.items_left = self.items_left.saturating_sub(1);
-                self.item = None;
-                self.listed = false;
+                self.finish_item(id);
                 self.station = Station::Between;
             }
             Event::Waits { until, why, wait } => {
@@ -154,7 +143,7 @@ impl State {
             }
             Event::Reset { guidance } => {
                 self.guide(guidance.as_deref());
-                self.history.resolve(at, self.phase, "resumed by a person");
+                self.troubles.resolve(at, self.phase, "resumed by a person");
                 self.visit.breaker = Breaker::default();
                 self.visit.looked = false;
                 self.retry.resume(workflow.retries.as_ref());
@@ -451,11 +440,6 @@ impl State {
                 result.name
             ));
         }
-    }
-
-    /// The work of a person's feedback, where every item may be done already.
-    pub(super) fn feedback_item(&self) -> Item {
-        Item { id: format!("{}{}", items::FEEDBACK, self.iterations_total), name: "gate feedback".to_owned() }
     }
 }
 

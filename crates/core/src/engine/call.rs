@@ -15,7 +15,7 @@ pub(super) fn call(workflow: &Workflow, phase: &Phase, state: &State) -> Call {
         phase: state.phase,
         iteration: state.visit.iteration + 1,
         model: model(workflow, phase, state, &step),
-        item: state.item.clone(),
+        item: state.item.clone().map(Box::new),
         step,
         epoch: state.epoch,
     }

@@ -4,6 +4,7 @@
 
 use super::answer::Command;
 use super::evidence::{Baseline, Evidence};
+use super::item_list::{Item, Listing};
 use super::limits::Wait;
 use super::metrics::Metric;
 use super::proving::StepTaken;
@@ -98,7 +99,7 @@ pub struct Call {
     pub iteration: u32,
     pub step: Step,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item: Option<Item>,
+    pub item: Option<Box<Item>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The epoch of the controller that meant to start it; names the shim.
@@ -126,13 +127,6 @@ pub enum Step {
     Fix(String),
 }
 
-/// What a body of phases is run once for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
-    pub id: String,
-    pub name: String,
-}
-
 /// A fact. The state of a run is the fold of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -152,7 +146,8 @@ pub enum Event {
         branch: Option<String>,
     },
     Baselined(Baseline),
-    Listed(Vec<Item>),
+    /// The list of items was read. It is journaled as what changed since the last time.
+    Listed(Listing),
     Ended(Box<Ended>),
     Contained {
         left: Vec<Left>,

@@ -108,12 +108,7 @@ pub(super) fn gather(
         put_fact(&mut metrics, FactName::CriteriaCount, criteria.into(), Source::Engine);
     }
     if workflow.items.is_some() {
-        put_fact(
-            &mut metrics,
-            FactName::ItemsCompleted,
-            super::items::completed(state).into(),
-            Source::Engine,
-        );
+        put_fact(&mut metrics, FactName::ItemsCompleted, state.listed_items_done().into(), Source::Engine);
         put_fact(&mut metrics, FactName::ItemsRemaining, state.items_left.into(), Source::Engine);
     }
     for (name, value) in &report.metrics {

@@ -14,6 +14,7 @@ mod failure;
 mod feedback;
 mod gate;
 mod history;
+mod item_list;
 mod items;
 mod judge;
 mod limits;
@@ -25,6 +26,7 @@ mod route;
 mod signature;
 mod state;
 mod status;
+mod troubles;
 mod turn;
 mod visit;
 
@@ -33,17 +35,21 @@ pub use breaker::BreakerState;
 pub use call::alike;
 pub use decide::decide;
 pub use event::{
-    Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Item, Judgement, Left,
-    Opening, Outcome, Rest, Session, Step, Usage, Verdict, Worktree,
+    Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Judgement, Left, Opening,
+    Outcome, Rest, Session, Step, Usage, Verdict, Worktree,
 };
 pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
 pub use feedback::Feedback;
+pub use history::{
+    Activity, BreakerChange, History, JudgedTurn, Limit, breaker, limit, open_reason, review_attempt,
+};
+pub use item_list::{Item, ItemList, ListChange, Listing};
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
 pub use proving::{NOTHING_TO_DO, Proving, StepTaken, Unprepared, checks as proof_checks};
 pub use question::{CheckpointKind, Question, QuestionKind};
 pub use signature::signature;
-pub use state::{State, Station, Wish};
+pub use state::{STATE_VERSION, State, Station, Wish};
 pub use status::Status;
 pub use turn::IMPORTED_EPOCH;
 pub use visit::PhaseStatus;

@@ -4,8 +4,8 @@
 use super::event::{How, Judgement, Step, Verdict};
 use super::evidence::{CheckOutcome, Evidence};
 use super::feedback::Feedback;
-use super::history::FailureEntry;
 use super::state::{State, Station, Turn};
+use super::troubles::FailureEntry;
 use super::visit::{PhaseStatus, Visit};
 use crate::facts::FactName;
 use crate::workflow::model::{Back, PhaseId, Workflow};
@@ -43,7 +43,7 @@ impl State {
         self.guidance.clear();
         self.hear(workflow, &turn, &evidence);
         if let Some(error) = &judgement.error {
-            self.history.note_error(at, self.phase, self.visit.iteration, error);
+            self.troubles.note_error(at, self.phase, self.visit.iteration, error);
         }
         match &judgement.verdict {
             Verdict::Again => self.feed_breaker(workflow, at, judgement),
@@ -53,7 +53,7 @@ impl State {
                 let said = self.retry.fix.clone();
                 self.retry.succeed();
                 let how = said.unwrap_or_else(|| format!("passed after {tries} retries"));
-                self.history.resolve(at, self.phase, &how);
+                self.troubles.resolve(at, self.phase, &how);
             }
             Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
         }
@@ -101,7 +101,7 @@ impl State {
             Some(error) => (error.class.clone(), error.text.clone()),
             None => ("other".to_owned(), judgement.why.join("; ")),
         };
-        self.history.note_failure(FailureEntry {
+        self.troubles.note_failure(FailureEntry {
             at,
             phase: self.phase,
             item: self.item.as_ref().map(|it| it.id.clone()),
@@ -145,6 +145,9 @@ impl State {
         }
         match how {
             How::Passed | How::NextItem | How::NoItems | How::Skipped => {
+                if workflow.phases[from].expect_failing && matches!(how, How::Passed) {
+                    self.protected_line = Some(self.seen.tree.clone());
+                }
                 self.phases[from].end(at, PhaseStatus::Completed, "both halves of the exit rule hold");
                 self.feedback = None;
                 self.rejections.remove(&from);
@@ -176,7 +179,7 @@ impl State {
             }
             How::Changes { gate, text } => {
                 self.guide(Some(&format!("changes asked for at the gate \"{gate}\": {text}")));
-                self.history.note_failure(FailureEntry {
+                self.troubles.note_failure(FailureEntry {
                     at,
                     phase: from,
                     item: None,

@@ -219,7 +219,8 @@ section! {
         /// What one is called; phases say `each = "…"`.
         name: String,
         /// A list of names, or a text: `queue:FIELD` of the job, `plans:FOLDER` (tasks of plan files
-        /// without a summary), `json:FILE#/POINTER`, or `command:COMMAND` (one item a line).
+        /// without a summary), `json:FILE#/POINTER` (an entry is a name, or an object with `id`,
+        /// `name`, `kind`, `group`, `order` and `body`), or `command:COMMAND` (one item a line).
         from: ItemSource,
     }
 }

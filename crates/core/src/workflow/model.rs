@@ -14,6 +14,10 @@ pub type PhaseId = usize;
 /// Milliseconds, where a length of time is meant.
 pub type Millis = u64;
 
+/// The version of what a stored workflow holds. A field that is added has a default and needs no other
+/// version; one that changes its meaning does.
+pub const DEFINITION_VERSION: i64 = 1;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Workflow {
     pub name: String,

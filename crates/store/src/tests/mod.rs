@@ -6,12 +6,14 @@ mod lists;
 mod locks;
 mod measure;
 mod tamper;
+mod versions;
 mod write;
 
 use super::index::Snapshot;
 use super::ledger::Calls;
 use super::lock::Holder;
 use super::*;
+use loop_core::engine::STATE_VERSION;
 pub(super) use loop_core::engine::Status;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -31,6 +31,9 @@ pub struct Evidence {
     pub overlay: StepOutcome,
     /// `NotNeeded` if no test text changed.
     pub old_code: StepOutcome,
+    /// The final code with the tests as a phase left them that had to write failing ones; `NotNeeded`
+    /// if there is no such phase or it left the same tests.
+    pub protected_line: StepOutcome,
     /// The canary of each check.
     pub canary: BTreeMap<String, CanaryOutcome>,
     /// Files that no try of the overlay could judge.
@@ -163,6 +166,7 @@ impl<'a> Judge<'a> {
         self.judge_clean(&check);
         self.judge_overlay(&check);
         self.judge_gone(&check);
+        self.judge_line(&check);
         self.judge_red_to_green(&check);
         self.judge_new_tests(&check);
         self.count_green(&check);
@@ -227,6 +231,25 @@ impl<'a> Judge<'a> {
                 };
                 self.find(Finding::of_check(FindingKind::RedInClean, Step::Clean, check.name, what));
             }
+        }
+    }
+
+    /// Tests that were written first must pass with the text that they had then.
+    fn judge_line(&mut self, check: &Check<'_>) {
+        let StepOutcome::Ran(run) = &self.evidence.protected_line else { return };
+        let settled = settled(run);
+        let Some(line) = settled.check(check.name) else { return };
+        let changed: Vec<TestId> = line
+            .names(Outcome::Failed)
+            .filter(|name| check.clean.outcome(name) != Some(Outcome::Failed))
+            .map(|name| line.id(name))
+            .collect();
+        let what = "fails with the text that it had when the tests were written first";
+        if changed.is_empty() && line.exit == Exit::Red && check.clean.exit == Exit::Green {
+            self.find(Finding::of_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what));
+        }
+        for id in changed.iter().filter(|it| !settled.flaky.contains(it)) {
+            self.find_test(FindingKind::ChangedTest, Step::Overlay, id, what);
         }
     }
 

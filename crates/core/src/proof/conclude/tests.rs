@@ -23,6 +23,7 @@ fn twice(exit: Exit, tests: &[(&str, Outcome)]) -> StepOutcome {
 fn evidence() -> Evidence {
     let green = [(ADD, P), (SUB, P)];
     Evidence {
+        protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
         tree: "f1e2".to_owned(),
         commit: None,
         in_place: vec![results("tests", Exit::Green, &green)],
