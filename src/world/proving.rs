@@ -60,15 +60,16 @@ impl Host<'_> {
     }
 
     pub(crate) fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
-        let request = self.request(run)?;
-        if step == Step::Overlay
-            && let Some(line) = line_request(run, &request)
-            && self.take_step(line, step)?.is_none()
-        {
-            return Ok(Performed::Begun);
-        }
         let prover = self.prover_for(run, step)?;
-        let Some(result) = self.take_step(request, step)? else { return Ok(Performed::Begun) };
+        if step == Step::Overlay
+            && let Some(line) = line_request(run, &self.request(run)?)
+        {
+            let line = self.prover(line)?;
+            if self.take_step(&line, step)?.is_none() {
+                return Ok(Performed::Begun);
+            }
+        }
+        let Some(result) = self.take_step(&prover, step)? else { return Ok(Performed::Begun) };
         Ok(Performed::Done(taken(run, &prover, step, &result)))
     }
 
@@ -86,13 +87,6 @@ impl Host<'_> {
     pub(crate) fn prove_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
         if self.tree.status()?.tree != run.state.seen.tree {
             return Ok(InTime::Moved);
-        }
-        let request = self.request(run)?;
-        if step == Step::Overlay
-            && let Some(line) = line_request(run, &request)
-            && self.take_step(line, step)?.is_none()
-        {
-            return Ok(InTime::GoesOn { expected_s: None });
         }
         let prover = self.prover_for(run, step)?;
         if let Some(known) = prover.known(step) {
@@ -120,13 +114,12 @@ impl Host<'_> {
     }
 
     /// Returns what a step found, or nothing when a person wants something first.
-    fn take_step(&mut self, request: Request, step: Step) -> anyhow::Result<Option<StepResult>> {
-        let prover = self.prover(request)?;
+    fn take_step(&mut self, prover: &Prover, step: Step) -> anyhow::Result<Option<StepResult>> {
         match prover.known(step) {
             Some(known) => Ok(Some(known)),
             None => {
                 let pending = prover.start(step)?;
-                self.await_prover(&prover, pending)
+                self.await_prover(prover, pending)
             }
         }
     }
@@ -167,6 +160,7 @@ impl Host<'_> {
         };
         let evidence = Evidence {
             commit,
+            opening: in_place::read(&self.folder, in_place::OPENING),
             in_place: in_place::read(&self.folder, in_place::LAST),
             protected_line: line.unwrap_or(StepOutcome::NotRun(NotRun::NotNeeded)),
             waivers: run.state.waivers.clone(),
