@@ -32,6 +32,7 @@ mod moved;
 mod places;
 mod power;
 mod proof;
+mod proofs;
 mod questions;
 mod replaced;
 mod sandbox;
