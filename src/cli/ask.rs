@@ -220,7 +220,7 @@ pub(super) fn about_dirt(
     if look.is_clean() {
         return Ok(());
     }
-    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(&look.uncommitted, 5)));
+    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(look.uncommitted.iter(), 5)));
     if context.is_interactive() {
         eprintln!("{text}");
         eprintln!("go: they are kept in a snapshot first, and not counted against the run");
