@@ -244,7 +244,7 @@ fn a_followed_log_ends_with_its_run() {
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
     let agent = sandbox
         .agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; date > work; {COMMIT}; {PROMISE}"));
-    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=test -f work"]);
     at.hear();
     let (leaving, staying) = (sandbox.spawn(&["log", "-f"]), sandbox.spawn(&["log", "-f", "--json"]));
     for follower in [&leaving, &staying] {
