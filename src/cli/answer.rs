@@ -1,10 +1,11 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills.
 
 use super::Context;
-use crate::desk::{self, AnswerRequest, Answered, GateChoice, Words};
+use crate::desk::{self, AnswerRequest, Answered, Saying};
 use crate::world::wait::call_around_us;
 use clap::Args;
 use loop_base::text::sanitise;
+use loop_core::engine::Choice;
 
 #[derive(Args)]
 pub(super) struct Flags {
@@ -64,7 +65,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     if flags.words.is_empty() {
         return list(context);
     }
-    send(context, Words::Answer(flags.words.clone()), flags.by.as_deref())
+    send(context, Saying::Answer(flags.words.clone()), flags.by.as_deref())
 }
 
 /// Every question that is open in this project.
@@ -82,28 +83,28 @@ fn list(context: &Context) -> anyhow::Result<u8> {
 
 pub(super) fn approve(context: &Context, flags: &GateFlags) -> anyhow::Result<u8> {
     let words = flags.gate.iter().cloned().collect();
-    send(context, Words::Gate { choice: GateChoice::Approve, words }, flags.by.as_deref())
+    send(context, Saying::Gate { choice: Choice::Approve, words }, flags.by.as_deref())
 }
 
 pub(super) fn changes(context: &Context, flags: &ChangesFlags) -> anyhow::Result<u8> {
     let words = flags.words.clone();
-    send(context, Words::Gate { choice: GateChoice::Changes, words }, flags.by.as_deref())
+    send(context, Saying::Gate { choice: Choice::Changes, words }, flags.by.as_deref())
 }
 
 pub(super) fn reject(context: &Context, flags: &RejectFlags) -> anyhow::Result<u8> {
     let words = flags.words.clone();
-    send(context, Words::Gate { choice: GateChoice::Reject, words }, flags.by.as_deref())
+    send(context, Saying::Gate { choice: Choice::Reject, words }, flags.by.as_deref())
 }
 
 pub(super) fn guide(context: &Context, flags: &GuideFlags) -> anyhow::Result<u8> {
-    send(context, Words::Guide(flags.text.clone()), None)
+    send(context, Saying::Guide(flags.text.clone()), None)
 }
 
 pub(super) fn skip(context: &Context, flags: &SkipFlags) -> anyhow::Result<u8> {
-    send(context, Words::Skip { skill: flags.skill.clone(), reason: flags.reason.clone() }, None)
+    send(context, Saying::Skip { skill: flags.skill.clone(), reason: flags.reason.clone() }, None)
 }
 
-fn send(context: &Context, words: Words, by: Option<&str>) -> anyhow::Result<u8> {
+fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8> {
     let by = by.unwrap_or(&context.caller.environment.user).to_owned();
     let request = AnswerRequest { words, by, inside_call: call_around_us() };
     let text = match desk::answer(&context.caller, request)? {

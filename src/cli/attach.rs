@@ -2,8 +2,7 @@
 //! its questions. Everything shown comes from the journal and from the output of the agent's call;
 //! leaving changes nothing about the run.
 
-use super::ask::{Said, Turn};
-use super::voice::Voice;
+use super::terminal::{RunOutput, Said, Turn};
 use super::{Context, json, report};
 use crate::desk::{Refusal, leave, load, refuse_agents};
 use crate::world::live_output::{self, Glance};
@@ -36,15 +35,15 @@ pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
     if home.holder(&row.id).is_none() {
         return nobody(context, &row, &workflow, &state);
     }
-    let voice = Voice::new(context);
-    let onlooker = voice.onlooker();
+    let output = RunOutput::new(context);
+    let onlooker = output.onlooker();
     let seq = home.snapshot(&row.id)?.map_or(0, |it| it.seq);
     let mut follower = Follower {
         home,
         row,
         workflow,
         state,
-        voice,
+        output,
         onlooker,
         glance: None,
         next: (seq - LOOKED_AT).max(1),
@@ -78,7 +77,7 @@ struct Follower {
     row: Row,
     workflow: Workflow,
     state: State,
-    voice: Voice,
+    output: RunOutput,
     onlooker: Option<Onlooker<'static>>,
     /// The output of the call that is under way.
     glance: Option<(String, Glance)>,
@@ -100,11 +99,11 @@ enum End {
 impl Follower {
     /// Shows how things stand, with the last facts as an introduction.
     fn catch_up(&mut self) -> anyhow::Result<()> {
-        self.voice.greet(&self.row.id, &self.workflow);
+        self.output.greet(&self.row.id, &self.workflow);
         let facts = self.read()?;
         let told = facts.len().saturating_sub(TOLD);
-        self.voice.show(&self.workflow, &self.state, &facts[..told]);
-        self.voice.say(&self.workflow, &self.state, &facts[told..]);
+        self.output.show(&self.workflow, &self.state, &facts[..told]);
+        self.output.say(&self.workflow, &self.state, &facts[told..]);
         Ok(())
     }
 
@@ -138,7 +137,7 @@ impl Follower {
     fn look(&mut self) -> anyhow::Result<()> {
         let facts = self.read()?;
         if !facts.is_empty() {
-            self.voice.say(&self.workflow, &self.state, &facts);
+            self.output.say(&self.workflow, &self.state, &facts);
         }
         let Station::Working(call) = &self.state.station else {
             self.glance = None;
@@ -184,12 +183,12 @@ impl Follower {
     fn ask(&mut self, watch: &Watch, question: &Question) -> anyhow::Result<Option<End>> {
         refuse_agents(call_around_us())?;
         let mut signal = None;
-        let Follower { home, row, workflow, state, voice, signals, .. } = self;
+        let Follower { home, row, workflow, state, output, signals, .. } = self;
         let is_open = |home: &Home, row: &Row| -> anyhow::Result<bool> {
             Ok(home.open_questions(&row.id)?.iter().any(|it| it.id == question.id.to_string()))
         };
         let check = |command| acceptable(workflow, state, command);
-        let said = voice.ask(question, &check, &mut |nap| {
+        let said = output.ask(question, &check, &mut |nap| {
             let woken = watch.wait(signals, Some(rustix::stdio::stdin()), nap)?;
             signal = woken.signal;
             Ok(match woken {
@@ -221,16 +220,16 @@ impl Follower {
             End::Left(signal) => {
                 let exit = signal.map_or(0, |it| 128 + u8::try_from(it).unwrap_or(0));
                 let text = format!("run {id} goes on without you");
-                self.voice.end(status.word(), &text, "loop attach, or loop stop", exit);
+                self.output.end(status.word(), &text, "loop attach, or loop stop", exit);
                 Ok(exit)
             }
             End::Rested if status == Status::Running => {
                 let text = format!("whoever drove run {id} is gone; nothing is lost");
-                self.voice.end(status.word(), &text, "loop run", status.exit());
+                self.output.end(status.word(), &text, "loop run", status.exit());
                 Ok(status.exit())
             }
             End::Rested => {
-                self.voice.rest(&self.workflow, &self.state, status.exit());
+                self.output.rest(&self.workflow, &self.state, status.exit());
                 if !context.json && !context.quiet {
                     let place = std::path::Path::new(&self.row.place);
                     let text = report::whole(&self.home, &self.row.id, place, &self.workflow, &self.state);

@@ -2,7 +2,7 @@
 //! checks. The agent lies once; watch it being caught. Nothing is left behind.
 
 use super::flags::{OnQuestion, RunFlags};
-use super::{Context, run};
+use super::{Context, demo_agent, run};
 use crate::desk::{Reach, Refusal, meant};
 use crate::tree::git::Git;
 use clap::Args;
@@ -157,8 +157,8 @@ fn find(name: &str) -> anyhow::Result<&'static Piece> {
 fn prepare(project: &Path, piece: &Piece) -> anyhow::Result<()> {
     std::fs::create_dir_all(project)?;
     Git::init(project)?;
-    super::player::write(project, piece.files)?;
-    super::player::commit(project, "what is wanted, and how it is tested")
+    demo_agent::write(project, piece.files)?;
+    demo_agent::commit(project, "what is wanted, and how it is tested")
 }
 
 /// A folder that is gone with its value.

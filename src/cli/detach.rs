@@ -5,14 +5,14 @@
 use super::drive::{self, Ask};
 use super::flags::OnQuestion;
 use super::{Context, json};
-use crate::desk::{Going, Reach, Refusal, Where};
+use crate::desk::{FoundRun, Going, Reach, Refusal};
 use clap::Args;
 use loop_store::Home;
 use loop_supervise::detached::{self, Started};
 use std::ffi::OsString;
 use std::rc::Rc;
 
-/// Where a controller without a terminal writes what it would say.
+/// FoundRun a controller without a terminal writes what it would say.
 const LOG: &str = "controller.log";
 
 /// How the controller goes on, handed from one process to the other.
@@ -84,7 +84,7 @@ pub(super) fn control(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let log = home.folder(&row.id).join(LOG);
     let going = Going { reset: flags.reset, phase: flags.phase, most: flags.most, unblock: flags.unblock };
     let asking = if flags.exit_at_question { Ask::Exit } else { Ask::Wait };
-    let found = Where { home, row: Box::new(row) };
+    let found = FoundRun { home, row: Box::new(row) };
     let opened = match drive::take(context, found, &going)? {
         Ok(opened) => opened,
         Err(exit) => return Ok(exit),

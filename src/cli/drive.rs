@@ -1,11 +1,10 @@
 //! Driving a run from the command line: until it rests, and then what the person at the terminal,
 //! or the one who is not there, wants to happen.
 
-use super::ask::{Said, Turn};
 use super::context::Context;
-use super::voice::Voice;
+use super::terminal::{RunOutput, Said, Turn};
 use super::{json, report, ship};
-use crate::desk::{self, Driver, Going, Opened, Reach, Took, Where};
+use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
 use crate::world::wait::Heard;
 use loop_base::text::sanitise;
 use loop_core::engine::{Rest, Status, acceptable};
@@ -26,7 +25,7 @@ pub(super) enum Ask {
 /// Takes a run that exists and drives it.
 pub(super) fn resume(
     context: &Context,
-    found: Where,
+    found: FoundRun,
     going: &Going,
     asking: &Ask,
     reach: Reach,
@@ -39,7 +38,7 @@ pub(super) fn resume(
 
 /// Takes a run that exists. Where a session of the agent goes on with it, that is said, and what to
 /// exit with comes back.
-pub(super) fn take(context: &Context, found: Where, going: &Going) -> anyhow::Result<Result<Opened, u8>> {
+pub(super) fn take(context: &Context, found: FoundRun, going: &Going) -> anyhow::Result<Result<OpenRun, u8>> {
     Ok(match desk::take(&context.caller, found, going)? {
         Took::Run(it) => Ok(*it),
         Took::Session(run) => Err(tell_how_it_goes_on(context, &run)),
@@ -47,19 +46,19 @@ pub(super) fn take(context: &Context, found: Where, going: &Going) -> anyhow::Re
 }
 
 /// Drives a run until it rests, and says how.
-pub(super) fn run(context: &Context, opened: Opened, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
-    let voice = Voice::new(context);
-    voice.greet(&opened.run.id, &opened.run.workflow);
-    voice.show(&opened.run.workflow, &opened.run.state, &[]);
-    let say = |run: &Run, facts: &[_]| voice.say(&run.workflow, &run.state, facts);
-    let mut driver = Driver::new(opened, reach, say, voice.onlooker())?;
+pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
+    let output = RunOutput::new(context);
+    output.greet(&opened.run.id, &opened.run.workflow);
+    output.show(&opened.run.workflow, &opened.run.state, &[]);
+    let say = |run: &Run, facts: &[_]| output.say(&run.workflow, &run.state, facts);
+    let mut driver = Driver::new(opened, reach, say, output.onlooker())?;
     loop {
         let rest = driver.until_rest()?;
         match (&rest, asking) {
             (Rest::Waiting(question), Ask::Here) => {
                 let Driver { run, host, .. } = &mut driver;
                 let check = |command| acceptable(&run.workflow, &run.state, command);
-                let answer = voice.ask(question, &check, &mut |nap| {
+                let answer = output.ask(question, &check, &mut |nap| {
                     Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
                         Heard::Answer => Turn::Typed,
                         Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
@@ -82,7 +81,7 @@ pub(super) fn run(context: &Context, opened: Opened, asking: &Ask, reach: Reach)
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => Status::of(&run.state).exit(),
     };
-    voice.rest(&run.workflow, &run.state, exit);
+    output.rest(&run.workflow, &run.state, exit);
     report::at_end(context, &rested.home, run, &rested.place);
     let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {

@@ -1,6 +1,6 @@
 //! The flags of `run` and their values.
 
-use crate::desk::{By, Request};
+use crate::desk::{By, RunRequest};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -90,9 +90,9 @@ pub(super) struct RunFlags {
 
 impl RunFlags {
     /// What these flags ask of the desk.
-    pub(super) fn request(&self, by: By) -> Request {
+    pub(super) fn request(&self, by: By) -> RunRequest {
         let it = self.clone();
-        Request {
+        RunRequest {
             by,
             input: it.input,
             preset: it.preset,
@@ -117,7 +117,7 @@ impl RunFlags {
             dry_run: it.dry_run,
             nested: it.nested,
             allow_dirty: it.allow_dirty,
-            ..Request::default()
+            ..RunRequest::default()
         }
     }
 }

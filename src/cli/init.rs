@@ -3,9 +3,9 @@
 
 use super::context::Context;
 use super::flags::RunFlags;
-use super::run::{Told, answered, open, tell_next};
+use super::run::{TellOnce, answered, open, tell_next};
 use super::{not_yet, report, setup};
-use crate::desk::{self, By, Found, Opened, Refusal, load};
+use crate::desk::{self, By, OpenReply, OpenRun, Refusal, load};
 use clap::Args;
 use loop_base::text::counted;
 use loop_core::engine::Status;
@@ -47,31 +47,31 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     }
     let mut request = flags.run.request(if flags.hook { By::Session } else { By::Us });
     not_yet::refuse_flags(&flags.run)?;
-    let mut told = Told::default();
+    let mut told = TellOnce::default();
     loop {
         return match open(context, &request, &mut told)? {
-            Found::Question(question) => match answered(context, *question, request)? {
+            OpenReply::Question(question) => match answered(context, *question, request)? {
                 Some(with_answer) => {
                     request = with_answer;
                     continue;
                 }
                 None => Ok(5),
             },
-            Found::Next(text) => Ok(tell_next(&text)),
-            Found::Before(found) if found.row.status == Status::Completed => {
+            OpenReply::Next(text) => Ok(tell_next(&text)),
+            OpenReply::Before(found) if found.row.status == Status::Completed => {
                 println!("run {} is already completed", &found.row.id[..8]);
                 println!("next: loop init --fresh begins anew");
                 Ok(0)
             }
-            Found::Before(found) => Err(active(&found.home, &found.row)),
-            Found::Adopted(found) if !flags.hook => taken_over(context, &found.home, &found.row),
-            Found::Adopted(found) => opened(context, flags, desk::retake(&context.caller, found)?),
-            Found::Opened(it) => opened(context, flags, *it),
+            OpenReply::Before(found) => Err(active(&found.home, &found.row)),
+            OpenReply::Adopted(found) if !flags.hook => taken_over(context, &found.home, &found.row),
+            OpenReply::Adopted(found) => opened(context, flags, desk::retake(&context.caller, found)?),
+            OpenReply::Opened(it) => opened(context, flags, *it),
         };
     }
 }
 
-fn opened(context: &Context, flags: &Flags, opened: Opened) -> anyhow::Result<u8> {
+fn opened(context: &Context, flags: &Flags, opened: OpenRun) -> anyhow::Result<u8> {
     if flags.hook {
         return begin(context, opened, flags.session.as_deref());
     }
@@ -130,7 +130,7 @@ fn active(home: &Home, row: &Row) -> anyhow::Error {
     Refusal { text, next: Some("loop status, loop cancel, or --fresh".to_owned()), exit: 7 }.into()
 }
 
-fn begin(context: &Context, mut opened: Opened, session: Option<&str>) -> anyhow::Result<u8> {
+fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyhow::Result<u8> {
     let prompt = desk::first_prompt(&mut opened, session)?;
     let run = &opened.run;
     let Some(prompt) = prompt else {

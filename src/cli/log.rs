@@ -28,7 +28,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let (workflow, _) = load(&home, &row)?;
-    let mut log = Log { context, home, run: row.id, workflow, next: 1 };
+    let mut log = EventLog { context, home, run: row.id, workflow, next: 1 };
     if flags.follow {
         return log.follow();
     }
@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-struct Log<'a> {
+struct EventLog<'a> {
     context: &'a Context,
     home: Rc<Home>,
     run: String,
@@ -45,7 +45,7 @@ struct Log<'a> {
     next: i64,
 }
 
-impl Log<'_> {
+impl EventLog<'_> {
     /// Prints what was written since the last time.
     fn print(&mut self) -> anyhow::Result<()> {
         loop {

@@ -23,24 +23,20 @@ macro_rules! eprint {
 
 mod agents;
 mod answer;
-mod ask;
 mod attach;
-mod bar;
 mod check;
 mod completions;
 mod context;
 mod demo;
+mod demo_agent;
 mod design;
 mod detach;
-mod dialogue;
 mod doctor;
 mod drive;
 mod error_output;
 mod examples;
 mod findings;
-mod fit;
 mod flags;
-mod frame;
 mod hook;
 mod init;
 mod json;
@@ -50,7 +46,6 @@ mod man;
 mod new_files;
 mod not_yet;
 mod planning_files;
-mod player;
 mod presets;
 mod progress;
 #[cfg(test)]
@@ -60,17 +55,14 @@ mod restore;
 mod resume;
 mod run;
 mod runs;
-mod screen;
 mod setup;
 mod ship;
 mod show;
 mod simulate;
 mod status;
 mod stop;
-mod typing;
+mod terminal;
 mod verify;
-mod view;
-mod voice;
 mod why;
 
 use crate::desk::Reach;
@@ -258,7 +250,7 @@ enum Command {
     #[command(name = "__controller", hide = true)]
     Controller(detach::Flags),
     #[command(name = "__agent", hide = true)]
-    Player(player::Flags),
+    Player(demo_agent::Flags),
 }
 
 /// What the macros of this module print with.
@@ -323,7 +315,7 @@ pub(crate) fn main() -> ExitCode {
         }
         Some(Command::Worker(_)) => not_yet::command("worker", "loop run in each working tree"),
         Some(Command::Controller(flags)) => detach::control(&context, &flags),
-        Some(Command::Player(flags)) => player::run(&flags),
+        Some(Command::Player(flags)) => demo_agent::run(&flags),
     };
     match done {
         Ok(code) => ExitCode::from(code),

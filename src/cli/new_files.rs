@@ -16,14 +16,14 @@ pub(super) fn refuse_overwriting<'a>(
 }
 
 /// A file to write, relative to the project.
-pub(super) struct Wanted {
+pub(super) struct NewFile {
     pub path: PathBuf,
     pub text: String,
     /// It is a file of the project that keeps everything that was in it.
     pub replaces: bool,
 }
 
-pub(super) fn write(path: &Path, file: &Wanted) -> anyhow::Result<()> {
+pub(super) fn write(path: &Path, file: &NewFile) -> anyhow::Result<()> {
     let failed = |error: std::io::Error| anyhow::anyhow!("{} cannot be written: {error}", path.display());
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;

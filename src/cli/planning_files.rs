@@ -1,25 +1,25 @@
 //! What `loop setup plan` adds to `.planning/`: the `loop` section of `config.json`, with everything
 //! else in it kept as it is, and `LEARNINGS.md`, which agents append to and people tidy up.
 
-use super::new_files::Wanted;
+use super::new_files::NewFile;
 use crate::desk::Refusal;
 use crate::measure::detect::Found;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-pub(super) fn files(project: &Path, found: &[Found]) -> anyhow::Result<Vec<Wanted>> {
+pub(super) fn files(project: &Path, found: &[Found]) -> anyhow::Result<Vec<NewFile>> {
     let commands: Vec<&str> = found.iter().map(|it| it.run.as_str()).collect();
     let mut files = Vec::new();
     files.extend(config(project, &commands)?);
     let learnings = PathBuf::from(".planning/LEARNINGS.md");
     if !project.join(&learnings).exists() {
-        files.push(Wanted { path: learnings, text: learnings_text(&commands), replaces: false });
+        files.push(NewFile { path: learnings, text: learnings_text(&commands), replaces: false });
     }
     Ok(files)
 }
 
 /// Returns the configuration with a `loop` section, or nothing where it has all of it.
-fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<Wanted>> {
+fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<NewFile>> {
     let path = PathBuf::from(".planning/config.json");
     let whole = project.join(&path);
     let wanted = json!({
@@ -28,7 +28,7 @@ fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<Wanted>> {
     });
     if !whole.exists() {
         let text = format!("{:#}\n", json!({ "loop": wanted }));
-        return Ok(Some(Wanted { path, text, replaces: false }));
+        return Ok(Some(NewFile { path, text, replaces: false }));
     }
     let broken = |why: String| {
         Refusal::usage(
@@ -54,7 +54,7 @@ fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<Wanted>> {
         return Ok(None);
     }
     let text = appended(&text, &config, &before).unwrap_or_else(|| format!("{:#}\n", Value::Object(config)));
-    Ok(Some(Wanted { path, text, replaces: true }))
+    Ok(Some(NewFile { path, text, replaces: true }))
 }
 
 /// Returns the text with the section at its end, so that nothing else of it moves; `None` where the

@@ -2,9 +2,9 @@
 
 use super::context::Context;
 use super::flags::{OnQuestion, amount};
-use super::run::{Told, asking};
+use super::run::{TellOnce, asking};
 use super::{detach, drive};
-use crate::desk::{self, Continued, Reach, Request};
+use crate::desk::{self, Continued, Reach, RunRequest};
 use clap::Args;
 
 #[derive(Args)]
@@ -42,10 +42,10 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let mut told = Told::default();
+    let mut told = TellOnce::default();
     let caller = &context.caller;
     let found = told.with(context, |notes| desk::find_to_resume(caller, notes))?;
-    let request = Request {
+    let request = RunRequest {
         reset: flags.reset,
         phase: flags.state.clone(),
         max: flags.max,
@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         budget: flags.budget,
         tokens: flags.tokens,
         time: flags.time,
-        ..Request::default()
+        ..RunRequest::default()
     };
     let going = match told.with(context, |notes| desk::ready(caller, &found, &request, notes))? {
         Continued::Completed => return Ok(drive::completed_before(context, &found.row)),

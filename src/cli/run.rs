@@ -4,8 +4,11 @@
 use super::context::Context;
 use super::drive::{self, Ask};
 use super::flags::{OnQuestion, RunFlags};
-use super::{ask, detach, not_yet};
-use crate::desk::{self, About, By, Choice, Continued, Found, Going, Note, Question, Reach, Request, Where};
+use super::terminal::desk_question;
+use super::{detach, not_yet};
+use crate::desk::{
+    self, About, By, Continued, FoundRun, Going, Note, OpenReply, Reach, Reply, RequestQuestion, RunRequest,
+};
 use std::rc::Rc;
 
 pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::Result<u8> {
@@ -14,29 +17,29 @@ pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
     let asking = asking(flags.on_question, context.is_interactive());
     let mut request = flags.request(By::Us);
     request.ask_before_resuming = asking == Ask::Here;
-    let mut told = Told::default();
+    let mut told = TellOnce::default();
     loop {
         let question = match open(context, &request, &mut told)? {
-            Found::Question(question) => *question,
-            Found::Next(text) => return Ok(tell_next(&text)),
-            Found::Before(found) | Found::Adopted(found) => {
+            OpenReply::Question(question) => *question,
+            OpenReply::Next(text) => return Ok(tell_next(&text)),
+            OpenReply::Before(found) | OpenReply::Adopted(found) => {
                 match told.with(context, |notes| desk::ready(&context.caller, &found, &request, notes))? {
                     Continued::Completed => return Ok(drive::completed_before(context, &found.row)),
                     Continued::Ready(going) if flags.detach => {
-                        let Where { home, row } = found;
+                        let FoundRun { home, row } = found;
                         return detach::start(context, &home, &row.id, &going, flags.on_question);
                     }
                     Continued::Ready(going) => return drive::resume(context, found, &going, &asking, reach),
                     Continued::Question(question) => *question,
                 }
             }
-            Found::Opened(it) if flags.detach => {
+            OpenReply::Opened(it) if flags.detach => {
                 let (home, id) = (Rc::clone(&it.home), it.run.id.clone());
                 // Whoever goes on takes the run and its tree, so both are let go here.
                 drop(it);
                 return detach::start(context, &home, &id, &Going::default(), flags.on_question);
             }
-            Found::Opened(it) => return drive::run(context, *it, &asking, reach),
+            OpenReply::Opened(it) => return drive::run(context, *it, &asking, reach),
         };
         request = match answered(context, question, request)? {
             Some(request) => request,
@@ -47,9 +50,9 @@ pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
 
 /// The notes that were told while one request went back and forth: nothing is said twice.
 #[derive(Default)]
-pub(super) struct Told(Vec<Note>);
+pub(super) struct TellOnce(Vec<Note>);
 
-impl Told {
+impl TellOnce {
     /// Asks the desk something, and tells what it noted, however that ends.
     pub(super) fn with<T>(&mut self, context: &Context, ask: impl FnOnce(&mut Vec<Note>) -> T) -> T {
         let mut notes = Vec::new();
@@ -62,9 +65,13 @@ impl Told {
 }
 
 /// Opens what is asked for. A question comes back only where somebody can be asked.
-pub(super) fn open(context: &Context, request: &Request, told: &mut Told) -> anyhow::Result<Found> {
+pub(super) fn open(
+    context: &Context,
+    request: &RunRequest,
+    told: &mut TellOnce,
+) -> anyhow::Result<OpenReply> {
     match told.with(context, |notes| desk::open(&context.caller, request, notes))? {
-        Found::Question(question) if !context.is_interactive() => Err(question.unasked.into()),
+        OpenReply::Question(question) if !context.is_interactive() => Err(question.unasked.into()),
         found => Ok(found),
     }
 }
@@ -73,13 +80,13 @@ pub(super) fn open(context: &Context, request: &Request, told: &mut Told) -> any
 /// that rested is to be left alone.
 pub(super) fn answered(
     context: &Context,
-    question: Question,
-    request: Request,
-) -> anyhow::Result<Option<Request>> {
+    question: RequestQuestion,
+    request: RunRequest,
+) -> anyhow::Result<Option<RunRequest>> {
     if !context.is_interactive() {
         return Err(question.unasked.into());
     }
-    let choice = ask::desk_question(&question)?.unwrap_or(Choice::Abort);
+    let choice = desk_question(&question)?.unwrap_or(Reply::Abort);
     match request.answered(choice, question.about) {
         Some(request) => Ok(Some(request)),
         None if question.about == About::Resume => Ok(None),

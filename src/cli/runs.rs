@@ -1,7 +1,8 @@
 //! `loop runs`: all runs, of every project in this home, and the deletion of those that are finished.
 
+use super::Context;
 use super::status::ago;
-use super::{Context, ask};
+use super::terminal::confirm;
 use crate::desk::named;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
@@ -123,11 +124,7 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
         println!("would be deleted: {what}");
         return Ok(0);
     }
-    if context.is_interactive()
-        && !flags.yes
-        && !found.is_empty()
-        && !ask::confirm(&format!("delete {what}?"))?
-    {
+    if context.is_interactive() && !flags.yes && !found.is_empty() && !confirm(&format!("delete {what}?"))? {
         return Ok(5);
     }
     for (row, _) in &found {

@@ -2,8 +2,9 @@
 //! preset with its prompts. What is there already is never touched: everything is looked at first, and
 //! nothing is written unless all of it can be. On a terminal three things are asked first.
 
-use super::new_files::{Wanted, refuse_overwriting, write};
-use super::{Context, dialogue, hook, planning_files};
+use super::new_files::{NewFile, refuse_overwriting, write};
+use super::terminal::{ask_about_setup, installed};
+use super::{Context, hook, planning_files};
 use crate::desk::{Refusal, preset_named};
 use crate::measure::detect::{Found, detect};
 use clap::Args;
@@ -63,7 +64,7 @@ fn set_up(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let asks = context.is_interactive() && !flags.yes;
     if asks {
         refuse_overwriting(&project, std::iter::once(Path::new(FILE)))?;
-        match dialogue::ask(flags.preset.is_some(), preset, agent, found)? {
+        match ask_about_setup(flags.preset.is_some(), preset, agent, found)? {
             Some(wanted) => (preset, agent, found) = (wanted.preset, wanted.agent, wanted.checks),
             None => return nothing(),
         }
@@ -123,17 +124,17 @@ fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
     preset_named(name)
 }
 
-fn full(preset: &Preset) -> Vec<Wanted> {
+fn full(preset: &Preset) -> Vec<NewFile> {
     let folder = PathBuf::from(".loop");
     let mut files =
-        vec![Wanted { path: folder.join("workflow.toml"), text: preset.text.to_owned(), replaces: false }];
+        vec![NewFile { path: folder.join("workflow.toml"), text: preset.text.to_owned(), replaces: false }];
     for (path, text) in preset.prompts {
-        files.push(Wanted { path: folder.join(path), text: (*text).to_owned(), replaces: false });
+        files.push(NewFile { path: folder.join(path), text: (*text).to_owned(), replaces: false });
     }
     files
 }
 
-fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Result<Vec<Wanted>> {
+fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Result<Vec<NewFile>> {
     let plain = resolved(&format!("extends = \"{}\"\n", preset.name))?;
     let mut text = format!(
         "# What this project changes of the preset. All of it: loop presets show {0}\nextends = \"{0}\"\n\n[agent]\n",
@@ -149,11 +150,11 @@ fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Resul
         text += "\n# No check was found. What proves that the work is done?\n# [checks.tests]\n# run = \"make test\"\n";
     }
     resolved(&text)?;
-    Ok(vec![Wanted { path: PathBuf::from(".loop/workflow.toml"), text, replaces: false }])
+    Ok(vec![NewFile { path: PathBuf::from(".loop/workflow.toml"), text, replaces: false }])
 }
 
 fn agent_line(chosen: Option<&str>) -> String {
-    match (chosen, dialogue::installed().as_slice()) {
+    match (chosen, installed().as_slice()) {
         (Some(name), _) => format!("cli = {}\n", quoted(name)),
         (None, [only]) => format!("cli = \"{only}\"  # the only one installed\n"),
         (None, []) => {
@@ -177,7 +178,7 @@ fn resolved(text: &str) -> anyhow::Result<Workflow> {
     })
 }
 
-fn agreed(files: &[Wanted]) -> anyhow::Result<bool> {
+fn agreed(files: &[NewFile]) -> anyhow::Result<bool> {
     for file in files {
         eprintln!();
         eprintln!("{}: {} lines", file.path.display(), file.text.lines().count());

@@ -1,8 +1,8 @@
 //! `loop ship`: hands in what a completed run made, and notes in its journal where it went. What stands
 //! in the way is said, all of it at once, before anything is changed.
 
-use super::ask;
 use super::context::Context;
+use super::terminal::confirm;
 use crate::deliver::ship::{Preflight, Shipped, Work};
 use crate::desk::{self, Shipment};
 use clap::Args;
@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 pub(super) fn offer(context: &Context, home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
     let shipment = Shipment::offered(home, row)?;
     let text = format!("ship it now: {}, commit, push, pull request?", shipment.work.names.branch);
-    if ask::confirm(&text)? {
+    if confirm(&text)? {
         hand_in(context, &shipment, &shipment.work.preflight()?)?;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `loop status`: where a run stands, for people and for programs.
 
+use super::terminal::frame;
 use super::{Context, progress};
 use crate::desk::load;
 use loop_base::text::sanitise;
@@ -68,7 +69,7 @@ fn framed(text: &str, columns: usize) -> String {
     let title = if lines.is_empty() { String::new() } else { lines.remove(0) };
     let lines: Vec<String> = lines.iter().map(|it| it.strip_prefix("  ").unwrap_or(it).to_owned()).collect();
     let next = next.map(|it| format!("{it}\n")).unwrap_or_default();
-    format!("{}{next}", super::frame::frame(&title, &lines, columns))
+    format!("{}{next}", frame(&title, &lines, columns))
 }
 
 fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {

@@ -1,8 +1,8 @@
 //! `loop stop`, `loop pause` and `loop cancel`: what people want a run to do.
 
-use super::ask;
 use super::context::Context;
-use crate::desk::{self, Choice, Commanded, Refusal};
+use super::terminal::desk_question;
+use crate::desk::{self, Commanded, Refusal, Reply};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::engine::{State, Station};
@@ -76,8 +76,8 @@ pub(super) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u
                 tell(context, NOTHING);
                 return Ok(0);
             }
-            Commanded::Question(question) => match ask::desk_question(&question)? {
-                Some(Choice::Yes) => agreed = true,
+            Commanded::Question(question) => match desk_question(&question)? {
+                Some(Reply::Yes) => agreed = true,
                 Some(_) | None => return Ok(question.aborted.exit),
             },
             Commanded::Told(told) | Commanded::Done(told) => break told,

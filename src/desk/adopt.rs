@@ -6,16 +6,15 @@ use super::input::Input;
 use super::left_files::{Left, is_known, is_same, keep, left};
 use super::note::Note;
 use super::prepare::prepare;
-use super::request::Request;
-use super::wanted::{self, Wanted};
+use super::request::RunRequest;
+use super::wanted::{self, WantedRun};
 use super::{choose_workflow, design_file};
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::git_text::single_line;
 use crate::world::wait::now;
 use loop_core::engine::{Event, Facts};
-use loop_core::workflow::model::MirrorFormat;
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_store::mirror::prp_session::{import, place};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -23,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Settles where the mirror of a run is written, so that the run's own copy of the workflow says it.
-pub(crate) fn settle_place(caller: &Caller, request: &Request, project: &Path, workflow: &mut Workflow) {
+pub(crate) fn settle_place(caller: &Caller, request: &RunRequest, project: &Path, workflow: &mut Workflow) {
     if !workflow.mirror.writes(MirrorFormat::PrpSession) {
         return;
     }
@@ -39,14 +38,14 @@ pub(crate) fn settle_place(caller: &Caller, request: &Request, project: &Path, w
 /// Takes over the session of another controller that works on this input, if there is one.
 pub(crate) fn take_over(
     home: &Rc<Home>,
-    request: &Request,
-    wanted: &Wanted,
+    request: &RunRequest,
+    wanted: &WantedRun,
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<Option<Row>> {
     if request.fresh {
         return Ok(None);
     }
-    let Wanted { project, workflow, input } = wanted;
+    let WantedRun { project, workflow, input } = wanted;
     let Some(left) = left(Some(home), project, workflow)? else { return Ok(None) };
     let Left { folder, files, found, most, promise } = left;
     if is_known(home, &found.session)? || !is_same(&found, wanted) {
@@ -100,14 +99,14 @@ pub(crate) fn to_resume(caller: &Caller, notes: &mut Vec<Note>) -> anyhow::Resul
         if project.join(".loop/workflow.toml").exists() { &[""] } else { &["tdd", "ralph"] };
     for preset in presets {
         let preset = Some((*preset).to_owned()).filter(|it| !it.is_empty());
-        let request = Request { preset, ..Request::default() };
+        let request = RunRequest { preset, ..RunRequest::default() };
         let mut workflow = choose_workflow::workflow(caller, &request, &project, notes)?;
         settle_place(caller, &request, &project, &mut workflow);
         let Some(left) = left(caller.existing_home()?.as_deref(), &project, &workflow)? else { continue };
         let path = project.join(&left.found.input);
         let input = Input::document(caller, &project, &path.to_string_lossy())?;
         let home = caller.home()?;
-        let wanted = Wanted { project, workflow, input };
+        let wanted = WantedRun { project, workflow, input };
         let row = take_over(&home, &request, &wanted, notes)?;
         return Ok(row.map(|it| (home, it)));
     }

@@ -4,14 +4,14 @@
 use super::caller::{Caller, is_unfinished, load};
 use super::command::leave;
 use super::refusal::{Refusal, meant};
-use loop_core::engine::{Answer, Command, QuestionKind, State, acceptable, choices};
+use loop_core::engine::{Answer, Choice, Command, QuestionKind, State, acceptable, choices};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
 use std::rc::Rc;
 
 /// Something that a person says.
 pub(crate) struct AnswerRequest {
-    pub words: Words,
+    pub words: Saying,
     /// Who says it.
     pub by: String,
     /// The run whose agent call says it, where that is so.
@@ -19,12 +19,12 @@ pub(crate) struct AnswerRequest {
 }
 
 /// What is said.
-pub(crate) enum Words {
+pub(crate) enum Saying {
     /// To the open question: its number, which may be left out, the choice, and a text.
     Answer(Vec<String>),
     /// At a gate: its name, which may be left out, and a text.
     Gate {
-        choice: GateChoice,
+        choice: Choice,
         words: Vec<String>,
     },
     Guide(String),
@@ -32,23 +32,6 @@ pub(crate) enum Words {
         skill: String,
         reason: String,
     },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GateChoice {
-    Approve,
-    Changes,
-    Reject,
-}
-
-impl GateChoice {
-    fn word(self) -> &'static str {
-        match self {
-            GateChoice::Approve => "approve",
-            GateChoice::Changes => "changes",
-            GateChoice::Reject => "reject",
-        }
-    }
 }
 
 /// Who takes what was said.
@@ -97,10 +80,10 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
     let (workflow, state) = load(&home, &row)?;
     let AnswerRequest { words, by, inside_call } = request;
     let command = match words {
-        Words::Answer(words) => to_question(&state, &words, by)?,
-        Words::Gate { choice, words } => at_gate(&workflow, &state, choice, words, by)?,
-        Words::Guide(text) => Command::Guide { text },
-        Words::Skip { skill, reason } => Command::Skip { skill, reason },
+        Saying::Answer(words) => to_question(&state, &words, by)?,
+        Saying::Gate { choice, words } => at_gate(&workflow, &state, choice, words, by)?,
+        Saying::Guide(text) => Command::Guide { text },
+        Saying::Skip { skill, reason } => Command::Skip { skill, reason },
     };
     refuse_agents(inside_call)?;
     let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
@@ -146,7 +129,7 @@ fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Co
 fn at_gate(
     workflow: &Workflow,
     state: &State,
-    choice: GateChoice,
+    choice: Choice,
     mut words: Vec<String>,
     by: String,
 ) -> anyhow::Result<Command> {
@@ -157,18 +140,17 @@ fn at_gate(
             return Err(Refusal::usage("no gate waits for a person", next));
         }
     };
-    let word = choice.word();
     let named = words.first().and_then(|it| workflow.gates.keys().find(|gate| gate.eq_ignore_ascii_case(it)));
     if let Some(first) = named {
         if *first != open {
             let text = format!("the gate \"{first}\" does not wait; \"{open}\" does");
-            return Err(Refusal::usage(text, format!("loop {word} {open}")));
+            return Err(Refusal::usage(text, format!("loop {choice} {open}")));
         }
         words.remove(0);
-    } else if choice == GateChoice::Approve && !words.is_empty() {
+    } else if choice == Choice::Approve && !words.is_empty() {
         let text = format!("no gate is called \"{}\"", words[0]);
         let known = workflow.gates.keys().map(String::as_str);
         return Err(Refusal::usage(text, format!("{}; loop approve {open}", meant(&words[0], known))));
     }
-    Ok(Command::Answer(Answer { question, choice: word.to_owned().into(), text: words.join(" "), by }))
+    Ok(Command::Answer(Answer { question, choice, text: words.join(" "), by }))
 }

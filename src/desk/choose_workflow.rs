@@ -3,7 +3,7 @@
 use super::caller::{Caller, Environment};
 use super::note::Note;
 use super::refusal::{Refusal, meant};
-use super::request::Request;
+use super::request::RunRequest;
 use super::{design_file, words};
 use loop_base::text::counted;
 use loop_core::documents::input;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// Returns the workflow that the request, files and the input decide.
 pub(crate) fn workflow(
     caller: &Caller,
-    request: &Request,
+    request: &RunRequest,
     project: &Path,
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<Workflow> {
@@ -60,7 +60,7 @@ pub(crate) fn read(environment: &Environment, project: &Path, given: &Given) -> 
 }
 
 /// What the request and the environment put on top of the files.
-pub(crate) fn overrides(caller: &Caller, request: &Request) -> anyhow::Result<Overrides> {
+pub(crate) fn overrides(caller: &Caller, request: &RunRequest) -> anyhow::Result<Overrides> {
     let agent_args = request.agent_cmd.as_deref().map(words::split).transpose();
     let mut agent_args = agent_args
         .map_err(|why| Refusal::usage(format!("--agent-cmd: {why}"), "quote it as one argument"))?;
@@ -118,7 +118,7 @@ fn hourly_limit(environment: &Environment) -> anyhow::Result<Option<u32>> {
 /// With neither a file nor a flag, the input decides.
 fn by_input(
     caller: &Caller,
-    request: &Request,
+    request: &RunRequest,
     project: &Path,
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<String> {

@@ -4,7 +4,7 @@
 use super::bystander::Bystander;
 use super::caller::{Caller, is_unfinished, load};
 use super::own_paths;
-use super::question::{About, Question};
+use super::question::{About, RequestQuestion};
 use super::refusal::Refusal;
 use crate::drive::drive;
 use crate::world::real::{Host, Leash};
@@ -20,15 +20,15 @@ use std::rc::Rc;
 pub(crate) enum Commanded {
     /// No run of this project is unfinished.
     Nothing,
-    Question(Box<Question>),
+    Question(Box<RequestQuestion>),
     /// Whoever drives the run was told.
-    Told(Box<Told>),
+    Told(Box<CommandedRun>),
     /// Nobody drives it, and what could be done was done.
-    Done(Box<Told>),
+    Done(Box<CommandedRun>),
 }
 
 /// The run that was told, as it stands now.
-pub(crate) struct Told {
+pub(crate) struct CommandedRun {
     pub row: Row,
     pub workflow: Workflow,
     pub state: State,
@@ -55,7 +55,7 @@ pub(crate) fn cancel(caller: &Caller, agreed: bool) -> Result<Commanded, Refusal
             let text = format!("cancel run {} for good?", &row.id[..8]);
             let refusal = Refusal { text: text.clone(), next: Some("loop cancel --yes".to_owned()), exit: 5 };
             let (unasked, aborted) = (refusal.clone(), refusal);
-            let question = Question { about: About::Cancel, lines: vec![text], unasked, aborted };
+            let question = RequestQuestion { about: About::Cancel, lines: vec![text], unasked, aborted };
             Commanded::Question(Box::new(question))
         }
     })
@@ -73,7 +73,7 @@ fn command(caller: &Caller, command: &Command) -> anyhow::Result<Commanded> {
         }
     }
     let (workflow, state) = load(&home, &row)?;
-    let told = Box::new(Told { row, workflow, state });
+    let told = Box::new(CommandedRun { row, workflow, state });
     Ok(if owned { Commanded::Told(told) } else { Commanded::Done(told) })
 }
 

@@ -2,10 +2,10 @@
 
 use super::caller::Caller;
 use super::own_paths::own_paths;
-use super::question::{About, Question};
+use super::question::{About, RequestQuestion};
 use super::refusal::Refusal;
-use super::request::Request;
-use super::wanted::Wanted;
+use super::request::RunRequest;
+use super::wanted::WantedRun;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;
@@ -15,10 +15,10 @@ use loop_base::text::sanitise;
 /// A tree with uncommitted changes needs a word from a person.
 pub(crate) fn about_dirt(
     caller: &Caller,
-    request: &Request,
+    request: &RunRequest,
     git: &Git,
-    wanted: &Wanted,
-) -> anyhow::Result<Option<Question>> {
+    wanted: &WantedRun,
+) -> anyhow::Result<Option<RequestQuestion>> {
     if request.allow_dirty {
         return Ok(None);
     }
@@ -35,5 +35,5 @@ pub(crate) fn about_dirt(
     let refusal = Refusal { text: text.clone(), next: Some(next.to_owned()), exit: 2 };
     let go = "go: they are kept in a snapshot first, and not counted against the run".to_owned();
     let lines = vec![text, go];
-    Ok(Some(Question { about: About::Dirty, lines, unasked: refusal.clone(), aborted: refusal }))
+    Ok(Some(RequestQuestion { about: About::Dirty, lines, unasked: refusal.clone(), aborted: refusal }))
 }

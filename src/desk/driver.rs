@@ -2,7 +2,7 @@
 //! and answers its questions.
 
 use super::command::insert;
-use super::open::Opened;
+use super::open::OpenRun;
 use crate::drive;
 use crate::world::real::{Host, Leash, Onlooker};
 use crate::world::wait::{Ears, Heard, now};
@@ -43,12 +43,12 @@ pub(crate) struct Rested {
 impl<'a> Driver<'a> {
     /// Prepares to drive. `say` is told what became durable, `onlooker` what an agent is doing.
     pub(crate) fn new(
-        opened: Opened,
+        opened: OpenRun,
         reach: Reach,
         mut say: impl FnMut(&Run, &[(Timestamp, Event)]) + 'a,
         onlooker: Option<Onlooker<'a>>,
     ) -> anyhow::Result<Driver<'a>> {
-        let Opened { home, run, signals, place, own_paths, tree } = opened;
+        let OpenRun { home, run, signals, place, own_paths, tree } = opened;
         let leash = match reach {
             Reach::Far => Leash::Free,
             Reach::OneCall => Leash::Calls(1),
@@ -107,8 +107,8 @@ impl Rested {
 }
 
 /// Makes what an opened run needs that is not driven yet: its worktree, and its files for other tools.
-pub(crate) fn make_place(opened: Opened) -> anyhow::Result<Run> {
-    let Opened { home, mut run, signals, place, own_paths, tree: _held } = opened;
+pub(crate) fn make_place(opened: OpenRun) -> anyhow::Result<Run> {
+    let OpenRun { home, mut run, signals, place, own_paths, tree: _held } = opened;
     if run.state.opening.worktree.is_some() && run.state.place.is_none() {
         let ears = Ears::new(Rc::clone(&home), &run.id, signals)?;
         let input = run.state.opening.path.as_ref().map(PathBuf::from);

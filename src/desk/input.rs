@@ -4,7 +4,7 @@ use super::caller::Caller;
 use super::design_file;
 use super::note::Note;
 use super::refusal::Refusal;
-use super::request::Request;
+use super::request::RunRequest;
 use crate::tree::git::Git;
 use loop_base::secret::redact;
 use loop_core::documents::input;
@@ -28,7 +28,7 @@ pub(crate) struct Input {
 impl Input {
     pub(crate) fn find(
         caller: &Caller,
-        request: &Request,
+        request: &RunRequest,
         project: &Path,
         workflow: &mut Workflow,
     ) -> anyhow::Result<Input> {
@@ -137,7 +137,7 @@ impl Input {
         })
     }
 
-    pub(crate) fn opening(&self, request: &Request, workflow: &Workflow) -> Opening {
+    pub(crate) fn opening(&self, request: &RunRequest, workflow: &Workflow) -> Opening {
         let found = input::criteria(&self.text).total;
         let lock = self.path.as_ref().filter(|_| workflow.input.lock).map(|_| input::lock(&self.text));
         let promise = request.promise.clone().unwrap_or_else(|| input::promise(&self.text).to_owned());

@@ -2,11 +2,10 @@
 //! what cannot be read changes nothing.
 
 use super::refusal::Refusal;
-use super::wanted::Wanted;
+use super::wanted::WantedRun;
 use crate::world::wait::now;
 use loop_core::engine::Status;
-use loop_core::workflow::model::MirrorFormat;
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_store::mirror::prp_session::{folder, import};
 use loop_store::mirror::task_state;
 use loop_store::{Filter, Home};
@@ -109,8 +108,8 @@ pub(crate) fn is_known(home: &Home, session: &str) -> anyhow::Result<bool> {
 }
 
 /// Whether what was found is of the input that is wanted.
-pub(crate) fn is_same(found: &import::Found, wanted: &Wanted) -> bool {
-    let Wanted { project, input, .. } = wanted;
+pub(crate) fn is_same(found: &import::Found, wanted: &WantedRun) -> bool {
+    let WantedRun { project, input, .. } = wanted;
     if found.project.as_ref().is_some_and(|it| Path::new(it) != project.as_path()) {
         return false;
     }

@@ -31,18 +31,21 @@ mod ship;
 mod wanted;
 mod words;
 
-pub(crate) use answer::{AnswerRequest, Answered, GateChoice, Words, answer, open_questions, refuse_agents};
+#[cfg(test)]
+mod tests;
+
+pub(crate) use answer::{AnswerRequest, Answered, Saying, answer, open_questions, refuse_agents};
 pub(crate) use caller::{Caller, Environment, is_unfinished, load, named};
 pub(crate) use choose_workflow::{preset_named, read as read_workflow, read_source, user_config};
 pub(crate) use command::{Commanded, cancel, leave, pause, stop};
 pub(crate) use design_file::{newest as newest_design, write as write_design};
 pub(crate) use driver::{Driver, Reach, make_place};
 pub(crate) use note::{Note, Weight};
-pub(crate) use open::{Found, Opened, Where, open, retake};
+pub(crate) use open::{FoundRun, OpenReply, OpenRun, open, retake};
 pub(crate) use prepare::{choose_agent, comes_later};
-pub(crate) use question::{About, Choice, Question};
+pub(crate) use question::{About, Reply, RequestQuestion};
 pub(crate) use refusal::{Refusal, meant};
-pub(crate) use request::{By, Request};
+pub(crate) use request::{By, RunRequest};
 pub(crate) use resume::{Continued, Going, Took, find_to_resume, ready, take};
 pub(crate) use session::{Stopped, first_prompt, join, of_project as sessions_of_project, stopped};
 pub(crate) use ship::{Shipment, shipment};

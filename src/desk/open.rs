@@ -10,10 +10,10 @@ use super::note::Note;
 use super::other_input::{InTheWay, in_the_way};
 use super::prepare::prepare;
 use super::preview::{dry_run, next_decision};
-use super::question::Question;
+use super::question::RequestQuestion;
 use super::refusal::Refusal;
-use super::request::Request;
-use super::wanted::{self, Before, Wanted};
+use super::request::RunRequest;
+use super::wanted::{self, Before, WantedRun};
 use super::{choose_workflow, design_file, left_files, own_paths, place};
 use crate::drive;
 use crate::tree::git::Git;
@@ -27,26 +27,26 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// What came of a request to open a run.
-pub(crate) enum Found {
-    Opened(Box<Opened>),
+pub(crate) enum OpenReply {
+    Opened(Box<OpenRun>),
     /// A run of the same input that is not cancelled.
-    Before(Where),
+    Before(FoundRun),
     /// One that another controller began and that was just taken over.
-    Adopted(Where),
-    Question(Box<Question>),
+    Adopted(FoundRun),
+    Question(Box<RequestQuestion>),
     /// What would be done next, where only that was asked for.
     Next(String),
 }
 
 /// A run that nobody here holds.
-pub(crate) struct Where {
+pub(crate) struct FoundRun {
     pub home: Rc<Home>,
     pub row: Box<Row>,
 }
 
 /// A run that this process owns, with its working tree. Whoever wants it to end is heard from before
 /// it is taken.
-pub(crate) struct Opened {
+pub(crate) struct OpenRun {
     pub home: Rc<Home>,
     pub run: Run,
     pub signals: Signals,
@@ -57,11 +57,15 @@ pub(crate) struct Opened {
 }
 
 /// Finds the run that is meant, or opens one.
-pub(crate) fn open(caller: &Caller, request: &Request, notes: &mut Vec<Note>) -> Result<Found, Refusal> {
+pub(crate) fn open(
+    caller: &Caller,
+    request: &RunRequest,
+    notes: &mut Vec<Note>,
+) -> Result<OpenReply, Refusal> {
     find_or_open(caller, request, notes).map_err(Refusal::from)
 }
 
-fn find_or_open(caller: &Caller, request: &Request, notes: &mut Vec<Note>) -> anyhow::Result<Found> {
+fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) -> anyhow::Result<OpenReply> {
     refuse_nesting(caller, request)?;
     let project = caller.project()?;
     if let Some(found) = meant_without_input(caller, request, &project)? {
@@ -69,57 +73,57 @@ fn find_or_open(caller: &Caller, request: &Request, notes: &mut Vec<Note>) -> an
     }
     let mut wanted = find_wanted(caller, request, project, notes)?;
     if request.dry_run {
-        return dry_run(caller, request, &wanted).map(Found::Next);
+        return dry_run(caller, request, &wanted).map(OpenReply::Next);
     }
     let git = Git::around(&wanted.project)?;
     git.excluded()?;
     let home = caller.home()?;
     if let Before::Opened(row) = wanted.before(&home, request)? {
-        return Ok(Found::Before(Where { home, row: Box::new(row) }));
+        return Ok(OpenReply::Before(FoundRun { home, row: Box::new(row) }));
     }
     if let Some(row) = take_over(&home, request, &wanted, notes)? {
-        return Ok(Found::Adopted(Where { home, row: Box::new(row) }));
+        return Ok(OpenReply::Adopted(FoundRun { home, row: Box::new(row) }));
     }
     prepare(&mut wanted.workflow, request, &wanted.project, &wanted.input)?;
-    let held = Held::take(caller, &git, &wanted.workflow)?;
+    let held = HeldTree::take(caller, &git, &wanted.workflow)?;
     // Whoever had the tree a moment ago may have opened this very run.
     let begun = match wanted.before(&home, request)? {
-        Before::Opened(row) => return Ok(Found::Before(Where { home, row: Box::new(row) })),
+        Before::Opened(row) => return Ok(OpenReply::Before(FoundRun { home, row: Box::new(row) })),
         Before::Begun(row) => Some(row.id),
         Before::Nothing => None,
     };
-    if let Held::Tree(_) = held
+    if let HeldTree::Tree(_) = held
         && let Some(question) = about_dirt(caller, request, &git, &wanted)?
     {
-        return Ok(Found::Question(Box::new(question)));
+        return Ok(OpenReply::Question(Box::new(question)));
     }
     match in_the_way(&home, request, &wanted)? {
         InTheWay::Nothing => (),
         InTheWay::Run(row) => cancel_unowned(&home, &row)?,
-        InTheWay::Question(question) => return Ok(Found::Question(question)),
+        InTheWay::Question(question) => return Ok(OpenReply::Question(question)),
     }
     let wanted = with_document(caller, &git, wanted, notes)?;
     if request.fresh {
         cancel_before(&home, &wanted, notes)?;
     }
     let seat = take_seat(caller, &home, &git, &wanted, begun, held)?;
-    begin(home, request, &wanted, seat, notes).map(|it| Found::Opened(Box::new(it)))
+    begin(home, request, &wanted, seat, notes).map(|it| OpenReply::Opened(Box::new(it)))
 }
 
 /// Takes a run that was opened before, with its working tree.
-pub(crate) fn retake(caller: &Caller, found: Where) -> Result<Opened, Refusal> {
-    let retake = || -> anyhow::Result<Opened> {
+pub(crate) fn retake(caller: &Caller, found: FoundRun) -> Result<OpenRun, Refusal> {
+    let retake = || -> anyhow::Result<OpenRun> {
         let place = PathBuf::from(&found.row.place);
         let tree = TreeLock::take(&caller.home, &place)?;
         let signals = Signals::listen()?;
         let run = Run::open(Rc::clone(&found.home), &found.row.id, now())?;
         let own_paths = own_paths::of_run(&place, &run);
-        Ok(Opened { home: Rc::clone(&found.home), run, signals, place, own_paths, tree })
+        Ok(OpenRun { home: Rc::clone(&found.home), run, signals, place, own_paths, tree })
     };
     retake().map_err(Refusal::from)
 }
 
-fn refuse_nesting(caller: &Caller, request: &Request) -> anyhow::Result<()> {
+fn refuse_nesting(caller: &Caller, request: &RunRequest) -> anyhow::Result<()> {
     match &caller.environment.inside_run {
         Some(run) if !request.nested => Err(Refusal::usage(
             format!("this is inside an agent call of run {run}"),
@@ -130,23 +134,27 @@ fn refuse_nesting(caller: &Caller, request: &Request) -> anyhow::Result<()> {
 }
 
 /// A run that was found without an input.
-fn known(found: Where, request: &Request) -> anyhow::Result<Found> {
+fn known(found: FoundRun, request: &RunRequest) -> anyhow::Result<OpenReply> {
     if !request.dry_run {
-        return Ok(Found::Before(found));
+        return Ok(OpenReply::Before(found));
     }
     let (workflow, state) = load(&found.home, &found.row)?;
-    Ok(Found::Next(next_decision(&workflow, &state)))
+    Ok(OpenReply::Next(next_decision(&workflow, &state)))
 }
 
 /// Without an input, the project's only unfinished run of this workflow is meant, or the one that is
 /// named.
-fn meant_without_input(caller: &Caller, request: &Request, project: &Path) -> anyhow::Result<Option<Where>> {
+fn meant_without_input(
+    caller: &Caller,
+    request: &RunRequest,
+    project: &Path,
+) -> anyhow::Result<Option<FoundRun>> {
     if request.input.is_some() || request.fresh {
         return Ok(None);
     }
     let Some(home) = caller.existing_home()? else { return Ok(None) };
     if caller.run.is_some() {
-        return Ok(caller.find(&home)?.map(|row| Where { home, row: Box::new(row) }));
+        return Ok(caller.find(&home)?.map(|row| FoundRun { home, row: Box::new(row) }));
     }
     let named = match (&request.preset, &request.workflow) {
         (Some(preset), _) => Some(preset.clone()),
@@ -163,7 +171,7 @@ fn meant_without_input(caller: &Caller, request: &Request, project: &Path) -> an
     let open: Vec<&Row> = runs.iter().filter(|it| is_unfinished(it) && fits(it)).collect();
     match open.as_slice() {
         [] => Ok(None),
-        [row] => Ok(Some(Where { home, row: Box::new((*row).clone()) })),
+        [row] => Ok(Some(FoundRun { home, row: Box::new((*row).clone()) })),
         several => Err(several_unfinished(several)),
     }
 }
@@ -171,18 +179,18 @@ fn meant_without_input(caller: &Caller, request: &Request, project: &Path) -> an
 /// Settles which workflow is meant, where its files for other tools go, and what it works on.
 fn find_wanted(
     caller: &Caller,
-    request: &Request,
+    request: &RunRequest,
     project: PathBuf,
     notes: &mut Vec<Note>,
-) -> anyhow::Result<Wanted> {
+) -> anyhow::Result<WantedRun> {
     let mut workflow = choose_workflow::workflow(caller, request, &project, notes)?;
     settle_place(caller, request, &project, &mut workflow);
     let input = Input::find(caller, request, &project, &mut workflow)?;
-    Ok(Wanted { project, workflow, input })
+    Ok(WantedRun { project, workflow, input })
 }
 
 /// What is held while a run is opened.
-enum Held {
+enum HeldTree {
     /// The tree that the run works in.
     Tree(TreeLock),
     /// A run with a worktree to itself disturbs nobody who works in this tree; only the opening of
@@ -190,11 +198,11 @@ enum Held {
     Opening(OpeningLock),
 }
 
-impl Held {
-    fn take(caller: &Caller, git: &Git, workflow: &Workflow) -> anyhow::Result<Held> {
+impl HeldTree {
+    fn take(caller: &Caller, git: &Git, workflow: &Workflow) -> anyhow::Result<HeldTree> {
         Ok(match workflow.workspace.at {
-            Place::Worktree => Held::Opening(TreeLock::opening(&caller.home, git.work_tree())?),
-            Place::Here => Held::Tree(TreeLock::take(&caller.home, git.work_tree())?),
+            Place::Worktree => HeldTree::Opening(TreeLock::opening(&caller.home, git.work_tree())?),
+            Place::Here => HeldTree::Tree(TreeLock::take(&caller.home, git.work_tree())?),
         })
     }
 }
@@ -203,19 +211,19 @@ impl Held {
 fn with_document(
     caller: &Caller,
     git: &Git,
-    wanted: Wanted,
+    wanted: WantedRun,
     notes: &mut Vec<Note>,
-) -> anyhow::Result<Wanted> {
-    let Wanted { project, workflow, input } = wanted;
+) -> anyhow::Result<WantedRun> {
+    let WantedRun { project, workflow, input } = wanted;
     let input = input.into_design(caller, &project, git, &workflow, notes)?;
     if let Some(path) = input.path.as_ref().filter(|_| workflow.input.lock) {
         design_file::lock(path, &input.text)?;
     }
-    Ok(Wanted { project, workflow, input })
+    Ok(WantedRun { project, workflow, input })
 }
 
 /// An unfinished run of the same input makes way for a fresh one.
-fn cancel_before(home: &Rc<Home>, wanted: &Wanted, notes: &mut Vec<Note>) -> anyhow::Result<()> {
+fn cancel_before(home: &Rc<Home>, wanted: &WantedRun, notes: &mut Vec<Note>) -> anyhow::Result<()> {
     let Some(row) = wanted.newest(home)?.filter(is_unfinished) else { return Ok(()) };
     if row.branch.is_some() {
         notes.push(Note::worktree_stays(&row));
@@ -223,7 +231,7 @@ fn cancel_before(home: &Rc<Home>, wanted: &Wanted, notes: &mut Vec<Note>) -> any
     cancel_unowned(home, &row)
 }
 
-/// Where a run that is about to begin works, and who it is.
+/// FoundRun a run that is about to begin works, and who it is.
 struct Seat {
     id: String,
     plan: Option<Worktree>,
@@ -238,11 +246,11 @@ fn take_seat(
     caller: &Caller,
     home: &Home,
     git: &Git,
-    wanted: &Wanted,
+    wanted: &WantedRun,
     begun: Option<String>,
-    held: Held,
+    held: HeldTree,
 ) -> anyhow::Result<Seat> {
-    let Wanted { project, workflow, input } = wanted;
+    let WantedRun { project, workflow, input } = wanted;
     let is_new = begun.is_none();
     let id = begun.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let plan = place::plan(git, workflow, input, &id)?;
@@ -253,8 +261,8 @@ fn take_seat(
     left_files::keep_before(home, &id, git.work_tree(), workflow)?;
     wanted::exclude_mirror(git, workflow)?;
     let (tree, opening) = match held {
-        Held::Tree(tree) => (tree, None),
-        Held::Opening(lock) => {
+        HeldTree::Tree(tree) => (tree, None),
+        HeldTree::Opening(lock) => {
             git.exclude(&[&format!("/{}", worktree::FOLDER)])?;
             worktree::reserve(plan.as_ref().expect("a run that is alone has a plan"))?;
             (TreeLock::take(&caller.home, &place)?, Some(lock))
@@ -266,11 +274,11 @@ fn take_seat(
 /// Writes the first events of a run.
 fn begin(
     home: Rc<Home>,
-    request: &Request,
-    wanted: &Wanted,
+    request: &RunRequest,
+    wanted: &WantedRun,
     seat: Seat,
     notes: &mut Vec<Note>,
-) -> anyhow::Result<Opened> {
+) -> anyhow::Result<OpenRun> {
     let Seat { id, plan, place, tree, _opening } = seat;
     let signals = Signals::listen()?;
     let mut run = Run::open(Rc::clone(&home), &id, now())?;
@@ -284,5 +292,5 @@ fn begin(
         }
     }
     let own_paths = own_paths::of_run(&place, &run);
-    Ok(Opened { home, run, signals, place, own_paths, tree })
+    Ok(OpenRun { home, run, signals, place, own_paths, tree })
 }

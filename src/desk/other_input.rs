@@ -3,10 +3,10 @@
 
 use super::caller::is_unfinished;
 use super::left_files::{UNFINISHED, invalid, is_same, left};
-use super::question::{About, Question};
+use super::question::{About, RequestQuestion};
 use super::refusal::Refusal;
-use super::request::Request;
-use super::wanted::Wanted;
+use super::request::RunRequest;
+use super::wanted::WantedRun;
 use crate::world::wait::now;
 use loop_store::mirror::prp_session::{self, import};
 use loop_store::{Filter, Home, Row, fold};
@@ -17,11 +17,11 @@ pub(crate) enum InTheWay {
     Nothing,
     /// A run that is to be cancelled, which a person has agreed to.
     Run(Box<Row>),
-    Question(Box<Question>),
+    Question(Box<RequestQuestion>),
 }
 
 /// Finds what stands in the way. A fresh start says "new" beforehand.
-pub(crate) fn in_the_way(home: &Home, request: &Request, wanted: &Wanted) -> anyhow::Result<InTheWay> {
+pub(crate) fn in_the_way(home: &Home, request: &RunRequest, wanted: &WantedRun) -> anyhow::Result<InTheWay> {
     let agreed = request.fresh || request.replace_other;
     let Some(folder) = prp_session::folder(&wanted.workflow) else {
         let question = if agreed { None } else { other_file(home, wanted)? };
@@ -59,7 +59,7 @@ pub(crate) fn in_the_way(home: &Home, request: &Request, wanted: &Wanted) -> any
 }
 
 /// A state file of another design that this home does not know is a question too.
-fn other_file(home: &Home, wanted: &Wanted) -> anyhow::Result<Option<Question>> {
+fn other_file(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<RequestQuestion>> {
     let Some(left) = left(Some(home), &wanted.project, &wanted.workflow)? else { return Ok(None) };
     if is_same(&left.found, wanted) {
         return Ok(None);
@@ -72,8 +72,8 @@ fn other_file(home: &Home, wanted: &Wanted) -> anyhow::Result<Option<Question>> 
     Ok(Some(question(text, cost, unasked, aborted)))
 }
 
-fn question(text: String, cost: &str, unasked: String, aborted: String) -> Question {
-    Question {
+fn question(text: String, cost: &str, unasked: String, aborted: String) -> RequestQuestion {
+    RequestQuestion {
         about: About::OtherInput,
         lines: vec![text.clone(), format!("new: {cost}")],
         unasked: Refusal { text: format!("other-input: {text}"), next: Some(unasked), exit: 3 },
@@ -87,8 +87,13 @@ enum Other {
     Files(Box<import::Found>),
 }
 
-fn other(home: &Home, request: &Request, folder: &Path, wanted: &Wanted) -> anyhow::Result<Option<Other>> {
-    let Wanted { project, workflow, input } = wanted;
+fn other(
+    home: &Home,
+    request: &RunRequest,
+    folder: &Path,
+    wanted: &WantedRun,
+) -> anyhow::Result<Option<Other>> {
+    let WantedRun { project, workflow, input } = wanted;
     let is_other = |row: &Row| {
         is_unfinished(row) && (row.input != input.name || Path::new(&row.project) != project.as_path())
     };

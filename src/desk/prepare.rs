@@ -4,13 +4,14 @@
 
 use super::input::Input;
 use super::refusal::Refusal;
-use super::request::{By, Request};
+use super::request::{By, RunRequest};
 use crate::measure::detect::detect;
 use crate::measure::item_list::unreadable;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
+use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::which::executable;
 use std::path::Path;
@@ -18,7 +19,7 @@ use std::path::Path;
 /// Gives a workflow everything that a run needs beside its input, or says what is missing.
 pub(crate) fn prepare(
     workflow: &mut Workflow,
-    request: &Request,
+    request: &RunRequest,
     project: &Path,
     input: &Input,
 ) -> anyhow::Result<()> {
@@ -119,9 +120,9 @@ fn fill_checks(workflow: &mut Workflow, project: &Path, input: &Input) {
 }
 
 /// A rule that counts criteria holds for nothing where there are none.
-fn refuse_without_criteria(workflow: &Workflow, request: &Request, input: &Input) -> anyhow::Result<()> {
+fn refuse_without_criteria(workflow: &Workflow, request: &RunRequest, input: &Input) -> anyhow::Result<()> {
     let conditions = workflow.phases.iter().filter_map(|it| it.exit.as_ref());
-    let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == "criteria_count");
+    let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == FactName::CriteriaCount.name());
     if !counts || request.criteria.is_some() || input::criteria(&input.text).total != 0 {
         return Ok(());
     }
@@ -131,7 +132,7 @@ fn refuse_without_criteria(workflow: &Workflow, request: &Request, input: &Input
     ))
 }
 
-fn refuse_unverifiable(workflow: &Workflow, request: &Request, project: &Path) -> anyhow::Result<()> {
+fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path) -> anyhow::Result<()> {
     let used: Vec<&String> = workflow.phases.iter().flat_map(|it| &it.checks).collect();
     let runs = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.run.is_some());
     let counts = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.must_count);

@@ -1,16 +1,16 @@
 //! What would happen next, in words, without anything being started or written.
 
 use super::caller::{Caller, load};
-use super::request::Request;
-use super::wanted::Wanted;
+use super::request::RunRequest;
+use super::wanted::WantedRun;
 use crate::world::wait::now;
 use loop_core::engine::{Decision, Effect, Event, State, Status, decide};
 use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
 
 /// Returns what a run that is wanted would do next, whether or not there is one.
-pub(crate) fn dry_run(caller: &Caller, request: &Request, wanted: &Wanted) -> anyhow::Result<String> {
-    let Wanted { workflow, input, .. } = wanted;
+pub(crate) fn dry_run(caller: &Caller, request: &RunRequest, wanted: &WantedRun) -> anyhow::Result<String> {
+    let WantedRun { workflow, input, .. } = wanted;
     let before = match caller.existing_home()? {
         Some(home) => match wanted.newest(&home)? {
             Some(row) if home.snapshot(&row.id)?.is_some() => Some(load(&home, &row)?.1),
@@ -51,6 +51,7 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::Collect(call) => format!("find out what became of call {}", call.number),
         Effect::Contain => "end what a call left running".to_owned(),
         Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
+        Effect::Prove(_) | Effect::Conclude => "prove the work in a clean checkout".to_owned(),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
         Effect::Ask(question) => format!("ask: {}", question.text),
         Effect::Tell => "tell a person where it stands".to_owned(),

@@ -4,7 +4,7 @@
 use super::refusal::Refusal;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct RequestQuestion {
     pub about: About,
     /// What there is to know, line by line.
     pub lines: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) enum About {
 
 /// What a person can say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum Reply {
     Resume,
     New,
     Go,
@@ -38,26 +38,26 @@ pub(crate) enum Choice {
     Abort,
 }
 
-impl Choice {
+impl Reply {
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Choice::Resume => "resume",
-            Choice::New => "new",
-            Choice::Go => "go",
-            Choice::Yes => "yes",
-            Choice::No => "no",
-            Choice::Abort => "abort",
+            Reply::Resume => "resume",
+            Reply::New => "new",
+            Reply::Go => "go",
+            Reply::Yes => "yes",
+            Reply::No => "no",
+            Reply::Abort => "abort",
         }
     }
 }
 
 impl About {
-    pub(crate) fn choices(self) -> &'static [Choice] {
+    pub(crate) fn choices(self) -> &'static [Reply] {
         match self {
-            About::Resume => &[Choice::Resume, Choice::New, Choice::Abort],
-            About::Dirty => &[Choice::Go, Choice::Abort],
-            About::OtherInput => &[Choice::New, Choice::Abort],
-            About::Cancel => &[Choice::Yes, Choice::No],
+            About::Resume => &[Reply::Resume, Reply::New, Reply::Abort],
+            About::Dirty => &[Reply::Go, Reply::Abort],
+            About::OtherInput => &[Reply::New, Reply::Abort],
+            About::Cancel => &[Reply::Yes, Reply::No],
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::caller::{Caller, load};
 use super::note::Note;
 use super::refusal::{Refusal, meant};
-use super::request::Request;
+use super::request::RunRequest;
 use super::{choose_workflow, prepare};
 use crate::drive;
 use crate::world::wait::now;
@@ -28,7 +28,7 @@ pub(crate) fn before_going_on(
     caller: &Caller,
     home: &Rc<Home>,
     row: &Row,
-    request: &Request,
+    request: &RunRequest,
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<()> {
     let mut say = |text: String| notes.push(Note::for_people(text));
@@ -91,7 +91,7 @@ fn written(caller: &Caller, kept: &Workflow, project: &Path) -> anyhow::Result<W
 }
 
 /// Takes the request that give a run another value.
-fn given(caller: &Caller, request: &Request, workflow: &mut Workflow) -> anyhow::Result<Vec<String>> {
+fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyhow::Result<Vec<String>> {
     let before = workflow.clone();
     let over = choose_workflow::overrides(caller, request)?;
     workflow.limits.usd = over.usd.or(workflow.limits.usd);
@@ -157,7 +157,7 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
 }
 
 /// What is fixed once a run is opened, because it was proven against it.
-fn refuse_what_is_settled(request: &Request, state: &State) -> anyhow::Result<()> {
+fn refuse_what_is_settled(request: &RunRequest, state: &State) -> anyhow::Result<()> {
     let opening = &state.opening;
     let given = [
         ("--unverified", request.unverified && !opening.unverified),

@@ -1,7 +1,7 @@
 //! What is asked of the desk: a run of some input, by some workflow, with these changes. It is the
 //! same whoever asks, and answers to the desk's own questions come back in it.
 
-use super::question::Choice;
+use super::question::Reply;
 use std::path::PathBuf;
 
 /// Who carries the calls of a run out.
@@ -16,7 +16,7 @@ pub(crate) enum By {
 
 /// A run that is to be opened or continued.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Request {
+pub(crate) struct RunRequest {
     pub by: By,
     /// A file, a phase, a job or a sentence, as the workflow says.
     pub input: Option<String>,
@@ -65,16 +65,16 @@ pub(crate) struct Request {
     pub ask_before_resuming: bool,
 }
 
-impl Request {
+impl RunRequest {
     /// Returns the same request with the answer to a question in it; none where the person wants
     /// nothing more.
-    pub(crate) fn answered(mut self, choice: Choice, about: super::question::About) -> Option<Request> {
+    pub(crate) fn answered(mut self, choice: Reply, about: super::question::About) -> Option<RunRequest> {
         use super::question::About;
         match (about, choice) {
-            (About::Resume, Choice::Resume) => self.ask_before_resuming = false,
-            (About::Resume, Choice::New) => self.fresh = true,
-            (About::Dirty, Choice::Go) => self.allow_dirty = true,
-            (About::OtherInput, Choice::New) => self.replace_other = true,
+            (About::Resume, Reply::Resume) => self.ask_before_resuming = false,
+            (About::Resume, Reply::New) => self.fresh = true,
+            (About::Dirty, Reply::Go) => self.allow_dirty = true,
+            (About::OtherInput, Reply::New) => self.replace_other = true,
             (About::Resume | About::Dirty | About::OtherInput | About::Cancel, _) => return None,
         }
         Some(self)

@@ -5,15 +5,14 @@ use super::bystander::Bystander;
 use super::caller::{Caller, load};
 use super::command::insert;
 use super::note::Note;
-use super::open::{Opened, Where};
-use super::question::{About, Question};
+use super::open::{FoundRun, OpenRun};
+use super::question::{About, RequestQuestion};
 use super::refusal::{Refusal, meant};
-use super::request::Request;
+use super::request::RunRequest;
 use super::{adopt, own_paths, place, reload};
 use crate::drive::drive;
 use crate::world::wait::{Signals, now};
-use loop_core::engine::{Answer, Command, Opening, QuestionKind, acceptable};
-use loop_core::engine::{Choice, Status};
+use loop_core::engine::{Answer, Choice, Command, Opening, QuestionKind, Status, acceptable};
 use loop_core::workflow::model::{PhaseId, Workflow};
 use loop_store::run::Run;
 use loop_store::{Row, TreeLock};
@@ -35,19 +34,19 @@ pub(crate) enum Continued {
     Ready(Going),
     /// There is nothing left to do.
     Completed,
-    Question(Box<Question>),
+    Question(Box<RequestQuestion>),
 }
 
 /// What came of taking a run.
 pub(crate) enum Took {
-    Run(Box<Opened>),
+    Run(Box<OpenRun>),
     /// A session of the agent goes on with it.
     Session(Box<Run>),
 }
 
 /// Finds the run that is to be continued, or a session of another controller to adopt.
-pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<Where, Refusal> {
-    let mut find = || -> anyhow::Result<Where> {
+pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<FoundRun, Refusal> {
+    let mut find = || -> anyhow::Result<FoundRun> {
         let home = caller.existing_home()?;
         let row = match &home {
             Some(home) => caller.find_to_change(home)?,
@@ -62,7 +61,7 @@ pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<W
             let text = format!("run {} is cancelled", &row.id[..8]);
             return Err(Refusal::usage(text, "loop run opens another"));
         }
-        Ok(Where { home, row: Box::new(row) })
+        Ok(FoundRun { home, row: Box::new(row) })
     };
     find().map_err(Refusal::from)
 }
@@ -70,11 +69,11 @@ pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<W
 /// Does what has to be done before a run is taken: what a person wants changed in it is changed.
 pub(crate) fn ready(
     caller: &Caller,
-    found: &Where,
-    request: &Request,
+    found: &FoundRun,
+    request: &RunRequest,
     notes: &mut Vec<Note>,
 ) -> Result<Continued, Refusal> {
-    let Where { home, row } = found;
+    let FoundRun { home, row } = found;
     if row.status == Status::Completed {
         return Ok(Continued::Completed);
     }
@@ -88,7 +87,7 @@ pub(crate) fn ready(
         None => None,
     };
     reload::before_going_on(caller, home, row, request, notes)?;
-    let Request { reset, max, unblock, .. } = *request;
+    let RunRequest { reset, max, unblock, .. } = *request;
     Ok(Continued::Ready(Going { reset, phase, most: max, unblock }))
 }
 
@@ -99,7 +98,7 @@ fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {
     found.ok_or_else(|| Refusal::usage(text, meant(name, names)))
 }
 
-fn about_resuming(row: &Row) -> Question {
+fn about_resuming(row: &Row) -> RequestQuestion {
     let lines = vec![
         format!("run {} of {} is {}", &row.id[..8], row.workflow, row.status),
         format!("  input: {}", row.input.lines().next().unwrap_or_default()),
@@ -107,16 +106,16 @@ fn about_resuming(row: &Row) -> Question {
     ];
     let next = Some("loop resume goes on with it, loop run --fresh begins anew".to_owned());
     let refusal = Refusal { text: lines[0].clone(), next, exit: 5 };
-    Question { about: About::Resume, lines, unasked: refusal.clone(), aborted: refusal }
+    RequestQuestion { about: About::Resume, lines, unasked: refusal.clone(), aborted: refusal }
 }
 
 /// Takes a run that exists, with its working tree.
-pub(crate) fn take(caller: &Caller, found: Where, going: &Going) -> Result<Took, Refusal> {
+pub(crate) fn take(caller: &Caller, found: FoundRun, going: &Going) -> Result<Took, Refusal> {
     taken(caller, found, going).map_err(Refusal::from)
 }
 
-fn taken(caller: &Caller, found: Where, going: &Going) -> anyhow::Result<Took> {
-    let Where { home, row } = found;
+fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took> {
+    let FoundRun { home, row } = found;
     let signals = Signals::listen()?;
     let mut run = Run::open(Rc::clone(&home), &row.id, now())?;
     if run.state.opening == Opening::default() {
@@ -143,5 +142,5 @@ fn taken(caller: &Caller, found: Where, going: &Going) -> anyhow::Result<Took> {
         insert(&home, &run.id, &Command::Answer(answer))?;
     }
     let own_paths = own_paths::of_run(&place, &run);
-    Ok(Took::Run(Box::new(Opened { home, run, signals, place, own_paths, tree })))
+    Ok(Took::Run(Box::new(OpenRun { home, run, signals, place, own_paths, tree })))
 }

@@ -2,7 +2,7 @@
 //! comes next, or let go.
 
 use super::caller::{Caller, is_unfinished, load};
-use super::open::Opened;
+use super::open::OpenRun;
 use super::own_paths;
 use super::refusal::Refusal;
 use crate::drive::{self, drive};
@@ -135,8 +135,8 @@ pub(crate) fn of_project(caller: &Caller, home: &Home) -> anyhow::Result<Vec<(Ro
 
 /// Gives an opened run to a session, or to the first one that stops, and goes as far as its first
 /// prompt.
-pub(crate) fn first_prompt(opened: &mut Opened, session: Option<&str>) -> Result<Option<String>, Refusal> {
-    let Opened { home, run, place, own_paths, .. } = opened;
+pub(crate) fn first_prompt(opened: &mut OpenRun, session: Option<&str>) -> Result<Option<String>, Refusal> {
+    let OpenRun { home, run, place, own_paths, .. } = opened;
     let id = session.unwrap_or_default().to_owned();
     drive::note(run, [(now(), Event::Joined(Session { id, ..Session::default() }))]);
     let mut visit = visit(Rc::clone(home), run, place, own_paths, None, Duration::MAX)?;

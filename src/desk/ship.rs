@@ -8,7 +8,6 @@ use crate::drive;
 use crate::world::wait::now;
 use loop_core::delivery_names::Kind;
 use loop_core::engine::Event;
-use loop_core::workflow::model::Ship;
 use loop_store::run::Run;
 use loop_store::{Home, Row};
 use std::rc::Rc;
@@ -32,7 +31,7 @@ pub(crate) fn shipment(caller: &Caller, kind: Option<Kind>, request: bool) -> Re
             return Err(Refusal::usage("no run in this project", "loop run FILE --preset tdd"));
         };
         let (workflow, _) = load(&home, &row)?;
-        if workflow.finish.ship == Ship::Off {
+        if !workflow.finish.ship.is_allowed() {
             let text = format!("the workflow {} ships nothing", workflow.name);
             let next = "[finish] ship = \"offer\" in .loop/workflow.toml allows it";
             return Err(Refusal::usage(text, next));

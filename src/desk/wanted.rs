@@ -2,7 +2,7 @@
 //! the same, and by them a run is found again.
 
 use super::input::Input;
-use super::request::Request;
+use super::request::RunRequest;
 use crate::tree::git::Git;
 use crate::world::wait::now;
 use loop_core::engine::Status;
@@ -10,7 +10,7 @@ use loop_core::workflow::model::Workflow;
 use loop_store::{Filter, Home, NewRun, Row, mirror};
 use std::path::{Path, PathBuf};
 
-pub(crate) struct Wanted {
+pub(crate) struct WantedRun {
     pub project: PathBuf,
     pub workflow: Workflow,
     pub input: Input,
@@ -24,9 +24,9 @@ pub(crate) enum Before {
     Opened(Row),
 }
 
-impl Wanted {
+impl WantedRun {
     /// Looks for the run, unless a new one is asked for.
-    pub(crate) fn before(&self, home: &Home, request: &Request) -> anyhow::Result<Before> {
+    pub(crate) fn before(&self, home: &Home, request: &RunRequest) -> anyhow::Result<Before> {
         if request.fresh {
             return Ok(Before::Nothing);
         }

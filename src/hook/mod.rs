@@ -196,7 +196,7 @@ impl<'a> Visit<'a> {
         let Performed::Done(Event::Measured(evidence)) = self.host(run)?.perform(&look, run)? else {
             return Ok(Performed::Elsewhere);
         };
-        let baseline = Baseline { results: Vec::new(), facts: evidence.facts, ms: 0 };
+        let baseline = Baseline { results: Vec::new(), facts: evidence.facts, ms: 0, opening: None };
         Ok(Performed::Done(Event::Baselined(baseline)))
     }
 }
@@ -220,6 +220,8 @@ impl World for Visit<'_> {
             | Effect::List
             | Effect::Contain
             | Effect::Baseline
+            | Effect::Prove(_)
+            | Effect::Conclude
             | Effect::Work(_)
             | Effect::Sleep { .. }
             | Effect::Ask(_)
@@ -241,6 +243,8 @@ impl World for Visit<'_> {
             Effect::Workspace
             | Effect::List
             | Effect::Contain
+            | Effect::Prove(_)
+            | Effect::Conclude
             | Effect::Sleep { .. }
             | Effect::Ask(_)
             | Effect::Tell

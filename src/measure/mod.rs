@@ -10,8 +10,8 @@ pub(crate) mod detect;
 pub(crate) mod differences;
 pub(crate) mod evidence;
 pub(crate) mod facts;
+pub(crate) mod in_place;
 pub(crate) mod item_list;
-#[allow(dead_code, unused_imports, reason = "the engine takes no proofs yet")]
 pub(crate) mod proof;
 pub(crate) mod report_file;
 pub(crate) mod run_checks;

@@ -24,13 +24,14 @@ use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
     Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Listing,
-    Tests, Usage,
+    StepTaken, Tests, Usage,
 };
 use loop_core::facts::FactName;
+use loop_core::proof::{Finding, FindingKind, Level, Proof};
 use loop_core::report::Report;
 use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_store::run::Run;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// When simulated time begins: an arbitrary Monday morning.
 const BEGIN: i64 = 1_767_600_000_000;
@@ -67,6 +68,14 @@ impl Default for Play {
     }
 }
 
+/// What a proof comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PlayedProof {
+    Proves(Level),
+    /// One finding, in these words.
+    Finds(String),
+}
+
 type Watch = Box<dyn FnMut(&Run, &Effect)>;
 
 /// Who plays the agents.
@@ -87,6 +96,8 @@ pub(crate) struct Sim {
     pub failing: BTreeMap<String, String>,
     /// Checks that have no command.
     pub absent: BTreeSet<String>,
+    /// What each proof comes to, the first one first; with none left a new test proves the work.
+    pub proofs: VecDeque<PlayedProof>,
     /// How often the start of a call comes to nothing, by number.
     pub voids: BTreeMap<u32, u32>,
     /// When each call that was started ends, by number and attempt; `None` for one that may not be
@@ -106,6 +117,7 @@ impl Sim {
             world: usual_facts(),
             failing: BTreeMap::new(),
             absent: BTreeSet::new(),
+            proofs: VecDeque::new(),
             voids: BTreeMap::new(),
             started: BTreeMap::new(),
             watch: None,
@@ -152,7 +164,12 @@ impl World for Sim {
                 let names = run.workflow.phases.iter().flat_map(|it| &it.checks).collect::<BTreeSet<_>>();
                 let play = Play { tests: self.baseline, ..Play::default() };
                 let results = names.into_iter().map(|name| self.check(run, name, &play));
-                Event::Baselined(Baseline { results: results.collect(), facts: Facts::default(), ms: 0 })
+                Event::Baselined(Baseline {
+                    results: results.collect(),
+                    facts: Facts::default(),
+                    ms: 0,
+                    opening: None,
+                })
             }
             Effect::List => Event::Listed(Listing::Whole(self.items.clone())),
             Effect::Work(call) => {
@@ -167,6 +184,14 @@ impl World for Sim {
                 let play = current(run).map(|it| self.play(&run.workflow, it)).unwrap_or_default();
                 Event::Measured(Box::new(self.evidence(run, &play, checks)))
             }
+            Effect::Prove(step) => Event::StepTaken(Box::new(StepTaken {
+                step: *step,
+                tree: run.state.seen.tree.clone(),
+                seconds: 0.0,
+                found: String::new(),
+                unprepared: None,
+            })),
+            Effect::Conclude => Event::Proved(Box::new(self.conclude(run))),
             Effect::Sleep { until, .. } => {
                 self.now = self.now.max(*until);
                 Event::Woke
@@ -182,6 +207,32 @@ impl World for Sim {
 }
 
 impl Sim {
+    /// A waiver takes the findings; the same proof is concluded again.
+    fn conclude(&mut self, run: &Run) -> Proof {
+        let waived = run.state.waivers.iter().any(|it| it.what == "*");
+        let played = match self.proofs.front().cloned() {
+            Some(PlayedProof::Finds(_)) if waived => PlayedProof::Proves(Level::UnchangedGreen),
+            Some(played @ PlayedProof::Finds(_)) if 0 < run.state.proof_returns => played,
+            Some(_) => self.proofs.pop_front().expect("there is one"),
+            None => PlayedProof::Proves(Level::NewTest),
+        };
+        let nothing = Proof::of_nothing(run.state.seen.tree.clone());
+        match played {
+            PlayedProof::Proves(level) => Proof { level, ..nothing },
+            PlayedProof::Finds(line) => {
+                let finding = Finding {
+                    kind: FindingKind::ChangedTest,
+                    check: None,
+                    test: None,
+                    file: None,
+                    step: None,
+                    line,
+                };
+                Proof { findings: vec![finding], ..nothing }
+            }
+        }
+    }
+
     fn collect(&mut self, run: &Run, call: &Call) -> Ended {
         let play = match self.started.entry((call.number, call.attempt)).or_insert(None) {
             Some(ends) => {

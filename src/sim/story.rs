@@ -9,6 +9,7 @@
 //! item a                            # one of the list that a body repeats over; at any time
 //! from GREEN                        # earlier phases taken as passed
 //! baseline tests 3/5                # before the first call
+//! proof new-test                    # what the proof comes to, in turn; also: proof finds "tests: x is gone"
 //! check lint absent                 # a check that has no command
 //! check tests fails "exit status 1" # at any time: it fails whatever is done; then: check tests passes
 //! mode supervised                   # the autonomy mode; its gates may follow: mode autonomous deploy

@@ -3,8 +3,9 @@
 
 use crate::engine::{
     CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
-    Outcome, Step, Tests, Verdict,
+    Outcome, Step, StepTaken, Tests, Verdict,
 };
+use crate::proof::{Step as ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
 use loop_base::text::counted;
 use loop_base::time::length;
@@ -36,6 +37,18 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Contained { left } => Some(format!("{} could not be ended", counted(left.len(), "process"))),
         Event::Measured(evidence) => Some(format!("measured: {}", results(&told(&evidence.results)))),
         Event::Judged(judgement) => Some(judged(judgement)),
+        Event::StepTaken(taken) => Some(step_line(taken)),
+        Event::Proved(proof) => Some(closing_sentence(proof)),
+        Event::Waived(waiver) => Some(format!(
+            "findings waived{}: {}",
+            by_whom(waiver.by.as_deref().unwrap_or_default()),
+            waiver.reason
+        )),
+        Event::Accepted { reason, by, .. } => Some(format!("accepted as it is{}: {reason}", by_whom(by))),
+        Event::Prepared { command: Some(command) } => {
+            Some(format!("a clean checkout is prepared with: {command}"))
+        }
+        Event::Prepared { command: None } => Some("no proof is taken: a person said so".to_owned()),
         Event::Entered { phase: id, how } => Some(entered(phase(id), how)),
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
         Event::Settled { text, .. } => Some(text.clone()),
@@ -102,10 +115,24 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
         | Effect::Collect(_)
         | Effect::Contain
         | Effect::Measure { .. }
+        | Effect::Prove(_)
+        | Effect::Conclude
         | Effect::Sleep { .. }
         | Effect::Tell
         | Effect::Finish => None,
     }
+}
+
+fn step_line(taken: &StepTaken) -> String {
+    let what = match taken.step {
+        ProofStep::Baseline => "the tree at the opening, in a clean checkout",
+        ProofStep::Clean => "the final tree, in a clean checkout",
+        ProofStep::Overlay => "the final code with the tests of the opening",
+        ProofStep::OldCode => "the code of the opening with the final tests",
+        ProofStep::Canary => "a test that must fail",
+    };
+    let found = if taken.found.is_empty() { String::new() } else { format!(": {}", taken.found) };
+    format!("proof, {:.1} s, {what}{found}", taken.seconds)
 }
 
 fn ended_line(ended: &Ended) -> String {
@@ -188,6 +215,7 @@ fn entered(phase: &str, how: &How) -> String {
         How::Skipped => format!("{phase} entered after a skipped phase"),
         How::Changes { gate, .. } => format!("changes asked for at the gate {gate}; back to {phase}"),
         How::Fixed { text } => format!("back to {phase}, guidance: {text}"),
+        How::Unproven { why, by_person: _ } => format!("back to {phase}: {}", why.join("; ")),
         How::NextItem => format!("{phase} entered for the next item"),
         How::NoItems => format!("no items left; {phase} entered"),
         How::Moved => format!("{phase} entered by a person"),
@@ -206,6 +234,7 @@ fn commanded(command: &Command) -> Option<String> {
             ))
         }
         Command::Guide { text } => Some(format!("guidance: {text}")),
+        Command::Waive { what, reason, by } => Some(format!("{what} waived{}: {reason}", by_whom(by))),
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
         Command::Unhold => Some("the provider is asked again at once".to_owned()),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),

@@ -8,6 +8,8 @@ pub mod facts;
 
 pub mod agent_table;
 
+pub mod proof;
+
 pub mod workflow;
 
 pub mod report;
@@ -15,8 +17,6 @@ pub mod report;
 pub mod engine;
 
 pub mod bounds;
-
-pub mod proof;
 
 pub mod documents;
 

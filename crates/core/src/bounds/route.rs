@@ -57,6 +57,7 @@ struct Key {
     listed: bool,
     back_to: Option<PhaseId>,
     rejections: BTreeMap<PhaseId, u32>,
+    proof_returns: u32,
 }
 
 /// Returns the routes of a run with so many items; `None` when decisions never come to a call, or
@@ -177,5 +178,6 @@ fn key(state: &State) -> Key {
         listed: state.listed,
         back_to: state.back_to,
         rejections: state.rejections.clone(),
+        proof_returns: state.proof_returns,
     }
 }

@@ -15,6 +15,13 @@ pub enum Command {
     Guide {
         text: String,
     },
+    /// Accepts what a proof found: a test id, a path, a glob, a requirement, or `*` for everything.
+    Waive {
+        what: String,
+        reason: String,
+        #[serde(default)]
+        by: String,
+    },
     Skip {
         skill: String,
         reason: String,
@@ -42,6 +49,7 @@ impl Command {
             Command::Pause { .. } | Command::Cancel => true,
             Command::Answer(_)
             | Command::Guide { .. }
+            | Command::Waive { .. }
             | Command::Skip { .. }
             | Command::Stop
             | Command::Unhold
@@ -77,6 +85,9 @@ pub enum Choice {
     Resume,
     Done,
     Command,
+    Waive,
+    Accept,
+    Back,
     /// Nobody answered in time.
     Expired,
     /// One of the options that the question lists; before [`acceptable`], whatever a person typed.
@@ -99,6 +110,9 @@ impl Choice {
             Choice::Resume => "resume",
             Choice::Done => "done",
             Choice::Command => "command",
+            Choice::Waive => "waive",
+            Choice::Accept => "accept",
+            Choice::Back => "back",
             Choice::Expired => "expired",
             Choice::Other(word) => word,
         }
@@ -163,6 +177,9 @@ fn of_kind(kind: &QuestionKind) -> &'static [Choice] {
         QuestionKind::Blocked => &[Choice::Resume],
         QuestionKind::Checkpoint(_) => &[Choice::Done],
         QuestionKind::Check(_) => &[Choice::Command],
+        QuestionKind::Proof => &[Choice::Waive, Choice::Back, Choice::Abort],
+        QuestionKind::Unproven => &[Choice::Accept, Choice::Back, Choice::Abort],
+        QuestionKind::Prepare => &[Choice::Command, Choice::Skip],
     }
 }
 
@@ -189,7 +206,11 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         Command::Resume { phase: Some(phase), .. } if state.phase < phase => {
             Err(format!("{} has not been reached", workflow.phases[phase].name))
         }
+        Command::Waive { ref reason, .. } if reason.trim().is_empty() => {
+            Err("a finding is waived only with a reason".to_owned())
+        }
         Command::Guide { .. }
+        | Command::Waive { .. }
         | Command::Skip { .. }
         | Command::Stop
         | Command::Unhold
@@ -206,8 +227,20 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     if answer.question != 0 && answer.question != question.id {
         return Err(format!("question {} is not open; {} is", answer.question, question.id));
     }
-    if let QuestionKind::Check(check) = &question.kind {
-        return command(check, question.id, answer);
+    match &question.kind {
+        QuestionKind::Check(check) => return command(&format!("the check \"{check}\""), question.id, answer),
+        QuestionKind::Prepare if !answer.choice.word().trim().eq_ignore_ascii_case(Choice::Skip.word()) => {
+            return command("a clean checkout", question.id, answer);
+        }
+        QuestionKind::Prepare
+        | QuestionKind::Breaker
+        | QuestionKind::Rejected
+        | QuestionKind::Hourly
+        | QuestionKind::Gate(_)
+        | QuestionKind::Blocked
+        | QuestionKind::Checkpoint(_)
+        | QuestionKind::Proof
+        | QuestionKind::Unproven => (),
     }
     let words = choices(question);
     let said = answer.choice.word().trim().to_lowercase();
@@ -221,6 +254,9 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         ));
     };
     let choice = Choice::from(choice.to_owned());
+    if matches!(choice, Choice::Waive | Choice::Accept) && answer.text.trim().is_empty() {
+        return Err(format!("\"{choice}\" needs a reason: loop answer {choice} REASON"));
+    }
     let needs_text = matches!(choice, Choice::Modify | Choice::Changes);
     if needs_text && answer.text.trim().is_empty() {
         return Err(format!("\"{choice}\" needs a text that says what to change"));
@@ -235,12 +271,12 @@ fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {
 }
 
 /// Whatever is said is the command, with or without the word before it.
-fn command(check: &str, question: u32, answer: Answer) -> Result<Answer, String> {
+fn command(what: &str, question: u32, answer: Answer) -> Result<Answer, String> {
     let said = answer.choice.word().trim();
     let words = if said.eq_ignore_ascii_case(Choice::Command.word()) { "" } else { said };
     let text = [words, answer.text.trim()].join(" ").trim().to_owned();
     if text.is_empty() {
-        return Err(format!("the check \"{check}\" needs a command"));
+        return Err(format!("{what} needs a command"));
     }
     Ok(Answer { question, choice: Choice::Command, text, ..answer })
 }

@@ -6,6 +6,7 @@ use super::limits::Wait;
 use super::question::{Question, QuestionKind};
 use super::route::ask;
 use super::state::State;
+use crate::proof::Waiver;
 use crate::workflow::model::{Phase, Workflow};
 use loop_base::time::Timestamp;
 
@@ -62,6 +63,23 @@ pub(super) fn answered(
         (QuestionKind::Check(check), _) => {
             Decision::Record(Event::Supplied { check: check.clone(), command: answer.text.clone() })
         }
+        (QuestionKind::Proof, Choice::Waive) => {
+            let by = (!answer.by.is_empty()).then(|| answer.by.clone());
+            Decision::Record(Event::Waived(Waiver { what: "*".to_owned(), reason: answer.text.clone(), by }))
+        }
+        (QuestionKind::Unproven, Choice::Accept) => Decision::Record(Event::Accepted {
+            tree: state.seen.tree.clone(),
+            reason: answer.text.clone(),
+            by: answer.by.clone(),
+        }),
+        (QuestionKind::Proof | QuestionKind::Unproven, Choice::Abort) => aborted(HoldKind::Halted),
+        (QuestionKind::Proof | QuestionKind::Unproven, _) => {
+            let why = [question.text.clone()].into_iter().chain(text).collect();
+            let how = How::Unproven { why, by_person: true };
+            Decision::Record(Event::Entered { phase: workflow.proof.go, how })
+        }
+        (QuestionKind::Prepare, Choice::Skip) => Decision::Record(Event::Prepared { command: None }),
+        (QuestionKind::Prepare, _) => Decision::Record(Event::Prepared { command: text }),
         (QuestionKind::Checkpoint(kind), _) => {
             let said = match text {
                 Some(text) if answer.choice == Choice::Done => text,

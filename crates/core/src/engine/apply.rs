@@ -10,6 +10,7 @@ use super::question::{CheckpointKind, QuestionKind};
 use super::retry::Retry;
 use super::state::{Leave, State, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
+use crate::proof::{Level, Waiver};
 use crate::report::Report;
 use crate::workflow::model::Workflow;
 use loop_base::text::counted;
@@ -66,6 +67,23 @@ impl State {
                 self.station = Station::Measured(turn, evidence.clone());
             }
             Event::Judged(judgement) => self.judge(workflow, at, judgement),
+            Event::StepTaken(taken) => self.take_step(taken),
+            Event::Proved(proof) => self.conclude(proof),
+            Event::Waived(waiver) => {
+                self.waivers.push(waiver.clone());
+                self.reconsider();
+                self.leave_unless_closed();
+            }
+            Event::Accepted { tree: _, reason: _, by: _ } => {
+                self.accept();
+                self.leave_unless_closed();
+            }
+            Event::Prepared { command } => {
+                self.prepare.clone_from(command);
+                self.proof_skipped = command.is_none();
+                self.proving = None;
+                self.leave_again();
+            }
             Event::Repeated => {
                 self.visit.looked &= !std::mem::take(&mut self.withdrawn);
                 self.station = Station::Ready;
@@ -140,6 +158,9 @@ impl State {
             Event::Approved { gate, by } => {
                 self.approved.insert(gate.clone(), by.clone());
                 self.gates_wanted.retain(|it| it != gate);
+                if self.proof().is_some_and(|it| it.level == Level::UnchangedGreen) {
+                    self.accept();
+                }
                 self.leave_again();
             }
             Event::Counted { start, made } => {
@@ -218,6 +239,8 @@ impl State {
             | Effect::Collect(_)
             | Effect::Contain
             | Effect::Measure { .. }
+            | Effect::Prove(_)
+            | Effect::Conclude
             | Effect::Sleep { .. } => (),
         }
     }
@@ -325,11 +348,25 @@ impl State {
         self.station = Station::Leaving { how };
     }
 
+    fn leave_unless_closed(&mut self) {
+        if !matches!(self.station, Station::Closed(_)) {
+            self.leave_again();
+        }
+    }
+
     fn obey(&mut self, command: &Command) {
         match command {
             Command::Answer(given) => {
                 if let Station::Waiting { answer, .. } = &mut self.station {
                     *answer = Some(given.clone());
+                }
+            }
+            Command::Waive { what, reason, by } => {
+                let by = (!by.is_empty()).then(|| by.clone());
+                self.waivers.push(Waiver { what: what.clone(), reason: reason.clone(), by });
+                self.reconsider();
+                if self.question().is_some_and(|it| it.kind == QuestionKind::Proof) {
+                    self.leave_again();
                 }
             }
             Command::Guide { text } => self.guide(Some(text)),

@@ -14,7 +14,7 @@ use super::route::{ask, ask_among, between, leave, pass_over_body, reject};
 use super::state::{Leave, State, Station, Wish};
 use super::{judge, retry};
 use crate::facts::FactName;
-use crate::workflow::model::{Phase, Place, TESTS_CHECK, WindowThen, Workflow};
+use crate::workflow::model::{Phase, Place, WindowThen, Workflow};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 
@@ -174,14 +174,16 @@ fn follow(
     now: Timestamp,
 ) -> Decision {
     match &judgement.verdict {
-        Verdict::Leave if is_unproven(phase, state, judgement) => {
-            let text = format!(
-                "{} cannot be left without the check \"{TESTS_CHECK}\", which has no command",
-                phase.name
-            );
-            ask(state, QuestionKind::Check(TESTS_CHECK.to_owned()), text, None)
-        }
-        Verdict::Leave => leave(workflow, state, Leave::Passed, now),
+        Verdict::Leave => match missing_check(phase, state, judgement) {
+            Some(check) => {
+                let text = format!(
+                    "{} cannot be left without the check \"{check}\", which has no command",
+                    phase.name
+                );
+                ask(state, QuestionKind::Check(check.clone()), text, None)
+            }
+            None => leave(workflow, state, Leave::Passed, now),
+        },
         Verdict::Step | Verdict::Again => Decision::Record(Event::Repeated),
         Verdict::Stuck(reason) => {
             let kind = if phase.retries { QuestionKind::Blocked } else { QuestionKind::Breaker };
@@ -205,10 +207,10 @@ fn follow(
     }
 }
 
-/// Whether a phase would be left although its tests were not run and nobody agreed to that.
-fn is_unproven(phase: &Phase, state: &State, judgement: &Judgement) -> bool {
-    let ran = judgement.metrics.contains_key("tests_ok");
-    phase.checks.iter().any(|it| it == TESTS_CHECK) && !ran && !state.opening.unverified
+/// A check that the phase requires and that was not run, because nobody gave a command for it.
+fn missing_check<'a>(phase: &'a Phase, state: &State, judgement: &Judgement) -> Option<&'a String> {
+    let ran = |name: &String| judgement.metrics.contains_key(&format!("{name}_ok"));
+    phase.require.iter().find(|it| !ran(it)).filter(|_| !state.opening.unverified)
 }
 
 /// Only a person can act; what has to be looked at or decided, the autonomous mode settles itself

@@ -7,7 +7,9 @@ use super::evidence::{Baseline, Evidence};
 use super::item_list::{Item, Listing};
 use super::limits::Wait;
 use super::metrics::Metric;
+use super::proving::StepTaken;
 use super::question::{CheckpointKind, Question};
+use crate::proof::{Proof, Step as ProofStep, Waiver};
 use crate::report::Report;
 use crate::workflow::condition::Truth;
 use crate::workflow::model::{Millis, PhaseId};
@@ -54,6 +56,10 @@ pub enum Effect {
     Contain,
     /// Run these checks, look at the tree and for these files.
     Measure { checks: Vec<String>, deliverables: Vec<String> },
+    /// Take one step of the proof of the tree as it was judged last.
+    Prove(ProofStep),
+    /// Conclude from the steps what is proven.
+    Conclude,
     /// Do nothing until this moment, or until a command comes.
     Sleep { until: Timestamp, why: String },
     /// Tell a person that there is a question.
@@ -74,6 +80,8 @@ impl Effect {
             | Effect::Collect(_)
             | Effect::Contain
             | Effect::Measure { .. }
+            | Effect::Prove(_)
+            | Effect::Conclude
             | Effect::Sleep { .. } => false,
         }
     }
@@ -146,6 +154,22 @@ pub enum Event {
     },
     Measured(Box<Evidence>),
     Judged(Box<Judgement>),
+    /// A step of the proof was taken.
+    StepTaken(Box<StepTaken>),
+    /// What was proven.
+    Proved(Box<Proof>),
+    /// A person accepts findings of the proof.
+    Waived(Waiver),
+    /// A person takes this tree as it is, though less is proven than asked for.
+    Accepted {
+        tree: String,
+        reason: String,
+        by: String,
+    },
+    /// A person gave the command that prepares a clean checkout, or goes without a proof.
+    Prepared {
+        command: Option<String>,
+    },
     /// The iteration is over and its phase goes on.
     Repeated,
     /// A phase was left and another entered.
@@ -244,6 +268,11 @@ impl Event {
             Event::Contained { .. } => "contained",
             Event::Measured(_) => "measured",
             Event::Judged(_) => "judged",
+            Event::StepTaken(_) => "step-taken",
+            Event::Proved(_) => "proved",
+            Event::Waived(_) => "waived",
+            Event::Accepted { .. } => "accepted",
+            Event::Prepared { .. } => "prepared",
             Event::Repeated => "repeated",
             Event::Entered { .. } => "entered",
             Event::Skipped { .. } => "skipped",
@@ -349,6 +378,8 @@ pub enum How {
     Changes { gate: String, text: String },
     /// A person answered a rejection with guidance.
     Fixed { text: String },
+    /// The proof found something, or a person wants more than was proven.
+    Unproven { why: Vec<String>, by_person: bool },
     /// The body begins with its next item.
     NextItem,
     /// The body has no item left.

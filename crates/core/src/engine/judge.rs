@@ -106,7 +106,8 @@ fn verdict(
     if call_ok && rejects {
         return Verdict::Reject;
     }
-    if done_well && holds && signal && exit == Truth::True {
+    let told = evidence.ratchet.is_empty() || evidence.ratchet == state.ratchet_told;
+    if done_well && holds && signal && exit == Truth::True && told {
         return Verdict::Leave;
     }
     if done_well && holds && signal && is_left_by_a_merge(phase, metrics) {
@@ -255,6 +256,7 @@ fn reasons(
         why.extend(condition.explain(&lookup(metrics)));
     }
     why.extend(broken_checks(phase, &evidence.results).map(|it| format!("the check {} fails", it.name)));
+    why.extend(evidence.ratchet.iter().cloned());
     if !evidence.missing.is_empty() {
         why.push(format!("deliverables are missing: {}", evidence.missing.join(", ")));
     }

@@ -18,6 +18,7 @@ mod items;
 mod judge;
 mod limits;
 mod metrics;
+mod proving;
 mod question;
 mod retry;
 mod route;
@@ -44,6 +45,7 @@ pub use history::{
 pub use item_list::{Item, ItemList, ListChange, Listing};
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
+pub use proving::{Proving, StepTaken, Unprepared, checks as proof_checks};
 pub use question::{CheckpointKind, Question, QuestionKind};
 pub use signature::signature;
 pub use state::{STATE_VERSION, State, Station, Wish};

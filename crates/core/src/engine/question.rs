@@ -30,6 +30,12 @@ pub enum QuestionKind {
     Checkpoint(CheckpointKind),
     /// The command of this check, without which nothing proves the work.
     Check(String),
+    /// The proof has findings.
+    Proof,
+    /// Less is proven than the workflow asks for.
+    Unproven,
+    /// The command that prepares a clean checkout.
+    Prepare,
 }
 
 /// Why an agent stopped for a person, in its own word.
@@ -90,6 +96,9 @@ impl QuestionKind {
             QuestionKind::Blocked => "blocked",
             QuestionKind::Checkpoint(_) => "checkpoint",
             QuestionKind::Check(_) => "check",
+            QuestionKind::Proof => "proof",
+            QuestionKind::Unproven => "unproven",
+            QuestionKind::Prepare => "prepare",
         }
     }
 }

@@ -8,10 +8,12 @@ use super::evidence::{Baseline, CheckResult, Evidence, Facts};
 use super::feedback::Feedback;
 use super::item_list::{Item, ItemList};
 use super::limits::{Calls, Wait};
+use super::proving::Proving;
 use super::question::Question;
 use super::retry::Retry;
 use super::troubles::Troubles;
 use super::visit::{PhaseLog, PhaseStatus, Visit};
+use crate::proof::Waiver;
 use crate::workflow::model::{Millis, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -118,6 +120,27 @@ pub struct State {
     /// The run was taken over, and nothing has been measured here yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untested: bool,
+    /// The proof of the tree that was judged last, as far as it has been taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proving: Option<Proving>,
+    /// How often a proof sent the work back by itself.
+    #[serde(default)]
+    pub proof_returns: u32,
+    /// What people accepted of the proof's findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
+    /// A person takes the work with less proof than the workflow asks for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accepted: bool,
+    /// The command that a person gave to prepare a clean checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepare: Option<String>,
+    /// A person goes without a proof.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proof_skipped: bool,
+    /// What the agent was told about tests that passed at the opening and do not now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratchet_told: Vec<String>,
     /// What the phase that sent the work back had found, until it lets the work pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Feedback>,
@@ -247,6 +270,13 @@ impl State {
             contain_tried: false,
             unproven: false,
             untested: false,
+            proving: None,
+            proof_returns: 0,
+            waivers: Vec::new(),
+            accepted: false,
+            prepare: None,
+            proof_skipped: false,
+            ratchet_told: Vec::new(),
             review: None,
             shipped: None,
             warnings: Vec::new(),

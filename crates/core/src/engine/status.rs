@@ -5,6 +5,7 @@ use super::event::{HoldKind, Outcome, Session};
 use super::question::QuestionKind;
 use super::state::{State, Station};
 use super::visit::PhaseStatus;
+use crate::proof::Proof;
 use crate::workflow::model::Workflow;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,10 @@ impl Status {
                 QuestionKind::Rejected
                 | QuestionKind::Gate(_)
                 | QuestionKind::Checkpoint(_)
-                | QuestionKind::Check(_) => Status::Waiting,
+                | QuestionKind::Check(_)
+                | QuestionKind::Proof
+                | QuestionKind::Unproven
+                | QuestionKind::Prepare => Status::Waiting,
             },
             Station::Ready if state.calls_total == 0 => Status::Ready,
             Station::Ready
@@ -159,6 +163,13 @@ impl State {
                     format!("loop approve {gate}, or loop changes {gate} TEXT, or loop reject {gate}")
                 }
                 QuestionKind::Check(check) => format!("loop answer COMMAND, what runs the check \"{check}\""),
+                QuestionKind::Proof => {
+                    "loop answer waive REASON, or loop answer back, or loop answer abort".to_owned()
+                }
+                QuestionKind::Unproven => {
+                    "loop answer accept REASON, or loop answer back, or loop answer abort".to_owned()
+                }
+                QuestionKind::Prepare => "loop answer COMMAND, or loop answer skip".to_owned(),
                 QuestionKind::Breaker
                 | QuestionKind::Rejected
                 | QuestionKind::Hourly
@@ -228,9 +239,10 @@ impl State {
         most.saturating_add(10).max(self.iterations_total.saturating_add(10))
     }
 
-    /// Whether everything that conditions used was measured.
+    /// Whether the run is completed and its proof holds.
     pub fn verified(&self) -> bool {
-        !self.unproven && !self.untested
+        let completed = self.station == Station::Closed(Outcome::Completed);
+        completed && !self.unproven && !self.untested && self.proof().is_some_and(Proof::verified)
     }
 
     /// Whether the work could be handed in: the workflow offers it, nobody has done it, and what was

@@ -37,6 +37,9 @@ impl State {
         }
         let measured = evidence.results.iter().any(|it| it.outcome != CheckOutcome::Skipped);
         self.untested &= !(measured && turn.call.epoch != IMPORTED_EPOCH);
+        if judgement.verdict != Verdict::Leave && judgement.signal {
+            self.ratchet_told.clone_from(&evidence.ratchet);
+        }
         self.guidance.clear();
         self.hear(workflow, &turn, &evidence);
         if let Some(error) = &judgement.error {
@@ -162,6 +165,15 @@ impl State {
                     workflow.phases[from].reject.as_ref().is_some_and(|it| it.back == Back::Direct);
                 self.reopen(if straight { from } else { phase }, "rejected");
             }
+            How::Unproven { why, by_person } => {
+                self.proof_returns += u32::from(!by_person);
+                let mut feedback = self.feedback.take().unwrap_or_default();
+                feedback.why.clone_from(why);
+                self.feedback = Some(feedback);
+                self.proving = None;
+                self.back_to = None;
+                self.reopen(phase, "the proof found something");
+            }
             How::Changes { gate, text } => {
                 self.guide(Some(&format!("changes asked for at the gate \"{gate}\": {text}")));
                 self.troubles.note_failure(FailureEntry {
@@ -184,7 +196,9 @@ impl State {
             }
         }
         let sent_back = match how {
-            How::Rejected | How::Fixed { .. } | How::Changes { .. } | How::Moved => true,
+            How::Rejected | How::Fixed { .. } | How::Unproven { .. } | How::Changes { .. } | How::Moved => {
+                true
+            }
             How::Passed | How::NextItem | How::NoItems | How::Skipped => false,
         };
         if sent_back && self.item.is_none() && workflow.phases[phase].each.is_some() {

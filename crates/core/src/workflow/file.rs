@@ -4,13 +4,14 @@
 
 use super::condition::Condition;
 use super::model::{
-    Back, InputKind, ItemSource, MirrorFormat, Permissions, Place as WorkPlace, Proof, Protocol, RejectThen,
-    Ship, Signal, WindowThen,
+    Back, CleanWhen, InputKind, ItemSource, MirrorFormat, Permissions, PhaseProof, Place as WorkPlace,
+    Protocol, RejectThen, Ship, Signal, WindowThen,
 };
 use super::problem::{Place, Sources};
 use super::shape::{GateEntry, ModelFile};
 use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section, words};
 use crate::agent_table::AgentRow;
+use crate::proof::Level;
 use serde_json::{Value, json};
 use toml::de::DeValue;
 
@@ -53,6 +54,8 @@ section! {
         retries: RetriesFile,
         /// What is offered or done at the end.
         finish: FinishFile,
+        /// How the work is proven before the run is completed.
+        proof: ProofFile,
         /// The state file in the format of another tool.
         mirror: MirrorFile,
         /// How a person is told.
@@ -193,8 +196,10 @@ section! {
         repeat: u32,
         /// Metrics that count files which were added or changed since the run began: name and glob.
         files: Named<String>,
-        /// What a fresh checkout needs first, for `proof = "clean"`.
+        /// What a fresh checkout needs first.
         prepare: String,
+        /// Whether it is part of the proof. On by default; a slow check may be left out.
+        proof: bool,
     }
 }
 
@@ -295,7 +300,9 @@ section! {
         /// Its own cap, in place of `limits.phase_iterations`.
         iterations: u32,
         /// `tree` (the default: checks run in place) or `clean` (in a fresh checkout).
-        proof: Proof,
+        proof: PhaseProof,
+        /// Checks that must have a command before it is left; a person is asked for a missing one.
+        require: Vec<At<String>>,
     }
 }
 
@@ -440,6 +447,38 @@ section! {
 }
 
 section! {
+    /// How the work is proven before the run is completed.
+    ProofFile "[proof]" {
+        /// The least that a completed run needs: `red-to-green`, `new-test`, `approved`,
+        /// `unchanged-green` or `none`, the default. Less is a question to a person.
+        require: Level,
+        /// When the checks run in a clean checkout: `completion` (the default) or `never`.
+        clean: CleanWhen,
+        /// A command that a clean checkout needs first, such as `npm ci`.
+        prepare: String,
+        /// Globs of further files that only a person may change.
+        protect: Vec<At<String>>,
+        /// Ignored folders that a clean checkout gets a copy of, beside those that package managers
+        /// mark.
+        borrow: Vec<At<String>>,
+        /// Variables that checks in a clean checkout see, beside the usual ones.
+        env: Vec<At<String>>,
+        /// Whether checks in a clean checkout may use the network. On by default.
+        network: bool,
+        /// The phase before whose end the proof is taken. By default the last.
+        at: String,
+        /// The phase that a finding goes back to, once. By default the first.
+        go: String,
+        /// Tells the agent once when nothing measures its work. Off by default.
+        feedback: bool,
+        /// Ships, merges and follows runs that are not verified. Off by default.
+        accept_unverified: bool,
+        /// The SSH key that signs the record of a completed run.
+        sign_key: String,
+    }
+}
+
+section! {
     /// The state file in the format of another tool. It is only ever written.
     MirrorFile "[mirror]" {
         /// `prp-session`, `domain-memory`, `planning` or `task-state`.
@@ -489,6 +528,7 @@ pub fn reference() -> Vec<(&'static str, &'static [&'static str], &'static [Key]
         entry::<RetriesFile>(),
         entry::<BackoffFile>(),
         entry::<FinishFile>(),
+        entry::<ProofFile>(),
         entry::<MirrorFile>(),
         entry::<NotifyFile>(),
     ]
@@ -548,7 +588,10 @@ words!(Permissions: "all" => Permissions::All, "edit" => Permissions::Edit, "age
 words!(WindowThen: "ask" => WindowThen::Ask, "wait" => WindowThen::Wait, "pause" => WindowThen::Pause,
     "abort" => WindowThen::Abort);
 words!(Expect: "passing" => Expect::Passing, "failing" => Expect::Failing);
-words!(Proof: "tree" => Proof::Tree, "clean" => Proof::Clean);
+words!(PhaseProof: "tree" => PhaseProof::Tree, "clean" => PhaseProof::Clean);
+words!(CleanWhen: "completion" => CleanWhen::Completion, "never" => CleanWhen::Never);
+words!(Level: "red-to-green" => Level::RedToGreen, "new-test" => Level::NewTest,
+    "approved" => Level::Approved, "unchanged-green" => Level::UnchangedGreen, "none" => Level::None);
 words!(BreakerThen: "halt" => BreakerThen::Halt, "pivot" => BreakerThen::Pivot);
 words!(RejectThen: "ask" => RejectThen::Ask, "halt" => RejectThen::Halt);
 words!(Back: "direct" => Back::Direct, "full" => Back::Full);

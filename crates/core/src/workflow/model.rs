@@ -4,6 +4,7 @@
 
 use super::condition::Condition;
 use crate::facts::FactName;
+use crate::proof::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +39,8 @@ pub struct Workflow {
     pub gates: BTreeMap<String, Gate>,
     pub retries: Option<Retries>,
     pub finish: Finish,
+    #[serde(default)]
+    pub proof: ProofRules,
     pub mirror: Mirror,
     /// The command that tells a person, by `sh -c`.
     pub notify: Option<String>,
@@ -231,8 +234,11 @@ pub struct Check {
     pub repeat: u32,
     /// Metric → glob: how many such files were added or changed since the run began.
     pub files: BTreeMap<String, String>,
-    /// What a fresh checkout needs first (`proof = "clean"`).
+    /// What a fresh checkout needs first.
     pub prepare: Option<String>,
+    /// Whether it is part of the proof.
+    #[serde(default = "yes")]
+    pub proof: bool,
 }
 
 /// A boolean over the run's changes.
@@ -313,7 +319,10 @@ pub struct Phase {
     pub counted: bool,
     /// Its own cap, in place of `limits.phase_iterations`.
     pub iterations: Option<u32>,
-    pub proof: Proof,
+    pub proof: PhaseProof,
+    /// Checks that must have a command before it is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub require: Vec<String>,
 }
 
 impl Phase {
@@ -502,11 +511,55 @@ pub struct Backoff {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Proof {
+pub enum PhaseProof {
     /// Checks run in place and leave the tree as it was.
     Tree,
     /// Checks run in a fresh checkout of that tree.
     Clean,
+}
+
+/// How the work is proven before the run is completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProofRules {
+    /// Less is a question to a person.
+    pub require: Level,
+    pub clean: CleanWhen,
+    pub prepare: Option<String>,
+    pub protect: Vec<String>,
+    /// Changes of these protected files are accepted before the run begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    pub borrow: Vec<String>,
+    pub env: Vec<String>,
+    pub network: bool,
+    /// The phase before whose end the proof is taken; `None`: the one that leads to the end.
+    pub at: Option<PhaseId>,
+    /// The phase that a finding goes back to.
+    pub go: PhaseId,
+    /// The agent is told once when nothing measures its work.
+    pub feedback: bool,
+    pub accept_unverified: bool,
+    pub sign_key: Option<String>,
+}
+
+impl Default for ProofRules {
+    fn default() -> ProofRules {
+        ProofRules {
+            require: Level::None,
+            clean: CleanWhen::Completion,
+            prepare: None,
+            protect: Vec::new(),
+            allow: Vec::new(),
+            borrow: Vec::new(),
+            env: Vec::new(),
+            network: true,
+            at: None,
+            go: 0,
+            feedback: false,
+            accept_unverified: false,
+            sign_key: None,
+        }
+    }
 }
 
 /// Branch, commit, push and pull request.
@@ -528,6 +581,18 @@ impl Ship {
             Ship::Off => false,
         }
     }
+}
+
+/// When checks run in a clean checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CleanWhen {
+    Completion,
+    Never,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 use super::file::{BreakerFile, BreakerThen, Expect, PhaseFile, RejectFile};
 use super::holds::{condition, possible, unsupplied, verdicts};
 use super::model::{
-    Back, Breaker, Check, Fact, Gate, GateUse, Items, Model, Next, Phase, PhaseId, Progress, Proof, Protocol,
-    Reject, RejectThen, Signal, SignalWord, Skill,
+    Back, Breaker, Check, Fact, Gate, GateUse, Items, Model, Next, Phase, PhaseId, PhaseProof, Progress,
+    Protocol, Reject, RejectThen, Signal, SignalWord, Skill,
 };
 use super::names::{self, Names};
 use super::problem::{Place, nearest, suggest};
@@ -158,6 +158,7 @@ fn phase(
         verdicts(context, when, &report);
     }
     let retries = defaults.retries && plain(&file.retries).unwrap_or(true);
+    let require = required(context, file, &checks);
     let phase = Phase {
         goal: text(&file.goal).unwrap_or_default(),
         role: text(&file.role).unwrap_or_else(|| name.to_lowercase()),
@@ -181,11 +182,24 @@ fn phase(
         claims,
         counted: plain(&file.counted).unwrap_or(true),
         iterations: plain(&file.iterations),
-        proof: plain(&file.proof).unwrap_or(Proof::Tree),
+        proof: plain(&file.proof).unwrap_or(PhaseProof::Tree),
+        require,
         name,
     };
     count_tests(context, file, &phase, known.checks);
     phase
+}
+
+/// A check that must have a command is one that the phase runs.
+fn required(context: &mut Context<'_>, file: &PhaseFile, checks: &[String]) -> Vec<String> {
+    for name in file.require.iter().flat_map(|it| &it.value) {
+        if !checks.contains(&name.value) {
+            let says = format!("this phase does not run the check \"{}\"", name.value);
+            let next = suggest(&name.value, checks.iter().map(String::as_str));
+            context.sources.report(Some(&name.place), says, next);
+        }
+    }
+    list(&file.require)
 }
 
 fn phase_name(context: &mut Context<'_>, file: &PhaseFile, place: &Place) -> String {
@@ -218,7 +232,7 @@ fn signal(context: &mut Context<'_>, defaults: &Defaults, file: &PhaseFile, repo
         }
         let signal = defaults.signal.clone().unwrap_or(Signal::Own);
         if let (Signal::Words(given), Some(name)) = (&signal, &file.name)
-            && !given.iter().any(|it| can_be_given(it))
+            && !given.iter().any(&can_be_given)
         {
             let says = format!(
                 "the signal of [agent], \"{}\", is none of this phase's report",

@@ -2,11 +2,13 @@
 //! up. All problems are collected; a [`Workflow`] comes out only when there are none. The phases are
 //! resolved in `phases.rs`; reading files is left to the caller.
 
-use super::file::{AgentFile, CheckFile, ErrorClass, FactFile, GateFile, ModelsFile, RetriesFile, SkillFile};
+use super::file::{
+    AgentFile, CheckFile, ErrorClass, FactFile, GateFile, ModelsFile, ProofFile, RetriesFile, SkillFile,
+};
 use super::merge::{Merged, Origin, merge};
 use super::model::{
-    Agent, Check, Fact, Gate, InputKind, Items, Millis, Models, Phase, PhaseId, Protocol, Retries, Skill,
-    Workflow,
+    Agent, Check, Fact, Gate, InputKind, Items, Millis, Models, Phase, PhaseId, ProofRules, Protocol,
+    Retries, Skill, Workflow,
 };
 use super::names::{self, COUNT_FORMATS};
 use super::problem::{Place, Problem, Sources, nearest, suggest};
@@ -130,6 +132,7 @@ impl Context<'_> {
         };
         let phases = phases::resolve(self, &defaults, known);
         self.standard_facts(&phases, &mut facts);
+        let proof = self.proof(&section(&file.proof), &phases);
         let modes = self.modes();
         Workflow {
             name: text(&file.name).unwrap_or_else(|| "workflow".to_owned()),
@@ -149,10 +152,28 @@ impl Context<'_> {
             gates: gates.into_iter().map(|(name, it)| (name, it.value)).collect(),
             retries,
             finish: sections::finish(&section(&file.finish)),
+            proof,
             mirror: sections::mirror(&section(&file.mirror)),
             notify: file.notify.as_ref().and_then(|it| text(&it.value.run)),
             given: None,
         }
+    }
+
+    fn proof(&mut self, file: &ProofFile, phases: &[Phase]) -> ProofRules {
+        self.globs(&file.protect);
+        let mut named = |name: &Option<At<String>>| {
+            let name = name.as_ref()?;
+            let found = phases.iter().position(|it| it.name.eq_ignore_ascii_case(&name.value));
+            if found.is_none() {
+                let next = suggest(&name.value, phases.iter().map(|it| it.name.as_str()));
+                let says = format!("there is no phase \"{}\"", name.value);
+                self.sources.report(Some(&name.place), says, next);
+            }
+            found
+        };
+        let at = named(&file.at);
+        let go = named(&file.go).unwrap_or(0);
+        ProofRules { at, go, ..sections::proof(file) }
     }
 
     fn agent(&mut self, file: &AgentFile) -> Agent {

@@ -2,14 +2,15 @@
 //! are pure: file struct in, model out, nothing to go wrong.
 
 use super::file::{
-    AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MirrorFile, WindowFile,
+    AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MirrorFile, ProofFile, WindowFile,
     WorkspaceFile,
 };
 use super::model::{
-    Agent, Backoff, Check, Finish, Input, InputKind, Limits, Millis, Mirror, Permissions, Place, TESTS_CHECK,
-    Window, WindowThen, Workspace,
+    Agent, Backoff, Check, CleanWhen, Finish, Input, InputKind, Limits, Millis, Mirror, Permissions, Place,
+    ProofRules, TESTS_CHECK, Window, WindowThen, Workspace,
 };
 use super::typed::{At, Length, Named};
+use crate::proof::Level;
 use std::collections::BTreeMap;
 
 const SECOND: Millis = 1_000;
@@ -86,6 +87,7 @@ pub(super) fn check(name: &str, file: &CheckFile) -> Check {
         repeat: plain(&file.repeat).unwrap_or(1),
         files: texts(file.files.as_ref().map(|it| &it.value)),
         prepare: text(&file.prepare),
+        proof: plain(&file.proof).unwrap_or(true),
     }
 }
 
@@ -101,6 +103,24 @@ pub(super) fn finish(file: &FinishFile) -> Finish {
     Finish {
         ship: plain(&file.ship).unwrap_or_default(),
         commit_docs: plain(&file.commit_docs).unwrap_or(false),
+    }
+}
+
+/// `at` and `go` are names of phases and are looked up by the caller.
+pub(super) fn proof(file: &ProofFile) -> ProofRules {
+    ProofRules {
+        require: plain(&file.require).unwrap_or(Level::None),
+        clean: plain(&file.clean).unwrap_or(CleanWhen::Completion),
+        prepare: text(&file.prepare),
+        protect: list(&file.protect),
+        borrow: list(&file.borrow),
+        env: list(&file.env),
+        // As the checks in place, which may use it too.
+        network: plain(&file.network).unwrap_or(true),
+        feedback: plain(&file.feedback).unwrap_or(false),
+        accept_unverified: plain(&file.accept_unverified).unwrap_or(false),
+        sign_key: text(&file.sign_key),
+        ..ProofRules::default()
     }
 }
 

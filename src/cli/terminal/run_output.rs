@@ -2,10 +2,10 @@
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
+use super::super::{Context, json};
 use super::ask::{self, Check, Listen, Said};
 use super::screen::{self, Screen};
 use super::view::View;
-use super::{Context, json};
 use crate::world::real::Onlooker;
 use crate::world::wait::now;
 use loop_base::text::sanitise;
@@ -17,7 +17,7 @@ use loop_core::workflow::model::{Permissions, Workflow};
 use std::cell::Cell;
 use std::io::IsTerminal;
 
-pub(super) struct Voice {
+pub(crate) struct RunOutput {
     manner: Manner,
     /// The question that was said last.
     told: Cell<u32>,
@@ -31,8 +31,8 @@ enum Manner {
     Live(Screen),
 }
 
-impl Voice {
-    pub(super) fn new(context: &Context) -> Voice {
+impl RunOutput {
+    pub(crate) fn new(context: &Context) -> RunOutput {
         let is_terminal = std::io::stderr().is_terminal();
         let manner = match screen::abilities() {
             _ if context.json => Manner::Json,
@@ -40,11 +40,11 @@ impl Voice {
             Some(in_colour) if is_terminal => Manner::Live(Screen::new(View::default(), in_colour)),
             Some(_) | None => Manner::Plain,
         };
-        Voice { manner, told: Cell::new(0) }
+        RunOutput { manner, told: Cell::new(0) }
     }
 
     /// The first line of every run: who works, with what, and what proves it.
-    pub(super) fn greet(&self, id: &str, workflow: &Workflow) {
+    pub(crate) fn greet(&self, id: &str, workflow: &Workflow) {
         let agent = &workflow.agent;
         let is_any_program = AgentRow::named(&agent.cli).is_some_and(AgentRow::is_any_program);
         let name = if is_any_program { agent.args.join(" ") } else { agent.cli.clone() };
@@ -70,7 +70,7 @@ impl Voice {
     }
 
     /// Says what has happened, and shows what it led to.
-    pub(super) fn say(&self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
+    pub(crate) fn say(&self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
         for (at, event) in facts {
             match &self.manner {
                 Manner::Json => println!("{}", json_line(*at, event)),
@@ -89,7 +89,7 @@ impl Voice {
     }
 
     /// Shows where a run stands, without a word about how it came there.
-    pub(super) fn show(&self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
+    pub(crate) fn show(&self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
         if let Manner::Live(screen) = &self.manner {
             screen.show(|view| {
                 view.begin(now());
@@ -99,14 +99,14 @@ impl Voice {
     }
 
     /// Returns who shows what an agent is doing, where somebody looks on.
-    pub(super) fn onlooker(&self) -> Option<Onlooker<'static>> {
+    pub(crate) fn onlooker(&self) -> Option<Onlooker<'static>> {
         let Manner::Live(screen) = &self.manner else { return None };
         let screen = screen.clone();
         Some(Box::new(move |doing| screen.show(|view| view.act(doing))))
     }
 
     /// Asks a question until it is answered, here or elsewhere.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &self,
         question: &Question,
         check: &Check<'_>,
@@ -126,13 +126,13 @@ impl Voice {
     }
 
     /// The last words: why it rests, and what a person can do.
-    pub(super) fn rest(&self, workflow: &Workflow, state: &State, exit: u8) {
+    pub(crate) fn rest(&self, workflow: &Workflow, state: &State, exit: u8) {
         let status = Status::of(state);
         self.end(status.word(), &state.reason(workflow), &state.next_step(workflow), exit);
     }
 
     /// Last words of any kind.
-    pub(super) fn end(&self, status: &str, reason: &str, next_step: &str, exit: u8) {
+    pub(crate) fn end(&self, status: &str, reason: &str, next_step: &str, exit: u8) {
         self.close();
         if let Manner::Json = self.manner {
             let object = serde_json::json!({
@@ -160,7 +160,7 @@ impl Voice {
     }
 }
 
-impl Drop for Voice {
+impl Drop for RunOutput {
     fn drop(&mut self) {
         self.close();
     }

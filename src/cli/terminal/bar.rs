@@ -5,7 +5,7 @@ use super::fit::Ink;
 
 /// One bar with a stretch for each phase, as long as its weight says; where a stretch would be too
 /// short to be seen, the bar is whole. Done is drawn heavy and open light, so colour is not needed.
-pub(super) fn bar(segments: &[(u32, u32)], percent: u32, cells: usize) -> Vec<(String, Ink)> {
+pub(crate) fn bar(segments: &[(u32, u32)], percent: u32, cells: usize) -> Vec<(String, Ink)> {
     const SHORTEST: usize = 2;
     let gaps = segments.len().saturating_sub(1);
     let total: usize = segments.iter().map(|it| it.0 as usize).sum();

@@ -11,7 +11,7 @@ const WIDEST: usize = 100;
 const NARROWEST: usize = 24;
 
 /// Draws a frame with a title around these lines, at most `columns` wide.
-pub(super) fn frame(title: &str, lines: &[String], columns: usize) -> String {
+pub(crate) fn frame(title: &str, lines: &[String], columns: usize) -> String {
     let mut out = String::new();
     if columns < NARROWEST {
         for line in std::iter::once(title).chain(lines.iter().map(String::as_str)) {

@@ -11,7 +11,7 @@ use loop_core::workflow::model::Workflow;
 
 /// What is known of a run, as far as it is shown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct View {
+pub(crate) struct View {
     /// When whoever drives it began.
     began: Option<Timestamp>,
     /// The call that was begun last.
@@ -57,7 +57,7 @@ enum Doing {
 
 impl View {
     /// Takes facts and the state that they led to into account.
-    pub(super) fn follow(&mut self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
+    pub(crate) fn follow(&mut self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
         for (at, event) in facts {
             self.fact(*at, event);
         }
@@ -65,12 +65,12 @@ impl View {
     }
 
     /// Says when the run was taken, where no fact does.
-    pub(super) fn begin(&mut self, at: Timestamp) {
+    pub(crate) fn begin(&mut self, at: Timestamp) {
         self.began.get_or_insert(at);
     }
 
     /// Says what the agent is doing; it ends with its call.
-    pub(super) fn act(&mut self, text: &str) {
+    pub(crate) fn act(&mut self, text: &str) {
         self.activity = Some(sanitise(text).split_whitespace().collect::<Vec<_>>().join(" "));
     }
 
@@ -92,6 +92,8 @@ impl View {
                 | Effect::Collect(_)
                 | Effect::Contain
                 | Effect::Measure { .. }
+                | Effect::Prove(_)
+                | Effect::Conclude
                 | Effect::Sleep { .. }
                 | Effect::Ask(_)
                 | Effect::Tell
@@ -104,6 +106,11 @@ impl View {
             | Event::Listed(_)
             | Event::Contained { .. }
             | Event::Judged(_)
+            | Event::StepTaken(_)
+            | Event::Proved(_)
+            | Event::Waived(_)
+            | Event::Accepted { .. }
+            | Event::Prepared { .. }
             | Event::Repeated
             | Event::Entered { .. }
             | Event::Skipped { .. }
@@ -226,7 +233,7 @@ impl View {
     }
 
     /// Returns the lines at a moment, none wider than `width`. `spinner` shows that somebody is there.
-    pub(super) fn lines(&self, now: Timestamp, spinner: &str, width: usize) -> Vec<Line> {
+    pub(crate) fn lines(&self, now: Timestamp, spinner: &str, width: usize) -> Vec<Line> {
         let Some(standing) = &self.standing else { return Vec::new() };
         // The cursor rests on the first cell, which therefore says nothing.
         let inside = width.saturating_sub(3);
@@ -250,7 +257,7 @@ impl View {
     }
 
     /// Returns what is waited for, where a question is open.
-    pub(super) fn pending(&self, now: Timestamp, width: usize) -> Option<Line> {
+    pub(crate) fn pending(&self, now: Timestamp, width: usize) -> Option<Line> {
         match &self.standing.as_ref()?.doing {
             Doing::Until(what, until) => {
                 let mut line = Line::default();

@@ -32,7 +32,7 @@ const ROWS_LEFT: usize = 3;
 
 /// A terminal's last lines. Clones draw on the same terminal.
 #[derive(Clone)]
-pub(super) struct Screen {
+pub(crate) struct Screen {
     shared: Arc<Shared>,
 }
 
@@ -57,7 +57,7 @@ struct Canvas {
 
 /// A question that is being answered.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Prompt {
+pub(crate) struct Prompt {
     /// What can be said, in full and in short.
     pub offer: String,
     pub short: String,
@@ -67,7 +67,7 @@ pub(super) struct Prompt {
 }
 
 impl Screen {
-    pub(super) fn new(view: View, in_colour: bool) -> Screen {
+    pub(crate) fn new(view: View, in_colour: bool) -> Screen {
         let continued = Arc::new(AtomicBool::new(false));
         // Without it the lines come back at their next change.
         let _is_rare = signal_hook::flag::register(SIGCONT, Arc::clone(&continued));
@@ -90,26 +90,26 @@ impl Screen {
     }
 
     /// Changes what is shown.
-    pub(super) fn show(&self, change: impl FnOnce(&mut View)) {
+    pub(crate) fn show(&self, change: impl FnOnce(&mut View)) {
         let mut canvas = self.canvas();
         change(&mut canvas.view);
         canvas.draw(None);
     }
 
     /// Shows a prompt, or takes it away.
-    pub(super) fn prompt(&self, prompt: Option<&Prompt>) {
+    pub(crate) fn prompt(&self, prompt: Option<&Prompt>) {
         let mut canvas = self.canvas();
         canvas.prompt = prompt.cloned();
         canvas.draw(None);
     }
 
     /// Says something that stays.
-    pub(super) fn line(&self, text: &str) {
+    pub(crate) fn line(&self, text: &str) {
         self.canvas().draw(Some(text));
     }
 
     /// Takes the lines away for good.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut canvas = self.canvas();
         if canvas.is_over {
             return;
@@ -208,7 +208,7 @@ impl Canvas {
 const ROOM_TO_TYPE: usize = 12;
 
 /// Whether lines can be drawn over each other, and in colour.
-pub(super) fn abilities() -> Option<bool> {
+pub(crate) fn abilities() -> Option<bool> {
     let terminal = std::env::var("TERM").unwrap_or_default();
     if terminal.is_empty() || terminal == "dumb" {
         return None;

@@ -2,7 +2,7 @@
 
 use super::screen::{Prompt, Screen};
 use super::typing::{Keys, Typed, Typing};
-use crate::desk::{self, Choice};
+use crate::desk::{Reply, RequestQuestion};
 use crate::world::wait::now;
 use loop_base::text::sanitise;
 use loop_core::engine::{Answer, Command, Question, QuestionKind, choices};
@@ -10,7 +10,7 @@ use std::io::{BufRead, Write};
 use std::time::Duration;
 
 /// Puts a question of the desk; `None` at the end of input.
-pub(super) fn desk_question(question: &desk::Question) -> anyhow::Result<Option<Choice>> {
+pub(crate) fn desk_question(question: &RequestQuestion) -> anyhow::Result<Option<Reply>> {
     question.lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
     let choices = question.about.choices();
     let words: Vec<&'static str> = choices.iter().map(|it| it.word()).collect();
@@ -18,7 +18,7 @@ pub(super) fn desk_question(question: &desk::Question) -> anyhow::Result<Option<
     Ok(said.and_then(|said| choices.iter().copied().find(|it| it.word() == said)))
 }
 
-pub(super) fn confirm(text: &str) -> anyhow::Result<bool> {
+pub(crate) fn confirm(text: &str) -> anyhow::Result<bool> {
     eprintln!("{}", sanitise(text));
     Ok(choose(&["yes", "no"])? == Some("yes"))
 }
@@ -49,7 +49,7 @@ fn line() -> anyhow::Result<Option<String>> {
 
 /// What a wait at a question ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(crate) enum Turn {
     /// Something was typed.
     Typed,
     /// Somebody else has answered, or wants the run to end.
@@ -58,7 +58,7 @@ pub(super) enum Turn {
 }
 
 /// What came of a question.
-pub(super) enum Said {
+pub(crate) enum Said {
     Answer(Command),
     /// What happened is found in the journal.
     Elsewhere,
@@ -67,13 +67,13 @@ pub(super) enum Said {
 }
 
 /// Waits for a key, for somebody else, or for so long.
-pub(super) type Listen<'a> = dyn FnMut(Duration) -> anyhow::Result<Turn> + 'a;
+pub(crate) type Listen<'a> = dyn FnMut(Duration) -> anyhow::Result<Turn> + 'a;
 
 /// Says whether an answer can be taken, and how it is meant.
-pub(super) type Check<'a> = dyn Fn(Command) -> Result<Command, String> + 'a;
+pub(crate) type Check<'a> = dyn Fn(Command) -> Result<Command, String> + 'a;
 
 /// Asks below what is going on.
-pub(super) fn on_screen(
+pub(crate) fn on_screen(
     screen: &Screen,
     question: &Question,
     check: &Check<'_>,
@@ -109,7 +109,7 @@ pub(super) fn on_screen(
 }
 
 /// The same for a terminal on which nothing can be drawn.
-pub(super) fn in_lines(
+pub(crate) fn in_lines(
     question: &Question,
     check: &Check<'_>,
     listen: &mut Listen<'_>,

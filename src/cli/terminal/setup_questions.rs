@@ -10,14 +10,14 @@ use loop_supervise::which::executable;
 use std::io::{BufRead, Write};
 
 /// What the person chose.
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     pub preset: &'static Preset,
     pub agent: Option<String>,
     pub checks: Vec<Found>,
 }
 
 /// Asks; `None` when the person leaves.
-pub(super) fn ask(
+pub(crate) fn ask(
     settled: bool,
     guessed: &'static Preset,
     agent: Option<String>,
@@ -65,7 +65,7 @@ pub(super) fn ask(
 }
 
 /// Returns the agents of this machine that need no further word.
-pub(super) fn installed() -> Vec<&'static str> {
+pub(crate) fn installed() -> Vec<&'static str> {
     AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect()
 }
 

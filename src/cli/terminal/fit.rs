@@ -6,7 +6,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How a part is set apart. It never says anything by itself: without colour nothing is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(crate) enum Ink {
     Plain,
     Bold,
     Dim,
@@ -16,7 +16,7 @@ pub(super) enum Ink {
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     long: String,
     short: String,
     ink: Ink,
@@ -26,35 +26,35 @@ pub(super) struct Part {
 
 /// What is painted: texts in a row, each in its ink.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Line(Vec<(String, Ink)>);
+pub(crate) struct Line(Vec<(String, Ink)>);
 
 impl Part {
-    pub(super) fn new(rank: u8, ink: Ink, long: impl Into<String>) -> Part {
+    pub(crate) fn new(rank: u8, ink: Ink, long: impl Into<String>) -> Part {
         let long = long.into();
         Part { short: long.clone(), long, ink, rank }
     }
 
     /// The same in fewer words.
-    pub(super) fn or(self, short: impl Into<String>) -> Part {
+    pub(crate) fn or(self, short: impl Into<String>) -> Part {
         Part { short: short.into(), ..self }
     }
 }
 
 impl Line {
-    pub(super) fn push(&mut self, ink: Ink, text: impl Into<String>) {
+    pub(crate) fn push(&mut self, ink: Ink, text: impl Into<String>) {
         self.0.push((text.into(), ink));
     }
 
-    pub(super) fn extend(&mut self, other: Line) {
+    pub(crate) fn extend(&mut self, other: Line) {
         self.0.extend(other.0);
     }
 
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.0.iter().map(|(text, _)| text.width()).sum()
     }
 
     /// Returns the line, no wider than this.
-    pub(super) fn cut(self, width: usize) -> Line {
+    pub(crate) fn cut(self, width: usize) -> Line {
         if self.width() <= width {
             return self;
         }
@@ -74,7 +74,7 @@ impl Line {
     }
 
     /// Returns the line as a terminal takes it.
-    pub(super) fn painted(&self, in_colour: bool) -> String {
+    pub(crate) fn painted(&self, in_colour: bool) -> String {
         let mut out = String::new();
         for (text, ink) in self.0.iter().filter(|it| !it.0.is_empty()) {
             let code = match ink {
@@ -95,7 +95,7 @@ impl Line {
 }
 
 /// Joins the parts with dots between them so that they fit into this many cells.
-pub(super) fn fit(parts: &[Part], width: usize) -> Line {
+pub(crate) fn fit(parts: &[Part], width: usize) -> Line {
     const GAP: &str = " · ";
     let mut kept: Vec<(Part, bool)> = parts.iter().map(|it| (it.clone(), false)).collect();
     let cells = |kept: &[(Part, bool)]| -> usize {
@@ -126,7 +126,7 @@ pub(super) fn fit(parts: &[Part], width: usize) -> Line {
 }
 
 /// Returns the beginning of a text that takes at most this many cells.
-pub(super) fn head(text: &str, cells: usize) -> &str {
+pub(crate) fn head(text: &str, cells: usize) -> &str {
     let mut used = 0;
     for (at, character) in text.char_indices() {
         used += character.width().unwrap_or(0);
@@ -138,7 +138,7 @@ pub(super) fn head(text: &str, cells: usize) -> &str {
 }
 
 /// Returns the end of a text that takes at most this many cells.
-pub(super) fn end(text: &str, cells: usize) -> &str {
+pub(crate) fn end(text: &str, cells: usize) -> &str {
     let mut used = 0;
     for (at, character) in text.char_indices().rev() {
         used += character.width().unwrap_or(0);

@@ -9,7 +9,7 @@ use std::io;
 const LONGEST: usize = 4096;
 
 #[derive(Debug, Default)]
-pub(super) struct Typing {
+pub(crate) struct Typing {
     pub text: String,
     /// Bytes of a letter that is not complete.
     open: Vec<u8>,
@@ -27,7 +27,7 @@ enum Sequence {
 
 /// What keys came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(crate) enum Typed {
     /// The line goes on.
     More,
     Line(String),
@@ -37,7 +37,7 @@ pub(super) enum Typed {
 
 impl Typing {
     /// Takes keys; what comes after the end of a line is dropped.
-    pub(super) fn keys(&mut self, bytes: &[u8]) -> Typed {
+    pub(crate) fn keys(&mut self, bytes: &[u8]) -> Typed {
         for byte in bytes {
             match (self.sequence, byte) {
                 (Sequence::Escaped, b'[' | b'O') => self.sequence = Sequence::Open,
@@ -79,14 +79,14 @@ impl Typing {
 }
 
 /// A terminal that hands out keys; it is as it was before when this goes.
-pub(super) struct Keys {
+pub(crate) struct Keys {
     before: Termios,
     during: Termios,
 }
 
 impl Keys {
     /// Whatever was typed before the question is no answer to it, and is dropped.
-    pub(super) fn take() -> io::Result<Keys> {
+    pub(crate) fn take() -> io::Result<Keys> {
         let before = tcgetattr(rustix::stdio::stdin())?;
         let mut during = before.clone();
         during.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
@@ -95,7 +95,7 @@ impl Keys {
     }
 
     /// Takes them again where a shell took them away while we were stopped.
-    pub(super) fn hold(&self) -> io::Result<()> {
+    pub(crate) fn hold(&self) -> io::Result<()> {
         if tcgetattr(rustix::stdio::stdin())?.local_modes.contains(LocalModes::ICANON) {
             tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, &self.during)?;
         }
@@ -103,7 +103,7 @@ impl Keys {
     }
 
     /// Reads what there is; nothing is the end of file.
-    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; 1024];
         let read = rustix::io::retry_on_intr(|| rustix::io::read(rustix::stdio::stdin(), &mut bytes[..]));
         // A terminal that is gone says so in its own way.
