@@ -138,8 +138,11 @@ impl Tree {
         let work_tree = self.pinned.repository.work_tree();
         let mut update = Update::default();
         // HEAD holds a submodule that our index has not met: it was added and committed.
-        let adopted: Vec<PathBuf> =
-            state.untracked.iter().filter(|it| state.differing.contains(*it)).cloned().collect();
+        let is_submodule = |it: &&PathBuf| {
+            let is_known = state.differing.contains(*it) && !self.ours.holds(it);
+            is_known && matches!(find(work_tree, it), Found::Folder)
+        };
+        let adopted: Vec<PathBuf> = state.untracked.iter().filter(is_submodule).cloned().collect();
         for path in adopted {
             state.untracked.remove(&path);
             update.put.insert(path.components().collect());

@@ -45,7 +45,7 @@ fn every_fact_of_the_reference_is_measured_and_none_is_taken_from_a_report() {
         sandbox.agent(&format!("echo \"$LOOP_CALL\" > work; {COMMIT}; cp $OUT/report $LOOP_RESULT_FILE"));
     let check = "tests=printf '1..2\\nok 1 - a\\nok 2 - b\\n'";
     sandbox.run(&["run", "TASK.md", "--agent-cmd", &agent, "--check", check, "-n", "1"]).exits(6);
-    let judged = sandbox.events().into_iter().rev().find_map(|it| it["data"].get("judged").cloned());
+    let judged = sandbox.events().into_iter().rev().find_map(|it| it["event"].get("judged").cloned());
     let metrics = judged.expect("a judgement")["metrics"].clone();
     for (name, from) in names {
         let (source, value) = (&metrics[&name]["source"], &metrics[&name]["value"]);

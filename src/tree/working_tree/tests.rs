@@ -292,7 +292,7 @@ fn a_submodule_counts_with_what_is_inside_it() {
         from.to_str().unwrap(),
         "sub",
     ]);
-    assert_eq!(dirty(&early.status().unwrap()), [".gitmodules", "sub"]);
+    assert_eq!(dirty(&early.status().unwrap()), [".gitmodules", "sub/"]);
     sample.commit("submodule");
     let added = early.status().unwrap();
     assert_eq!((dirty(&added), added.left_out.len()), (vec![], 0));

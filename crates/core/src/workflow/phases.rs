@@ -232,7 +232,7 @@ fn signal(context: &mut Context<'_>, defaults: &Defaults, file: &PhaseFile, repo
         }
         let signal = defaults.signal.clone().unwrap_or(Signal::Own);
         if let (Signal::Words(given), Some(name)) = (&signal, &file.name)
-            && !given.iter().any(&can_be_given)
+            && !given.iter().any(can_be_given)
         {
             let says = format!(
                 "the signal of [agent], \"{}\", is none of this phase's report",

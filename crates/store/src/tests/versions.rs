@@ -5,7 +5,7 @@ use super::*;
 use crate::chain;
 use crate::run::Run;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Event, Opening, State};
+use loop_core::engine::{Event, Facts, Opening, State};
 use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};
 use loop_core::workflow::resolve::{Layers, resolve};
 use std::rc::Rc;
@@ -25,7 +25,8 @@ fn held() -> (Place, Rc<Home>, State) {
         Timestamp(11),
         Event::Opened(Opening { input: "docs/orders.md".into(), ..Opening::default() }),
     );
-    let baseline = loop_core::engine::Baseline { ms: 7, ..Default::default() };
+    let baseline =
+        loop_core::engine::Baseline { results: Vec::new(), facts: Facts::default(), ms: 7, opening: None };
     run.record(Timestamp(12), Event::Baselined(baseline));
     run.record(Timestamp(13), Event::Noted { text: "a note".into() });
     run.commit().unwrap();
