@@ -3,6 +3,7 @@
 
 use super::caller::{Caller, is_unfinished, load};
 use super::command::leave;
+use super::inside_call::{self, Deed};
 use super::refusal::{Refusal, meant};
 use loop_core::engine::{Answer, Choice, Command, QuestionKind, State, acceptable, choices};
 use loop_core::workflow::model::Workflow;
@@ -14,8 +15,6 @@ pub(crate) struct AnswerRequest {
     pub words: Saying,
     /// Who says it.
     pub by: String,
-    /// The run whose agent call says it, where that is so.
-    pub inside_call: Option<String>,
 }
 
 /// What is said.
@@ -32,6 +31,17 @@ pub(crate) enum Saying {
         skill: String,
         reason: String,
     },
+}
+
+impl Saying {
+    fn deed(&self) -> Deed {
+        match self {
+            Saying::Answer(_) => Deed::Answer,
+            Saying::Gate { .. } => Deed::Gate,
+            Saying::Guide(_) => Deed::Guide,
+            Saying::Skip { .. } => Deed::Skip,
+        }
+    }
 }
 
 /// Who takes what was said.
@@ -77,15 +87,15 @@ pub(crate) fn answer(caller: &Caller, request: AnswerRequest) -> Result<Answered
 
 fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
     let (home, row) = found(caller)?;
+    let AnswerRequest { words, by } = request;
+    inside_call::refuse(caller, Some((&home, &row)), words.deed())?;
     let (workflow, state) = load(&home, &row)?;
-    let AnswerRequest { words, by, inside_call } = request;
     let command = match words {
         Saying::Answer(words) => to_question(&state, &words, by)?,
         Saying::Gate { choice, words } => at_gate(&workflow, &state, choice, words, by)?,
         Saying::Guide(text) => Command::Guide { text },
         Saying::Skip { skill, reason } => Command::Skip { skill, reason },
     };
-    refuse_agents(inside_call)?;
     let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
     Ok(match (leave(&home, &row, &command)?, &state.session) {
         (true, _) => Answered::AtOnce,
@@ -98,17 +108,6 @@ fn found(caller: &Caller) -> anyhow::Result<(Rc<Home>, Row)> {
     let home = caller.existing_home()?.ok_or_else(Refusal::no_run)?;
     let row = caller.find_to_change(&home)?.ok_or_else(Refusal::no_run)?;
     Ok((home, row))
-}
-
-/// An agent's words are not a person's.
-pub(crate) fn refuse_agents(inside_call: Option<String>) -> anyhow::Result<()> {
-    match inside_call {
-        Some(run) => Err(Refusal::usage(
-            format!("this is inside an agent call of run {run}; only a person may answer"),
-            "answer from another terminal",
-        )),
-        None => Ok(()),
-    }
 }
 
 fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Command> {

@@ -35,6 +35,10 @@ pub enum Command {
         reason: String,
     },
     Cancel,
+    /// Something was tried from inside an agent call and refused.
+    Tried {
+        what: String,
+    },
     Resume {
         reset: bool,
         phase: Option<PhaseId>,
@@ -53,6 +57,7 @@ impl Command {
             | Command::Skip { .. }
             | Command::Stop
             | Command::Unhold
+            | Command::Tried { .. }
             | Command::Resume { .. } => false,
         }
     }
@@ -216,6 +221,7 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         | Command::Unhold
         | Command::Pause { .. }
         | Command::Cancel
+        | Command::Tried { .. }
         | Command::Resume { .. } => Ok(command),
     }
 }
