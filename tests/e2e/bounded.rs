@@ -46,7 +46,7 @@ fn home_pruning_takes_finished_runs_with_their_snapshots_and_nothing_else() {
     sandbox.run(&["runs", "--prune", "--down-to", "many"]).exits(2);
     assert_eq!(snapshots(), 2);
     sandbox.run(&["runs", "-v"]).exits(0).says(" kB in ");
-    sandbox.run(&["runs", "--prune"]).exits(0).says("1 run deleted");
+    sandbox.run(&["runs", "--prune", "--yes"]).exits(0).says("1 run deleted");
     assert_eq!(snapshots(), 1);
     let left = sandbox.run(&["runs"]).exits(0);
     assert!(left.out.contains("open") && !left.out.contains("done"), "{}", left.out);
@@ -55,7 +55,7 @@ fn home_pruning_takes_finished_runs_with_their_snapshots_and_nothing_else() {
     sandbox.run(&["cancel", "--yes"]).exits(0);
     std::fs::rename(&sandbox.project, sandbox.root().join("moved")).expect("moved");
     std::fs::create_dir(&sandbox.project).expect("a folder");
-    sandbox.run(&["runs", "--prune"]).exits(0).says("1 run deleted");
+    sandbox.run(&["runs", "--prune", "--yes"]).exits(0).says("1 run deleted");
 }
 
 #[test]
