@@ -53,6 +53,7 @@ impl Prover {
             path: it.path.clone(),
             base: text(Side::Base, &it.path),
             finally: text(Side::Final, &it.path),
+            is_control: trees.class(&it.path) == Class::Control,
         });
         Ok(changed.collect())
     }

@@ -8,6 +8,7 @@ mod original_tests;
 #[cfg(test)]
 mod tests;
 
+use crate::proof::defence::Defence;
 use crate::proof::finding::{Finding, FindingKind, Waiver};
 use crate::proof::ids::{Exit, Listing, Outcome, Results, TestId};
 use crate::proof::locate::{ProtectedChange, file_of};
@@ -50,6 +51,7 @@ pub struct Evidence {
 }
 
 pub fn conclude(evidence: &Evidence) -> Proof {
+    let evidence = &defended(evidence.clone());
     let mut judge = Judge::new(evidence);
     for it in &evidence.not_judged {
         let what = format!("changed and could not be judged: {}", it.why);
@@ -59,6 +61,22 @@ pub fn conclude(evidence: &Evidence) -> Proof {
         judge.check(&check);
     }
     judge.proof().bounded()
+}
+
+/// Leaves out the steps of defences that this build does not have.
+fn defended(mut evidence: Evidence) -> Evidence {
+    if !Defence::Overlay.is_on() {
+        evidence.overlay = StepOutcome::NotRun(NotRun::NotNeeded);
+        evidence.not_judged.clear();
+    }
+    if !Defence::Canary.is_on() {
+        evidence.canary.clear();
+    }
+    if let (false, StepOutcome::Ran(run)) = (Defence::Clean.is_on(), &mut evidence.clean) {
+        run.attempts = vec![evidence.in_place.clone()];
+        run.touched.clear();
+    }
+    evidence
 }
 
 /// A finding names so many changed files; the diff has the others.
@@ -194,7 +212,9 @@ impl<'a> Judge<'a> {
         let check = Check { name, before: of(&self.baseline), clean, overlay: of(&self.overlay) };
         self.judge_clean(&check);
         self.judge_overlay(&check);
-        self.judge_gone(&check);
+        if Defence::Ratchet.is_on() {
+            self.judge_gone(&check);
+        }
         self.judge_red_to_green(&check);
         self.judge_new_tests(&check);
         self.count_green(&check);
@@ -245,18 +265,22 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        for name in check.clean.names(Outcome::Skipped) {
-            if before.and_then(|it| it.outcome(name)) == Some(Outcome::Passed) {
-                let id = check.clean.id(name);
-                let what = "passed at the opening and is skipped now";
-                self.find_test(FindingKind::Skipped, Step::Clean, &id, what);
-            }
+        for name in check.clean.names(Outcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
+            let what = match before.and_then(|it| it.outcome(name)) {
+                Some(Outcome::Passed) => "passed at the opening and is skipped now",
+                Some(Outcome::Failed) => "failed at the opening and is skipped now",
+                Some(Outcome::Skipped) | None => continue,
+            };
+            self.find_test(FindingKind::Skipped, Step::Clean, &check.clean.id(name), what);
         }
         let ran_before = before.and_then(Results::executed).unwrap_or(0);
-        if ran_before > 0 && check.clean.executed().unwrap_or(0) == 0 && check.clean.exit == Exit::Green {
-            let red = before.and_then(|it| it.names(Outcome::Failed).next());
-            let red = red.map(|it| format!(", where {it} failed")).unwrap_or_default();
-            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{red}");
+        if Defence::Ratchet.is_on()
+            && ran_before > 0
+            && check.clean.executed().unwrap_or(0) == 0
+            && check.clean.exit == Exit::Green
+        {
+            let missing = before.map(missing_tests).unwrap_or_default();
+            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{missing}");
             self.find_check(FindingKind::NoTestsRan, Step::Clean, check.name, &what);
         }
         let explained = check.clean.names(Outcome::Failed).next().is_some();
@@ -439,6 +463,16 @@ impl<'a> Judge<'a> {
             canary: self.evidence.canary.get(name).copied().unwrap_or(CanaryOutcome::None),
             tests: clean.and_then(Results::executed),
         }
+    }
+}
+
+/// The tests that a run without any leaves out, those that failed first.
+fn missing_tests(before: &Results) -> String {
+    let all: Vec<&str> = before.names(Outcome::Failed).chain(before.names(Outcome::Passed)).collect();
+    match (all.as_slice(), all.len().saturating_sub(SUSPECTS_MOST)) {
+        ([], _) => String::new(),
+        (all, 0) => format!(": {}", all.join(", ")),
+        (all, more) => format!(": {} and {more} more", all[..SUSPECTS_MOST].join(", ")),
     }
 }
 
