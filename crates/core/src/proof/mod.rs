@@ -29,7 +29,7 @@ mod steps;
 mod testing;
 mod trees;
 
-pub use canary::{Canary, CanaryPlan, canaries, canary_seen, without_canary};
+pub use canary::{Canary, CanaryPlan, canaries, canaries_reported, canary_seen, without_canary};
 pub use conclude::{Evidence, conclude};
 pub use defence::Defence;
 pub use environment::{IdFile, id_environment, id_files};

@@ -35,11 +35,16 @@ pub struct Evidence {
     pub overlay: StepOutcome,
     /// `NotNeeded` if no test text changed.
     pub old_code: StepOutcome,
+    /// The final code with the tests as a phase left them that had to write failing ones; `NotNeeded`
+    /// if there is no such phase or it left the same tests.
+    pub protected_line: StepOutcome,
     /// The canary of each check.
     pub canary: BTreeMap<String, CanaryOutcome>,
     /// Files that no try of the overlay could judge.
     pub not_judged: Vec<NotJudged>,
     pub changed_protected: Vec<ProtectedChange>,
+    /// Folders of dependencies that changed since the opening and were not used.
+    pub changed_folders: Vec<String>,
     pub waivers: Vec<Waiver>,
     /// The globs of `--allow-test-change`.
     pub allowed: Vec<String>,
@@ -174,7 +179,7 @@ impl<'a> Judge<'a> {
         let file = file_of(&id.name, changed);
         let explains = |file: &String| changed.iter().any(|it| it.path == *file);
         let what = match file.as_ref().is_some_and(explains) || kind == FindingKind::RedInClean {
-            true => what.to_owned(),
+            true => format!("{what}{}", self.left_out(kind)),
             false => format!("{what}{}", self.suspects()),
         };
         let mut finding = Finding::of_test(kind, step, id, file, &what);
@@ -187,6 +192,15 @@ impl<'a> Judge<'a> {
     fn find_check(&mut self, kind: FindingKind, step: Step, check: &str, what: &str) {
         let what = format!("{what}{}", self.suspects());
         self.find(Finding::of_check(kind, step, check, &what));
+    }
+
+    /// What a clean checkout went without.
+    fn left_out(&self, kind: FindingKind) -> String {
+        let folders = &self.evidence.changed_folders;
+        match kind == FindingKind::RedInClean && !folders.is_empty() {
+            true => format!(" ({} changed since the opening and was not used)", folders.join(", ")),
+            false => String::new(),
+        }
     }
 
     /// The tests and check files that the run changed, for a finding that no file of its own explains.
@@ -215,6 +229,7 @@ impl<'a> Judge<'a> {
         if Defence::Ratchet.is_on() {
             self.judge_gone(&check);
         }
+        self.judge_line(&check);
         self.judge_red_to_green(&check);
         self.judge_new_tests(&check);
         self.count_green(&check);
@@ -302,8 +317,28 @@ impl<'a> Judge<'a> {
                     Exit::Interrupted => "did not end in a clean checkout",
                     Exit::Green | Exit::Red => "is red in a clean checkout",
                 };
-                self.find(Finding::of_check(FindingKind::RedInClean, Step::Clean, check.name, what));
+                let what = format!("{what}{}", self.left_out(FindingKind::RedInClean));
+                self.find(Finding::of_check(FindingKind::RedInClean, Step::Clean, check.name, &what));
             }
+        }
+    }
+
+    /// Tests that were written first must pass with the text that they had then.
+    fn judge_line(&mut self, check: &Check<'_>) {
+        let StepOutcome::Ran(run) = &self.evidence.protected_line else { return };
+        let settled = settled(run);
+        let Some(line) = settled.check(check.name) else { return };
+        let changed: Vec<TestId> = line
+            .names(Outcome::Failed)
+            .filter(|name| check.clean.outcome(name) != Some(Outcome::Failed))
+            .map(|name| line.id(name))
+            .collect();
+        let what = "fails with the text that it had when the tests were written first";
+        if changed.is_empty() && line.exit == Exit::Red && check.clean.exit == Exit::Green {
+            self.find(Finding::of_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what));
+        }
+        for id in changed.iter().filter(|it| !settled.flaky.contains(it)) {
+            self.find_test(FindingKind::ChangedTest, Step::Overlay, id, what);
         }
     }
 

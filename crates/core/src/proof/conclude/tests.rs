@@ -23,6 +23,7 @@ fn twice(exit: Exit, tests: &[(&str, Outcome)]) -> StepOutcome {
 fn evidence() -> Evidence {
     let green = [(ADD, P), (SUB, P)];
     Evidence {
+        protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
         tree: "f1e2".to_owned(),
         commit: None,
         opening: Vec::new(),
@@ -34,6 +35,7 @@ fn evidence() -> Evidence {
         canary: BTreeMap::from([("tests".to_owned(), CanaryOutcome::Seen)]),
         not_judged: Vec::new(),
         changed_protected: Vec::new(),
+        changed_folders: Vec::new(),
         waivers: Vec::new(),
         allowed: Vec::new(),
         nothing_changed: false,
