@@ -101,8 +101,9 @@ impl Prover {
         if let StepOutcome::Ran(run) = &mut result.outcome {
             run.seconds = result.seconds;
         }
-        self.keep(&result)?;
+        // A result that is known is not looked at again, so nothing may be left to clear after it.
         files::remove(&self.folders.work())?;
+        self.keep(&result)?;
         drop(held);
         Ok(result)
     }
