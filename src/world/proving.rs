@@ -326,7 +326,10 @@ fn unprepared(step: Step, result: &StepResult) -> Option<Unprepared> {
         return None;
     }
     let why = match &result.outcome {
-        StepOutcome::Ran(run) if nothing_ran(run) => "its commands cannot be started there".to_owned(),
+        StepOutcome::Ran(run) if nothing_ran(run) => {
+            let said = ["its commands cannot be started there".to_owned()].into_iter();
+            said.chain(result.notes.iter().cloned()).collect::<Vec<_>>().join("; ")
+        }
         StepOutcome::NotRun(NotRun::Failed(why)) => why.clone(),
         StepOutcome::Ran(_) | StepOutcome::NotRun(_) => return None,
     };

@@ -8,6 +8,8 @@ pub struct ProtectedChange {
     pub path: String,
     pub base: Option<String>,
     pub finally: Option<String>,
+    /// It decides what runs and how.
+    pub is_control: bool,
 }
 
 /// Returns the file of a test.
@@ -80,6 +82,7 @@ mod tests {
             path: path.to_owned(),
             base: Some(base.to_owned()),
             finally: None,
+            is_control: false,
         };
         let changed = [
             change("tests/test_calc.py", "class TestCalc"),

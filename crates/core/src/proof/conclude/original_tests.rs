@@ -2,6 +2,7 @@
 //! put back.
 
 use super::{Check, Judge};
+use crate::proof::defence::Defence;
 use crate::proof::finding::FindingKind;
 use crate::proof::ids::{Exit, Listing, Outcome, Results};
 use crate::proof::steps::Step;
@@ -38,7 +39,7 @@ impl Judge<'_> {
                 }
             }
         }
-        for name in overlay.names(Outcome::Skipped) {
+        for name in overlay.names(Outcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
             if matches!(was(name), Some(Outcome::Passed | Outcome::Failed)) {
                 let what = "ran at the opening and is skipped now, even with its original text";
                 self.find_test(FindingKind::Skipped, Step::Overlay, &overlay.id(name), what);
