@@ -23,6 +23,8 @@ mod fits;
 mod forged;
 mod gates;
 mod holds;
+mod homes;
+mod inside;
 mod items;
 mod json;
 mod kills;
