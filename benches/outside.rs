@@ -159,7 +159,7 @@ fn copy_runs(database: &Path, runs: usize) {
         transaction.execute(&copy, [key]).expect("a row");
     }
     transaction
-        .execute("insert into definition select run.key, body from run, definition where definition.run = 1 and run.key > 1", [])
+        .execute("insert into definition(run, body) select run.key, body from run, definition where definition.run = 1 and run.key > 1", [])
         .expect("definitions");
     transaction.commit().expect("committed");
 }

@@ -54,15 +54,8 @@ pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Res
                     run.record(world.now(), event);
                     continue;
                 }
-                // What may happen only once is on disk before it happens, so a crash leaves a trace of it.
-                if effect.happens_once() {
-                    run.record(world.now(), Event::Began(effect.clone()));
-                }
-                commit(run, world)?;
-                match world.perform(&effect, run)? {
-                    Performed::Done(event) => run.record(world.now(), event),
-                    Performed::Begun => (),
-                    Performed::Elsewhere => return Ok(Rest::Elsewhere),
+                if carry_out(run, world, &effect)? {
+                    return Ok(Rest::Elsewhere);
                 }
             }
             Decision::Rest(rest) => {
@@ -71,6 +64,27 @@ pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Res
             }
         }
     }
+}
+
+/// Does one thing and records what came of it. Says whether somebody else has the work.
+pub(crate) fn carry_out(run: &mut Run, world: &mut impl World, effect: &Effect) -> anyhow::Result<bool> {
+    // What may happen only once is on disk before it happens, so a crash leaves a trace of it.
+    if effect.happens_once() {
+        run.record(world.now(), Event::Began(effect.clone()));
+    }
+    commit(run, world)?;
+    match world.perform(effect, run)? {
+        Performed::Done(event) => run.record(world.now(), event),
+        Performed::Begun => (),
+        Performed::Elsewhere => return Ok(true),
+    }
+    Ok(false)
+}
+
+/// Records what neither a decision nor an effect brings: how a run was opened, who joined it, where
+/// its work went. The next commit makes it durable.
+pub(crate) fn note(run: &mut Run, facts: impl IntoIterator<Item = (Timestamp, Event)>) {
+    facts.into_iter().for_each(|(at, event)| run.record(at, event));
 }
 
 /// Makes everything since the last commit durable, and only then lets it be seen.

@@ -6,9 +6,9 @@
 
 use crate::hook;
 use crate::sim::Dice;
-use loop_base::value::Value;
+use loop_base::value::{Value, ValueKind};
 use loop_core::report::{self, Expected};
-use loop_core::workflow::condition::{Condition, Kind, Truth};
+use loop_core::workflow::condition::{Condition, Truth};
 use loop_core::workflow::model::Protocol;
 use loop_core::workflow::preset;
 use loop_core::workflow::resolve::{Layers, Source, resolve};
@@ -101,7 +101,7 @@ fn conditions_survive_anything() {
         };
         let truth = condition.truth(&lookup);
         assert_eq!(truth == Truth::True, condition.explain(&lookup).is_empty(), "{text}");
-        let _mistakes = condition.check(&|_| Some(Kind::Any));
+        let _mistakes = condition.check(&|_| Some(ValueKind::Any));
     });
 }
 
@@ -171,7 +171,8 @@ fn reports_survive_anything() {
     for_a_while(|dice| {
         let text = mangle(dice, good[dice.clone().below(5) as usize], &odd);
         for protocol in &protocols {
-            let report = report::read(protocol, Expected { phase: "GREEN", promise: "DONE" }, &text);
+            let report =
+                report::read(protocol, Expected { phase: "GREEN", promise: "DONE", prompt: "" }, &text);
             assert!(report.metrics.len() <= 200 && report.notes.len() <= 20, "{text}");
             let says_so = report.signal.is_none() || report.found;
             assert!(says_so, "a signal without a report: {text}");

@@ -19,6 +19,8 @@ mod hook;
 
 mod sim;
 
+mod desk;
+
 mod cli;
 
 #[cfg(test)]
@@ -41,6 +43,23 @@ pub fn main() -> ExitCode {
         loop_supervise::hardening::keep_to_ourselves();
         return loop_supervise::shim::serve(Path::new(run_dir), epoch, launcher);
     }
+    // Its own files in `/proc` have to be its own, so it comes before the next line.
+    if let [_, word, mounts, command @ ..] = &arguments[..]
+        && word == loop_supervise::mount::WORD
+    {
+        return loop_supervise::mount::become_command(Path::new(mounts), command);
+    }
     loop_supervise::hardening::keep_to_ourselves();
+    if let [_, word, task] = &arguments[..]
+        && word == measure::proof::PROVE_WORD
+    {
+        return measure::proof::serve(Path::new(task));
+    }
+    #[cfg(debug_assertions)]
+    if let [_, word, words @ ..] = &arguments[..]
+        && word == measure::proof::dev::WORD
+    {
+        return measure::proof::dev::main(words);
+    }
     cli::main()
 }

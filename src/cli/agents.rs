@@ -2,9 +2,10 @@
 //! can tell without asking a provider, and what each kind of permission lets them do. Nothing is
 //! started but their `--version`, and no key is ever printed.
 
-use super::doctor::Finding;
-use super::{Context, doctor};
-use loop_core::agents::{self, Cli, Login};
+use super::Context;
+use super::findings::{self, Finding};
+use loop_core::agent_table::AgentRow;
+use loop_core::agents::{self, Login};
 use loop_core::workflow::model::{Agent, Permissions};
 use loop_supervise::program_version::version;
 use loop_supervise::which::executable;
@@ -12,7 +13,7 @@ use serde_json::json;
 
 /// What is known about one agent.
 struct Known {
-    cli: Cli,
+    row: &'static AgentRow,
     path: Option<std::path::PathBuf>,
     version: Option<String>,
     login: Option<String>,
@@ -40,7 +41,7 @@ pub(super) fn list(context: &Context) -> anyhow::Result<u8> {
         return Ok(0);
     }
     for it in &known {
-        doctor::print_one(&finding(it));
+        findings::print_one(&finding(it));
         if it.path.is_some() {
             for (word, says) in &it.may {
                 println!("                     permissions = \"{word}\": {says}");
@@ -56,36 +57,33 @@ pub(super) fn findings() -> Vec<Finding> {
 }
 
 fn finding(known: &Known) -> Finding {
-    let name = known.cli.name();
+    let name = known.row.name;
     let Some(path) = &known.path else {
-        let next = format!(
-            "{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program",
-            agents::install(known.cli)
-        );
-        return doctor::bad(name, "not installed".to_owned(), &next);
+        let next = format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", known.row.install);
+        return findings::bad(name, "not installed".to_owned(), &next);
     };
     let version = known.version.as_deref().unwrap_or("does not say its version");
     match &known.login {
-        Some(login) => doctor::good(name, format!("{version} ({}), logged in by {login}", path.display())),
+        Some(login) => findings::good(name, format!("{version} ({}), logged in by {login}", path.display())),
         None => {
             let says = format!("{version} ({}), no login found", path.display());
-            Finding { next: Some(agents::login_words(known.cli).to_owned()), ..doctor::good(name, says) }
+            let next = known.row.login.as_ref().map(|it| it.words.to_owned());
+            Finding { next, ..findings::good(name, says) }
         }
     }
 }
 
 fn look() -> Vec<Known> {
-    let known = agents::DETECTED.iter().filter_map(|it| Cli::named(it));
-    known
-        .map(|cli| {
+    AgentRow::detected()
+        .map(|row| {
             let variable = |name: &str| std::env::var(name).ok();
-            let path = executable(cli.name(), None);
+            let path = executable(row.name, None);
             Known {
-                cli,
+                row,
                 version: path.as_deref().and_then(version),
-                login: login(&agents::logins(cli, &variable)),
-                account: agents::account(cli, &variable),
-                may: may(cli),
+                login: login(&agents::logins(row, &variable)),
+                account: agents::account(row, &variable),
+                may: may(row),
                 path,
             }
         })
@@ -101,12 +99,12 @@ fn login(places: &[Login]) -> Option<String> {
 }
 
 /// What each kind of permission adds to the agent's command line.
-fn may(cli: Cli) -> Vec<(&'static str, String)> {
+fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
     let root = rustix::process::geteuid().is_root();
     let find = |name: &str| Some(std::path::PathBuf::from(name));
     let started = |permissions| {
         let agent = Agent {
-            cli: cli.name().to_owned(),
+            cli: row.name.to_owned(),
             model: None,
             permissions,
             timeout: 0,

@@ -1,16 +1,11 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills.
 
-use super::context::is_unfinished;
-use super::control::leave;
-use super::log::none;
-use super::trouble::meant;
-use super::{Context, Trouble, status};
+use super::Context;
+use crate::desk::{self, AnswerRequest, Answered, Saying};
 use crate::world::wait::call_around_us;
 use clap::Args;
 use loop_base::text::sanitise;
-use loop_core::engine::{Answer, Command, QuestionKind, acceptable, choices};
-use loop_store::{Home, Row};
-use std::rc::Rc;
+use loop_core::engine::Choice;
 
 #[derive(Args)]
 pub(super) struct Flags {
@@ -66,124 +61,73 @@ pub(super) struct SkipFlags {
     reason: String,
 }
 
+#[derive(Args)]
+pub(super) struct WaiveFlags {
+    /// The finding: a test, a path, a glob of paths, or a check
+    what: String,
+    /// Why it is accepted
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    /// Who accepts it
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some((home, row)) = found(context)? else { return none() };
     if flags.words.is_empty() {
-        return list(context, &home);
+        return list(context);
     }
-    let (_, state) = status::load(&home, &row)?;
-    let Some(question) = state.question() else {
-        return Err(Trouble::usage("no question is open", "loop status shows where the run stands"));
-    };
-    let (id, words) = match flags.words[0].parse::<u32>() {
-        Ok(id) => (id, &flags.words[1..]),
-        Err(_) => (question.id, &flags.words[..]),
-    };
-    let Some((choice, text)) = words.split_first() else {
-        return Err(Trouble::usage(
-            "the answer is missing",
-            format!("one of: {}", choices(question).join(", ")),
-        ));
-    };
-    send(context, &home, &row, answer(id, choice, &text.join(" "), flags.by.as_deref()))
+    send(context, Saying::Answer(flags.words.clone()), flags.by.as_deref())
 }
 
 /// Every question that is open in this project.
-fn list(context: &Context, home: &Home) -> anyhow::Result<u8> {
-    let mut open = 0;
-    for row in context.runs_of_project(home)?.iter().filter(|it| is_unfinished(it)) {
-        for question in home.open_questions(&row.id)? {
-            open += 1;
-            let choices: Vec<String> = serde_json::from_str(&question.choices).unwrap_or_default();
-            println!("run {}, question {}: {}", &row.id[..8], question.id, sanitise(&question.text));
-            println!("  answers: {}", choices.join(", "));
-        }
+fn list(context: &Context) -> anyhow::Result<u8> {
+    let open = desk::open_questions(&context.caller)?;
+    for question in &open {
+        println!("run {}, question {}: {}", &question.run[..8], question.id, sanitise(&question.text));
+        println!("  answers: {}", question.choices.join(", "));
     }
-    if open == 0 {
+    if open.is_empty() {
         println!("no question is open");
     }
     Ok(0)
 }
 
 pub(super) fn approve(context: &Context, flags: &GateFlags) -> anyhow::Result<u8> {
-    at_gate(context, flags.gate.iter().cloned().collect(), "approve", flags.by.as_deref())
+    let words = flags.gate.iter().cloned().collect();
+    send(context, Saying::Gate { choice: Choice::Approve, words }, flags.by.as_deref())
 }
 
 pub(super) fn changes(context: &Context, flags: &ChangesFlags) -> anyhow::Result<u8> {
-    at_gate(context, flags.words.clone(), "changes", flags.by.as_deref())
+    let words = flags.words.clone();
+    send(context, Saying::Gate { choice: Choice::Changes, words }, flags.by.as_deref())
 }
 
 pub(super) fn reject(context: &Context, flags: &RejectFlags) -> anyhow::Result<u8> {
-    at_gate(context, flags.words.clone(), "reject", flags.by.as_deref())
+    let words = flags.words.clone();
+    send(context, Saying::Gate { choice: Choice::Reject, words }, flags.by.as_deref())
 }
 
 pub(super) fn guide(context: &Context, flags: &GuideFlags) -> anyhow::Result<u8> {
-    let Some((home, row)) = found(context)? else { return none() };
-    send(context, &home, &row, Command::Guide { text: flags.text.clone() })
+    send(context, Saying::Guide(flags.text.clone()), None)
 }
 
 pub(super) fn skip(context: &Context, flags: &SkipFlags) -> anyhow::Result<u8> {
-    let Some((home, row)) = found(context)? else { return none() };
-    send(context, &home, &row, Command::Skip { skill: flags.skill.clone(), reason: flags.reason.clone() })
+    send(context, Saying::Skip { skill: flags.skill.clone(), reason: flags.reason.clone() }, None)
 }
 
-fn found(context: &Context) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
-    let Some(home) = context.existing_home()? else { return Ok(None) };
-    Ok(context.find_to_change(&home)?.map(|row| (home, row)))
+pub(super) fn waive(context: &Context, flags: &WaiveFlags) -> anyhow::Result<u8> {
+    let words = Saying::Waive { what: flags.what.clone(), reason: flags.reason.clone() };
+    send(context, words, flags.by.as_deref())
 }
 
-fn at_gate(context: &Context, mut words: Vec<String>, choice: &str, by: Option<&str>) -> anyhow::Result<u8> {
-    let Some((home, row)) = found(context)? else { return none() };
-    let (workflow, state) = status::load(&home, &row)?;
-    let open = match state.question().map(|it| (it.id, &it.kind)) {
-        Some((id, QuestionKind::Gate(gate))) => (id, gate.clone()),
-        Some(_) | None => {
-            return Err(Trouble::usage(
-                "no gate waits for a person",
-                "loop status shows where the run stands",
-            ));
-        }
-    };
-    let named = words.first().and_then(|it| workflow.gates.keys().find(|gate| gate.eq_ignore_ascii_case(it)));
-    if let Some(first) = named {
-        if *first != open.1 {
-            let text = format!("the gate \"{first}\" does not wait; \"{}\" does", open.1);
-            return Err(Trouble::usage(text, format!("loop {choice} {}", open.1)));
-        }
-        words.remove(0);
-    } else if choice == "approve" && !words.is_empty() {
-        let text = format!("no gate is called \"{}\"", words[0]);
-        let known = workflow.gates.keys().map(String::as_str);
-        return Err(Trouble::usage(text, format!("{}; loop approve {}", meant(&words[0], known), open.1)));
-    }
-    send(context, &home, &row, answer(open.0, choice, &words.join(" "), by))
-}
-
-fn answer(question: u32, choice: &str, text: &str, by: Option<&str>) -> Command {
-    let by = by.map(str::to_owned).or_else(|| std::env::var("USER").ok()).unwrap_or_default();
-    Command::Answer(Answer { question, choice: choice.to_owned(), text: text.to_owned(), by })
-}
-
-/// A person's word comes from outside every agent call.
-pub(super) fn refuse_agents() -> anyhow::Result<()> {
-    match call_around_us() {
-        Some(run) => Err(Trouble::usage(
-            format!("this is inside an agent call of run {run}; only a person may answer"),
-            "answer from another terminal",
-        )),
-        None => Ok(()),
-    }
-}
-
-fn send(context: &Context, home: &Home, row: &Row, command: Command) -> anyhow::Result<u8> {
-    refuse_agents()?;
-    let (workflow, state) = status::load(home, row)?;
-    let command = acceptable(&workflow, &state, command).map_err(|why| Trouble::usage(why, "loop status"))?;
-    let owned = leave(home, row, &command)?;
-    let text = match (owned, &state.session) {
-        (true, _) => "recorded; the run takes it at once",
-        (false, Some(_)) => "recorded; the session is told at its next stop",
-        (false, None) => "recorded; loop run goes on",
+fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8> {
+    let by = by.unwrap_or(&context.caller.environment.user).to_owned();
+    let request = AnswerRequest { words, by, inside_call: call_around_us() };
+    let text = match desk::answer(&context.caller, request)? {
+        Answered::AtOnce => "recorded; the run takes it at once",
+        Answered::AtNextStop => "recorded; the session is told at its next stop",
+        Answered::WhenContinued => "recorded; loop run goes on",
     };
     if context.json {
         println!("{}", serde_json::json!({ "done": text }));

@@ -2,15 +2,15 @@
 //! its questions. Everything shown comes from the journal and from the output of the agent's call;
 //! leaving changes nothing about the run.
 
-use super::ask::{Said, Turn};
-use super::voice::Voice;
-use super::{Context, answer, control, report, status};
+use super::terminal::{RunOutput, Said, Turn};
+use super::{Context, json, report};
+use crate::desk::{Refusal, leave, load, refuse_agents};
 use crate::world::live_output::{self, Glance};
 use crate::world::real::Onlooker;
-use crate::world::wait::Signals;
+use crate::world::wait::{Signals, call_around_us};
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
-use loop_core::agents::Cli;
+use loop_core::agent_table::AgentRow;
 use loop_core::engine::{Event, Question, State, Station, Status, acceptable};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
@@ -28,22 +28,22 @@ const LOOKED_AT: i64 = 200;
 const PAGE: usize = 1000;
 
 pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return super::log::none() };
-    let Some(row) = context.find(&home)? else { return super::log::none() };
+    let Some(home) = context.caller.existing_home()? else { return Err(Refusal::no_run()) };
+    let Some(row) = context.caller.find(&home)? else { return Err(Refusal::no_run()) };
     let signals = Signals::listen()?;
-    let (workflow, state) = status::load(&home, &row)?;
+    let (workflow, state) = load(&home, &row)?;
     if home.holder(&row.id).is_none() {
         return nobody(context, &row, &workflow, &state);
     }
-    let voice = Voice::new(context);
-    let onlooker = voice.onlooker();
+    let output = RunOutput::new(context);
+    let onlooker = output.onlooker();
     let seq = home.snapshot(&row.id)?.map_or(0, |it| it.seq);
     let mut follower = Follower {
         home,
         row,
         workflow,
         state,
-        voice,
+        output,
         onlooker,
         glance: None,
         next: (seq - LOOKED_AT).max(1),
@@ -63,7 +63,7 @@ fn nobody(context: &Context, row: &Row, workflow: &Workflow, state: &State) -> a
         let object = serde_json::json!({
             "status": status.word(), "reason": reason, "next_step": next_step, "exit": status.exit(),
         });
-        println!("{}", super::json::line(&object));
+        println!("{}", json::line(&object));
         return Ok(status.exit());
     }
     let id = &row.id[..8];
@@ -77,7 +77,7 @@ struct Follower {
     row: Row,
     workflow: Workflow,
     state: State,
-    voice: Voice,
+    output: RunOutput,
     onlooker: Option<Onlooker<'static>>,
     /// The output of the call that is under way.
     glance: Option<(String, Glance)>,
@@ -99,11 +99,11 @@ enum End {
 impl Follower {
     /// Shows how things stand, with the last facts as an introduction.
     fn catch_up(&mut self) -> anyhow::Result<()> {
-        self.voice.greet(&self.row.id, &self.workflow);
+        self.output.greet(&self.row.id, &self.workflow);
         let facts = self.read()?;
         let told = facts.len().saturating_sub(TOLD);
-        self.voice.show(&self.workflow, &self.state, &facts[..told]);
-        self.voice.say(&self.workflow, &self.state, &facts[told..]);
+        self.output.show(&self.workflow, &self.state, &facts[..told]);
+        self.output.say(&self.workflow, &self.state, &facts[told..]);
         Ok(())
     }
 
@@ -137,13 +137,14 @@ impl Follower {
     fn look(&mut self) -> anyhow::Result<()> {
         let facts = self.read()?;
         if !facts.is_empty() {
-            self.voice.say(&self.workflow, &self.state, &facts);
+            self.output.say(&self.workflow, &self.state, &facts);
         }
         let Station::Working(call) = &self.state.station else {
             self.glance = None;
             return Ok(());
         };
-        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, Cli::named(&self.workflow.agent.cli)) else {
+        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, AgentRow::named(&self.workflow.agent.cli))
+        else {
             return Ok(());
         };
         let stem = call.stem();
@@ -173,21 +174,21 @@ impl Follower {
             }
         }
         if !facts.is_empty() {
-            self.state = status::load(&self.home, &self.row)?.1;
+            self.state = load(&self.home, &self.row)?.1;
         }
         Ok(facts)
     }
 
     /// Asks until there is an answer, from here or from elsewhere; says if the person leaves.
     fn ask(&mut self, watch: &Watch, question: &Question) -> anyhow::Result<Option<End>> {
-        answer::refuse_agents()?;
+        refuse_agents(call_around_us())?;
         let mut signal = None;
-        let Follower { home, row, workflow, state, voice, signals, .. } = self;
+        let Follower { home, row, workflow, state, output, signals, .. } = self;
         let is_open = |home: &Home, row: &Row| -> anyhow::Result<bool> {
             Ok(home.open_questions(&row.id)?.iter().any(|it| it.id == question.id.to_string()))
         };
         let check = |command| acceptable(workflow, state, command);
-        let said = voice.ask(question, &check, &mut |nap| {
+        let said = output.ask(question, &check, &mut |nap| {
             let woken = watch.wait(signals, Some(rustix::stdio::stdin()), nap)?;
             signal = woken.signal;
             Ok(match woken {
@@ -199,7 +200,7 @@ impl Follower {
         match said {
             Said::Answer(command) => {
                 self.answered = question.id;
-                control::leave(&self.home, &self.row, &command)?;
+                leave(&self.home, &self.row, &command)?;
                 Ok(None)
             }
             Said::Elsewhere if signal.is_some() => Ok(Some(End::Left(signal))),
@@ -219,16 +220,16 @@ impl Follower {
             End::Left(signal) => {
                 let exit = signal.map_or(0, |it| 128 + u8::try_from(it).unwrap_or(0));
                 let text = format!("run {id} goes on without you");
-                self.voice.end(status.word(), &text, "loop attach, or loop stop", exit);
+                self.output.end(status.word(), &text, "loop attach, or loop stop", exit);
                 Ok(exit)
             }
             End::Rested if status == Status::Running => {
                 let text = format!("whoever drove run {id} is gone; nothing is lost");
-                self.voice.end(status.word(), &text, "loop run", status.exit());
+                self.output.end(status.word(), &text, "loop run", status.exit());
                 Ok(status.exit())
             }
             End::Rested => {
-                self.voice.rest(&self.workflow, &self.state, status.exit());
+                self.output.rest(&self.workflow, &self.state, status.exit());
                 if !context.json && !context.quiet {
                     let place = std::path::Path::new(&self.row.place);
                     let text = report::whole(&self.home, &self.row.id, place, &self.workflow, &self.state);

@@ -1,8 +1,8 @@
 //! `loop check`: everything that is wrong with a workflow at once, or how it goes and after how many
 //! agent calls it ends at most. Nothing is started and nothing is written.
 
-use super::choose::{read_source, user_config};
-use super::{Context, Trouble};
+use super::Context;
+use crate::desk::{Refusal, read_source, user_config};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_core::bounds::{Proof, prove};
@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             workflow.name,
             proof.why.join("\n  ")
         );
-        return Err(Trouble::usage(
+        return Err(Refusal::usage(
             text,
             "bound it with iterations = N in [limits], or lead one of them elsewhere",
         ));
@@ -68,26 +68,31 @@ pub(super) struct Which<'a> {
 impl Which<'_> {
     /// Returns the workflow, or everything that is wrong with it.
     pub(super) fn resolve(&self, context: &Context) -> anyhow::Result<Result<Workflow, Vec<Problem>>> {
-        let own = context.project()?.join(".loop/workflow.toml");
+        let own = context.caller.project()?.join(".loop/workflow.toml");
         let file = match self.file {
             Some(file) => {
-                let mut source = read_source(&context.dir().join(file))?;
+                let mut source = read_source(&context.caller.dir.join(file))?;
                 source.name = file.display().to_string();
                 Some(source)
             }
             None if own.exists() => {
                 let mut source = read_source(&own)?;
-                source.name = own.strip_prefix(context.dir()).unwrap_or(&own).display().to_string();
+                source.name = own.strip_prefix(&context.caller.dir).unwrap_or(&own).display().to_string();
                 Some(source)
             }
             None => None,
         };
         if file.is_none() && self.preset.is_none() {
             let text = format!("there is no {}", own.display());
-            return Err(Trouble::usage(text, "loop setup writes one; or name a FILE, or --preset NAME"));
+            return Err(Refusal::usage(text, "loop setup writes one; or name a FILE, or --preset NAME"));
         }
         let preset = self.preset.map(str::to_owned);
-        let layers = Layers { preset, user: user_config()?, project: file, ..Layers::default() };
+        let layers = Layers {
+            preset,
+            user: user_config(&context.caller.environment)?,
+            project: file,
+            ..Layers::default()
+        };
         let read = |path: &std::path::Path| loop_base::files::text(path).map_err(|error| error.to_string());
         Ok(resolve(&layers, &read))
     }
@@ -105,7 +110,7 @@ impl Which<'_> {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
             let text =
                 format!("the workflow has {}\n\n{}\n", counted(texts.len(), "mistake"), texts.join("\n\n"));
-            Trouble::usage(text, "loop check shows them again once they are mended")
+            Refusal::usage(text, "loop check shows them again once they are mended")
         })
     }
 }

@@ -2,7 +2,8 @@
 //! checks. The agent lies once; watch it being caught. Nothing is left behind.
 
 use super::flags::{OnQuestion, RunFlags};
-use super::{Context, Trouble, drive, open};
+use super::{Context, demo_agent, run};
+use crate::desk::{Reach, Refusal, meant};
 use crate::tree::git::Git;
 use clap::Args;
 use loop_core::workflow::preset;
@@ -130,7 +131,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         nested: true,
         ..RunFlags::default()
     };
-    let code = open::run(&here, &flags, drive::Reach::Far)?;
+    let code = run::run(&here, &flags, Reach::Far)?;
     if !context.json && !context.quiet {
         eprintln!();
         eprintln!("{}", piece.moral);
@@ -144,20 +145,20 @@ fn find(name: &str) -> anyhow::Result<&'static Piece> {
         return Ok(piece);
     }
     if let Some(known) = preset::find(name).map(|it| it.name) {
-        return Err(Trouble::usage(
+        return Err(Refusal::usage(
             format!("the demo of {known} comes with a later version, as running {known} does"),
             format!("loop simulate --preset {known}, or loop demo tdd"),
         ));
     }
     let known = PIECES.iter().map(|it| it.preset);
-    Err(Trouble::usage(format!("there is no demo of \"{name}\""), super::trouble::meant(name, known)))
+    Err(Refusal::usage(format!("there is no demo of \"{name}\""), meant(name, known)))
 }
 
 fn prepare(project: &Path, piece: &Piece) -> anyhow::Result<()> {
     std::fs::create_dir_all(project)?;
     Git::init(project)?;
-    super::player::write(project, piece.files)?;
-    super::player::commit(project, "what is wanted, and how it is tested")
+    demo_agent::write(project, piece.files)?;
+    demo_agent::commit(project, "what is wanted, and how it is tested")
 }
 
 /// A folder that is gone with its value.

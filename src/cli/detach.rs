@@ -2,16 +2,17 @@
 //! person may be asked before a run begins is asked here first; then a controller in a session of
 //! its own takes the run and waits at questions, since nobody sits in front of it.
 
-use super::drive::{self, Ask, Going, Reach, Took};
+use super::drive::{self, Ask};
 use super::flags::OnQuestion;
-use super::{Context, Trouble, json};
+use super::{Context, json};
+use crate::desk::{FoundRun, Going, Reach, Refusal};
 use clap::Args;
 use loop_store::Home;
 use loop_supervise::detached::{self, Started};
 use std::ffi::OsString;
 use std::rc::Rc;
 
-/// Where a controller without a terminal writes what it would say.
+/// FoundRun a controller without a terminal writes what it would say.
 const LOG: &str = "controller.log";
 
 /// How the controller goes on, handed from one process to the other.
@@ -31,7 +32,7 @@ pub(super) struct Flags {
 
 pub(super) fn refuse_one_call(is_detached: bool, reach: Reach) -> anyhow::Result<()> {
     if is_detached && reach == Reach::OneCall {
-        return Err(Trouble::usage("loop next ends by itself and takes no --detach", "loop run --detach"));
+        return Err(Refusal::usage("loop next ends by itself and takes no --detach", "loop run --detach"));
     }
     Ok(())
 }
@@ -45,7 +46,7 @@ pub(super) fn start(
     on_question: Option<OnQuestion>,
 ) -> anyhow::Result<u8> {
     let mut words: Vec<OsString> = vec!["__controller".into(), "--run".into(), id.into()];
-    words.extend(["-C".into(), context.dir().into(), "--home".into(), home.path().into()]);
+    words.extend(["-C".into(), context.caller.dir.clone().into(), "--home".into(), home.path().into()]);
     words.extend(going.phase.into_iter().flat_map(|it| ["--phase".into(), it.to_string().into()]));
     words.extend(going.most.into_iter().flat_map(|it| ["--most".into(), it.to_string().into()]));
     let switches = [
@@ -78,14 +79,16 @@ pub(super) fn start(
 /// The controller itself.
 pub(super) fn control(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     detached::leave_session();
-    let home = context.home()?;
-    let Some(row) = context.find(&home)? else { return super::log::none() };
+    let home = context.caller.home()?;
+    let row = context.caller.find(&home)?.ok_or_else(Refusal::no_run)?;
+    let log = home.folder(&row.id).join(LOG);
     let going = Going { reset: flags.reset, phase: flags.phase, most: flags.most, unblock: flags.unblock };
-    let taking = match drive::take(context, &home, &row, &going)? {
-        Took::Run(it) => *it,
-        Took::Told(exit) => return Ok(exit),
-    };
-    detached::let_go(&home.folder(&row.id).join(LOG))?;
     let asking = if flags.exit_at_question { Ask::Exit } else { Ask::Wait };
-    drive::go(context, home, taking, &asking, Reach::Far)
+    let found = FoundRun { home, row: Box::new(row) };
+    let opened = match drive::take(context, found, &going)? {
+        Ok(opened) => opened,
+        Err(exit) => return Ok(exit),
+    };
+    detached::let_go(&log)?;
+    drive::run(context, opened, &asking, Reach::Far)
 }

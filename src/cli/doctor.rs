@@ -1,31 +1,25 @@
 //! `loop doctor`: what is installed, what is allowed, and what would stop a run.
 //! Nothing is started but git and `--version` of the agents that are there.
 
-use super::context::{Context, is_unfinished, named};
-use super::{Trouble, choose, furnish};
+use super::agents;
+use super::context::Context;
+use super::findings::{Finding, bad, good, print_one};
+use crate::desk::{Caller, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config};
 use crate::measure::detect::detect;
 use crate::tree::git::Git;
 use crate::world::trim_logs;
 use crate::world::wait::now;
-use loop_base::text::{bytes, sanitise};
+use loop_base::text::bytes;
 use loop_base::time::Timestamp;
 use loop_core::workflow::model::{Agent, Given, Permissions};
 use serde_json::json;
 use std::path::Path;
 
-/// One thing that was looked at.
-pub(super) struct Finding {
-    pub what: String,
-    pub good: bool,
-    pub says: String,
-    pub next: Option<String>,
-}
-
 pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
-    let project = context.project()?;
+    let project = context.caller.project()?;
     let mut found = vec![home(context), git(&project)];
-    found.extend(super::agents::findings().into_iter().filter(|it| it.good));
-    found.extend(configuration(&project));
+    found.extend(agents::findings().into_iter().filter(|it| it.good));
+    found.extend(configuration(&context.caller, &project));
     found.push(checks(&project));
     found.extend(holds(context)?);
     found.extend(unfinished(context)?);
@@ -53,17 +47,9 @@ fn print(context: &Context, found: &[Finding]) {
     found.iter().for_each(print_one);
 }
 
-pub(super) fn print_one(finding: &Finding) {
-    let mark = if finding.good { "ok     " } else { "missing" };
-    println!("{mark}  {:<10}  {}", finding.what, sanitise(finding.says.trim_end()));
-    if let Some(next) = &finding.next {
-        println!("         next: {}", sanitise(next));
-    }
-}
-
 fn home(context: &Context) -> Finding {
-    let path = context.home_path().display().to_string();
-    match context.existing_home() {
+    let path = context.caller.home.display().to_string();
+    match context.caller.existing_home() {
         Ok(Some(home)) => match home.faults() {
             Ok(faults) if faults.is_empty() => {
                 good("home", format!("{path} ({})", bytes(trim_logs::size(home.path()))))
@@ -89,26 +75,27 @@ fn git(project: &Path) -> Finding {
 
 /// What flags need not say: the person's own configuration and the project's workflow, and which agent
 /// they choose with which permissions.
-fn configuration(project: &Path) -> Vec<Finding> {
-    let config = choose::config_path().map(|it| it.display().to_string()).unwrap_or_default();
-    let mut found = match choose::user_config() {
+fn configuration(caller: &Caller, project: &Path) -> Vec<Finding> {
+    let environment = &caller.environment;
+    let config = environment.config.as_ref().map(|it| it.display().to_string()).unwrap_or_default();
+    let mut found = match user_config(environment) {
         Ok(Some(_)) => vec![good("config", config)],
         Ok(None) => vec![good("config", format!("{config} (none, which is fine)"))],
         Err(error) => vec![bad("config", error.to_string(), "make it readable, or move it away")],
     };
     let file = project.join(".loop/workflow.toml");
     let given = Given { preset: (!file.exists()).then(|| "ralph".to_owned()), ..Given::default() };
-    match choose::read(project, &given) {
+    match read_workflow(environment, project, &given) {
         Ok(mut workflow) => {
             let says = match file.exists() {
                 true => format!("{} ({})", file.display(), workflow.name),
                 false => "none; the input decides which preset".to_owned(),
             };
             found.push(good("workflow", says));
-            found.push(match furnish::choose_agent(&mut workflow) {
+            found.push(match choose_agent(&mut workflow) {
                 Ok(()) => good("agent", allowed(&workflow.agent)),
                 Err(error) => {
-                    let next = error.downcast_ref::<Trouble>().and_then(|it| it.next.clone());
+                    let next = error.downcast_ref::<Refusal>().and_then(|it| it.next.clone());
                     bad("agent", error.to_string(), &next.unwrap_or_default())
                 }
             });
@@ -128,7 +115,7 @@ fn allowed(agent: &Agent) -> String {
 }
 
 fn holds(context: &Context) -> anyhow::Result<Vec<Finding>> {
-    let Ok(Some(home)) = context.existing_home() else { return Ok(Vec::new()) };
+    let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
     let held = home.holds()?.into_iter().filter(|it| now().0 < it.until);
     let found = held.map(|it| {
         let says = format!("{} is held until {}: {}", it.account, Timestamp(it.until), it.reason);
@@ -138,8 +125,8 @@ fn holds(context: &Context) -> anyhow::Result<Vec<Finding>> {
 }
 
 fn unfinished(context: &Context) -> anyhow::Result<Vec<Finding>> {
-    let Ok(Some(home)) = context.existing_home() else { return Ok(Vec::new()) };
-    let runs = context.runs_of_project(&home)?;
+    let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
+    let runs = context.caller.runs_of_project(&home)?;
     let open = runs.iter().filter(|it| is_unfinished(it));
     let lines = open.map(|it| match home.holder(&it.id) {
         Some(holder) => {
@@ -165,12 +152,4 @@ fn checks(project: &Path) -> Finding {
 fn isolation() -> Finding {
     let root = if rustix::process::geteuid().is_root() { "; agents run as root" } else { "" };
     good("isolation", format!("T0, none: tampering is detected, not prevented{root}"))
-}
-
-pub(super) fn good(what: &str, says: String) -> Finding {
-    Finding { what: what.to_owned(), good: true, says, next: None }
-}
-
-pub(super) fn bad(what: &str, says: String, next: &str) -> Finding {
-    Finding { what: what.to_owned(), good: false, says, next: Some(next.to_owned()) }
 }

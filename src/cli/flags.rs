@@ -1,6 +1,8 @@
 //! The flags of `run` and their values.
 
+use crate::desk::{By, RunRequest};
 use clap::{Args, ValueEnum};
+use loop_core::proof::Level;
 use std::path::PathBuf;
 
 #[derive(Args, Clone, Debug, Default)]
@@ -61,6 +63,12 @@ pub(super) struct RunFlags {
     /// Work although the tree has uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,
+    /// The least that must be proven: red-to-green, new-test or approved (the default); less is a question
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "approved", value_parser = level)]
+    pub require_proof: Option<Level>,
+    /// Protected files that this run may change, as tests/old_*.py; repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub allow_test_change: Vec<String>,
     /// How many success criteria the input has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub criteria: Option<u32>,
@@ -87,6 +95,42 @@ pub(super) struct RunFlags {
     pub nested: bool,
 }
 
+impl RunFlags {
+    /// What these flags ask of the desk.
+    pub(super) fn request(&self, by: By) -> RunRequest {
+        let it = self.clone();
+        RunRequest {
+            by,
+            input: it.input,
+            preset: it.preset,
+            workflow: it.workflow,
+            agent: it.agent,
+            agent_cmd: it.agent_cmd,
+            model: it.model,
+            max: it.max,
+            checks: it.checks,
+            unverified: it.unverified,
+            fresh: it.fresh,
+            reset: it.reset,
+            reload: it.reload,
+            budget: it.budget,
+            tokens: it.tokens,
+            time: it.time,
+            worktree: it.worktree,
+            criteria: it.criteria,
+            promise: it.promise,
+            mirror: it.mirror,
+            notify: it.notify,
+            dry_run: it.dry_run,
+            nested: it.nested,
+            allow_dirty: it.allow_dirty,
+            require_proof: it.require_proof,
+            allow_test_change: it.allow_test_change,
+            ..RunRequest::default()
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum OnQuestion {
     /// Ask on the terminal
@@ -111,53 +155,17 @@ fn named_command(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), command.to_owned()))
 }
 
+fn level(text: &str) -> Result<Level, String> {
+    Level::from_word(text).ok_or_else(|| {
+        let words = Level::ALL.map(Level::word).join(", ");
+        format!(
+            "\"{text}\" is no level of proof; one of {words}. Before an input write --require-proof=LEVEL"
+        )
+    })
+}
+
 pub(super) fn amount(text: &str) -> Result<f64, String> {
     let number: f64 =
         text.trim_start_matches('$').parse().map_err(|_| format!("\"{text}\" is no amount of dollars"))?;
     if number.is_finite() && 0.0 < number { Ok(number) } else { Err("a budget is more than 0".to_owned()) }
-}
-
-/// Splits a command line into words, with quotes and backslashes and nothing else of a shell.
-pub(super) fn split_words(text: &str) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    let mut rest = text.chars();
-    while let Some(it) = rest.next() {
-        match (quote, it) {
-            (Some(open), _) if it == open => quote = None,
-            (Some('\''), _) => word.get_or_insert_default().push(it),
-            (_, '\\') => {
-                let escaped = rest.next().ok_or("a backslash at the end escapes nothing")?;
-                word.get_or_insert_default().push(escaped);
-            }
-            (Some(_), _) => word.get_or_insert_default().push(it),
-            (None, '\'' | '"') => {
-                word.get_or_insert_default();
-                quote = Some(it);
-            }
-            (None, _) if it.is_whitespace() => words.extend(word.take()),
-            (None, _) => word.get_or_insert_default().push(it),
-        }
-    }
-    if quote.is_some() {
-        return Err("a quote is not closed".to_owned());
-    }
-    words.extend(word);
-    Ok(words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split_words;
-
-    #[test]
-    fn words_are_split_as_people_write_them() {
-        let split = |text| split_words(text).expect("words");
-        assert_eq!(split("sh -c 'echo hi; exit 1'"), ["sh", "-c", "echo hi; exit 1"]);
-        assert_eq!(split(r#"a "b \" c" d\ e ''"#), ["a", "b \" c", "d e", ""]);
-        assert_eq!(split("  "), Vec::<String>::new());
-        assert!(split_words("'open").is_err());
-        assert_eq!(split("$HOME;ls|x"), ["$HOME;ls|x"]);
-    }
 }

@@ -3,25 +3,16 @@
 //! doubt lets it go with a line on standard error, and the exit status is always 0: to the agent any
 //! other would be an error, and 2 a block.
 
-use super::context::{Context, is_unfinished};
-use super::open::{Opened, ours_of};
-use super::{Common, Trouble};
-use crate::drive::drive;
-use crate::hook::{self, Setting, Stop, Visit};
-use crate::world::wait::now;
+use super::Common;
+use super::context::Context;
+use crate::desk::{self, Refusal, Stopped};
+use crate::hook::{self, Stop};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
-use loop_core::engine::{Event, Rest, Session, State, Station, Status};
-use loop_store::mirror::Mirror;
-use loop_store::run::Run;
-use loop_store::{Home, Row, TreeLock};
 use loop_supervise::which::executable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde::Deserialize;
 use std::io::Read;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 #[derive(Subcommand)]
@@ -111,145 +102,23 @@ fn answer(context: &Context, timeout: Duration) -> anyhow::Result<Option<String>
     let Some(stop) = Stop::parse(&bytes).map_err(|why| anyhow::anyhow!("the hook's input: {why}"))? else {
         return Ok(None);
     };
-    let here = context.elsewhere(stop.cwd.as_deref().filter(|it| it.is_dir()));
-    let Some(home) = here.home_to_look_at()? else { return Ok(None) };
-    let Some(row) = run_of(&here, &home, &stop.session)? else { return Ok(None) };
-    let said = match &stop.message {
-        Some(message) => message.clone(),
-        None => said_in_transcript(&stop)?,
-    };
-    let place = PathBuf::from(&row.place);
-    let mut run = Run::visit(Rc::clone(&home), &row.id, now())?;
-    let _tree = TreeLock::take(home.path(), &place)?;
-    run.record(now(), Event::Joined(joined(&run.state, &stop)));
-    let ours = ours_of(&place, &run);
-    let mut visit = visit(home, &run, &place, &ours, Some(said), timeout)?;
-    let rest = drive(&mut run, &mut visit)?;
+    let mut caller = context.caller.clone();
+    if let Some(dir) = stop.cwd.as_deref().filter(|it| it.is_dir()) {
+        caller.dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    }
     let cap_lifted = std::env::var("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").is_ok_and(|it| it == "0");
-    let reason = match (rest, visit.prompt.take(), visit.cut) {
-        (Rest::Elsewhere, Some(prompt), _) => prompt,
-        (Rest::Elsewhere, None, true) if visit.is_told_to_end() => {
-            warn("the hook was ended before its checks were; they are run at the next stop");
-            return Ok(None);
+    Ok(match desk::stopped(&caller, &stop, timeout, cap_lifted)? {
+        Stopped::None => None,
+        Stopped::GoesOn(answer) => Some(answer),
+        Stopped::LetGo(why) => {
+            warn(&why);
+            None
         }
-        (Rest::Elsewhere, None, true) => hook::carried_over(timeout),
-        (Rest::Elsewhere | Rest::Held(_) | Rest::Waiting(_) | Rest::Closed(_), _, _) => {
-            let status = Status::of(&run.state);
-            warn(&format!("{}: {}", status.word(), run.state.reason(&run.workflow)));
-            return Ok(None);
-        }
-    };
-    Ok(Some(hook::block(&run, &reason, cap_lifted)))
-}
-
-fn said_in_transcript(stop: &Stop) -> anyhow::Result<String> {
-    let path = stop.transcript.as_deref();
-    let path =
-        path.ok_or_else(|| anyhow::anyhow!("the hook's input has neither a message nor a transcript"))?;
-    hook::last_message(path).map_err(|why| anyhow::anyhow!(why))
-}
-
-fn joined(state: &State, stop: &Stop) -> Session {
-    let before = state.session.clone().unwrap_or_default();
-    let same = before.id == stop.session;
-    let carried = matches!(state.station, Station::Reported(_));
-    Session {
-        id: stop.session.clone(),
-        active: stop.active,
-        stops: if stop.active && same { before.stops + 1 } else { 1 },
-        cuts: if carried { before.cuts + 1 } else { 0 },
-    }
-}
-
-fn visit<'a>(
-    home: Rc<Home>,
-    run: &Run,
-    place: &'a Path,
-    ours: &'a [String],
-    said: Option<String>,
-    timeout: Duration,
-) -> anyhow::Result<Visit<'a>> {
-    let input = run.state.opening.path.as_ref().map(PathBuf::from);
-    let mut mirror = Mirror::open(Rc::clone(&home), run)?;
-    let watcher = Box::new(move |run: &Run, facts: &[_]| mirror.follow(run, place, facts));
-    let setting = Setting { home, place, folder: run.folder(), input, ours };
-    Ok(Visit::new(setting, said, timeout, watcher))
-}
-
-/// Returns the run that this session has, or may take. A run that another session has is none of
-/// its business.
-fn run_of(context: &Context, home: &Home, session: &str) -> anyhow::Result<Option<Row>> {
-    let runs = runs_of_sessions(context, home)?;
-    let own = runs.iter().find(|(_, has)| has.id == session);
-    let free = |(row, has): &&(Row, Session)| {
-        has.id.is_empty() && [Status::Ready, Status::Running].iter().any(|it| it.word() == row.status)
-    };
-    Ok(own.or_else(|| runs.iter().find(free)).map(|(row, _)| row.clone()))
-}
-
-/// Returns the unfinished runs of this project that sessions work on, the newest first.
-pub(super) fn runs_of_sessions(context: &Context, home: &Home) -> anyhow::Result<Vec<(Row, Session)>> {
-    /// The one part of a state that says whose run it is; the rest is not read.
-    #[derive(Deserialize)]
-    struct Whose {
-        #[serde(default)]
-        session: Option<Session>,
-    }
-    let mut found = Vec::new();
-    for row in context.runs_of_project(home)?.into_iter().filter(is_unfinished) {
-        let Some(snapshot) = home.snapshot(&row.id)? else { continue };
-        let whose: Whose = serde_json::from_str(&snapshot.state)?;
-        found.extend(whose.session.map(|session| (row, session)));
-    }
-    Ok(found)
-}
-
-/// Goes as far as the first prompt for a session.
-pub(super) fn first_prompt(opened: &mut Opened) -> anyhow::Result<Option<String>> {
-    let Opened { home, taken, place, kept, .. } = opened;
-    let run = &mut taken.run;
-    let mut visit = visit(Rc::clone(home), run, place, kept, None, Duration::MAX)?;
-    drive(run, &mut visit)?;
-    Ok(visit.prompt.take())
-}
-
-/// Says what `loop run` and `loop resume` came to for a run that they cannot drive, and returns what
-/// they exit with.
-pub(super) fn tell_how_it_goes_on(context: &Context, run: &Run) -> u8 {
-    let (status, reason) = (Status::of(&run.state), run.state.reason(&run.workflow));
-    let next_step = run.state.next_step(&run.workflow);
-    let (exit, what) = match status {
-        Status::Ready | Status::Running => (0, "a session of the agent works on it".to_owned()),
-        Status::Waiting
-        | Status::Paused
-        | Status::Halted
-        | Status::Stopped
-        | Status::Capped
-        | Status::Completed
-        | Status::Cancelled => (status.exit(), reason.clone()),
-    };
-    let word = status.word();
-    if context.json {
-        let object =
-            serde_json::json!({ "status": word, "reason": reason, "next_step": next_step, "exit": exit });
-        println!("{object}");
-    } else {
-        println!("run {} is {word}: {}", &run.id[..8], sanitise(&what));
-        println!("next: {}", sanitise(&next_step));
-    }
-    exit
+    })
 }
 
 fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
-    let none =
-        || Trouble::usage("no session works on a run of this project", "loop init --preset ralph --hook");
-    let home = context.existing_home()?.ok_or_else(none)?;
-    let runs = runs_of_sessions(context, &home)?;
-    let (row, _) = runs.first().ok_or_else(none)?;
-    let mut run = Run::open(Rc::clone(&home), &row.id, now())?;
-    let id = flags.session.clone().unwrap_or_default();
-    run.record(now(), Event::Joined(Session { id, ..Session::default() }));
-    run.commit()?;
+    let row = desk::join(&context.caller, flags.session.as_deref())?;
     let who = flags
         .session
         .as_deref()
@@ -260,14 +129,14 @@ fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
 
 /// Puts the stop hook beside what the project's settings hold.
 pub(super) fn install(context: &Context) -> anyhow::Result<u8> {
-    let folder = context.project()?.join(".claude");
+    let folder = context.caller.project()?.join(".claude");
     let path = folder.join("settings.json");
     let text = match loop_base::files::text(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => anyhow::bail!("{} cannot be read: {error}", path.display()),
     };
-    let wrong = |why| Trouble::usage(format!("{}: {why}", path.display()), "repair it; nothing was changed");
+    let wrong = |why| Refusal::usage(format!("{}: {why}", path.display()), "repair it; nothing was changed");
     match hook::install(&text, &our_command()?, HOOK_SECONDS).map_err(wrong)? {
         None => println!("{} has the hook already", path.display()),
         Some(changed) => {

@@ -3,12 +3,12 @@
 
 use super::context::Context;
 use super::flags::RunFlags;
-use super::open::{self, By, Found, Opened};
-use super::{Trouble, hook, report, setup};
-use crate::world::wait::now;
+use super::run::{TellOnce, answered, open, tell_next};
+use super::{not_yet, report, setup};
+use crate::desk::{self, By, OpenReply, OpenRun, Refusal, load};
 use clap::Args;
 use loop_base::text::counted;
-use loop_core::engine::{Event, Session, Status};
+use loop_core::engine::Status;
 use loop_store::{Home, Row, mirror};
 
 #[derive(Args)]
@@ -28,10 +28,10 @@ pub(super) struct Flags {
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     if flags.next {
-        return super::later::command("init --next", "loop init INPUT opens a run of one input");
+        return not_yet::command("init --next", "loop init INPUT opens a run of one input");
     }
     if flags.run.detach {
-        return Err(Trouble::usage("loop init only opens a run and takes no --detach", "loop run --detach"));
+        return Err(Refusal::usage("loop init only opens a run and takes no --detach", "loop run --detach"));
     }
     if flags.run.input.is_none() && !flags.hook {
         return setup::run(context, &setup::Flags::of(flags.run.preset.clone(), flags.run.agent.clone()));
@@ -40,34 +40,42 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         refuse_second(context)?;
     }
     if flags.hook && flags.run.worktree {
-        return Err(Trouble::usage(
+        return Err(Refusal::usage(
             "a session works where it was started, not in a worktree",
             "start the session in a worktree of your own, or loop run --worktree",
         ));
     }
-    let by = if flags.hook { By::Session } else { By::Us };
-    match open::open(context, &flags.run, by)? {
-        Found::Said(code) => Ok(code),
-        Found::Before(_, row) if row.status == "completed" => {
-            println!("run {} is already completed", &row.id[..8]);
-            println!("next: loop init --fresh begins anew");
-            Ok(0)
-        }
-        Found::Before(home, row) => Err(active(&home, &row)),
-        Found::Imported(home, row) if !flags.hook => taken_over(context, &home, &row),
-        Found::Imported(home, row) => opened(context, flags, open::retake(context, home, &row)?),
-        Found::Opened(it) => opened(context, flags, *it),
+    let mut request = flags.run.request(if flags.hook { By::Session } else { By::Us });
+    not_yet::refuse_flags(&flags.run)?;
+    let mut told = TellOnce::default();
+    loop {
+        return match open(context, &request, &mut told)? {
+            OpenReply::Question(question) => match answered(context, *question, request)? {
+                Some(with_answer) => {
+                    request = with_answer;
+                    continue;
+                }
+                None => Ok(5),
+            },
+            OpenReply::Next(text) => Ok(tell_next(&text)),
+            OpenReply::Before(found) if found.row.status == Status::Completed => {
+                println!("run {} is already completed", &found.row.id[..8]);
+                println!("next: loop init --fresh begins anew");
+                Ok(0)
+            }
+            OpenReply::Before(found) => Err(active(&found.home, &found.row)),
+            OpenReply::Adopted(found) if !flags.hook => taken_over(context, &found.home, &found.row),
+            OpenReply::Adopted(found) => opened(context, flags, desk::retake(&context.caller, found)?),
+            OpenReply::Opened(it) => opened(context, flags, *it),
+        };
     }
 }
 
-fn opened(context: &Context, flags: &Flags, opened: Opened) -> anyhow::Result<u8> {
+fn opened(context: &Context, flags: &Flags, opened: OpenRun) -> anyhow::Result<u8> {
     if flags.hook {
         return begin(context, opened, flags.session.as_deref());
     }
-    let Opened { home, mut taken, place, _tree, .. } = opened;
-    super::place::make(&mut taken.run)?;
-    let run = taken.run;
-    mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
+    let run = desk::make_place(opened)?;
     if context.json {
         println!("{}", serde_json::json!({ "run": run.id, "status": Status::of(&run.state).word() }));
     } else {
@@ -79,7 +87,7 @@ fn opened(context: &Context, flags: &Flags, opened: Opened) -> anyhow::Result<u8
 
 /// A session of another controller became a run: its files are ours from here on.
 fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
-    let (workflow, state) = super::status::load(home, row)?;
+    let (workflow, state) = load(home, row)?;
     mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
     let word = Status::of(&state).word();
     if context.json {
@@ -99,15 +107,15 @@ fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
 
 /// One session's loop is enough for a project: a second would answer the same stops.
 fn refuse_second(context: &Context) -> anyhow::Result<()> {
-    let Some(home) = context.existing_home()? else { return Ok(()) };
-    match hook::runs_of_sessions(context, &home)?.first() {
+    let Some(home) = context.caller.existing_home()? else { return Ok(()) };
+    match desk::sessions_of_project(&context.caller, &home)?.first() {
         Some((row, _)) => Err(active(&home, row)),
         None => Ok(()),
     }
 }
 
 fn active(home: &Home, row: &Row) -> anyhow::Error {
-    let most = super::status::load(home, row)
+    let most = load(home, row)
         .ok()
         .and_then(|(workflow, state)| state.iterations_limit(&workflow))
         .map(|it| format!("/{it}"))
@@ -119,14 +127,12 @@ fn active(home: &Home, row: &Row) -> anyhow::Error {
         row.input,
         row.iterations_total
     );
-    Trouble { text, next: Some("loop status, loop cancel, or --fresh".to_owned()), exit: 7 }.into()
+    Refusal { text, next: Some("loop status, loop cancel, or --fresh".to_owned()), exit: 7 }.into()
 }
 
-fn begin(context: &Context, mut opened: Opened, session: Option<&str>) -> anyhow::Result<u8> {
-    let id = session.unwrap_or_default().to_owned();
-    opened.taken.run.record(now(), Event::Joined(Session { id, ..Session::default() }));
-    let prompt = hook::first_prompt(&mut opened)?;
-    let run = &opened.taken.run;
+fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyhow::Result<u8> {
+    let prompt = desk::first_prompt(&mut opened, session)?;
+    let run = &opened.run;
     let Some(prompt) = prompt else {
         report::at_end(context, &opened.home, run, &opened.place);
         return Ok(Status::of(&run.state).exit());

@@ -2,9 +2,8 @@
 //! same account until its time is over, or until a person clears it. Also what agents say about plans
 //! that are nearly used up, and what was spent today.
 
-use super::context::is_unfinished;
-use super::control::leave;
-use super::{Context, status};
+use super::Context;
+use crate::desk::{is_unfinished, leave, load};
 use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{counted, sanitise};
@@ -21,7 +20,7 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else {
+    let Some(home) = context.caller.existing_home()? else {
         println!("{}", if context.json { "[]" } else { "no holds" });
         return Ok(0);
     };
@@ -97,7 +96,7 @@ fn agent_of(account: &str) -> &str {
 fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
     let mut told = 0;
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
-        let (workflow, _) = status::load(home, row)?;
+        let (workflow, _) = load(home, row)?;
         if workflow.agent.cli == agent_of(account) {
             leave(home, row, &Command::Unhold)?;
             told += 1;

@@ -1,13 +1,17 @@
 //! `loop log`: the events of a run, oldest first.
 
-use super::{Context, Trouble, status};
+use super::{Context, json};
+use crate::desk::load;
+use crate::world::wait::Signals;
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
 use loop_core::engine::Event;
 use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
-use loop_store::Recorded;
+use loop_store::{Home, Recorded};
+use loop_supervise::follow::Watch;
+use std::rc::Rc;
 use std::time::Duration;
 
 #[derive(Args)]
@@ -20,27 +24,59 @@ pub(super) struct Flags {
 /// Events read at once: the log of a long run does not fit in memory comfortably.
 const PAGE: usize = 1000;
 
-/// How often a follower looks; it only reads, and nothing waits for it.
-const LOOK_EVERY: Duration = Duration::from_millis(300);
-
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return nothing(context) };
-    let Some(row) = context.find(&home)? else { return nothing(context) };
-    let (workflow, _) = status::load(&home, &row)?;
-    let mut next = 1;
-    loop {
-        let page = home.events(&row.id, next, PAGE)?;
-        for recorded in &page {
-            next = recorded.seq + 1;
-            print(context, &workflow, recorded);
+    let Some(home) = context.caller.existing_home()? else { return nothing(context) };
+    let Some(row) = context.caller.find(&home)? else { return nothing(context) };
+    let (workflow, _) = load(&home, &row)?;
+    let mut log = EventLog { context, home, run: row.id, workflow, next: 1 };
+    if flags.follow {
+        return log.follow();
+    }
+    log.print()?;
+    Ok(0)
+}
+
+struct EventLog<'a> {
+    context: &'a Context,
+    home: Rc<Home>,
+    run: String,
+    workflow: Workflow,
+    /// The next event to read.
+    next: i64,
+}
+
+impl EventLog<'_> {
+    /// Prints what was written since the last time.
+    fn print(&mut self) -> anyhow::Result<()> {
+        loop {
+            let page = self.home.events(&self.run, self.next, PAGE)?;
+            for recorded in &page {
+                self.next = recorded.seq + 1;
+                print(self.context, &self.workflow, recorded);
+            }
+            if page.len() < PAGE {
+                return Ok(());
+            }
         }
-        if page.len() == PAGE {
-            continue;
+    }
+
+    /// Prints events as they come, until nobody drives the run or a signal ends us.
+    fn follow(&mut self) -> anyhow::Result<u8> {
+        let mut signals = Signals::listen()?;
+        while let Some(holder) = self.home.holder(&self.run) {
+            let Some(watch) = Watch::of(self.home.path(), holder.pid)? else { continue };
+            // What was written before the watch began woke nobody.
+            self.print()?;
+            while self.home.holder(&self.run).is_some() {
+                let woken = watch.wait(&mut signals, None, Duration::MAX)?;
+                self.print()?;
+                if let Some(signal) = woken.signal {
+                    return Ok(128 + u8::try_from(signal).unwrap_or(0));
+                }
+            }
         }
-        if !flags.follow || home.holder(&row.id).is_none() {
-            return Ok(0);
-        }
-        std::thread::sleep(LOOK_EVERY);
+        self.print()?;
+        Ok(0)
     }
 }
 
@@ -51,7 +87,7 @@ fn print(context: &Context, workflow: &Workflow, recorded: &Recorded) {
         let object = serde_json::json!({
             "seq": recorded.seq, "at": at.to_string(), "epoch": recorded.epoch, "kind": recorded.kind, "event": event,
         });
-        println!("{}", super::json::line(&object));
+        println!("{}", json::line(&object));
         return;
     }
     let text = match serde_json::from_str::<Event>(&recorded.body) {
@@ -74,14 +110,4 @@ pub(super) fn nothing(context: &Context) -> anyhow::Result<u8> {
         eprintln!("next: loop run \"what to build\"");
     }
     Ok(0)
-}
-
-/// What a command that changes something says where there is nothing to change.
-pub(super) fn none() -> anyhow::Result<u8> {
-    Err(Trouble {
-        text: "no run in this project".to_owned(),
-        next: Some("loop run \"what to build\"".to_owned()),
-        exit: 2,
-    }
-    .into())
 }

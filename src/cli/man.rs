@@ -13,7 +13,7 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let folder = context.dir().join(&flags.into);
+    let folder = context.caller.dir.join(&flags.into);
     let failed = |path: &Path, error| anyhow::anyhow!("{} cannot be written: {error}", path.display());
     std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
     let mut command = super::Cli::command();

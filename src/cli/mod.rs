@@ -23,59 +23,51 @@ macro_rules! eprint {
 
 mod agents;
 mod answer;
-mod ask;
 mod attach;
-mod bar;
 mod check;
-mod choose;
+mod checks;
 mod completions;
 mod context;
-mod control;
 mod demo;
+mod demo_agent;
 mod design;
 mod detach;
-mod dialogue;
 mod doctor;
 mod drive;
+mod error_output;
 mod examples;
-mod fit;
+mod findings;
 mod flags;
-mod frame;
-mod furnish;
 mod hook;
 mod init;
 mod json;
-mod later;
 mod limits;
 mod log;
 mod man;
-mod open;
-mod place;
-mod planning;
-mod player;
+mod new_files;
+mod not_yet;
+mod planning_files;
 mod presets;
 mod progress;
 #[cfg(test)]
 mod published;
-mod reload;
 mod report;
 mod restore;
+mod resume;
+mod run;
 mod runs;
-mod screen;
-mod session;
 mod setup;
 mod ship;
 mod show;
 mod simulate;
 mod status;
-mod trouble;
-mod typing;
+mod stop;
+mod terminal;
 mod verify;
-mod view;
-mod voice;
+mod wait;
 mod why;
-mod work;
 
+use crate::desk::Reach;
 use clap::{Args, Parser, Subcommand};
 pub(crate) use context::Context;
 use flags::RunFlags;
@@ -83,7 +75,6 @@ use loop_base::secret::redact;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-pub(crate) use trouble::Trouble;
 
 /// Runs a coding agent in a loop until the work is proven done.
 ///
@@ -158,13 +149,16 @@ enum Command {
     Init(Box<init::Flags>),
     /// Go on with a run without asking
     #[command(after_help = examples::RESUME)]
-    Resume(control::ResumeFlags),
+    Resume(resume::Flags),
     /// At most one agent call: until one iteration has been judged, or the run rests
     #[command(after_help = examples::NEXT)]
     Next(Box<RunFlags>),
     /// Watch a run that another process drives, and answer its questions
     #[command(after_help = examples::ATTACH)]
     Attach,
+    /// Wait until a run finishes or needs you
+    #[command(after_help = examples::WAIT)]
+    Wait,
     /// Show where a run stands
     #[command(after_help = examples::STATUS)]
     Status,
@@ -198,15 +192,21 @@ enum Command {
     /// Skip a mandatory skill, with a reason
     #[command(after_help = examples::SKIP)]
     Skip(answer::SkipFlags),
+    /// Accept a finding of the proof, with a reason
+    #[command(after_help = examples::WAIVE)]
+    Waive(answer::WaiveFlags),
+    /// Run the checks once, without an agent
+    #[command(after_help = examples::CHECKS)]
+    Checks(Box<RunFlags>),
     /// Stop after this iteration; with --now, end the call at once
     #[command(after_help = examples::STOP)]
-    Stop(control::StopFlags),
+    Stop(stop::StopFlags),
     /// End the call at once; the run can go on later
     #[command(after_help = examples::PAUSE)]
     Pause,
     /// End a run for good
     #[command(after_help = examples::CANCEL)]
-    Cancel(control::CancelFlags),
+    Cancel(stop::CancelFlags),
     /// Write a design file from a sentence, to be read and refined before the work begins
     #[command(after_help = examples::DESIGN)]
     Design(design::Flags),
@@ -242,26 +242,26 @@ enum Command {
     Man(man::Flags),
     /// The jobs of a domain (comes with a later version)
     #[command(hide = true)]
-    Queue(later::Words),
+    Queue(not_yet::Words),
     /// What a completion stands on (comes with a later version)
     #[command(hide = true)]
-    Evidence(later::Words),
+    Evidence(not_yet::Words),
     /// A terminal interface (comes with a later version)
     #[command(hide = true)]
-    Watch(later::Words),
+    Watch(not_yet::Words),
     /// A page in the browser (comes with a later version)
     #[command(hide = true)]
-    Serve(later::Words),
+    Serve(not_yet::Words),
     /// A server for other agents (comes with a later version)
     #[command(hide = true)]
-    Mcp(later::Words),
+    Mcp(not_yet::Words),
     /// One of a fleet (comes with a later version)
     #[command(hide = true)]
-    Worker(later::Words),
+    Worker(not_yet::Words),
     #[command(name = "__controller", hide = true)]
     Controller(detach::Flags),
     #[command(name = "__agent", hide = true)]
-    Player(player::Flags),
+    Player(demo_agent::Flags),
 }
 
 /// What the macros of this module print with.
@@ -285,14 +285,15 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Check(flags)) => check::run(&context, &flags),
         Some(Command::Presets(flags)) => presets::run(&context, &flags),
         Some(Command::Simulate(flags)) => simulate::run(&context, &flags),
-        Some(Command::Run(flags)) => open::run(&context, &flags, drive::Reach::Far),
-        Some(Command::Next(flags)) => open::run(&context, &flags, drive::Reach::OneCall),
+        Some(Command::Run(flags)) => run::run(&context, &flags, Reach::Far),
+        Some(Command::Next(flags)) => run::run(&context, &flags, Reach::OneCall),
         Some(Command::Init(flags)) => init::run(&context, &flags),
         Some(Command::Design(flags)) => design::run(&context, &flags),
         Some(Command::Refine(flags)) => design::refine(&context, &flags),
         Some(Command::Hook(command)) => hook::run(&context, &command),
-        Some(Command::Resume(flags)) => control::resume(&context, &flags),
+        Some(Command::Resume(flags)) => resume::run(&context, &flags),
         Some(Command::Attach) => attach::run(&context),
+        Some(Command::Wait) => wait::run(&context),
         Some(Command::Status) => status::run(&context),
         Some(Command::Runs(flags)) => runs::run(&context, &flags),
         Some(Command::Log(flags)) => log::run(&context, &flags),
@@ -304,9 +305,11 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Reject(flags)) => answer::reject(&context, &flags),
         Some(Command::Guide(flags)) => answer::guide(&context, &flags),
         Some(Command::Skip(flags)) => answer::skip(&context, &flags),
-        Some(Command::Stop(flags)) => control::stop(&context, &flags),
-        Some(Command::Pause) => control::pause(&context),
-        Some(Command::Cancel(flags)) => control::cancel(&context, &flags),
+        Some(Command::Waive(flags)) => answer::waive(&context, &flags),
+        Some(Command::Checks(flags)) => checks::run(&context, &flags),
+        Some(Command::Stop(flags)) => stop::stop(&context, &flags),
+        Some(Command::Pause) => stop::pause(&context),
+        Some(Command::Cancel(flags)) => stop::cancel(&context, &flags),
         Some(Command::Restore(flags)) => restore::run(&context, &flags),
         Some(Command::Ship(flags)) => ship::run(&context, &flags),
         Some(Command::Verify(flags)) => verify::run(&context, &flags),
@@ -315,21 +318,21 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Limits(flags)) => limits::run(&context, &flags),
         Some(Command::Completions(flags)) => completions::run(&flags),
         Some(Command::Man(flags)) => man::run(&context, &flags),
-        Some(Command::Queue(_)) => later::command("queue", "loop run INPUT works on one thing at a time"),
+        Some(Command::Queue(_)) => not_yet::command("queue", "loop run INPUT works on one thing at a time"),
         Some(Command::Evidence(_)) => {
-            later::command("evidence", "loop show is the report, loop verify the chain")
+            not_yet::command("evidence", "loop show is the report, loop verify the chain")
         }
-        Some(Command::Watch(_)) => later::command("watch", "loop log -f, or loop run on a terminal"),
-        Some(Command::Serve(_)) => later::command("serve", "loop status --json for programs"),
+        Some(Command::Watch(_)) => not_yet::command("watch", "loop log -f, or loop run on a terminal"),
+        Some(Command::Serve(_)) => not_yet::command("serve", "loop status --json for programs"),
         Some(Command::Mcp(_)) => {
-            later::command("mcp", "loop hook stop lets a session of an agent be the loop")
+            not_yet::command("mcp", "loop hook stop lets a session of an agent be the loop")
         }
-        Some(Command::Worker(_)) => later::command("worker", "loop run in each working tree"),
+        Some(Command::Worker(_)) => not_yet::command("worker", "loop run in each working tree"),
         Some(Command::Controller(flags)) => detach::control(&context, &flags),
-        Some(Command::Player(flags)) => player::run(&flags),
+        Some(Command::Player(flags)) => demo_agent::run(&flags),
     };
     match done {
         Ok(code) => ExitCode::from(code),
-        Err(error) => trouble::tell(&error, context.json),
+        Err(error) => error_output::tell(error, context.json),
     }
 }

@@ -1,9 +1,10 @@
 //! `loop presets`: the workflows that are built in, and their text.
 
+use super::Context;
 use super::check::{Which, path};
-use super::{Context, Trouble, furnish, trouble::meant};
+use crate::desk::{comes_later, preset_named};
 use clap::{Args, Subcommand};
-use loop_core::workflow::preset::{self, Preset};
+use loop_core::workflow::preset;
 use serde_json::json;
 
 #[derive(Args)]
@@ -35,7 +36,7 @@ fn list(context: &Context) -> anyhow::Result<u8> {
     let mut shown = Vec::new();
     for preset in &preset::ALL {
         let workflow = Which { file: None, preset: Some(preset.name) }.built_in()?;
-        let later = furnish::comes_later(&workflow);
+        let later = comes_later(&workflow);
         let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
         if context.json {
             shown.push(json!({
@@ -58,7 +59,7 @@ fn list(context: &Context) -> anyhow::Result<u8> {
 }
 
 fn show(context: &Context, name: &str, prompts: bool) -> anyhow::Result<u8> {
-    let preset = find(name)?;
+    let preset = preset_named(name)?;
     if context.json {
         let prompts: std::collections::BTreeMap<&str, &str> = preset.prompts.iter().copied().collect();
         let shown = json!({ "name": preset.name, "workflow": preset.text, "prompts": prompts });
@@ -70,11 +71,4 @@ fn show(context: &Context, name: &str, prompts: bool) -> anyhow::Result<u8> {
         print!("\n# ---- {path}\n\n{text}");
     }
     Ok(0)
-}
-
-/// Returns the preset of this name, or says which there are.
-pub(super) fn find(name: &str) -> anyhow::Result<&'static Preset> {
-    preset::find(name).ok_or_else(|| {
-        Trouble::usage(format!("no preset is called \"{name}\""), meant(name, preset::names()))
-    })
 }

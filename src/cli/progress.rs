@@ -3,10 +3,10 @@
 
 use loop_base::text::counted;
 use loop_base::time::length;
-use loop_core::engine::{PhaseStatus, State, Status};
+use loop_core::engine::{History, PhaseStatus, State, Status};
+use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
-use loop_store::mirror::prp_session::{self, Chronicle};
-use loop_store::{Home, Row};
+use loop_store::{Home, Row, fold};
 use std::fmt::Write;
 
 /// Cells of the bar: each stands for five percent.
@@ -14,8 +14,8 @@ const CELLS: u32 = 20;
 
 /// Returns the line that says where a run stands.
 pub(super) fn line(workflow: &Workflow, state: &State) -> String {
-    let count = |name: &str| state.visit.metrics.get(name).map(|it| it.value.to_string());
-    let tests = match (count("tests_passing"), count("tests_total")) {
+    let count = |fact: FactName| state.visit.metrics.get(fact.name()).map(|it| it.value.to_string());
+    let tests = match (count(FactName::TestsPassing), count(FactName::TestsTotal)) {
         (Some(passing), Some(total)) => format!(" | {passing}/{total} tests passing"),
         (None, _) | (_, None) => String::new(),
     };
@@ -68,18 +68,17 @@ pub(super) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
 }
 
 /// Reads the past of a run that is completed; one that cannot be read says so elsewhere.
-pub(super) fn past(home: &Home, run: &str, workflow: &Workflow, state: &State) -> Option<Chronicle> {
+pub(super) fn past(home: &Home, run: &str, workflow: &Workflow, state: &State) -> Option<History> {
     let is_completed = Status::of(state) == Status::Completed;
-    is_completed.then(|| prp_session::chronicle(home, run, workflow).ok()).flatten()
+    is_completed.then(|| fold::history(home, run, workflow).ok()).flatten()
 }
 
 /// The first value by which a phase measures its progress.
-pub(super) fn headline(workflow: &Workflow, past: &Chronicle, phase: usize) -> Option<String> {
+pub(super) fn headline(workflow: &Workflow, past: &History, phase: usize) -> Option<String> {
     let last = past.visits.get(&phase)?.back()?;
     let progress = &workflow.phases[phase].progress;
     // What counts for one iteration alone says nothing about a phase.
-    let passing = ["commits_made", "files_changed", "tree_changed"];
-    let names = progress.up.iter().chain(&progress.down).filter(|it| !passing.contains(&it.as_str()));
+    let names = progress.up.iter().chain(&progress.down).filter(|it| !FactName::is_of_one_iteration(it));
     let (name, value) = names.filter_map(|it| Some((it, last.metrics.get(it)?))).next()?;
     Some(format!(", {} {value}", name.replace('_', " ")))
 }

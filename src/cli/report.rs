@@ -6,11 +6,10 @@ use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::length;
-use loop_core::engine::{Effect, Ended, Ending, Event, PhaseStatus, State, Status, Verdict};
+use loop_core::engine::{Effect, Ended, Ending, Event, History, PhaseStatus, State, Status, Verdict};
 use loop_core::event_line::results;
 use loop_core::workflow::model::Workflow;
 use loop_store::Home;
-use loop_store::mirror::prp_session::Chronicle;
 use loop_store::run::Run;
 use std::fmt::Write;
 use std::path::Path;
@@ -38,7 +37,7 @@ struct Told {
     calls: Vec<String>,
     commits: Vec<String>,
     /// Of a run that is completed.
-    past: Option<Chronicle>,
+    past: Option<History>,
 }
 
 fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String {
@@ -50,6 +49,11 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
     let _ = writeln!(out, "- run: {}", &id[..8]);
     let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));
     let _ = writeln!(out, "- reason: {}", state.reason(workflow));
+    if let Some(proof) = state.closing(workflow) {
+        let cost = state.shown_proof(workflow).map_or(0.0, |it| it.cost_s);
+        let cost = if cost == 0.0 { String::new() } else { format!(" (the proof took {cost:.1} s)") };
+        let _ = writeln!(out, "- proof: {proof}{cost}");
+    }
     if let (Some(worktree), Some(place)) = (&state.opening.worktree, &state.place) {
         let _ = writeln!(out, "- branch: {}", worktree.branch);
         let _ = writeln!(out, "- worktree: {place}");

@@ -1,8 +1,9 @@
 //! `loop restore`: the snapshots of a run's working tree, and bringing one back. Nothing that is
 //! not in the snapshot is deleted, and the state before is kept first.
 
+use super::Context;
 use super::log::nothing;
-use super::{Context, Trouble, status};
+use crate::desk::{Refusal, load};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::working_tree::Tree;
@@ -19,10 +20,10 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return nothing(context) };
-    let Some(row) = context.find(&home)? else { return nothing(context) };
+    let Some(home) = context.caller.existing_home()? else { return nothing(context) };
+    let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     if home.holder(&row.id).is_some() && flags.number.is_some() {
-        return Err(Trouble {
+        return Err(Refusal {
             text: "the run is being driven".to_owned(),
             next: Some("loop stop".to_owned()),
             exit: 7,
@@ -30,7 +31,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         .into());
     }
     let place = Path::new(&row.place);
-    let plan = status::load(&home, &row)?.1.opening.worktree;
+    let plan = load(&home, &row)?.1.opening.worktree;
     let seat = plan.as_ref().map_or(Ok(()), |it| worktree::verify(it));
     let (git, books) = match (seat, &plan, flags.number) {
         (Ok(()), _, _) => (Git::open(place)?, "git"),
@@ -53,7 +54,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Ok(0);
     };
     let Some(wanted) = snapshots.iter().find(|it| it.number == number) else {
-        return Err(Trouble::usage(format!("there is no snapshot {number}"), "loop restore lists them"));
+        return Err(Refusal::usage(format!("there is no snapshot {number}"), "loop restore lists them"));
     };
     let restored = snapshot::restore(&mut tree, &row.id, wanted)?;
     for path in &restored.written {

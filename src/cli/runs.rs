@@ -1,7 +1,10 @@
 //! `loop runs`: all runs, of every project in this home, and the deletion of those that are finished.
 
+use super::Context;
 use super::status::ago;
-use super::{Context, ask};
+use super::terminal::confirm;
+use crate::desk::named;
+use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
 use crate::world::trim_logs;
@@ -9,6 +12,7 @@ use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
 use loop_base::time::Timestamp;
+use loop_core::engine::Status;
 use loop_store::{Filter, Home, Row};
 use serde_json::json;
 use std::path::Path;
@@ -36,7 +40,7 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.home_to_look_at()? else {
+    let Some(home) = context.caller.home_to_look_at()? else {
         println!("{}", if context.json { "[]" } else { "no runs" });
         return Ok(0);
     };
@@ -89,7 +93,8 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 
 /// What would go, with what it weighs.
 fn prunable(home: &Home, flags: &Flags) -> anyhow::Result<Vec<(Row, u64)>> {
-    let rows = home.runs(&Filter { statuses: &["completed", "cancelled"], ..Filter::default() })?;
+    let rows =
+        home.runs(&Filter { statuses: &[Status::Completed, Status::Cancelled], ..Filter::default() })?;
     let old = |row: &Row| flags.older_than.is_none_or(|it| it <= now().since(Timestamp(row.updated_at)));
     let mut found: Vec<(Row, u64)> = rows
         .into_iter()
@@ -115,16 +120,12 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
     let what = format!("{}, {}", counted(found.len(), "run"), bytes(weight));
     if flags.dry_run {
         for (row, size) in &found {
-            println!("{}", sanitise(&format!("{}  {}", super::context::named(row), bytes(*size))));
+            println!("{}", sanitise(&format!("{}  {}", named(row), bytes(*size))));
         }
         println!("would be deleted: {what}");
         return Ok(0);
     }
-    if context.is_interactive()
-        && !flags.yes
-        && !found.is_empty()
-        && !ask::confirm(&format!("delete {what}?"))?
-    {
+    if context.is_interactive() && !flags.yes && !found.is_empty() && !confirm(&format!("delete {what}?"))? {
         return Ok(5);
     }
     for (row, _) in &found {
@@ -134,7 +135,9 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
             eprintln!("the worktree of run {} stays: {}", &row.id[..8], sanitise(&row.place));
         }
     }
-    println!("{} deleted, {}", counted(found.len(), "run"), bytes(weight));
+    let proofs = proof::prune(home.path())?;
+    let freed = if proofs == 0 { String::new() } else { format!("; caches of proofs, {}", bytes(proofs)) };
+    println!("{} deleted, {}{freed}", counted(found.len(), "run"), bytes(weight));
     Ok(0)
 }
 

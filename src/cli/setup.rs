@@ -2,8 +2,10 @@
 //! preset with its prompts. What is there already is never touched: everything is looked at first, and
 //! nothing is written unless all of it can be. On a terminal three things are asked first.
 
-use super::presets::find;
-use super::{Context, Trouble, dialogue, planning};
+use super::new_files::{NewFile, refuse_overwriting, write};
+use super::terminal::{ask_about_setup, installed};
+use super::{Context, hook, planning_files};
+use crate::desk::{Refusal, preset_named};
 use crate::measure::detect::{Found, detect};
 use clap::Args;
 use loop_core::workflow::model::Workflow;
@@ -48,13 +50,13 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             declined => return Ok(declined),
         }
     }
-    super::hook::install(context)
+    hook::install(context)
 }
 
 fn set_up(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let project = context.project()?;
+    let project = context.caller.project()?;
     let mut preset = match &flags.preset {
-        Some(name) => find(name)?,
+        Some(name) => preset_named(name)?,
         None => guess(context, &project)?,
     };
     let mut found = detect(&project);
@@ -62,14 +64,14 @@ fn set_up(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let asks = context.is_interactive() && !flags.yes;
     if asks {
         refuse_overwriting(&project, std::iter::once(Path::new(FILE)))?;
-        match dialogue::ask(flags.preset.is_some(), preset, agent, found)? {
+        match ask_about_setup(flags.preset.is_some(), preset, agent, found)? {
             Some(wanted) => (preset, agent, found) = (wanted.preset, wanted.agent, wanted.checks),
             None => return nothing(),
         }
     }
     let mut files = if flags.full { full(preset) } else { short(preset, agent.as_deref(), &found)? };
     if preset.name == "plan" {
-        files.extend(planning::files(&project, &found)?);
+        files.extend(planning_files::files(&project, &found)?);
     }
     refuse_overwriting(&project, files.iter().filter(|it| !it.replaces).map(|it| it.path.as_path()))?;
     if asks && !agreed(&files)? {
@@ -105,21 +107,6 @@ fn example_input(preset: &Preset) -> &'static str {
     }
 }
 
-fn refuse_overwriting<'a>(project: &Path, paths: impl Iterator<Item = &'a Path>) -> anyhow::Result<()> {
-    let mut paths = paths;
-    let Some(there) = paths.find(|it| project.join(it).exists()) else { return Ok(()) };
-    let text = format!("{} is there already, and nothing was written", there.display());
-    Err(Trouble::usage(text, "loop check looks at it; move it away to begin anew"))
-}
-
-/// A file to write, relative to the project.
-pub(super) struct Wanted {
-    pub path: PathBuf,
-    pub text: String,
-    /// It is a file of the project that keeps everything that was in it.
-    pub replaces: bool,
-}
-
 fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
     let design = std::fs::read_dir(project).is_ok_and(|entries| {
         entries.flatten().any(|it| it.file_name().to_string_lossy().starts_with("DESIGN-"))
@@ -134,20 +121,20 @@ fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
     if !context.quiet {
         eprintln!("preset: {name}, because {why}; loop setup NAME takes another");
     }
-    find(name)
+    preset_named(name)
 }
 
-fn full(preset: &Preset) -> Vec<Wanted> {
+fn full(preset: &Preset) -> Vec<NewFile> {
     let folder = PathBuf::from(".loop");
     let mut files =
-        vec![Wanted { path: folder.join("workflow.toml"), text: preset.text.to_owned(), replaces: false }];
+        vec![NewFile { path: folder.join("workflow.toml"), text: preset.text.to_owned(), replaces: false }];
     for (path, text) in preset.prompts {
-        files.push(Wanted { path: folder.join(path), text: (*text).to_owned(), replaces: false });
+        files.push(NewFile { path: folder.join(path), text: (*text).to_owned(), replaces: false });
     }
     files
 }
 
-fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Result<Vec<Wanted>> {
+fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Result<Vec<NewFile>> {
     let plain = resolved(&format!("extends = \"{}\"\n", preset.name))?;
     let mut text = format!(
         "# What this project changes of the preset. All of it: loop presets show {0}\nextends = \"{0}\"\n\n[agent]\n",
@@ -163,11 +150,11 @@ fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Resul
         text += "\n# No check was found. What proves that the work is done?\n# [checks.tests]\n# run = \"make test\"\n";
     }
     resolved(&text)?;
-    Ok(vec![Wanted { path: PathBuf::from(".loop/workflow.toml"), text, replaces: false }])
+    Ok(vec![NewFile { path: PathBuf::from(".loop/workflow.toml"), text, replaces: false }])
 }
 
 fn agent_line(chosen: Option<&str>) -> String {
-    match (chosen, dialogue::installed().as_slice()) {
+    match (chosen, installed().as_slice()) {
         (Some(name), _) => format!("cli = {}\n", quoted(name)),
         (None, [only]) => format!("cli = \"{only}\"  # the only one installed\n"),
         (None, []) => {
@@ -187,11 +174,11 @@ fn resolved(text: &str) -> anyhow::Result<Workflow> {
     let layers = Layers { project: Some(source), ..Layers::default() };
     resolve(&layers, &|_| Err("no such file".to_owned())).map_err(|problems| {
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Trouble::usage(format!("this would be no workflow\n\n{}\n", texts.join("\n\n")), "choose otherwise")
+        Refusal::usage(format!("this would be no workflow\n\n{}\n", texts.join("\n\n")), "choose otherwise")
     })
 }
 
-fn agreed(files: &[Wanted]) -> anyhow::Result<bool> {
+fn agreed(files: &[NewFile]) -> anyhow::Result<bool> {
     for file in files {
         eprintln!();
         eprintln!("{}: {} lines", file.path.display(), file.text.lines().count());
@@ -208,17 +195,3 @@ fn agreed(files: &[Wanted]) -> anyhow::Result<bool> {
 
 /// A short file is shown whole; of a copied preset the beginning will do.
 const SHOWN_LINES: usize = 24;
-
-fn write(path: &Path, file: &Wanted) -> anyhow::Result<()> {
-    let failed = |error: std::io::Error| anyhow::anyhow!("{} cannot be written: {error}", path.display());
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    if file.replaces {
-        let beside = path.with_extension("loop-tmp");
-        std::fs::write(&beside, &file.text).map_err(failed)?;
-        return std::fs::rename(&beside, path).map_err(failed);
-    }
-    let mut opened = std::fs::File::create_new(path).map_err(failed)?;
-    opened.write_all(file.text.as_bytes()).map_err(failed)
-}

@@ -2,14 +2,12 @@
 //! in the way is said, all of it at once, before anything is changed.
 
 use super::context::Context;
-use super::{Trouble, ask, status};
-use crate::deliver::ship::{Preflight, Shipped, Wanted, Work};
-use crate::world::wait::now;
+use super::terminal::confirm;
+use crate::deliver::ship::{Preflight, Shipped, Work};
+use crate::desk::{self, Shipment};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::delivery_names::Kind;
-use loop_core::engine::Event;
-use loop_store::run::Run;
 use loop_store::{Home, Row};
 use serde_json::json;
 use std::rc::Rc;
@@ -32,53 +30,29 @@ fn kind(text: &str) -> Result<Kind, String> {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let home = context.existing_home()?;
-    let row = match &home {
-        Some(home) => context.find(home)?,
-        None => None,
-    };
-    let (Some(home), Some(row)) = (home, row) else {
-        return Err(Trouble::usage("no run in this project", "loop run FILE --preset tdd"));
-    };
-    let (workflow, state) = status::load(&home, &row)?;
-    if !matches!(workflow.finish.ship.as_str(), "offer" | "auto") {
-        let text = format!("the workflow {} ships nothing", workflow.name);
-        return Err(Trouble::usage(text, "[finish] ship = \"offer\" in .loop/workflow.toml allows it"));
-    }
-    let wanted = Wanted { kind: flags.kind, request: !flags.no_pr };
-    let work = Work::look(&home, row.clone(), workflow, state, wanted)?;
-    let preflight = work.preflight()?;
+    let shipment = desk::shipment(&context.caller, flags.kind, !flags.no_pr)?;
+    let preflight = shipment.work.preflight()?;
     if flags.dry_run {
-        tell_plan(&work, context, &preflight);
+        tell_plan(&shipment.work, context, &preflight);
         return Ok(if preflight.errors.is_empty() { 0 } else { 4 });
     }
-    hand_in(context, &home, &row, &work, &preflight)
+    hand_in(context, &shipment, &preflight)
 }
 
 /// Asks at the terminal whether a run that has just been completed is to be handed in.
 pub(super) fn offer(context: &Context, home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
-    let (workflow, state) = status::load(home, row)?;
-    let work = Work::look(home, row.clone(), workflow, state, Wanted { kind: None, request: true })?;
-    let text = format!("ship it now: {}, commit, push, pull request?", work.names.branch);
-    if ask::confirm(&text)? {
-        hand_in(context, home, row, &work, &work.preflight()?)?;
+    let shipment = Shipment::offered(home, row)?;
+    let unverified = if shipment.work.state.verified() { "" } else { ", though it is unverified" };
+    let text =
+        format!("ship it now{unverified}: {}, commit, push, pull request?", shipment.work.names.branch);
+    if confirm(&text)? {
+        hand_in(context, &shipment, &shipment.work.preflight()?)?;
     }
     Ok(())
 }
 
-fn hand_in(
-    context: &Context,
-    home: &Rc<Home>,
-    row: &Row,
-    work: &Work,
-    preflight: &Preflight,
-) -> anyhow::Result<u8> {
-    let shipped = work.hand_in(preflight);
-    if shipped.is_done {
-        let mut run = Run::open(Rc::clone(home), &row.id, now())?;
-        run.record(now(), Event::Finished { trouble: None, shipped: shipped.words() });
-        run.commit()?;
-    }
+fn hand_in(context: &Context, shipment: &Shipment, preflight: &Preflight) -> anyhow::Result<u8> {
+    let shipped = shipment.hand_in(preflight)?;
     let exit = match (shipped.is_done, preflight.errors.is_empty()) {
         (true, _) => 0,
         (false, true) => 1,

@@ -1,15 +1,17 @@
 //! `loop show`: an iteration with its prompt, output, checks and changes, or the whole run.
 
 use super::log::nothing;
-use super::{Context, Trouble, report, status};
+use super::{Context, report};
+use crate::desk::{Refusal, load};
 use crate::tree::git::Git;
 use crate::world::trim_logs;
 use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
-use loop_core::engine::{Call, Effect, Event, Evidence};
+use loop_core::engine::{Call, Effect, Event, Evidence, State};
 use loop_core::event_line::line;
 use loop_store::{Home, Row};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -33,12 +35,18 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return nothing(context) };
-    let Some(row) = context.find(&home)? else { return nothing(context) };
-    let (workflow, state) = status::load(&home, &row)?;
+    let Some(home) = context.caller.existing_home()? else { return nothing(context) };
+    let Some(row) = context.caller.find(&home)? else { return nothing(context) };
+    let (workflow, state) = load(&home, &row)?;
     let Some(number) = flags.call else {
+        if flags.diff
+            && let Some(text) = question_diff(Path::new(&row.place), &state)?
+        {
+            section(false, "diff", &text);
+            return Ok(0);
+        }
         if flags.prompt || flags.output || flags.checks || flags.diff {
-            return Err(Trouble::usage(
+            return Err(Refusal::usage(
                 "which call?",
                 format!("loop show {} --prompt", state.calls_total.max(1)),
             ));
@@ -57,7 +65,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             0 => "no call has been made yet".to_owned(),
             most => format!("calls are numbered 1 to {most}"),
         };
-        return Err(Trouble::usage(text, next));
+        return Err(Refusal::usage(text, next));
     };
     let folder = home.folder(&row.id);
     let read = |name: &str| text(&folder.join(name));
@@ -118,6 +126,19 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     Ok(0)
 }
 
+/// Returns what changed since the opening in the files that the findings of the proof name; in all
+/// files where none names any.
+fn question_diff(place: &Path, state: &State) -> anyhow::Result<Option<String>> {
+    let Some(proof) = state.proof().filter(|it| !it.findings.is_empty()) else { return Ok(None) };
+    let Some(baseline) = &state.baseline else { return Ok(None) };
+    let files: BTreeSet<&str> = proof.findings.iter().filter_map(|it| it.file.as_deref()).collect();
+    let git = Git::open(place)?.without_repository_drivers()?;
+    let mut words = vec!["--literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", "--no-color"];
+    words.extend([baseline.facts.tree.as_str(), proof.tree.as_str(), "--"]);
+    words.extend(files);
+    Ok(Some(String::from_utf8_lossy(&git.run(words)?).into_owned()))
+}
+
 /// Returns what changed from the tree before the call to the one that was measured after it. Both are
 /// asked for by the hashes that were recorded; nothing is compared with how the files are now.
 fn diff(place: &Path, told: &Told) -> anyhow::Result<String> {
@@ -126,13 +147,13 @@ fn diff(place: &Path, told: &Told) -> anyhow::Result<String> {
     let git = Git::open(place)?.without_repository_drivers()?;
     for (tree, when) in [(told.before.as_str(), "before"), (after, "after")] {
         if tree.is_empty() {
-            return Err(Trouble::usage(
+            return Err(Refusal::usage(
                 format!("no tree was recorded {when} call {number}; it was not measured"),
                 format!("loop show {number} shows how far it came"),
             ));
         }
         if git.run(["cat-file", "-e", &format!("{tree}^{{tree}}")]).is_err() {
-            return Err(Trouble::usage(
+            return Err(Refusal::usage(
                 format!("the tree {when} call {number} ({tree}) is not in the repository any more"),
                 "git deletes what no ref holds after a while; loop restore lists the snapshots that are kept",
             ));

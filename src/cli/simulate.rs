@@ -1,8 +1,9 @@
 //! `loop simulate`: plays a workflow without starting anything, to see the way that it takes. Agents
 //! and checks answer from a story, or from dice with a seed; the clock jumps instead of waiting.
 
+use super::Context;
 use super::check::Which;
-use super::{Context, Trouble};
+use crate::desk::Refusal;
 use crate::drive::drive;
 use crate::sim::story::tell;
 use crate::sim::{Cast, Dice, Sim};
@@ -45,9 +46,9 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 }
 
 fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Result<u8> {
-    let path = context.dir().join(story);
+    let path = context.caller.dir.join(story);
     let text = std::fs::read_to_string(&path).map_err(|error| {
-        Trouble::usage(
+        Refusal::usage(
             format!("{} cannot be read: {error}", story.display()),
             "name a story that can be read",
         )
@@ -74,7 +75,7 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
         }
         Err(why) => {
             let text = format!("{}: {why}", story.display());
-            Err(Trouble::usage(text, "change the line, or the workflow that it tells about"))
+            Err(Refusal::usage(text, "change the line, or the workflow that it tells about"))
         }
     }
 }
@@ -82,11 +83,11 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
 fn play_dice(context: &Context, workflow: &Workflow, seed: u64, items: u32) -> anyhow::Result<u8> {
     if !prove(workflow).ends {
         let text = format!("{} may never end, so it is not played at random", workflow.name);
-        return Err(Trouble::usage(text, "loop check says why"));
+        return Err(Refusal::usage(text, "loop check says why"));
     }
     let mut sim = Sim::new(Cast::Dice(Dice::new(seed)));
     let count = if workflow.items.is_some() { items } else { 0 };
-    sim.items = (1..=count).map(|it| Item { id: format!("item-{it}"), name: format!("item {it}") }).collect();
+    sim.items = (1..=count).map(|it| Item::new(format!("item-{it}"), format!("item {it}"))).collect();
     let begin = sim.now;
     let opening = Opening {
         input: "the input".to_owned(),

@@ -1,6 +1,8 @@
 //! `loop status`: where a run stands, for people and for programs.
 
+use super::terminal::frame;
 use super::{Context, progress};
+use crate::desk::load;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
 use loop_core::documents::input;
@@ -11,8 +13,8 @@ use serde_json::{Value, json};
 
 /// `loop` alone: the status, or how to begin.
 pub(super) fn bare(context: &Context) -> anyhow::Result<u8> {
-    if let Some(home) = context.home_to_look_at()?
-        && let Some(row) = context.find(&home)?
+    if let Some(home) = context.caller.home_to_look_at()?
+        && let Some(row) = context.caller.find(&home)?
     {
         return show(context, &home, &row);
     }
@@ -23,8 +25,8 @@ pub(super) fn bare(context: &Context) -> anyhow::Result<u8> {
 }
 
 pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
-    if let Some(home) = context.home_to_look_at()?
-        && let Some(row) = context.find(&home)?
+    if let Some(home) = context.caller.home_to_look_at()?
+        && let Some(row) = context.caller.find(&home)?
     {
         return show(context, &home, &row);
     }
@@ -67,17 +69,7 @@ fn framed(text: &str, columns: usize) -> String {
     let title = if lines.is_empty() { String::new() } else { lines.remove(0) };
     let lines: Vec<String> = lines.iter().map(|it| it.strip_prefix("  ").unwrap_or(it).to_owned()).collect();
     let next = next.map(|it| format!("{it}\n")).unwrap_or_default();
-    format!("{}{next}", super::frame::frame(&title, &lines, columns))
-}
-
-/// Reads a run without owning it.
-pub(super) fn load(home: &Home, row: &Row) -> anyhow::Result<(Workflow, State)> {
-    let workflow: Workflow = serde_json::from_str(&home.definition(&row.id)?)?;
-    let state = match home.snapshot(&row.id)? {
-        Some(snapshot) => serde_json::from_str(&snapshot.state)?,
-        None => State::new(&workflow),
-    };
-    Ok((workflow, state))
+    format!("{}{next}", frame(&title, &lines, columns))
 }
 
 fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
@@ -89,6 +81,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let _ = writeln!(out, "  {}", progress::line(workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
     let _ = writeln!(out, "  reason      {}", state.reason(workflow));
+    if let Some(proof) = state.closing(workflow) {
+        let _ = writeln!(out, "  proof       {proof}");
+    }
     let phase = &workflow.phases[state.phase];
     let most = state.iterations_limit(workflow).map(|it| format!(" of at most {it}")).unwrap_or_default();
     let _ = writeln!(
@@ -100,8 +95,8 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let _ = writeln!(
             out,
             "  item        {}/{}: {}",
-            state.items_done.len() + 1,
-            state.items_done.len() + state.items_left as usize,
+            state.items_done + 1,
+            state.items_done + state.items_left,
             item.name
         );
     }
@@ -175,8 +170,8 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
         .map(|it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) }));
     let window = workflow.limits.window.as_ref();
     let item = state.item.as_ref().map(|it| {
-        let done = state.items_done.len();
-        json!({ "index": done + 1, "total": done + state.items_left as usize, "name": it.name })
+        let done = state.items_done;
+        json!({ "index": done + 1, "total": done + state.items_left, "name": it.name })
     });
     json!({
         "run": row.id,
@@ -195,6 +190,8 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
         "item": item,
         "progress_percent": state.progress_percent(workflow),
         "verified": state.verified(),
+        "proof": state.shown_proof(workflow),
+        "delivered": state.delivered.as_ref().map(|it| json!({ "commit": it })),
         "warnings": state.warnings,
         "question": question,
         "breaker": {

@@ -2,7 +2,7 @@
 //! carries the hash of the one before.
 
 use super::Context;
-use super::log::none;
+use crate::desk::Refusal;
 use clap::Args;
 use loop_base::text::counted;
 use loop_store::Verdict;
@@ -16,13 +16,13 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return none() };
+    let Some(home) = context.caller.existing_home()? else { return Err(Refusal::no_run()) };
     if let Some(file) = &flags.backup {
-        home.backup(&context.dir().join(file))?;
+        home.backup(&context.caller.dir.join(file))?;
         println!("copied; to restore it, put it in place of loop.db in {}", home.path().display());
         return Ok(0);
     }
-    let Some(row) = context.find(&home)? else { return none() };
+    let Some(row) = context.caller.find(&home)? else { return Err(Refusal::no_run()) };
     match home.verify(&row.id)? {
         Verdict::Whole { events } => {
             println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));

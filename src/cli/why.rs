@@ -1,7 +1,8 @@
 //! `loop why`: the decision in plain words, with the values that decided it.
 
+use super::Context;
 use super::log::nothing;
-use super::{Context, Trouble, status};
+use crate::desk::{Refusal, load};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_core::engine::{Effect, Event, Judgement, Metric, Source, Verdict};
@@ -17,9 +18,9 @@ pub(super) struct Flags {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let Some(home) = context.existing_home()? else { return nothing(context) };
-    let Some(row) = context.find(&home)? else { return nothing(context) };
-    let (workflow, state) = status::load(&home, &row)?;
+    let Some(home) = context.caller.existing_home()? else { return nothing(context) };
+    let Some(row) = context.caller.find(&home)? else { return nothing(context) };
+    let (workflow, state) = load(&home, &row)?;
     let Some(Found { seq, phase, judgement }) = find(&home, &row, flags.seq)? else {
         if let Some(seq) = flags.seq {
             return other_event(&home, &row, &workflow, seq);
@@ -66,7 +67,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     if !rest.is_empty() {
         println!("    (-v shows {} that decided nothing)", counted(rest.len(), "more value"));
     }
-    if status::load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
+    if load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
         println!("  now         {}", sanitise(&state.reason(&workflow)));
     }
     Ok(0)
@@ -107,7 +108,7 @@ fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<Found
 fn other_event(home: &Home, row: &Row, workflow: &Workflow, seq: i64) -> anyhow::Result<u8> {
     let page = home.events(&row.id, seq, 1)?;
     let Some(recorded) = page.first().filter(|it| it.seq == seq) else {
-        return Err(Trouble::usage(
+        return Err(Refusal::usage(
             format!("run {} has no event {seq}", &row.id[..8]),
             "loop log numbers them",
         ));

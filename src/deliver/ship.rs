@@ -17,9 +17,10 @@ use crate::tree::git_text::{bytes_to_path, single_line};
 use loop_base::text::counted;
 use loop_core::delivery_names::{Kind, Message, Names, message, names};
 use loop_core::engine::{Facts, State, Station, Status};
+use loop_core::proof::Level;
 use loop_core::workflow::model::Workflow;
+use loop_store::Row;
 use loop_store::mirror::{self, prp_session};
-use loop_store::{Home, Row};
 use loop_supervise::foreground;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -76,21 +77,14 @@ pub(crate) struct Shipped {
 }
 
 impl Work {
-    pub(crate) fn look(
-        home: &Home,
-        row: Row,
-        workflow: Workflow,
-        state: State,
-        wanted: Wanted,
-    ) -> anyhow::Result<Work> {
+    pub(crate) fn look(row: Row, workflow: Workflow, state: State, wanted: Wanted) -> anyhow::Result<Work> {
         let git = Git::open(Path::new(&row.place))?.without_repository_drivers()?;
         let names = names(&state.opening.input, wanted.kind);
         let path = state.opening.path.clone().unwrap_or_default();
         let document = loop_base::files::text(path.as_ref()).unwrap_or_default();
         let message = message(&state.opening.input, &document, &names, &facts(&workflow, &state));
-        let chronicle = prp_session::chronicle(home, &row.id, &workflow)?;
         let reviews = (0..workflow.phases.len()).filter(|it| workflow.phases[*it].reject.is_some());
-        let is_unreviewed = reviews.into_iter().any(|it| chronicle.is_forced(it));
+        let is_unreviewed = reviews.into_iter().any(|it| state.is_forced(it));
         Ok(Work { row, workflow, state, git, names, message, is_unreviewed, wanted })
     }
 
@@ -304,6 +298,13 @@ impl Preflight {
     }
 }
 
+impl Work {
+    /// The commit that the tree stands on.
+    pub(crate) fn head(&self) -> Option<String> {
+        self.git.run(["rev-parse", "-q", "--verify", "HEAD"]).ok().map(|it| single_line(&it))
+    }
+}
+
 impl Shipped {
     /// Returns where the work went, in a line.
     pub(crate) fn words(&self) -> Option<String> {
@@ -329,8 +330,10 @@ fn facts(workflow: &Workflow, state: &State) -> Vec<String> {
     }
     let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
     facts.push(format!("{} in {}", phases.join(", "), counted(state.iterations_total, "iteration")));
-    if !state.verified() {
-        facts.push("unverified: not everything was measured".to_owned());
+    if !state.is_proven() {
+        let level = state.shown_proof(workflow).map_or(Level::None, |it| it.level).word();
+        let why = state.closing(workflow).unwrap_or_else(|| "not everything was measured".to_owned());
+        facts.push(format!("unverified ({level}): {why}"));
     }
     facts
 }

@@ -9,13 +9,10 @@ use crate::hook::file_stamps::Marks;
 use crate::measure::facts::{notes_on_input, of_input};
 use loop_base::value::Value;
 use loop_core::engine::{Event, Evidence, Facts, Station};
+use loop_core::facts::FactName;
 use loop_core::workflow::model::{Phase, Signal, Workflow};
 use loop_store::run::Run;
 use std::collections::BTreeMap;
-
-/// What only git tells.
-const UNTOLD: [&str; 6] =
-    ["tree_clean", "docs_generated", "has_adr", "new_plans", "plan_summarised", "pr_merged"];
 
 /// Files named in prompts and mirrors, as many as a look of git's names.
 const FILES_NAMED: usize = 200;
@@ -38,7 +35,7 @@ impl Visit<'_> {
         let input = self.setting.input.as_deref();
         let mut values = of_input(run, input);
         values.extend(told(changed.len()));
-        values.insert("commits_made".to_owned(), commits.into());
+        values.insert(FactName::CommitsMade.name().to_owned(), commits.into());
         let mut files = run.state.seen.files.clone();
         files.extend(changed);
         files.sort();
@@ -69,8 +66,8 @@ impl Visit<'_> {
 
 fn told(changed: usize) -> BTreeMap<String, Value> {
     BTreeMap::from([
-        ("files_changed".to_owned(), changed.into()),
-        ("tree_changed".to_owned(), (changed != 0).into()),
+        (FactName::FilesChanged.name().to_owned(), changed.into()),
+        (FactName::TreeChanged.name().to_owned(), (changed != 0).into()),
     ])
 }
 
@@ -78,8 +75,8 @@ fn told(changed: usize) -> BTreeMap<String, Value> {
 /// told here or by checks, which do not run then.
 fn suffices(workflow: &Workflow, phase: &Phase) -> bool {
     let counted = |name: &String| workflow.checks.values().any(|it| it.files.contains_key(name));
-    let untold =
-        |name: &String| UNTOLD.contains(&name.as_str()) || workflow.facts.contains_key(name) || counted(name);
+    let needs_git = |name: &String| FactName::named(name).is_some_and(|it| it.row().needs_git);
+    let untold = |name: &String| needs_git(name) || workflow.facts.contains_key(name) || counted(name);
     let progress = phase.progress.up.iter().chain(&phase.progress.down);
     phase.signal != Signal::None && phase.reject.is_none() && !progress.into_iter().any(untold)
 }

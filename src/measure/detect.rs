@@ -9,6 +9,7 @@ mod python;
 #[cfg(test)]
 mod tests;
 
+use loop_core::workflow::model::TESTS_CHECK;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +87,7 @@ fn make(root: &Root) -> Vec<Found> {
     let find = |(name, candidates): (&'static str, &[&str])| {
         let target = candidates.iter().find(|it| targets.contains(it))?;
         let why = format!("{file}, target {target}");
-        let counts = (name == "tests").then_some("auto");
+        let counts = (name == TESTS_CHECK).then_some("auto");
         Some(Found { name, run: format!("make {target}"), counts, why })
     };
     wanted.into_iter().filter_map(find).collect()

@@ -4,6 +4,7 @@
 
 use super::differences::Differences;
 use super::facts;
+use super::in_place;
 use super::run_checks::{Cut, Execute, run_all};
 use super::uncommitted;
 use crate::measure::check_place::Room;
@@ -13,7 +14,8 @@ use crate::tree::git_text::listed_paths;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
 use loop_core::engine::{Baseline, Evidence};
-use loop_core::workflow::model::Proof;
+use loop_core::proof::ratchet;
+use loop_core::workflow::model::PhaseProof;
 use loop_store::run::Run;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +53,8 @@ pub(crate) fn baseline(
     let differences = Differences::between(tree, &status, &run.state, subject.before_call)?;
     let facts = facts::gather(tree, &status, run, subject.input, &differences)?;
     let ms = results.iter().map(|it| it.ms).sum();
-    Ok(Ok((status, Baseline { results, facts, ms })))
+    in_place::write(&run.folder(), in_place::OPENING, &in_place::of(&run.folder(), &results))?;
+    Ok(Ok((status, Baseline { results, facts, ms, opening: None })))
 }
 
 /// These checks, and everything else that the exit rule may ask about.
@@ -68,8 +71,8 @@ pub(crate) fn measure(
     let (status, results, unstable) = loop {
         let status = tree.status()?;
         let room = match run.workflow.phases[run.state.phase].proof {
-            Proof::Clean if !names.is_empty() => Room::fresh(tree, &status, &run.id, &run.folder())?,
-            Proof::Clean | Proof::Tree => Room::in_place(subject.place),
+            PhaseProof::Clean if !names.is_empty() => Room::fresh(tree, &status, &run.id, &run.folder())?,
+            PhaseProof::Clean | PhaseProof::Tree => Room::in_place(subject.place),
         };
         let results = match run_all(execute, run, names, &status, &room)? {
             Ok(results) => results,
@@ -89,7 +92,12 @@ pub(crate) fn measure(
         }
         break (after, results, touched);
     };
-    let evidence = Evidence { results, unstable, notes, ms, ..Evidence::default() };
+    let now = in_place::of(&run.folder(), &results);
+    in_place::write(&run.folder(), in_place::LAST, &now)?;
+    let compared = ratchet(&in_place::read(&run.folder(), in_place::OPENING), &now);
+    notes.extend(compared.notes);
+    let ratchet = compared.not_done;
+    let evidence = Evidence { results, unstable, notes, ms, ratchet, ..Evidence::default() };
     let evidence = complete(subject, tree, &status, evidence, deliverables)?;
     Ok(Ok((status, evidence)))
 }

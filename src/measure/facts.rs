@@ -10,6 +10,7 @@ use crate::tree::working_tree::Tree;
 use loop_base::value::Value;
 use loop_core::documents::input;
 use loop_core::engine::{Facts, Item, Station};
+use loop_core::facts::FactName;
 use loop_core::workflow::model::{Fact, Workflow};
 use loop_store::run::Run;
 use regex_lite::Regex;
@@ -46,18 +47,18 @@ pub(crate) fn gather(
         }
         None => 0,
     };
-    put(&mut values, "commits_made", i64::try_from(commits).unwrap_or(i64::MAX));
-    put(&mut values, "files_changed", since_call.len());
-    put(&mut values, "tree_changed", !since_call.is_empty());
-    put(&mut values, "tree_clean", uncommitted.is_empty());
-    put(&mut values, "docs_generated", changes::documents(since_start).len());
-    put(&mut values, "has_adr", changes::has_decision_record(since_start));
-    put(&mut values, "new_plans", added(since_call, PLAN).count());
-    put(&mut values, "plan_summarised", is_summarised(state.item.as_ref(), differences));
-    put(&mut values, "pr_merged", false);
-    put(&mut values, "autonomous", run.workflow.mode.as_deref() == Some("autonomous"));
+    put(&mut values, FactName::CommitsMade, i64::try_from(commits).unwrap_or(i64::MAX));
+    put(&mut values, FactName::FilesChanged, since_call.len());
+    put(&mut values, FactName::TreeChanged, !since_call.is_empty());
+    put(&mut values, FactName::TreeClean, uncommitted.is_empty());
+    put(&mut values, FactName::DocsGenerated, changes::documents(since_start).len());
+    put(&mut values, FactName::HasAdr, changes::has_decision_record(since_start));
+    put(&mut values, FactName::NewPlans, added(since_call, PLAN).count());
+    put(&mut values, FactName::PlanSummarised, is_summarised(state.item.as_ref(), differences));
+    put(&mut values, FactName::PrMerged, false);
+    put(&mut values, FactName::Autonomous, run.workflow.is_autonomous());
     for (name, fact) in &run.workflow.facts {
-        put(&mut values, name, holds(tree, fact, &base.tree, status, since_start)?);
+        values.insert(name.clone(), holds(tree, fact, &base.tree, status, since_start)?.into());
     }
     count_files(&run.workflow, since_start, &mut values);
     values.extend(of_input(run, input));
@@ -68,11 +69,11 @@ pub(crate) fn gather(
 /// Returns what the input says: how many of its boxes are open, and whether its lock is broken.
 pub(crate) fn of_input(run: &Run, input: Option<&Path>) -> BTreeMap<String, Value> {
     let mut values = BTreeMap::new();
-    put(&mut values, "criteria_open", 0u32);
+    put(&mut values, FactName::CriteriaOpen, 0u32);
     if let Some(text) = input.and_then(|it| loop_base::files::text(it).ok()) {
-        put(&mut values, "criteria_open", input::criteria(&text).open);
+        put(&mut values, FactName::CriteriaOpen, input::criteria(&text).open);
         let broken = run.state.opening.lock.as_ref().is_some_and(|lock| input::lock(&text) != *lock);
-        put(&mut values, "input_changed", broken);
+        put(&mut values, FactName::InputChanged, broken);
     }
     values
 }
@@ -98,8 +99,8 @@ pub(crate) fn notes_on_input(run: &Run, input: Option<&Path>) -> Vec<String> {
     notes
 }
 
-fn put(values: &mut BTreeMap<String, Value>, name: &str, value: impl Into<Value>) {
-    values.insert(name.to_owned(), value.into());
+fn put(values: &mut BTreeMap<String, Value>, fact: FactName, value: impl Into<Value>) {
+    values.insert(fact.name().to_owned(), value.into());
 }
 
 /// Says whether the plan that is worked on has its summary: the one of the item's own plan, written
@@ -149,7 +150,8 @@ fn holds(
 fn count_files(workflow: &Workflow, changes: &[Change], values: &mut BTreeMap<String, Value>) {
     for (metric, pattern) in workflow.checks.values().flat_map(|it| &it.files) {
         let Some(pattern) = glob(pattern) else { continue };
-        put(values, metric, present(changes).filter(|it| pattern.is_match(&it.path)).count());
+        let counted = present(changes).filter(|it| pattern.is_match(&it.path)).count();
+        values.insert(metric.clone(), counted.into());
     }
 }
 

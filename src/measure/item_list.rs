@@ -6,7 +6,7 @@ use loop_core::workflow::model::{ItemSource, Items};
 use serde_json::Value;
 use std::path::Path;
 
-/// A longer list is a mistake in the file, and every done item is kept in the state.
+/// A longer list is a mistake in the file. The whole of it is read and compared before each item.
 const ITEMS_MOST: usize = 10_000;
 
 /// Lists are read up to this size.
@@ -24,7 +24,7 @@ pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
 /// Returns the items, or why there are none. `printed` is what the list's command printed, where it
 /// has one.
 pub(crate) fn list(place: &Path, items: &Items, printed: &str) -> Result<Vec<Item>, String> {
-    let found = match &items.from {
+    let mut found: Vec<Item> = match &items.from {
         ItemSource::List(names) => names.iter().map(|it| item(it, it)).collect(),
         ItemSource::Json { file, pointer } => json(place, file, pointer)?,
         ItemSource::Command(_) => lines(printed).map(|it| item(it, it)).collect(),
@@ -34,6 +34,8 @@ pub(crate) fn list(place: &Path, items: &Items, printed: &str) -> Result<Vec<Ite
     if ITEMS_MOST < found.len() {
         return Err(format!("{} items are more than {ITEMS_MOST}", found.len()));
     }
+    // Items without an order come last, as they are listed.
+    found.sort_by_key(|it| it.order.unwrap_or(i64::MAX));
     Ok(found)
 }
 
@@ -42,7 +44,8 @@ fn lines(printed: &str) -> impl Iterator<Item = &str> {
     printed.lines().map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// An entry is a text, or an object with an `id`, a `name`, or both.
+/// An entry is a text, or an object with an `id`, a `name`, or both. An object may also have a `kind`,
+/// a `group`, an `order` (a whole number, by which the list is sorted) and a `body`: the path of its text.
 fn json(place: &Path, file: &str, pointer: &str) -> Result<Vec<Item>, String> {
     let path = place.join(file);
     let size = std::fs::metadata(&path).map_err(|error| format!("{file} cannot be read: {error}"))?.len();
@@ -66,16 +69,18 @@ fn entry(file: &str, index: usize, value: &Value) -> Result<Item, String> {
             return Err(format!("entry {index} of {file} is no text and has no id or name"));
         }
     };
-    Ok(item(id, name))
+    let text = |name: &str| field(name).map(str::to_owned);
+    let order = value.get("order").and_then(Value::as_i64);
+    Ok(Item { kind: text("kind"), group: text("group"), order, body: text("body"), ..item(id, name) })
 }
 
 fn item(id: &str, name: &str) -> Item {
-    Item { id: id.to_owned(), name: name.to_owned() }
+    Item::new(id, name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{item, list};
+    use super::{Item, item, list};
     use loop_core::workflow::model::{ItemSource, Items};
 
     #[test]
@@ -89,6 +94,16 @@ mod tests {
         };
         let good = r#"{"open": ["a", {"id": "b", "name": "the second"}, {"name": "c"}]}"#;
         assert_eq!(read(good), Ok(vec![item("a", "a"), item("b", "the second"), item("c", "c")]));
+        let rich = r#"{"open": [{"id": "b", "order": 2, "kind": "auto", "group": "wave 1", "body": "b.md"}, {"id": "a", "order": 1}]}"#;
+        let found = read(rich).expect("a list");
+        let second = Item {
+            kind: Some("auto".to_owned()),
+            group: Some("wave 1".to_owned()),
+            order: Some(2),
+            body: Some("b.md".to_owned()),
+            ..item("b", "b")
+        };
+        assert_eq!((found[0].id.as_str(), &found[1]), ("a", &second));
         for bad in ["{}", "[", r#"{"open": [1]}"#, r#"{"open": "a"}"#] {
             assert!(read(bad).is_err(), "{bad}");
         }

@@ -4,8 +4,9 @@ use super::Play;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{Call, Ending, Usage};
+use loop_core::facts::{FactName, Simulated};
 use loop_core::report::{Report, Trouble};
-use loop_core::workflow::model::{Protocol, Signal, Workflow};
+use loop_core::workflow::model::{Protocol, Signal, SignalWord, Workflow};
 use std::collections::BTreeMap;
 
 /// A small generator (SplitMix64): good enough to vary behaviour, and the same on every machine.
@@ -87,7 +88,7 @@ impl Dice {
         }
         let words = match wanted {
             Signal::Words(words) => words,
-            Signal::Own | Signal::None => vec!["done".to_owned()],
+            Signal::Own | Signal::None => vec![SignalWord::Done],
         };
         let mut report = Report { found: true, ..Report::default() };
         if self.chance(60) {
@@ -108,21 +109,13 @@ impl Dice {
 
     fn facts(&mut self) -> BTreeMap<String, Value> {
         let mut facts = BTreeMap::new();
-        for name in ["commits_made", "files_changed", "criteria_open", "new_plans"] {
-            facts.insert(name.to_owned(), self.below(3).into());
-        }
-        facts.insert("docs_generated".to_owned(), self.below(6).into());
-        let yes_or_no = [
-            "tree_clean",
-            "has_adr",
-            "touches_security",
-            "new_patterns",
-            "schema_changes",
-            "plan_summarised",
-            "pr_merged",
-        ];
-        for name in yes_or_no {
-            facts.insert(name.to_owned(), self.chance(50).into());
+        for row in FactName::ALL.iter().map(|it| it.row()) {
+            let value = match row.simulated {
+                Simulated::Not => continue,
+                Simulated::Count { most, .. } => self.below(most + 1).into(),
+                Simulated::Is(_) => self.chance(50).into(),
+            };
+            facts.insert(row.name.to_owned(), value);
         }
         facts
     }
@@ -130,8 +123,8 @@ impl Dice {
     fn claims(&mut self, names: &[String]) -> BTreeMap<String, Value> {
         let verdicts = ["APPROVE", "REJECT", "passed", "gaps_found", "human_needed", "approve", "changes"];
         let mut claims = BTreeMap::new();
-        claims.insert("verdict".to_owned(), Value::from(verdicts[self.below(7) as usize]));
-        for name in names.iter().filter(|it| *it != "verdict") {
+        claims.insert(FactName::Verdict.name().to_owned(), Value::from(verdicts[self.below(7) as usize]));
+        for name in names.iter().filter(|it| *it != FactName::Verdict.name()) {
             let value = if self.chance(50) { self.below(3).into() } else { self.chance(50).into() };
             claims.insert(name.clone(), value);
         }

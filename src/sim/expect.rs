@@ -30,12 +30,12 @@ pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&
         ["iterations", count] => counts(state.iterations_total as usize, count, "iterations were judged"),
         ["failures", count] => counts(state.retry.total as usize, count, "failures were counted"),
         ["retries", count] => counts(state.retry.count as usize, count, "retries were used"),
-        ["errors", count] => counts(state.history.errors.len(), count, "errors are kept"),
+        ["errors", count] => counts(state.troubles.errors.len(), count, "errors are kept"),
         ["resolved", count] => {
-            let resolved = state.history.failures.iter().filter(|it| it.resolution.is_some());
+            let resolved = state.troubles.failures.iter().filter(|it| it.resolution.is_some());
             counts(resolved.count(), count, "failures are resolved")
         }
-        ["items", "done", count] => counts(state.items_done.len(), count, "items are done"),
+        ["items", "done", count] => counts(state.items_done as usize, count, "items are done"),
         ["item", name] => {
             let found = state.item.as_ref().map_or("none", |it| it.name.as_str());
             unless(found == *name, format!("the item is {found}"))

@@ -3,6 +3,7 @@
 
 use loop_base::time::Timestamp;
 use loop_core::engine::{CheckOutcome, Effect, Event, How, State, Station, Verdict};
+use loop_core::facts::FactName;
 use loop_core::workflow::condition::Truth;
 use loop_core::workflow::model::Workflow;
 
@@ -38,7 +39,7 @@ pub(super) fn hold_the_invariants(
     let text = serde_json::to_vec(end).expect("a state is plain data");
     let read = serde_json::from_slice(&text).expect("what we wrote can be read");
     same(&read, end, &format!("seed {seed}: read again"));
-    assert!(end.history.errors.len() <= 50 && end.warnings.len() <= 20, "seed {seed}: the state grows");
+    assert!(end.troubles.errors.len() <= 50 && end.warnings.len() <= 20, "seed {seed}: the state grows");
     let starts = events.iter().filter(|it| matches!(&it.1, Event::Began(Effect::Work(_)))).count();
     let ends = events.iter().filter(|it| matches!(&it.1, Event::Ended(_))).count();
     assert!(starts == ends || starts == ends + 1, "seed {seed}: {starts} calls began and {ends} ended");
@@ -104,10 +105,9 @@ fn hold_at_a_boundary(seed: u64, workflow: &Workflow, state: &State) {
     let inside = phase.each.is_some() && state.item.is_some();
     for gate in phase.gates.iter().filter(|_| !inside && state.station != Station::Finishing) {
         let listed = workflow.mode.as_ref().is_some_and(|it| workflow.modes[it].contains(&gate.gate));
-        let autonomous = workflow.mode.as_deref() == Some("autonomous");
-        let lookup = |name: &str| match name {
-            "autonomous" => Some(autonomous.into()),
-            _ => state.seen.values.get(name).cloned(),
+        let lookup = |name: &str| match FactName::named(name) {
+            Some(FactName::Autonomous) => Some(workflow.is_autonomous().into()),
+            Some(_) | None => state.seen.values.get(name).cloned(),
         };
         let detected = gate.when.as_ref().is_some_and(|it| it.truth(&lookup) == Truth::True);
         let due = listed || detected || workflow.gates[&gate.gate].required;

@@ -14,6 +14,8 @@ pub(crate) mod story;
 #[cfg(test)]
 mod invariants;
 #[cfg(test)]
+mod long_list;
+#[cfg(test)]
 mod seeds;
 
 use crate::drive::{Performed, World};
@@ -21,13 +23,15 @@ pub(crate) use dice::Dice;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
-    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Tests,
-    Usage,
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Listing,
+    StepTaken, Tests, Usage,
 };
+use loop_core::facts::FactName;
+use loop_core::proof::{Finding, FindingKind, Level, Proof};
 use loop_core::report::Report;
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_store::run::Run;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// When simulated time begins: an arbitrary Monday morning.
 const BEGIN: i64 = 1_767_600_000_000;
@@ -64,6 +68,14 @@ impl Default for Play {
     }
 }
 
+/// What a proof comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PlayedProof {
+    Proves(Level),
+    /// One finding, in these words.
+    Finds(String),
+}
+
 type Watch = Box<dyn FnMut(&Run, &Effect)>;
 
 /// Who plays the agents.
@@ -84,6 +96,8 @@ pub(crate) struct Sim {
     pub failing: BTreeMap<String, String>,
     /// Checks that have no command.
     pub absent: BTreeSet<String>,
+    /// What each proof comes to, the first one first; with none left a new test proves the work.
+    pub proofs: VecDeque<PlayedProof>,
     /// How often the start of a call comes to nothing, by number.
     pub voids: BTreeMap<u32, u32>,
     /// When each call that was started ends, by number and attempt; `None` for one that may not be
@@ -103,6 +117,7 @@ impl Sim {
             world: usual_facts(),
             failing: BTreeMap::new(),
             absent: BTreeSet::new(),
+            proofs: VecDeque::new(),
             voids: BTreeMap::new(),
             started: BTreeMap::new(),
             watch: None,
@@ -149,9 +164,14 @@ impl World for Sim {
                 let names = run.workflow.phases.iter().flat_map(|it| &it.checks).collect::<BTreeSet<_>>();
                 let play = Play { tests: self.baseline, ..Play::default() };
                 let results = names.into_iter().map(|name| self.check(run, name, &play));
-                Event::Baselined(Baseline { results: results.collect(), facts: Facts::default(), ms: 0 })
+                Event::Baselined(Baseline {
+                    results: results.collect(),
+                    facts: Facts::default(),
+                    ms: 0,
+                    opening: None,
+                })
             }
-            Effect::List => Event::Listed(self.items.clone()),
+            Effect::List => Event::Listed(Listing::Whole(self.items.clone())),
             Effect::Work(call) => {
                 let ends = self.now.plus(self.play(&run.workflow, call).ms);
                 let before = self.started.insert((call.number, call.attempt), Some(ends));
@@ -164,12 +184,21 @@ impl World for Sim {
                 let play = current(run).map(|it| self.play(&run.workflow, it)).unwrap_or_default();
                 Event::Measured(Box::new(self.evidence(run, &play, checks)))
             }
+            Effect::Prove(step) => Event::StepTaken(Box::new(StepTaken {
+                step: *step,
+                tree: run.state.seen.tree.clone(),
+                seconds: 0.0,
+                expected_s: None,
+                found: String::new(),
+                unprepared: None,
+            })),
+            Effect::Conclude => Event::Proved(Box::new(self.conclude(run))),
             Effect::Sleep { until, .. } => {
                 self.now = self.now.max(*until);
                 Event::Woke
             }
             Effect::Ask(_) | Effect::Tell => Event::Told { trouble: None },
-            Effect::Finish => Event::Finished { trouble: None, shipped: None },
+            Effect::Finish => Event::Finished { trouble: None, shipped: None, commit: None },
         }))
     }
 
@@ -179,6 +208,32 @@ impl World for Sim {
 }
 
 impl Sim {
+    /// A waiver takes the findings; the same proof is concluded again.
+    fn conclude(&mut self, run: &Run) -> Proof {
+        let waived = run.state.waivers.iter().any(|it| it.what == "*");
+        let played = match self.proofs.front().cloned() {
+            Some(PlayedProof::Finds(_)) if waived => PlayedProof::Proves(Level::UnchangedGreen),
+            Some(played @ PlayedProof::Finds(_)) if 0 < run.state.proof_returns => played,
+            Some(_) => self.proofs.pop_front().expect("there is one"),
+            None => PlayedProof::Proves(Level::NewTest),
+        };
+        let nothing = Proof::of_nothing(run.state.seen.tree.clone());
+        match played {
+            PlayedProof::Proves(level) => Proof { level, ..nothing },
+            PlayedProof::Finds(line) => {
+                let finding = Finding {
+                    kind: FindingKind::ChangedTest,
+                    check: None,
+                    test: None,
+                    file: None,
+                    step: None,
+                    line,
+                };
+                Proof { findings: vec![finding], ..nothing }
+            }
+        }
+    }
+
     fn collect(&mut self, run: &Run, call: &Call) -> Ended {
         let play = match self.started.entry((call.number, call.attempt)).or_insert(None) {
             Some(ends) => {
@@ -234,7 +289,7 @@ impl Sim {
     /// are those that failed before the run began.
     fn check(&self, run: &Run, name: &str, play: &Play) -> CheckResult {
         let before = self.baseline.map_or(0, |(passing, total)| total - passing);
-        let counts = play.tests.filter(|_| name == "tests").map(|(passing, total)| {
+        let counts = play.tests.filter(|_| name == TESTS_CHECK).map(|(passing, total)| {
             let failing = total - passing;
             let named = |it| if it <= before { format!("old {it}") } else { format!("young {it}") };
             Tests { total, passing, failing, skipped: 0, failed: (1..=failing).map(named).collect() }
@@ -260,23 +315,8 @@ impl Sim {
 
 /// An iteration that changed something and left the tree tidy.
 fn usual_facts() -> BTreeMap<String, Value> {
-    let usual: [(&str, Value); 14] = [
-        ("commits_made", 1u32.into()),
-        ("files_changed", 1u32.into()),
-        ("tree_changed", true.into()),
-        ("tree_clean", true.into()),
-        ("criteria_open", 0u32.into()),
-        ("docs_generated", 0u32.into()),
-        ("has_adr", false.into()),
-        ("new_plans", 0u32.into()),
-        ("plan_summarised", false.into()),
-        ("touches_security", false.into()),
-        ("schema_changes", false.into()),
-        ("external_apis", false.into()),
-        ("new_patterns", false.into()),
-        ("pr_merged", true.into()),
-    ];
-    usual.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    let facts = FactName::ALL.iter().map(|it| it.row());
+    facts.filter_map(|row| Some((row.name.to_owned(), row.simulated.usual()?))).collect()
 }
 
 #[cfg(test)]

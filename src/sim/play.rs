@@ -6,8 +6,9 @@ use super::{BEGIN, Play};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::Ending;
+use loop_core::facts::FactName;
 use loop_core::report::Trouble;
-use loop_core::workflow::model::{Signal, Workflow};
+use loop_core::workflow::model::{Signal, SignalWord, Workflow};
 
 /// Reads the words after a phase's name.
 pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Result<Play, String> {
@@ -156,16 +157,16 @@ pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Res
 fn say(play: &mut Play, signal: &Signal, word: &str) {
     let own = match signal {
         Signal::Words(words) => words.first().cloned(),
-        Signal::Own | Signal::None => Some("done".to_owned()),
+        Signal::Own | Signal::None => Some(SignalWord::Done),
     };
-    let known = matches!(signal, Signal::Words(words) if words.iter().any(|it| it == word));
+    let known = matches!(signal, Signal::Words(words) if words.iter().any(|it| it.word() == word));
     match word {
         "done" => play.report.signal = own,
         "nothing" => (),
-        _ if known => play.report.signal = Some(word.to_owned()),
+        _ if known => play.report.signal = Some(word.to_owned().into()),
         _ => {
             play.report.signal = own;
-            play.report.metrics.insert("verdict".to_owned(), Value::from(word));
+            play.report.metrics.insert(FactName::Verdict.name().to_owned(), Value::from(word));
         }
     }
 }

@@ -90,7 +90,7 @@ fn sim(seed: u64) -> Sim {
     if dice.chance(10) {
         sim.absent.insert("tests".to_owned());
     }
-    sim.items = (0..items).map(|it| Item { id: format!("item-{it}"), name: format!("item {it}") }).collect();
+    sim.items = (0..items).map(|it| Item::new(format!("item-{it}"), format!("item {it}"))).collect();
     sim
 }
 
@@ -214,7 +214,7 @@ fn person(seed: u64, turn: u32, workflow: &Workflow, state: &State, rest: &Rest)
         }
         Rest::Waiting(question) => {
             let words = choices(question);
-            let choice = words[dice.below(words.len() as u32) as usize].to_owned();
+            let choice = words[dice.below(words.len() as u32) as usize].to_owned().into();
             let answer =
                 Answer { question: question.id, choice, text: "try it".to_owned(), by: String::new() };
             Some(Command::Answer(answer))

@@ -1,12 +1,21 @@
 //! The words of a story that say how things are before the run begins.
 
+use super::PlayedProof;
 use super::story::{Teller, fraction, millis, number};
+use loop_core::proof::Level;
 use loop_core::workflow::model::{Limits, Window, WindowThen};
 
 /// Takes a line that says how things are before the run begins. Returns whether it was one.
 pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool, String> {
     let workflow = &mut teller.workflow;
     match (word, rest) {
+        ("proof", ["finds", line]) => played(teller, PlayedProof::Finds((*line).to_owned())),
+        ("proof", [level]) => {
+            let all =
+                [Level::None, Level::UnchangedGreen, Level::Approved, Level::NewTest, Level::RedToGreen];
+            let level = all.into_iter().find(|it| it.word() == *level);
+            played(teller, PlayedProof::Proves(level.ok_or("no level of proof is called that")?));
+        }
         ("criteria", [count]) => teller.opening.criteria = Some(number(count)?),
         ("unverified", []) => teller.opening.unverified = true,
         ("baseline", ["tests", tests]) => teller.sim.baseline = Some(fraction(tests)?),
@@ -56,6 +65,13 @@ pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// A proof needs checks that have a command.
+fn played(teller: &mut Teller, proof: PlayedProof) {
+    let checks = teller.workflow.checks.values_mut().filter(|it| it.run.is_none());
+    checks.for_each(|it| it.run = Some("true".to_owned()));
+    teller.sim.proofs.push_back(proof);
 }
 
 fn set_limit(limits: &mut Limits, limit: &[&str]) -> Result<(), String> {

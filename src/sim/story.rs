@@ -9,6 +9,7 @@
 //! item a                            # one of the list that a body repeats over; at any time
 //! from GREEN                        # earlier phases taken as passed
 //! baseline tests 3/5                # before the first call
+//! proof new-test                    # what the proof comes to, in turn; also: proof finds "tests: x is gone"
 //! check lint absent                 # a check that has no command
 //! check tests fails "exit status 1" # at any time: it fails whatever is done; then: check tests passes
 //! mode supervised                   # the autonomy mode; its gates may follow: mode autonomous deploy
@@ -142,7 +143,7 @@ impl Teller {
                 }
             }
             ("item", [name]) => {
-                self.sim.items.push(Item { id: (*name).to_owned(), name: (*name).to_owned() });
+                self.sim.items.push(Item::new(*name, *name));
             }
             ("check", [name, "fails", why]) => {
                 self.sim.failing.insert((*name).to_owned(), (*why).to_owned());
@@ -256,7 +257,7 @@ impl Teller {
                         choices(&question).join(", ")
                     ));
                 }
-                let choice = (*choice).to_owned();
+                let choice = (*choice).to_owned().into();
                 Command::Answer(Answer { question: question.id, choice, text, by: "person".to_owned() })
             }
             ["guides", text] => Command::Guide { text: (*text).to_owned() },

@@ -3,7 +3,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod git;
-mod git_dir;
+pub(crate) mod git_dir;
 pub(crate) mod git_lock;
 mod git_status;
 pub(crate) mod git_text;

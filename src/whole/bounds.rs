@@ -156,7 +156,7 @@ fn play(workflow: &Workflow, seed: u64, most: u64) -> (u64, u64, bool) {
         Some(_) => Dice::new(seed ^ 7).below(4),
         None => 0,
     };
-    sim.items = (0..items).map(|it| Item { id: format!("item-{it}"), name: format!("item {it}") }).collect();
+    sim.items = (0..items).map(|it| Item::new(format!("item-{it}"), format!("item {it}"))).collect();
     let begun = std::rc::Rc::new(std::cell::Cell::new(0_u64));
     let seen = begun.clone();
     sim.watch = Some(Box::new(move |_, effect| {

@@ -13,6 +13,7 @@ use crate::world::real::{Host, Leash};
 use crate::world::wait::{Heard, now};
 use loop_base::secret::redact;
 use loop_base::time::length;
+use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Limit};
 use loop_core::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
 use loop_core::prompt;
@@ -90,7 +91,7 @@ impl Host<'_> {
                 find: &|name| executable(name, workflow.agent.env.get("PATH")),
             },
         )?;
-        let cli = agents::Cli::named(&workflow.agent.cli).expect("it was just asked for its invocation");
+        let row = AgentRow::named(&workflow.agent.cli).expect("it was just asked for its invocation");
         let (role, skill) = match &call.step {
             Step::Main => (phase.role.as_str(), ""),
             Step::Skill(skill) | Step::Fix(skill) => (phase.role.as_str(), skill.as_str()),
@@ -116,7 +117,7 @@ impl Host<'_> {
             kind: Kind::Call,
             argv: invocation.argv.iter().map(OsString::from).collect(),
             cwd: self.place.clone(),
-            env: child_environment(&set, &|name| agents::keeps(cli, name)),
+            env: child_environment(&set, &|name| agents::keeps(row, name)),
             stdin: text,
             bounds: Bounds {
                 first_ms: limits.first_timeout,
@@ -182,7 +183,7 @@ impl Host<'_> {
                 Heard::Nothing => {
                     keeper.end_if_overdue()?;
                     if let (Some(onlooker), Some(cli), false) =
-                        (&mut self.onlooker, agents::Cli::named(&run.workflow.agent.cli), ending)
+                        (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli), ending)
                     {
                         let output = self.folder.join(format!("{}.out", call.stem()));
                         let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));

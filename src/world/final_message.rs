@@ -7,8 +7,11 @@ use crate::tree::git::GitError;
 use crate::world::codex_rollout;
 use crate::world::wait::now;
 use loop_base::files;
+use loop_base::secret::redact;
+use loop_core::agent_table::{AgentRow, Stream};
 use loop_core::agents;
 use loop_core::engine::Call;
+use loop_core::prompt;
 use loop_core::report::{self, Expected, Report};
 use loop_core::workflow::model::{Agent, Protocol};
 use loop_store::run::Run;
@@ -28,11 +31,11 @@ pub(crate) struct Hearing {
 
 impl Hearing {
     pub(crate) fn of(folder: &Path, agent: &Agent, call: &Call) -> Hearing {
-        let cli = agents::Cli::named(&agent.cli).expect("it could be started");
+        let row = AgentRow::named(&agent.cli).expect("it could be started");
         let stem = call.stem();
         // The agent knows the folder, and may have put a pipe or a device in its place.
         let file = files::open(&folder.join(format!("{stem}.out"))).ok();
-        Hearing { stem, file, reader: agents::Reader::new(cli) }
+        Hearing { stem, file, reader: agents::Reader::new(row) }
     }
 
     /// Reads on to where the output ends at the moment.
@@ -54,17 +57,15 @@ pub(crate) fn read(
     code: Option<i32>,
     heard: Option<Hearing>,
 ) -> agents::Said {
-    let cli = agents::Cli::named(&agent.cli).expect("it could be started");
+    let row = AgentRow::named(&agent.cli).expect("it could be started");
     let heard = heard.filter(|it| it.stem == call.stem());
     let mut hearing = heard.unwrap_or_else(|| Hearing::of(folder, agent, call));
     hearing.read_on();
     let reader = hearing.reader;
     let complaints = tail(&folder.join(format!("{}.err", call.stem())), COMPLAINTS_MOST);
-    let rollout = match cli {
-        agents::Cli::Codex => codex_rollout::read(codex_home(agent).as_deref(), reader.session()),
-        agents::Cli::Claude | agents::Cli::Gemini | agents::Cli::Opencode | agents::Cli::Command => {
-            String::new()
-        }
+    let rollout = match row.stream {
+        Stream::Codex => codex_rollout::read(codex_home(agent).as_deref(), reader.session()),
+        Stream::Claude | Stream::Gemini | Stream::Opencode | Stream::Text => String::new(),
     };
     let zone = agents::zone(agent, &jiff::tz::TimeZone::system());
     reader.finish(&agents::End {
@@ -96,7 +97,15 @@ pub(crate) fn report(
 ) -> Report {
     let phase = &run.workflow.phases[call.phase];
     let promise = run.state.opening.promise.as_deref().unwrap_or_default();
-    let expected = Expected { phase: &phase.name, promise };
+    let prompt = match &phase.report {
+        Protocol::Promise => redact(&prompt::render(&run.workflow, &run.state, call)).into_owned(),
+        Protocol::Json
+        | Protocol::Frontmatter(_)
+        | Protocol::PrpStatus
+        | Protocol::ExitSignal
+        | Protocol::None => String::new(),
+    };
+    let expected = Expected { phase: &phase.name, promise, prompt: &prompt };
     match &phase.report {
         Protocol::Json => {
             let written = files::text(&result_file(folder, call));

@@ -1,7 +1,8 @@
 //! What an agent is doing at the moment, for a person who looks on: the end of its output, read as
 //! it grows. Nothing is decided by it, and without an onlooker nothing of it runs.
 
-use loop_core::agents::{Cli, Reader};
+use loop_core::agent_table::AgentRow;
+use loop_core::agents::Reader;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -19,8 +20,8 @@ pub(crate) struct Glance {
 }
 
 impl Glance {
-    pub(crate) fn at(output: &Path, cli: Cli) -> Glance {
-        Glance { file: loop_base::files::open(output).ok(), reader: Reader::new(cli) }
+    pub(crate) fn at(output: &Path, agent: &'static AgentRow) -> Glance {
+        Glance { file: loop_base::files::open(output).ok(), reader: Reader::new(agent) }
     }
 
     /// Reads on and returns what the agent is doing, where that can be said.

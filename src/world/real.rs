@@ -15,11 +15,12 @@ use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
 use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::final_message::Hearing;
+use crate::world::proving::Beside;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, Heard, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Left};
+use loop_core::engine::{Effect, Event, Evidence, Left, Listing};
 use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
 use loop_supervise::protocol::{Bounds, Kind, Order};
@@ -82,6 +83,10 @@ pub(crate) struct Host<'a> {
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
+    /// The tree whose tests are protected, once it is kept under a ref.
+    pub(crate) kept_line: Option<String>,
+    /// The proof's first step, which is taken beside the first call. It ends with this controller.
+    pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
     watcher: Watcher<'a>,
     /// Is told what an agent is doing, while it does it.
@@ -122,6 +127,8 @@ impl<'a> Host<'a> {
             lock_notes: Vec::new(),
             kept: None,
             growth: Growth::unknown(),
+            beside: None,
+            kept_line: None,
             leash,
             watcher,
             onlooker: None,
@@ -187,8 +194,9 @@ impl<'a> Host<'a> {
         let shim = &mut self.shim;
         let mut execute = |order| shim.carry_out(run.state.epoch, order);
         Ok(match evidence::baseline(subject, &mut self.tree, &mut execute)? {
-            Ok((status, baseline)) => {
+            Ok((status, mut baseline)) => {
                 self.status = Some(status);
+                baseline.opening = self.open_proof(run, &baseline)?;
                 Performed::Done(Event::Baselined(baseline))
             }
             Err(Cut) => Performed::Begun,
@@ -292,7 +300,7 @@ impl<'a> Host<'a> {
         }
         item_list::list(&self.place, items, &printed)
             .map_err(unread)
-            .map(|it| Performed::Done(Event::Listed(it)))
+            .map(|it| Performed::Done(Event::Listed(Listing::Whole(it))))
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
@@ -391,7 +399,11 @@ impl World for Host<'_> {
             Effect::Workspace => self.workspace(run),
             Effect::Baseline => self.baseline(run),
             Effect::List => self.list(run),
-            Effect::Work(call) => self.work(run, call),
+            Effect::Work(call) => {
+                self.begin_proof(run);
+                self.keep_line(run)?;
+                self.work(run, call)
+            }
             Effect::Collect(call) => self.collect(run, call),
             Effect::Contain => {
                 let swept = contain::sweep();
@@ -404,6 +416,8 @@ impl World for Host<'_> {
                 self.clear_stale_locks();
                 self.measure(run, checks, deliverables)
             }
+            Effect::Prove(step) => self.prove(run, *step),
+            Effect::Conclude => self.conclude(run),
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => self.finish(run),

@@ -40,6 +40,25 @@ fn g08_a_newer_database_is_refused() {
     assert_refused(&sandbox, "later version");
 }
 
+/// What another version of loop left in a run is folded again or refused; the run goes on either way
+/// that it can.
+#[test]
+fn g08_a_run_of_another_version_is_folded_again_or_refused() {
+    let sandbox = capped();
+    let before = sandbox.status();
+    let set = |sql: &str| database(&sandbox).execute_batch(sql).expect("a statement");
+    set("update snapshot set version = 1");
+    assert_eq!(sandbox.status(), before);
+    sandbox.run(&["resume", "-n", "2"]).exits(6);
+    assert_eq!(sandbox.calls(), [1, 2]);
+    sandbox.run(&["verify"]).exits(0);
+    set("update definition set version = 4711");
+    for command in ["status", "resume"] {
+        sandbox.run(&[command]).exits(8).says("another version of loop (format 4711");
+    }
+    assert_eq!(sandbox.calls(), [1, 2]);
+}
+
 #[test]
 fn g08_a_foreign_database_is_refused() {
     let sandbox = capped();

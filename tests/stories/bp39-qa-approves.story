@@ -1,5 +1,6 @@
 # Blocking issues keep QA whatever the verdict (BP-88); warnings do not.
 workflow tdd
+proof new-test
 from QA
 QA says APPROVE blocking_issues=1 tests 1/1
 expect QA iteration 1

@@ -1,5 +1,6 @@
 # QA sends the work back twice; the third rejection asks a person.
 workflow tdd
+proof new-test
 from     QA
 
 QA    says REJECT tests 10/10 blocking_issues=1

@@ -1,5 +1,6 @@
 # One task after the other; a plan is complete with its summary, the phase with its last plan (LP-08).
 workflow plan
+proof new-test
 item 01-01/1
 item 01-01/2
 item 01-02/1

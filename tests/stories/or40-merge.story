@@ -16,4 +16,3 @@ expect COMPLETE
 expect calls 2
 COMPLETE says done x3
 expect completed
-expect verified

@@ -47,6 +47,27 @@ impl Value {
     }
 }
 
+/// What kind of value a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    Bool,
+    Number,
+    Text,
+    /// Known only when it comes, as what a report claims.
+    Any,
+}
+
+impl fmt::Display for ValueKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ValueKind::Bool => "a boolean",
+            ValueKind::Number => "a number",
+            ValueKind::Text => "a text",
+            ValueKind::Any => "a value",
+        })
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -2,9 +2,10 @@
 //! Bookkeeping that nobody asks about has no line.
 
 use crate::engine::{
-    CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, Outcome, Step, Tests,
-    Verdict,
+    CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
+    Outcome, Step, StepTaken, Tests, Verdict,
 };
+use crate::proof::{Step as ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
 use loop_base::text::counted;
 use loop_base::time::length;
@@ -28,7 +29,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             branch.as_ref().map(|it| format!(" on {it}")).unwrap_or_default()
         )),
         Event::Baselined(baseline) => Some(format!("before the first call: {}", results(&baseline.results))),
-        Event::Listed(items) => Some(format!("{} listed", counted(items.len(), "item"))),
+        Event::Listed(listing) => Some(listed(listing)),
         Event::Ended(ended) => Some(ended_line(ended)),
         Event::Contained { left } if left.is_empty() => {
             Some("everything the call started has ended".to_owned())
@@ -36,6 +37,20 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Contained { left } => Some(format!("{} could not be ended", counted(left.len(), "process"))),
         Event::Measured(evidence) => Some(format!("measured: {}", results(&told(&evidence.results)))),
         Event::Judged(judgement) => Some(judged(judgement)),
+        Event::StepTaken(taken) => Some(step_line(taken)),
+        Event::Proved(proof) => {
+            Some(format!("{}; the proof took {:.1} s", closing_sentence(proof), proof.cost_s))
+        }
+        Event::Waived(waiver) => Some(format!(
+            "findings waived{}: {}",
+            by_whom(waiver.by.as_deref().unwrap_or_default()),
+            waiver.reason
+        )),
+        Event::Accepted { reason, by, .. } => Some(format!("accepted as it is{}: {reason}", by_whom(by))),
+        Event::Prepared { command: Some(command) } => {
+            Some(format!("a clean checkout is prepared with: {command}"))
+        }
+        Event::Prepared { command: None } => Some("no proof is taken: a person said so".to_owned()),
         Event::Entered { phase: id, how } => Some(entered(phase(id), how)),
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
         Event::Settled { text, .. } => Some(text.clone()),
@@ -58,16 +73,32 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
         Event::Refused { command: _, why } => Some(format!("refused: {why}")),
-        Event::Finished { trouble: None, shipped: None } => None,
-        Event::Finished { trouble: None, shipped: Some(shipped) } => Some(format!("shipped: {shipped}")),
-        Event::Finished { trouble: Some(trouble), shipped: Some(shipped) } => {
+        Event::Finished { trouble: None, shipped: None, .. } => None,
+        Event::Finished { trouble: None, shipped: Some(shipped), .. } => Some(format!("shipped: {shipped}")),
+        Event::Finished { trouble: Some(trouble), shipped: Some(shipped), .. } => {
             Some(format!("shipped: {shipped} ({trouble})"))
         }
-        Event::Finished { trouble: Some(trouble), shipped: None } => Some(format!("at the end: {trouble}")),
+        Event::Finished { trouble: Some(trouble), shipped: None, .. } => {
+            Some(format!("at the end: {trouble}"))
+        }
         Event::Noted { text } => Some(text.clone()),
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),
     }
+}
+
+/// Says how much is left to do, and what changed in the list.
+fn listed(listing: &Listing) -> String {
+    let ListChange { removed, changed, added, next: _, left } = match listing {
+        Listing::Whole(items) => return format!("{} listed", counted(items.len(), "item")),
+        Listing::Change(change) => change.as_ref(),
+    };
+    let added: usize = added.iter().map(|it| it.items.len()).sum();
+    let counts = [(added, "added"), (removed.len(), "removed"), (changed.len(), "changed")];
+    let changes: Vec<String> =
+        counts.iter().filter(|it| it.0 != 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join(", ")) };
+    format!("{} left{changes}", counted(*left, "item"))
 }
 
 fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
@@ -88,10 +119,26 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
         | Effect::Collect(_)
         | Effect::Contain
         | Effect::Measure { .. }
+        | Effect::Prove(_)
+        | Effect::Conclude
         | Effect::Sleep { .. }
         | Effect::Tell
         | Effect::Finish => None,
     }
+}
+
+fn step_line(taken: &StepTaken) -> String {
+    let what = match taken.step {
+        ProofStep::Baseline => "the tree at the opening, in a clean checkout",
+        ProofStep::Clean => "the final tree, in a clean checkout",
+        ProofStep::Overlay => "the final code with the tests of the opening",
+        ProofStep::OldCode => "the code of the opening with the final tests",
+        ProofStep::Canary => "a test that must fail",
+    };
+    let found = if taken.found.is_empty() { String::new() } else { format!(": {}", taken.found) };
+    let rest =
+        taken.expected_s.map(|it| format!("; the proof takes about {it:.0} s more")).unwrap_or_default();
+    format!("proof, {:.1} s, {what}{found}{rest}", taken.seconds)
 }
 
 fn ended_line(ended: &Ended) -> String {
@@ -174,6 +221,7 @@ fn entered(phase: &str, how: &How) -> String {
         How::Skipped => format!("{phase} entered after a skipped phase"),
         How::Changes { gate, .. } => format!("changes asked for at the gate {gate}; back to {phase}"),
         How::Fixed { text } => format!("back to {phase}, guidance: {text}"),
+        How::Unproven { why, by_person: _ } => format!("back to {phase}: {}", why.join("; ")),
         How::NextItem => format!("{phase} entered for the next item"),
         How::NoItems => format!("no items left; {phase} entered"),
         How::Moved => format!("{phase} entered by a person"),
@@ -182,6 +230,9 @@ fn entered(phase: &str, how: &How) -> String {
 
 fn commanded(command: &Command) -> Option<String> {
     match command {
+        Command::Answer(answer) if answer.question == 0 => {
+            Some(format!("accepted as it is{}: {}", by_whom(&answer.by), answer.text))
+        }
         Command::Answer(answer) => {
             let text = if answer.text.is_empty() { String::new() } else { format!(" \"{}\"", answer.text) };
             Some(format!(
@@ -192,6 +243,7 @@ fn commanded(command: &Command) -> Option<String> {
             ))
         }
         Command::Guide { text } => Some(format!("guidance: {text}")),
+        Command::Waive { what, reason, by } => Some(format!("{what} waived{}: {reason}", by_whom(by))),
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
         Command::Unhold => Some("the provider is asked again at once".to_owned()),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),

@@ -4,6 +4,12 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod facts;
+
+pub mod agent_table;
+
+pub mod proof;
+
 pub mod workflow;
 
 pub mod report;

@@ -6,7 +6,7 @@
 //! cut here.
 
 use crate::engine::{Call, CheckOutcome, Feedback, State, Step};
-use crate::workflow::model::{Model, Phase, Protocol, Signal, Workflow};
+use crate::workflow::model::{Model, Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
 use minijinja::{Environment, context};
 use std::fmt::Write;
@@ -102,8 +102,11 @@ fn fill(
         promise => &state.opening.promise,
         criteria_count => state.opening.criteria,
         item => call.item.as_ref().map(|it| it.name.clone()),
+        item_kind => call.item.as_ref().map(|it| it.kind.clone()),
+        item_group => call.item.as_ref().map(|it| it.group.clone()),
+        item_body => call.item.as_ref().map(|it| it.body.clone()),
         item_id => call.item.as_ref().map(|it| it.id.clone()),
-        items_completed => state.items_done.len(),
+        items_completed => state.items_done,
         items_remaining => state.items_left,
         skill,
         skill_about,
@@ -114,8 +117,8 @@ fn fill(
         files => &state.seen.files,
         deliverables,
         other_model => other_model.cloned(),
-        item_index => call.item.as_ref().map(|_| state.items_done.len() + 1),
-        items_total => call.item.as_ref().map(|_| state.items_done.len() + state.items_left as usize),
+        item_index => call.item.as_ref().map(|_| state.items_done + 1),
+        items_total => call.item.as_ref().map(|_| state.items_done + state.items_left),
         metrics => metrics_yaml(state),
         feedback => &parts.feedback,
         guidance => &parts.guidance,
@@ -233,7 +236,7 @@ fn tried(state: &State) -> String {
          the approach, find out what they all took for granted, and try another way. This is the last call before \
          a person is asked.\n"
     );
-    let here = state.history.errors.iter().filter(|it| it.phase == state.phase);
+    let here = state.troubles.errors.iter().filter(|it| it.phase == state.phase);
     let mut errors: Vec<String> = here.map(|it| format!("iteration {}: {}", it.iteration, it.text)).collect();
     let dropped = errors.len().saturating_sub(ERRORS_SHOWN);
     errors.drain(..dropped);
@@ -275,8 +278,8 @@ fn how_to_report(phase: &Phase, state: &State, call: &Call) -> String {
         }
         Protocol::ExitSignal => {
             let words = match &phase.signal {
-                Signal::Words(words) => words.join(" | "),
-                Signal::Own | Signal::None => "TASK_COMPLETE".to_owned(),
+                Signal::Words(words) => words.iter().map(SignalWord::word).collect::<Vec<_>>().join(" | "),
+                Signal::Own | Signal::None => SignalWord::TaskComplete.to_string(),
             };
             let _ = write!(
                 out,

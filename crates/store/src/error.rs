@@ -28,6 +28,10 @@ pub enum StoreError {
     Fenced { run: String },
     #[error("run {run} does not exist; loop runs lists those that do")]
     NoRun { run: String },
+    #[error(
+        "the workflow of run {run} was stored by another version of loop (format {found}, this one knows {known}): {why}; install that version, or begin anew with loop run --fresh"
+    )]
+    OtherVersion { run: String, found: i64, known: i64, why: String },
     #[error("{} stayed locked by another program; close what has it open, then try again", path.display())]
     Busy { path: PathBuf },
     #[error("{}: {why}", path.display())]
@@ -37,7 +41,7 @@ pub enum StoreError {
 impl StoreError {
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Newer { .. } | Self::Foreign { .. } | Self::Damaged { .. } => 8,
+            Self::Newer { .. } | Self::Foreign { .. } | Self::Damaged { .. } | Self::OtherVersion { .. } => 8,
             Self::Held { .. } | Self::Fenced { .. } => 7,
             Self::NoRun { .. } => 2,
             Self::Full { .. } | Self::NotWritable { .. } | Self::Busy { .. } | Self::Other { .. } => 1,
@@ -68,7 +72,7 @@ impl StoreError {
             | Self::NotWritable { path, .. }
             | Self::Busy { path }
             | Self::Other { path, .. } => *path = folder.join(&path),
-            Self::Held { .. } | Self::Fenced { .. } | Self::NoRun { .. } => {}
+            Self::Held { .. } | Self::Fenced { .. } | Self::NoRun { .. } | Self::OtherVersion { .. } => {}
         }
         self
     }

@@ -124,7 +124,7 @@ impl Home {
             // These never are: what remains of them is the log's length.
             let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let bytes = LOG_BYTES as i64 + CACHE_KIB * 1024;
-            transaction.execute("insert into snapshot values(-1, 0, zeroblob(?1), x'', '')", [bytes])?;
+            transaction.execute("insert into snapshot values(-1, 0, zeroblob(?1), x'', '', 0)", [bytes])?;
             transaction.rollback()
         };
         attempt().map_err(|error| StoreError::from(error).within(&self.path))
@@ -225,7 +225,13 @@ impl Home {
         if !self.is_current()? {
             let version: i64 = transaction.query_row("pragma user_version", [], |row| row.get(0))?;
             for step in &schema::STEPS[usize::try_from(version).unwrap_or(0)..] {
-                transaction.execute_batch(step)?;
+                transaction.execute_batch(step).map_err(|error| match StoreError::from(error) {
+                    // A step that SQLite understands and cannot do: the tables are of another version.
+                    StoreError::Other { why, .. } => StoreError::damaged(format!(
+                        "its schema version is {version}, its tables are not: {why}"
+                    )),
+                    other => other,
+                })?;
             }
             transaction.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             transaction.pragma_update(None, "user_version", schema::VERSION)?;

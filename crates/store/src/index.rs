@@ -9,7 +9,9 @@ use super::journal::{Question, Recorded};
 use super::lock::Holder;
 use super::lock::RunLock;
 use crate::run_row::find;
-use rusqlite::types::ToSql;
+use loop_core::engine::{STATE_VERSION, Status};
+use loop_core::workflow::model::DEFINITION_VERSION;
+use rusqlite::types::{ToSql, Type};
 use rusqlite::{OptionalExtension, params};
 
 /// A run to be opened.
@@ -19,7 +21,7 @@ pub struct NewRun<'a> {
     pub project: &'a str,
     pub workflow: &'a str,
     pub input: &'a str,
-    pub status: &'a str,
+    pub status: Status,
     pub place: &'a str,
     /// The resolved workflow as JSON.
     pub definition: &'a str,
@@ -33,7 +35,7 @@ pub struct Row {
     pub project: String,
     pub workflow: String,
     pub input: String,
-    pub status: String,
+    pub status: Status,
     pub reason: Option<String>,
     pub next_step: Option<String>,
     pub phase: Option<String>,
@@ -67,7 +69,7 @@ pub struct Filter<'a> {
     pub workflow: Option<&'a str>,
     pub input: Option<&'a str>,
     /// Any of these; empty for every status.
-    pub statuses: &'a [&'a str],
+    pub statuses: &'a [Status],
     pub limit: Option<usize>,
 }
 
@@ -84,7 +86,22 @@ pub enum ByPrefix {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     pub seq: i64,
-    pub state: String,
+    pub(super) version: i64,
+    pub(super) text: String,
+}
+
+impl Snapshot {
+    /// Returns the state's text, unless another version of the program wrote it.
+    pub fn state(&self) -> Option<&str> {
+        (self.version == STATE_VERSION).then_some(self.text.as_str())
+    }
+}
+
+/// A resolved workflow as it was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Definition {
+    pub version: i64,
+    pub body: String,
 }
 
 /// How many ids an ambiguous prefix lists: enough to see what to type further.
@@ -105,13 +122,13 @@ impl Home {
                     run.project,
                     run.workflow,
                     run.input,
-                    run.status,
+                    run.status.word(),
                     run.place,
                     run.at
                 ])?;
             transaction
-                .prepare_cached("insert into definition values(?1, ?2)")?
-                .execute(params![transaction.last_insert_rowid(), run.definition])?;
+                .prepare_cached("insert into definition(run, body, version) values(?1, ?2, ?3)")?
+                .execute(params![transaction.last_insert_rowid(), run.definition, DEFINITION_VERSION])?;
             Ok(())
         })
     }
@@ -160,8 +177,10 @@ impl Home {
         self.read(|connection| {
             let key = find(connection, run)?.key;
             Ok(connection
-                .prepare_cached("select seq, state from snapshot where run = ?1")?
-                .query_row([key], |row| Ok(Snapshot { seq: row.get(0)?, state: row.get(1)? }))
+                .prepare_cached("select seq, version, state from snapshot where run = ?1")?
+                .query_row([key], |row| {
+                    Ok(Snapshot { seq: row.get(0)?, version: row.get(1)?, text: row.get(2)? })
+                })
                 .optional()?)
         })
     }
@@ -173,26 +192,46 @@ impl Home {
             let mut query = connection.prepare_cached(
                 "select seq, epoch, at, kind, body from event where run = ?1 and seq >= ?2 order by seq limit ?3",
             )?;
-            let rows = query.query_map(params![key, from_seq, as_limit(Some(limit))], |row| {
-                Ok(Recorded {
-                    seq: row.get(0)?,
-                    epoch: row.get(1)?,
-                    at: row.get(2)?,
-                    kind: row.get(3)?,
-                    body: row.get(4)?,
-                })
+            let rows = query.query_map(params![key, from_seq, as_limit(Some(limit))], recorded_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The events that make up a run's list of items, in order.
+    pub(super) fn list_events(&self, run: &str) -> Result<Vec<Recorded>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let mut query = connection.prepare_cached(
+                "select seq, epoch, at, kind, body from event indexed by event_of_list
+                 where run = ?1 and kind in ('listed', 'item-done') order by seq",
+            )?;
+            let rows = query.query_map([key], recorded_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The workflows that a run had before it was reloaded, each with the number of the last event
+    /// that it was in force for, oldest first.
+    pub(super) fn earlier_definitions(&self, run: &str) -> Result<Vec<(i64, Definition)>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let mut query = connection.prepare_cached(
+                "select until, version, body from earlier_definition where run = ?1 order by until",
+            )?;
+            let rows = query.query_map([key], |row| {
+                Ok((row.get(0)?, Definition { version: row.get(1)?, body: row.get(2)? }))
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 
     /// The workflow that a run was opened with, or last reloaded.
-    pub fn definition(&self, run: &str) -> Result<String, StoreError> {
+    pub(super) fn definition(&self, run: &str) -> Result<Definition, StoreError> {
         self.read(|connection| {
             let key = find(connection, run)?.key;
             connection
-                .prepare_cached("select body from definition where run = ?1")?
-                .query_row([key], |row| row.get(0))
+                .prepare_cached("select version, body from definition where run = ?1")?
+                .query_row([key], |row| Ok(Definition { version: row.get(0)?, body: row.get(1)? }))
                 .optional()?
                 .ok_or_else(|| StoreError::damaged(format!("run {run} has no definition")))
         })
@@ -226,7 +265,7 @@ impl Home {
         let _lock = RunLock::take(self, run)?;
         self.write(|transaction| {
             let key = find(transaction, run)?.key;
-            for table in ["event", "snapshot", "definition", "command", "question"] {
+            for table in ["event", "snapshot", "definition", "earlier_definition", "command", "question"] {
                 transaction.execute(&format!("delete from {table} where run = ?1"), [key])?;
             }
             transaction.execute("delete from run where key = ?1", [key])?;
@@ -250,7 +289,7 @@ impl<'a> Filter<'a> {
         }
         if !self.statuses.is_empty() {
             conditions.push(format!("status in ({})", vec!["?"; self.statuses.len()].join(", ")));
-            values.extend(self.statuses.iter().map(|status| Box::new(*status) as Box<dyn ToSql + 'a>));
+            values.extend(self.statuses.iter().map(|status| Box::new(status.word()) as Box<dyn ToSql + 'a>));
         }
         let wanted =
             if conditions.is_empty() { String::new() } else { format!("where {}", conditions.join(" and ")) };
@@ -267,13 +306,32 @@ fn as_limit(limit: Option<usize>) -> i64 {
 const COLUMNS: &str = "id, project, workflow, input, status, reason, next_step, phase, iteration, iterations_total, \
      calls_total, progress, verified, place, branch, opened_at, updated_at, epoch, owner, exit";
 
+fn recorded_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Recorded> {
+    Ok(Recorded {
+        seq: row.get(0)?,
+        epoch: row.get(1)?,
+        at: row.get(2)?,
+        kind: row.get(3)?,
+        body: row.get(4)?,
+    })
+}
+
+/// Reads the word of a status.
+pub(super) fn status_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Status> {
+    let word: String = row.get(column)?;
+    Status::named(&word).ok_or_else(|| {
+        let says = format!("\"{word}\" is no status of a run");
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, says.into())
+    })
+}
+
 fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     Ok(Row {
         id: row.get(0)?,
         project: row.get(1)?,
         workflow: row.get(2)?,
         input: row.get(3)?,
-        status: row.get(4)?,
+        status: status_at(row, 4)?,
         reason: row.get(5)?,
         next_step: row.get(6)?,
         phase: row.get(7)?,

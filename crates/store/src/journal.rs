@@ -10,7 +10,10 @@ use super::error::StoreError;
 use super::home::Home;
 use super::ledger::{self, Spend};
 use super::lock::{Holder, RunLock};
+use crate::index::status_at;
 use crate::run_row::{Known, find, standing};
+use loop_core::engine::{STATE_VERSION, Status};
+use loop_core::workflow::model::DEFINITION_VERSION;
 use rusqlite::{Transaction, TransactionBehavior, params};
 
 /// An event as it stands in the journal.
@@ -26,7 +29,7 @@ pub struct Recorded {
 /// The list columns that change while a run goes on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowUpdate {
-    pub status: String,
+    pub status: Status,
     pub reason: Option<String>,
     pub next_step: Option<String>,
     pub phase: Option<String>,
@@ -76,7 +79,8 @@ pub struct Commit<'a> {
 #[derive(Debug)]
 pub struct Opened {
     pub journal: Journal,
-    /// `None` before the first commit.
+    /// `None` before the first commit, and where another version of the program wrote it: then the
+    /// whole journal has to be folded.
     pub state: Option<String>,
     /// Events that the snapshot does not cover. Both are written together, so there are none unless
     /// a later version kept snapshots less often.
@@ -266,10 +270,11 @@ impl Journal {
         }
         transaction
             .prepare_cached(
-                "insert into snapshot values(?1, ?2, ?3, ?4, ?5) on conflict(run) do update set
-                     seq = excluded.seq, hash = excluded.hash, state_hash = excluded.state_hash, state = excluded.state",
+                "insert into snapshot(run, seq, hash, state_hash, state, version) values(?1, ?2, ?3, ?4, ?5, ?6)
+                 on conflict(run) do update set seq = excluded.seq, hash = excluded.hash,
+                     state_hash = excluded.state_hash, state = excluded.state, version = excluded.version",
             )?
-            .execute(params![self.key, self.seq, self.head, state_hash, commit.state])?;
+            .execute(params![self.key, self.seq, self.head, state_hash, commit.state, STATE_VERSION])?;
         for id in commit.taken {
             let taken = transaction
                 .prepare_cached(
@@ -290,10 +295,25 @@ impl Journal {
             ledger::add_spend(transaction, &self.project, spend)?;
         }
         if let Some(definition) = commit.definition {
-            transaction
-                .prepare_cached("insert or replace into definition values(?1, ?2)")?
-                .execute(params![self.key, definition])?;
+            self.write_definition(transaction, definition)?;
         }
+        Ok(())
+    }
+
+    /// Replaces the workflow, and keeps the one before it for folding the events that it was in force
+    /// for.
+    fn write_definition(&self, transaction: &Transaction<'_>, body: &str) -> Result<(), StoreError> {
+        let reloaded = self.pending.iter().find(|it| it.event.kind == "reloaded").or(self.pending.first());
+        let until = reloaded.map_or(self.seq, |it| it.event.seq - 1);
+        transaction
+            .prepare_cached(
+                "insert or ignore into earlier_definition(run, until, body, version)
+                 select run, ?2, body, version from definition where run = ?1",
+            )?
+            .execute(params![self.key, until])?;
+        transaction
+            .prepare_cached("insert or replace into definition(run, body, version) values(?1, ?2, ?3)")?
+            .execute(params![self.key, body, DEFINITION_VERSION])?;
         Ok(())
     }
 
@@ -342,7 +362,7 @@ impl Journal {
         if row.status != self.written.1.status {
             transaction
                 .prepare_cached("update run set status = ?2 where key = ?1")?
-                .execute(params![self.key, row.status])?;
+                .execute(params![self.key, row.status.word()])?;
         }
         Ok(())
     }
@@ -381,7 +401,7 @@ impl Commit<'_> {
 
 fn row_update_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<RowUpdate> {
     Ok(RowUpdate {
-        status: row.get("status")?,
+        status: status_at(row, row.as_ref().column_index("status")?)?,
         reason: row.get("reason")?,
         next_step: row.get("next_step")?,
         phase: row.get("phase")?,

@@ -6,6 +6,7 @@
 
 mod chain;
 mod error;
+pub mod fold;
 mod home;
 mod inbox;
 mod index;
@@ -27,5 +28,5 @@ pub use inbox::{COMMAND, NOW, Wake, wake};
 pub use index::{ByPrefix, Filter, NewRun, Row};
 pub use journal::{Commit, Journal, Opened, Question, QuestionChange, Recorded, RowUpdate};
 pub use ledger::{Hold, Plan, Spend};
-pub use lock::TreeLock;
+pub use lock::{OpeningLock, TreeLock};
 pub use verify::Verdict;

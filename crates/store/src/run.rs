@@ -3,11 +3,13 @@
 //! everything since the last one durable. A simulated run keeps its books in memory instead.
 
 pub use super::error::StoreError;
+use super::fold;
 use super::{Commit, Home, Journal, Opened, Question, QuestionChange, RowUpdate, Spend};
 use loop_base::secret;
 use loop_base::time::Timestamp;
+use loop_core::agent_table::AgentRow;
 use loop_core::agents;
-use loop_core::engine::{Command, Effect, Event, State, Station, Status, Wait, acceptable, choices};
+use loop_core::engine::{Command, Effect, Event, Listing, State, Station, Status, Wait, acceptable, choices};
 use loop_core::workflow::model::Workflow;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -55,20 +57,22 @@ impl Run {
     }
 
     fn of(home: Rc<Home>, id: &str, now: Timestamp, opened: Opened) -> Result<Run, StoreError> {
-        let unreadable = |what: String| StoreError::Damaged { path: home.path().to_owned(), what };
-        let workflow: Workflow = serde_json::from_str(&home.definition(id)?)
-            .map_err(|error| unreadable(format!("the workflow of run {id} cannot be read: {error}")))?;
+        let workflow = fold::workflow(&home, id)?;
         let set = workflow.agent.env.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
         secret::learn(set);
         let mut state = match &opened.state {
-            Some(text) => serde_json::from_str(text)
-                .map_err(|error| unreadable(format!("the state of run {id} cannot be read: {error}")))?,
-            None => State::new(&workflow),
+            Some(text) => {
+                let mut state = fold::state_of(&home, id, text)?;
+                for recorded in &opened.tail {
+                    let event = fold::event_of(&home, id, recorded)?;
+                    state.apply(&workflow, Timestamp(recorded.at), &event);
+                }
+                state
+            }
+            None => fold::refold(&home, id, &workflow)?,
         };
-        for recorded in &opened.tail {
-            let event = serde_json::from_str(&recorded.body)
-                .map_err(|error| unreadable(format!("event {} of run {id}: {error}", recorded.seq)))?;
-            state.apply(&workflow, Timestamp(recorded.at), &event);
+        if state.lacks_list(&workflow) {
+            state.give_list(fold::item_list(&home, id)?);
         }
         let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
@@ -117,21 +121,29 @@ impl Run {
     pub fn record(&mut self, at: Timestamp, event: Event) {
         let event = match &mut self.books {
             Books::Disk { journal, .. } => {
-                let (event, body) = secret::redact_data(event);
+                // Lists are compared without secrets, as the journal knows them. One that reads as it
+                // did has none.
+                let event = match &event {
+                    Event::Listed(Listing::Whole(items)) if !self.state.is_list(items) => {
+                        secret::redact_data(event).0
+                    }
+                    _ => event,
+                };
+                let (event, body) = secret::redact_data(self.state.journaled(&self.workflow, event));
                 journal.append(at.0, event.kind(), &body);
                 event
             }
-            Books::Memory(_) => event,
+            Books::Memory(_) => self.state.journaled(&self.workflow, event),
         };
         self.state.apply(&self.workflow, at, &event);
         self.pending.push((at, event));
     }
 
-    /// Goes on by another workflow from here, which has the same phases; `keys` says what differs.
-    pub fn reload(&mut self, at: Timestamp, workflow: Workflow, keys: Vec<String>) {
+    /// Goes on by another workflow from here, which has the same phases. `Event::Reloaded` says what
+    /// differs, and the commit that makes it durable keeps the workflow.
+    pub fn take_workflow(&mut self, workflow: Workflow) {
         self.workflow = workflow;
         self.reloaded = true;
-        self.record(at, Event::Reloaded { keys });
     }
 
     /// Takes what has happened outside since the last time: what people have asked for, what other
@@ -169,7 +181,8 @@ impl Run {
     /// A provider that says no to one run says it to all that use the same agent.
     fn notice_hold(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let Books::Disk { home, .. } = &self.books else { return Ok(()) };
-        if self.workflow.agent.cli == "command" || self.state.wait.is_some() {
+        let has_account = AgentRow::named(&self.workflow.agent.cli).is_none_or(|it| it.login.is_some());
+        if !has_account || self.state.wait.is_some() {
             return Ok(());
         }
         if let Some(hold) = home.hold(&self.account)?.filter(|it| now.0 < it.until) {
@@ -231,7 +244,7 @@ impl Run {
                     state: &state,
                     row: row(&self.workflow, &self.state, place),
                     taken: &self.taken,
-                    questions: &questions(&self.pending),
+                    questions: &questions(&self.pending, &self.state),
                     call_at: self.pending.iter().find_map(call_at),
                     spend: spend(&self.pending),
                     definition: definition.as_deref(),
@@ -278,8 +291,8 @@ impl Run {
 /// Returns whose plan the calls of this workflow use up: as the agent's process would see it.
 pub(crate) fn account_of(workflow: &Workflow) -> String {
     let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
-    match agents::Cli::named(&workflow.agent.cli) {
-        Some(cli) => agents::account(cli, &set),
+    match AgentRow::named(&workflow.agent.cli) {
+        Some(row) => agents::account(row, &set),
         None => workflow.agent.cli.clone(),
     }
 }
@@ -287,7 +300,7 @@ pub(crate) fn account_of(workflow: &Workflow) -> String {
 fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
     let status = Status::of(state);
     RowUpdate {
-        status: status.word().to_owned(),
+        status,
         reason: Some(state.reason(workflow)),
         next_step: Some(state.next_step(workflow)),
         phase: Some(workflow.phases[state.phase].name.clone()),
@@ -302,7 +315,7 @@ fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
     }
 }
 
-fn questions(facts: &[(Timestamp, Event)]) -> Vec<QuestionChange> {
+fn questions(facts: &[(Timestamp, Event)], state: &State) -> Vec<QuestionChange> {
     let mut changes = Vec::new();
     for (at, event) in facts {
         match event {
@@ -315,6 +328,10 @@ fn questions(facts: &[(Timestamp, Event)]) -> Vec<QuestionChange> {
             })),
             Event::Commanded(Command::Answer(answer)) => {
                 changes.push(QuestionChange::Answered { id: answer.question.to_string(), at: at.0 });
+            }
+            // What is waived may have been asked about; whatever is left is asked anew.
+            Event::Commanded(Command::Waive { .. }) if state.question().is_none() => {
+                changes.push(QuestionChange::Answered { id: state.questions.to_string(), at: at.0 });
             }
             Event::Expired { question } => {
                 changes.push(QuestionChange::Answered { id: question.to_string(), at: at.0 });

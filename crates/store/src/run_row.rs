@@ -5,6 +5,7 @@
 use super::chain::{self, Hash, Head, Link, ORIGIN};
 use super::error::StoreError;
 use super::journal::Recorded;
+use loop_core::engine::STATE_VERSION;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// What the other tables know a run by.
@@ -25,6 +26,7 @@ pub(super) fn find(connection: &Connection, run: &str) -> Result<Known, StoreErr
 pub(super) struct Standing {
     pub head: Head,
     pub state_hash: Option<Hash>,
+    /// Only where this version of the program wrote it.
     pub state: Option<String>,
     pub tail: Vec<Recorded>,
 }
@@ -37,22 +39,25 @@ pub(super) fn standing(
 ) -> Result<Standing, StoreError> {
     let damaged = |seq: i64, what: &str| StoreError::damaged(format!("run {run}, event {seq}: {what}"));
     let snapshot = connection
-        .prepare_cached("select seq, hash, state_hash, state from snapshot where run = ?1")?
+        .prepare_cached("select seq, hash, state_hash, state, version from snapshot where run = ?1")?
         .query_row([key], |row| {
             Ok((
                 row.get::<_, i64>(0)?,
                 row.get::<_, Hash>(1)?,
                 row.get::<_, Hash>(2)?,
                 row.get::<_, String>(3)?,
+                row.get::<_, i64>(4)?,
             ))
         })
         .optional()?;
     let (from, mut head, state_hash, state) = match snapshot {
-        Some((seq, hash, state_hash, state)) => {
+        Some((seq, hash, state_hash, state, version)) => {
             if chain::state_hash(run, seq, &hash, &state) != state_hash {
                 return Err(damaged(seq, "the snapshot does not match its hash"));
             }
-            (seq, Head { seq, epoch: 0, hash }, Some(state_hash), Some(state))
+            let is_ours = version == STATE_VERSION;
+            let (state_hash, state) = (is_ours.then_some(state_hash), is_ours.then_some(state));
+            (seq, Head { seq, epoch: 0, hash }, state_hash, state)
         }
         None => (0, Head { seq: 0, epoch: 0, hash: ORIGIN }, None, None),
     };

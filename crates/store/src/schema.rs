@@ -10,7 +10,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4c4f_4f50;
 /// The schema version that this program knows.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
 
-pub(super) const STEPS: [&str; 2] = [FIRST, PLAN];
+pub(super) const STEPS: [&str; 3] = [FIRST, PLAN, VERSIONS];
 
 // `run` holds everything that a list shows, so that lists never touch another table; the large texts
 // (snapshot, definition) live apart. Of the columns that change with every commit none is indexed:
@@ -140,4 +140,22 @@ create table plan(
     until integer,
     at integer not null
 ) strict, without rowid;
+";
+
+/// Which version of the program's data a snapshot and a definition hold; definitions as they were
+/// before a person had them reloaded, with the last event that each was in force for; and the way to
+/// the events that make up the list of items, which are read without the others.
+const VERSIONS: &str = "
+alter table snapshot add column version integer not null default 1;
+alter table definition add column version integer not null default 1;
+
+create table earlier_definition(
+    run integer not null,
+    until integer not null,
+    body text not null,
+    version integer not null,
+    primary key(run, until)
+) strict, without rowid;
+
+create index event_of_list on event(run, seq) where kind in ('listed', 'item-done');
 ";

@@ -3,12 +3,14 @@
 //! which it says on its output before it lets go of it; if it never does, what it said instead and
 //! its exit code are handed on.
 
+use crate::own_children;
+use rustix::process::Pid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// What it says when it owns its run.
 const READY: &str = "ready\n";
@@ -41,6 +43,16 @@ pub fn start(words: &[OsString]) -> io::Result<Started> {
     }
     let exit = child.wait()?.code().and_then(|it| u8::try_from(it).ok()).unwrap_or(1);
     Ok(Started::Failed { out, err, exit })
+}
+
+/// Starts this program with these words and does not wait for it. What it complains about goes to a
+/// file.
+pub fn launch(words: &[OsString], complaints: File) -> io::Result<Child> {
+    let mut command = Command::new("/proc/self/exe");
+    command.args(words).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(complaints);
+    let child = command.spawn()?;
+    let _kept_by_its_identity = own_children::remember(Pid::from_child(&child));
+    Ok(child)
 }
 
 /// Leaves the session of whoever started this process. One that leads a group already cannot; it

@@ -23,6 +23,8 @@ pub mod hardening;
 pub mod identity;
 pub mod keeper;
 mod kill_ladder;
+pub mod mount;
+mod own_children;
 pub mod previous_call;
 pub mod proc_stat;
 pub mod program_version;

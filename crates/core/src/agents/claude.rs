@@ -9,7 +9,8 @@ use super::limit::Plan;
 use super::program;
 use super::reader::Heard;
 use super::wire::{Few, short};
-use super::{Cli, Context, Invocation, Usage};
+use super::{Context, Invocation, Usage};
+use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -20,8 +21,8 @@ use std::collections::BTreeMap;
 /// it does: visibly, and through a restart.
 const RETRIES: &str = "3";
 
-pub(super) fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
-    let mut argv = vec![program::find(Cli::Claude, context)?];
+pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+    let mut argv = vec![program::find(row, context)?];
     argv.extend(["-p", "--output-format", "stream-json", "--verbose"].map(str::to_owned));
     let mut env = vec![
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),

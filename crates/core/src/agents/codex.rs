@@ -6,14 +6,15 @@ use super::claude::value;
 use super::limit::Plan;
 use super::reader::Heard;
 use super::wire::{Few, short};
-use super::{Cli, Context, Invocation, program};
+use super::{Context, Invocation, program};
+use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-pub(super) fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
-    let mut argv = vec![program::find(Cli::Codex, context)?];
+pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+    let mut argv = vec![program::find(row, context)?];
     // The tree is ours to judge, not Codex's; plugins would be fetched from the network at each start.
     let fixed = ["exec", "--json", "--skip-git-repo-check", "--disable", "plugins", "--disable", "apps"];
     argv.extend(fixed.map(str::to_owned));

@@ -2,19 +2,18 @@
 //! a project commonly need, and the agent's own settings and keys. Everything else stays with us; a
 //! secret that is never handed over cannot be printed. `[agent] env` adds what a project needs more.
 
-use super::Cli;
+use crate::agent_table::{AgentRow, Environment};
 
 /// Returns whether the agent is given this variable of the user's environment.
-pub fn keeps(cli: Cli, name: &str) -> bool {
-    // The user's own program is trusted with what the user's shell would give it.
-    if cli == Cli::Command {
-        return true;
-    }
-    let (names, prefixes) = own(cli);
+pub fn keeps(row: &AgentRow, name: &str) -> bool {
+    let (names, prefixes) = match &row.environment {
+        Environment::Everything => return true,
+        Environment::Own { names, prefixes } => (names, prefixes),
+    };
     let is_listed = COMMON.contains(&name)
         || TOOLS.contains(&name)
         || names.contains(&name)
-        || COMMON_PREFIXES.iter().chain(prefixes).any(|it| name.starts_with(it));
+        || COMMON_PREFIXES.iter().chain(*prefixes).any(|it| name.starts_with(it));
     is_listed && !MARKS.contains(&name)
 }
 
@@ -115,67 +114,9 @@ const MARKS: &[&str] = &[
     "OPENCODE_SERVER",
 ];
 
-/// Names and prefixes of an agent's own variables: its settings, and the keys of its provider.
-fn own(cli: Cli) -> (&'static [&'static str], &'static [&'static str]) {
-    match cli {
-        Cli::Claude => (
-            &[
-                "CLAUDE_CONFIG_DIR",
-                "BASH_DEFAULT_TIMEOUT_MS",
-                "BASH_MAX_TIMEOUT_MS",
-                "BASH_MAX_OUTPUT_LENGTH",
-                "MAX_THINKING_TOKENS",
-                "MAX_MCP_OUTPUT_TOKENS",
-                "MCP_TIMEOUT",
-                "MCP_TOOL_TIMEOUT",
-                "DISABLE_TELEMETRY",
-                "DISABLE_AUTOUPDATER",
-                "DISABLE_PROMPT_CACHING",
-                "IS_SANDBOX",
-                // Bedrock and Vertex: which account, never its general keys.
-                "AWS_PROFILE",
-                "AWS_REGION",
-                "AWS_DEFAULT_REGION",
-                "AWS_CONFIG_FILE",
-                "AWS_SHARED_CREDENTIALS_FILE",
-                "AWS_BEARER_TOKEN_BEDROCK",
-                "CLOUD_ML_REGION",
-                "GOOGLE_APPLICATION_CREDENTIALS",
-                "GOOGLE_CLOUD_PROJECT",
-            ],
-            &["ANTHROPIC_", "CLAUDE_CODE_", "VERTEX_REGION_"],
-        ),
-        Cli::Codex => (&[], &["OPENAI_", "AZURE_OPENAI_", "CODEX_"]),
-        Cli::Gemini => (&[], &["GEMINI_", "GOOGLE_"]),
-        Cli::Opencode => (
-            &[
-                "ANTHROPIC_API_KEY",
-                "ANTHROPIC_BASE_URL",
-                "OPENAI_API_KEY",
-                "OPENAI_BASE_URL",
-                "OPENROUTER_API_KEY",
-                "GEMINI_API_KEY",
-                "GOOGLE_GENERATIVE_AI_API_KEY",
-                "GROQ_API_KEY",
-                "MISTRAL_API_KEY",
-                "DEEPSEEK_API_KEY",
-                "XAI_API_KEY",
-                "CEREBRAS_API_KEY",
-                "TOGETHER_API_KEY",
-                "FIREWORKS_API_KEY",
-                "AWS_PROFILE",
-                "AWS_REGION",
-                "AWS_BEARER_TOKEN_BEDROCK",
-            ],
-            &["OPENCODE_"],
-        ),
-        Cli::Command => (&[], &[]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Cli, keeps};
+    use super::{AgentRow, keeps};
 
     #[test]
     fn an_agent_gets_its_own_keys_and_no_others() {
@@ -197,12 +138,13 @@ mod tests {
             "DATABASE_URL",
             "SSH_AUTH_SOCK",
         ];
-        let kept = |cli| names.into_iter().filter(|it| keeps(cli, it)).collect::<Vec<_>>().join(" ");
+        let row = |name| AgentRow::named(name).expect("known");
+        let kept = |name| names.into_iter().filter(|it| keeps(row(name), it)).collect::<Vec<_>>().join(" ");
         let common = "PATH LC_ALL https_proxy CARGO_HOME";
-        assert_eq!(kept(Cli::Claude), format!("{common} ANTHROPIC_API_KEY CLAUDE_CODE_OAUTH_TOKEN"));
-        assert_eq!(kept(Cli::Codex), format!("{common} OPENAI_API_KEY CODEX_HOME"));
-        assert_eq!(kept(Cli::Gemini), format!("{common} GEMINI_API_KEY"));
-        assert_eq!(kept(Cli::Opencode), format!("{common} ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY"));
-        assert_eq!(kept(Cli::Command), names.join(" "));
+        assert_eq!(kept("claude"), format!("{common} ANTHROPIC_API_KEY CLAUDE_CODE_OAUTH_TOKEN"));
+        assert_eq!(kept("codex"), format!("{common} OPENAI_API_KEY CODEX_HOME"));
+        assert_eq!(kept("gemini"), format!("{common} GEMINI_API_KEY"));
+        assert_eq!(kept("opencode"), format!("{common} ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY"));
+        assert_eq!(kept("command"), names.join(" "));
     }
 }

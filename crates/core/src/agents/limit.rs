@@ -9,7 +9,8 @@ mod when;
 pub(crate) use when::zone_named;
 
 use super::reader::Heard;
-use super::{Cli, End, Warning};
+use super::{End, Warning};
+use crate::agent_table::Stream;
 use crate::workflow::model::Millis;
 use loop_base::time::Timestamp;
 
@@ -94,10 +95,10 @@ impl Plan {
 }
 
 /// Returns what kept the provider from serving a call that failed.
-pub(super) fn judge(cli: Cli, heard: &Heard, end: &End<'_>) -> Option<Limit> {
+pub(super) fn judge(stream: Stream, heard: &Heard, end: &End<'_>) -> Option<Limit> {
     let kind = heard.kind.as_deref().unwrap_or_default();
-    let is_refusal = !heard.terminal || heard.status == Some(429) || cli == Cli::Codex;
-    let said = heard.complaint.as_deref().and_then(|it| phrase::read(cli, it, end));
+    let is_refusal = !heard.terminal || heard.status == Some(429) || stream == Stream::Codex;
+    let said = heard.complaint.as_deref().and_then(|it| phrase::read(stream, it, end));
     // Codex records an empty account as a used-up plan; its words tell the two apart.
     if said == Some(Limit::Credit) {
         return said;

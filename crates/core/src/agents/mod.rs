@@ -22,56 +22,14 @@ mod tests;
 pub use account::{Login, account, logins};
 pub use environment::keeps;
 pub use limit::Limit;
-pub use program::install;
 pub use reader::Reader;
-pub use trouble::login as login_words;
 
+use crate::agent_table::{AgentRow, Start};
 use crate::engine;
 use crate::workflow::model::Agent;
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;
 use std::path::PathBuf;
-
-/// The agents that this program knows how to talk to.
-pub const KNOWN: [&str; 5] = ["claude", "codex", "gemini", "opencode", "command"];
-
-/// The order in which agents are looked for when nobody named one; each is its own program's name.
-pub const DETECTED: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
-
-/// An agent's command line program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cli {
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-    Command,
-}
-
-impl Cli {
-    /// Returns the agent of this name.
-    pub fn named(name: &str) -> Option<Cli> {
-        match name {
-            "claude" => Some(Cli::Claude),
-            "codex" => Some(Cli::Codex),
-            "gemini" => Some(Cli::Gemini),
-            "opencode" => Some(Cli::Opencode),
-            "command" => Some(Cli::Command),
-            _ => None,
-        }
-    }
-
-    /// Returns the name of the agent, which is also that of its program.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cli::Claude => "claude",
-            Cli::Codex => "codex",
-            Cli::Gemini => "gemini",
-            Cli::Opencode => "opencode",
-            Cli::Command => "command",
-        }
-    }
-}
 
 /// How to start an agent; the prompt goes to its standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,15 +135,16 @@ impl Usage {
 
 /// Returns how to start the agent, or why that is not possible.
 pub fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
-    let Some(cli) = Cli::named(&agent.cli) else {
-        return Err(format!("no agent is called \"{}\"; one of: {}", agent.cli, KNOWN.join(", ")));
+    let Some(row) = AgentRow::named(&agent.cli) else {
+        let known = AgentRow::names().collect::<Vec<_>>().join(", ");
+        return Err(format!("no agent is called \"{}\"; one of: {known}", agent.cli));
     };
-    let mut invocation = match cli {
-        Cli::Claude => claude::invocation(agent, context)?,
-        Cli::Codex => codex::invocation(agent, context)?,
-        Cli::Gemini => gemini::invocation(agent, context)?,
-        Cli::Opencode => opencode::invocation(agent, context)?,
-        Cli::Command => command::invocation(agent)?,
+    let mut invocation = match row.start {
+        Start::Claude => claude::invocation(row, agent, context)?,
+        Start::Codex => codex::invocation(row, agent, context)?,
+        Start::Gemini => gemini::invocation(row, agent, context)?,
+        Start::Opencode => opencode::invocation(row, agent, context)?,
+        Start::Arguments => command::invocation(agent)?,
     };
     // What the user sets wins over what we set.
     invocation.env.retain(|(name, _)| !agent.env.contains_key(name));

@@ -4,7 +4,8 @@
 
 use super::limit::{self, Plan};
 use super::wire::{beginning, readable, short};
-use super::{Cli, End, Said, Usage, claude, codex, command, gemini, opencode, trouble};
+use super::{End, Said, Usage, claude, codex, command, gemini, opencode, trouble};
+use crate::agent_table::{AgentRow, Stream};
 use std::io::BufRead;
 
 /// The longest line that is read whole. What matters on long lines is the text of a message: models
@@ -18,7 +19,7 @@ pub(crate) const MESSAGE_MOST: usize = 256 << 10;
 
 /// Reads what one call writes to its standard output.
 pub struct Reader {
-    cli: Cli,
+    row: &'static AgentRow,
     heard: Heard,
     /// A line whose end has not come yet.
     open: Vec<u8>,
@@ -27,8 +28,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub fn new(cli: Cli) -> Reader {
-        Reader { cli, heard: Heard::default(), open: Vec::new(), cut: false }
+    pub fn new(row: &'static AgentRow) -> Reader {
+        Reader { row, heard: Heard::default(), open: Vec::new(), cut: false }
     }
 
     /// Takes the next bytes of the stream, however they are divided.
@@ -52,7 +53,7 @@ impl Reader {
     /// Takes one line without its end; `cut` says that it was longer than this.
     pub fn line(&mut self, line: &[u8], cut: bool) {
         let heard = &mut self.heard;
-        if self.cli == Cli::Command {
+        if self.row.stream == Stream::Text {
             return command::line(heard, &String::from_utf8_lossy(line));
         }
         // Other programs may have written to the same pipe; only objects are events.
@@ -60,16 +61,16 @@ impl Reader {
         if line.first() != Some(&b'{') {
             return;
         }
-        if self.cli == Cli::Claude && claude::is_known(heard, line) {
+        if self.row.stream == Stream::Claude && claude::is_known(heard, line) {
             return;
         }
         let text = readable(line, cut);
-        match self.cli {
-            Cli::Claude => claude::line(heard, &text),
-            Cli::Codex => codex::line(heard, &text),
-            Cli::Gemini => gemini::line(heard, &text),
-            Cli::Opencode => opencode::line(heard, &text),
-            Cli::Command => unreachable!("its lines are not objects"),
+        match self.row.stream {
+            Stream::Claude => claude::line(heard, &text),
+            Stream::Codex => codex::line(heard, &text),
+            Stream::Gemini => gemini::line(heard, &text),
+            Stream::Opencode => opencode::line(heard, &text),
+            Stream::Text => unreachable!("its lines are not objects"),
         }
     }
 
@@ -88,18 +89,18 @@ impl Reader {
         if !self.open.is_empty() {
             self.close_line();
         }
-        let Reader { cli, mut heard, .. } = self;
-        if cli == Cli::Command {
+        let Reader { row, mut heard, .. } = self;
+        if row.stream == Stream::Text {
             let message = heard.message.into_string();
             return Said { message, terminal: true, error: end.exit != Some(0), ..Said::default() };
         }
-        if cli == Cli::Codex {
+        if row.stream == Stream::Codex {
             codex::rollout(&mut heard, end.rollout);
         }
         let error = heard.error || heard.cut_terminal && end.exit != Some(0);
         let done = end.exit == Some(0) && heard.terminal && !error;
-        let limit = if done { None } else { limit::judge(cli, &heard, end) };
-        let trouble = if done { None } else { Some(trouble::words(cli, &heard, limit.as_ref(), end)) };
+        let limit = if done { None } else { limit::judge(row.stream, &heard, end) };
+        let trouble = if done { None } else { Some(trouble::words(row, &heard, limit.as_ref(), end)) };
         Said {
             message: heard.message.into_string(),
             usage: heard.usage,
@@ -115,7 +116,7 @@ impl Reader {
     }
 
     fn open_line(&mut self, bytes: &[u8]) {
-        if self.cli == Cli::Command && LINE_MOST < self.open.len() + bytes.len() {
+        if self.row.stream == Stream::Text && LINE_MOST < self.open.len() + bytes.len() {
             // Its text has no structure, so the end of a long line is as good as its beginning.
             let line = std::mem::take(&mut self.open);
             self.heard.message.add(&String::from_utf8_lossy(&line));

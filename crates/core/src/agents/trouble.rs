@@ -1,21 +1,22 @@
 //! One sentence about why a call failed, and where there is one the next step. What the agent or the
 //! provider said is quoted; it is text from outside and made safe to show.
 
+use super::End;
 use super::limit::Limit;
 use super::reader::Heard;
 use super::wire::excerpt;
-use super::{Cli, End};
+use crate::agent_table::AgentRow;
 
 /// Returns why the call counts as failed.
-pub(super) fn words(cli: Cli, heard: &Heard, limit: Option<&Limit>, end: &End<'_>) -> String {
-    let name = cli.name();
+pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &End<'_>) -> String {
+    let name = row.name;
     let said = heard.complaint.as_deref().map(excerpt).filter(|it| !it.is_empty());
     let quoted = said.as_ref().map(|it| format!(": {}", it.trim_end_matches('.'))).unwrap_or_default();
     if let Some(limit) = limit {
-        return limited(cli, *limit, &quoted);
+        return limited(row, *limit, &quoted);
     }
     if !heard.terminal {
-        return unfinished(cli, heard, end);
+        return unfinished(row, heard, end);
     }
     let kind = heard.kind.as_deref().unwrap_or_default();
     match (kind, heard.status) {
@@ -45,14 +46,14 @@ pub(super) fn words(cli: Cli, heard: &Heard, limit: Option<&Limit>, end: &End<'_
     }
 }
 
-fn limited(cli: Cli, limit: Limit, quoted: &str) -> String {
+fn limited(row: &AgentRow, limit: Limit, quoted: &str) -> String {
     match limit {
         Limit::Plan { .. } => format!("the plan's limit is reached{quoted}"),
         Limit::Throttle { .. } => format!("the provider allows no more calls at the moment{quoted}"),
         Limit::Overloaded => format!("the provider cannot serve calls at the moment{quoted}"),
         Limit::Credit => format!("the account has no credit left{quoted}; add some, or use another account"),
         Limit::Auth => {
-            format!("{} is not logged in, or its key is not accepted{quoted}; {}", cli.name(), login(cli))
+            format!("{} is not logged in, or its key is not accepted{quoted}; {}", row.name, login(row))
         }
         Limit::ContextTooLong => format!("the prompt is too long for the model{quoted}"),
         Limit::Unreachable => {
@@ -62,36 +63,14 @@ fn limited(cli: Cli, limit: Limit, quoted: &str) -> String {
     }
 }
 
-/// Returns how to log in.
-pub fn login(cli: Cli) -> &'static str {
-    match cli {
-        Cli::Claude => "run \"claude\" once and log in, or set ANTHROPIC_API_KEY",
-        Cli::Codex => "run \"codex login\", or set OPENAI_API_KEY",
-        Cli::Gemini => "run \"gemini\" once and log in, or set GEMINI_API_KEY",
-        Cli::Opencode => "run \"opencode auth login\", or set the key of its provider",
-        Cli::Command => "see to its key",
-    }
+fn login(row: &AgentRow) -> &'static str {
+    row.login.as_ref().map_or("see to its key", |it| it.words)
 }
 
 /// Some mistakes are found before the stream begins, and said on standard error.
-const REFUSED: &[(&str, &str)] = &[
-    (
-        "cannot be used with root/sudo privileges",
-        "claude does not skip permissions for root; set IS_SANDBOX=1 in [agent] env if this is a sandbox",
-    ),
-    (
-        "is not running in a trusted directory",
-        "gemini does not trust this folder; add --skip-trust to [agent] args",
-    ),
-    (
-        "Not inside a trusted directory",
-        "codex does not trust this folder; add --skip-git-repo-check to [agent] args",
-    ),
-];
-
-fn unfinished(cli: Cli, heard: &Heard, end: &End<'_>) -> String {
-    let name = cli.name();
-    if let Some((_, words)) = REFUSED.iter().find(|(phrase, _)| end.complaints.contains(phrase)) {
+fn unfinished(row: &AgentRow, heard: &Heard, end: &End<'_>) -> String {
+    let name = row.name;
+    if let Some((_, words)) = row.refusals.iter().find(|(phrase, _)| end.complaints.contains(phrase)) {
         return (*words).to_owned();
     }
     let how = match end.exit {

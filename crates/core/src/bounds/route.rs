@@ -29,7 +29,7 @@ impl Lengths {
             let mut state = opened(world);
             state.phase = phase;
             if world.phases[phase].each.is_some() {
-                state.item = Some(Item { id: "item".to_owned(), name: "item".to_owned() });
+                state.item = Some(Item::new("item", "item"));
             }
             visit::length(world, &state)
         })
@@ -53,17 +53,18 @@ enum Way {
 struct Key {
     phase: PhaseId,
     item: Option<String>,
-    items_done: usize,
+    items_done: u32,
     listed: bool,
     back_to: Option<PhaseId>,
     rejections: BTreeMap<PhaseId, u32>,
+    proof_returns: u32,
 }
 
 /// Returns the routes of a run with so many items; `None` when decisions never come to a call, or
 /// when there are too many visits to tell apart.
 pub(super) fn explore(world: &Workflow, items: usize) -> Option<Routes> {
     let items: Vec<Item> =
-        (0..items).map(|it| Item { id: format!("item-{it}"), name: format!("item {it}") }).collect();
+        (0..items).map(|it| Item::new(format!("item-{it}"), format!("item {it}"))).collect();
     let mut routes = Routes { phases: Vec::new(), after: Vec::new() };
     let mut known = BTreeMap::new();
     let mut states = Vec::new();
@@ -157,11 +158,11 @@ fn plain(mut state: State, items: &[Item]) -> State {
     state.retry.signatures.clear();
     state.retry.class.clear();
     state.retry.fix = None;
-    state.history = Default::default();
+    state.troubles = Default::default();
     state.warnings.clear();
     state.feedback = None;
     let listed = |id: &str| items.iter().any(|it| it.id == id);
-    state.items_done.retain(|it| listed(it));
+    state.keep_done(listed);
     // What was sent back is an item of its own, named after the iteration.
     if let Some(item) = state.item.as_mut().filter(|it| !listed(&it.id)) {
         item.id = "rework".to_owned();
@@ -173,9 +174,10 @@ fn key(state: &State) -> Key {
     Key {
         phase: state.phase,
         item: state.item.as_ref().map(|it| it.id.clone()),
-        items_done: state.items_done.len(),
+        items_done: state.items_done,
         listed: state.listed,
         back_to: state.back_to,
         rejections: state.rejections.clone(),
+        proof_returns: state.proof_returns,
     }
 }

@@ -5,7 +5,8 @@
 
 use super::graph;
 use super::world::{Reached, call, failure, judgement, onward};
-use crate::engine::{Failure, Item, Judgement, Metric, Source, State, Verdict};
+use crate::engine::{CheckpointKind, Failure, Item, Judgement, Metric, Source, State, Verdict};
+use crate::facts::FactName;
 use crate::workflow::model::{Phase, Protocol, Signal, Workflow};
 use loop_base::value::Value;
 use std::collections::BTreeMap;
@@ -173,9 +174,9 @@ fn judgements(workflow: &Workflow, state: &State) -> Vec<Judgement> {
 /// A checkpoint that an autonomous run settles itself: another call goes out, and no breaker is fed.
 fn settled(phase: &Phase) -> Option<Judgement> {
     let known = |value: Value| Metric { value, source: Source::Engine, claimed: None };
-    let metrics = [("autonomous", known(true.into())), ("checks_failing", known(0u32.into()))];
-    let metrics = metrics.map(|(name, metric)| (name.to_owned(), metric)).into();
-    let checkpoint = judgement(Verdict::Checkpoint("decision".to_owned()));
+    let metrics = [(FactName::Autonomous, known(true.into())), (FactName::ChecksFailing, known(0u32.into()))];
+    let metrics = metrics.map(|(fact, metric)| (fact.name().to_owned(), metric)).into();
+    let checkpoint = judgement(Verdict::Checkpoint(CheckpointKind::Decision));
     (phase.report == Protocol::ExitSignal).then_some(Judgement { metrics, ..checkpoint })
 }
 
@@ -214,7 +215,7 @@ fn plain(phase: &Phase, mut state: State) -> State {
     state.iterations_counted = 0;
     state.feedback = None;
     state.retry.fix = None;
-    state.history = Default::default();
+    state.troubles = Default::default();
     state.warnings.clear();
     let breaker = &mut state.visit.breaker;
     if limits.no_progress.is_none() {

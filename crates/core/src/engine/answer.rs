@@ -4,6 +4,7 @@
 use super::event::Outcome;
 use super::question::{Question, QuestionKind};
 use super::state::{State, Station};
+use crate::proof::Level;
 use crate::workflow::model::{PhaseId, Workflow};
 use crate::workflow::problem::nearest;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,13 @@ pub enum Command {
     Answer(Answer),
     Guide {
         text: String,
+    },
+    /// Accepts what a proof found: a test id, a path, a glob, a requirement, or `*` for everything.
+    Waive {
+        what: String,
+        reason: String,
+        #[serde(default)]
+        by: String,
     },
     Skip {
         skill: String,
@@ -42,6 +50,7 @@ impl Command {
             Command::Pause { .. } | Command::Cancel => true,
             Command::Answer(_)
             | Command::Guide { .. }
+            | Command::Waive { .. }
             | Command::Skip { .. }
             | Command::Stop
             | Command::Unhold
@@ -53,18 +62,105 @@ impl Command {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     pub question: u32,
-    /// One of the question's words.
-    pub choice: String,
+    pub choice: Choice,
     #[serde(default)]
     pub text: String,
     #[serde(default)]
     pub by: String,
 }
 
+/// How a question is answered. In journals it is the word itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Choice {
+    Reset,
+    Skip,
+    Abort,
+    Modify,
+    Fix,
+    Wait,
+    Continue,
+    Approve,
+    Changes,
+    Reject,
+    Resume,
+    Done,
+    Command,
+    Waive,
+    Accept,
+    Back,
+    /// Nobody answered in time.
+    Expired,
+    /// One of the options that the question lists; before [`acceptable`], whatever a person typed.
+    Other(String),
+}
+
+impl Choice {
+    pub fn word(&self) -> &str {
+        match self {
+            Choice::Reset => "reset",
+            Choice::Skip => "skip",
+            Choice::Abort => "abort",
+            Choice::Modify => "modify",
+            Choice::Fix => "fix",
+            Choice::Wait => "wait",
+            Choice::Continue => "continue",
+            Choice::Approve => "approve",
+            Choice::Changes => "changes",
+            Choice::Reject => "reject",
+            Choice::Resume => "resume",
+            Choice::Done => "done",
+            Choice::Command => "command",
+            Choice::Waive => "waive",
+            Choice::Accept => "accept",
+            Choice::Back => "back",
+            Choice::Expired => "expired",
+            Choice::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for Choice {
+    fn from(word: String) -> Choice {
+        match word.as_str() {
+            "reset" => Choice::Reset,
+            "skip" => Choice::Skip,
+            "abort" => Choice::Abort,
+            "modify" => Choice::Modify,
+            "fix" => Choice::Fix,
+            "wait" => Choice::Wait,
+            "continue" => Choice::Continue,
+            "approve" => Choice::Approve,
+            "changes" => Choice::Changes,
+            "reject" => Choice::Reject,
+            "resume" => Choice::Resume,
+            "done" => Choice::Done,
+            "command" => Choice::Command,
+            "waive" => Choice::Waive,
+            "accept" => Choice::Accept,
+            "back" => Choice::Back,
+            "expired" => Choice::Expired,
+            _ => Choice::Other(word),
+        }
+    }
+}
+
+impl From<Choice> for String {
+    fn from(choice: Choice) -> String {
+        choice.to_string()
+    }
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
 impl Answer {
     /// What stands for the answer of a question whose time ran out.
     pub(super) fn expired() -> Answer {
-        Answer { question: 0, choice: "expired".to_owned(), text: String::new(), by: String::new() }
+        Answer { question: 0, choice: Choice::Expired, text: String::new(), by: String::new() }
     }
 }
 
@@ -73,23 +169,31 @@ pub fn choices(question: &Question) -> Vec<&str> {
     if !question.options.is_empty() {
         return question.options.iter().map(String::as_str).collect();
     }
-    words(&question.kind).to_vec()
+    of_kind(&question.kind).iter().map(Choice::word).collect()
 }
 
-fn words(kind: &QuestionKind) -> &'static [&'static str] {
+fn of_kind(kind: &QuestionKind) -> &'static [Choice] {
     match kind {
-        QuestionKind::Breaker => &["reset", "skip", "abort", "modify"],
-        QuestionKind::Rejected => &["fix", "skip", "abort"],
-        QuestionKind::Hourly => &["wait", "continue", "abort"],
-        QuestionKind::Gate(_) => &["approve", "changes", "reject"],
-        QuestionKind::Blocked => &["resume"],
-        QuestionKind::Checkpoint(_) => &["done"],
-        QuestionKind::Check(_) => &["command"],
+        QuestionKind::Breaker => &[Choice::Reset, Choice::Skip, Choice::Abort, Choice::Modify],
+        QuestionKind::Rejected => &[Choice::Fix, Choice::Skip, Choice::Abort],
+        QuestionKind::Hourly => &[Choice::Wait, Choice::Continue, Choice::Abort],
+        QuestionKind::Gate(_) => &[Choice::Approve, Choice::Changes, Choice::Reject],
+        QuestionKind::Blocked => &[Choice::Resume],
+        QuestionKind::Checkpoint(_) => &[Choice::Done],
+        QuestionKind::Check(_) => &[Choice::Command],
+        QuestionKind::Proof => &[Choice::Waive, Choice::Back, Choice::Abort],
+        QuestionKind::Unproven => &[Choice::Accept, Choice::Back, Choice::Abort],
+        QuestionKind::Prepare => &[Choice::Command, Choice::Skip],
     }
 }
 
 /// Returns the command as it can be taken by a run in this state, or why it cannot.
 pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Result<Command, String> {
+    if let (Station::Closed(Outcome::Completed), Command::Answer(answer)) = (&state.station, &command)
+        && answer.choice == Choice::Accept
+    {
+        return acceptable_afterwards(state, answer).map(|()| command);
+    }
     if let Station::Closed(outcome) = &state.station {
         let word = match outcome {
             Outcome::Completed => "completed",
@@ -111,13 +215,42 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         Command::Resume { phase: Some(phase), .. } if state.phase < phase => {
             Err(format!("{} has not been reached", workflow.phases[phase].name))
         }
+        Command::Waive { ref reason, .. } if reason.trim().is_empty() => {
+            Err("a finding is waived only with a reason".to_owned())
+        }
+        Command::Waive { ref what, .. } if !names_a_finding(state, what) => {
+            Err(format!("the proof found nothing that is called \"{what}\"; loop status shows what it found"))
+        }
         Command::Guide { .. }
+        | Command::Waive { .. }
         | Command::Skip { .. }
         | Command::Stop
         | Command::Unhold
         | Command::Pause { .. }
         | Command::Cancel
         | Command::Resume { .. } => Ok(command),
+    }
+}
+
+/// Before there are findings, a waiver is for those that may come.
+fn names_a_finding(state: &State, what: &str) -> bool {
+    let findings = state.proof().map(|it| it.findings.as_slice()).unwrap_or_default();
+    findings.is_empty() || findings.iter().any(|it| it.is_named_by(what))
+}
+
+/// A person can take a completed run as it is where nothing measures its task.
+fn acceptable_afterwards(state: &State, answer: &Answer) -> Result<(), String> {
+    if answer.text.trim().is_empty() {
+        return Err("\"accept\" needs a reason: loop answer accept REASON".to_owned());
+    }
+    let proof = state.proof().filter(|_| !state.unproven && !state.untested);
+    match proof {
+        Some(proof) if proof.level == Level::UnchangedGreen && !proof.weakened => Ok(()),
+        Some(proof) => Err(format!(
+            "only a run with the proof unchanged-green can be accepted afterwards; this one is {}",
+            proof.level.word()
+        )),
+        None => Err("this run has no proof that a person could accept".to_owned()),
     }
 }
 
@@ -128,11 +261,23 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     if answer.question != 0 && answer.question != question.id {
         return Err(format!("question {} is not open; {} is", answer.question, question.id));
     }
-    if let QuestionKind::Check(check) = &question.kind {
-        return command(check, question.id, answer);
+    match &question.kind {
+        QuestionKind::Check(check) => return command(&format!("the check \"{check}\""), question.id, answer),
+        QuestionKind::Prepare if !answer.choice.word().trim().eq_ignore_ascii_case(Choice::Skip.word()) => {
+            return command("a clean checkout", question.id, answer);
+        }
+        QuestionKind::Prepare
+        | QuestionKind::Breaker
+        | QuestionKind::Rejected
+        | QuestionKind::Hourly
+        | QuestionKind::Gate(_)
+        | QuestionKind::Blocked
+        | QuestionKind::Checkpoint(_)
+        | QuestionKind::Proof
+        | QuestionKind::Unproven => (),
     }
     let words = choices(question);
-    let said = answer.choice.trim().to_lowercase();
+    let said = answer.choice.word().trim().to_lowercase();
     let Some(choice) = chosen(&words, &said) else {
         let meant = nearest(&said, words.iter().copied());
         let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
@@ -142,11 +287,15 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
             words.join(", ")
         ));
     };
-    let needs_text = matches!(choice, "modify" | "changes");
+    let choice = Choice::from(choice.to_owned());
+    if matches!(choice, Choice::Waive | Choice::Accept) && answer.text.trim().is_empty() {
+        return Err(format!("\"{choice}\" needs a reason: loop answer {choice} REASON"));
+    }
+    let needs_text = matches!(choice, Choice::Modify | Choice::Changes);
     if needs_text && answer.text.trim().is_empty() {
         return Err(format!("\"{choice}\" needs a text that says what to change"));
     }
-    Ok(Answer { question: question.id, choice: choice.to_owned(), ..answer })
+    Ok(Answer { question: question.id, choice, ..answer })
 }
 
 fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {
@@ -156,12 +305,12 @@ fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {
 }
 
 /// Whatever is said is the command, with or without the word before it.
-fn command(check: &str, question: u32, answer: Answer) -> Result<Answer, String> {
-    let said = answer.choice.trim();
-    let words = if said.eq_ignore_ascii_case("command") { "" } else { said };
+fn command(what: &str, question: u32, answer: Answer) -> Result<Answer, String> {
+    let said = answer.choice.word().trim();
+    let words = if said.eq_ignore_ascii_case(Choice::Command.word()) { "" } else { said };
     let text = [words, answer.text.trim()].join(" ").trim().to_owned();
     if text.is_empty() {
-        return Err(format!("the check \"{check}\" needs a command"));
+        return Err(format!("{what} needs a command"));
     }
-    Ok(Answer { question, choice: "command".to_owned(), text, ..answer })
+    Ok(Answer { question, choice: Choice::Command, text, ..answer })
 }

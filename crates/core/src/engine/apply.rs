@@ -1,16 +1,16 @@
 //! How each fact changes the state: bookkeeping only, in one match over all of them. Nothing is
 //! decided here.
 
-use super::answer::{Answer, Command};
+use super::answer::{Answer, Choice, Command};
 use super::breaker::Breaker;
-use super::event::{Effect, Ended, Ending, Event, Item};
+use super::event::{Effect, Ended, Ending, Event};
 use super::evidence::Baseline;
-use super::items;
 use super::limits::{self, Wait};
-use super::question::QuestionKind;
+use super::question::{CheckpointKind, QuestionKind};
 use super::retry::Retry;
 use super::state::{Leave, State, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
+use crate::proof::{Level, Waiver};
 use crate::report::Report;
 use crate::workflow::model::Workflow;
 use loop_base::text::counted;
@@ -50,14 +50,7 @@ impl State {
                 self.seen = baseline.facts.clone();
                 self.baseline = Some(baseline.clone());
             }
-            Event::Listed(listed) => {
-                let all = items::all(workflow, self, listed);
-                let mut left = all.into_iter().filter(|it| !self.items_done.contains(&it.id));
-                self.item = left.next();
-                self.items_left = u32::from(self.item.is_some())
-                    .saturating_add(u32::try_from(left.count()).unwrap_or(u32::MAX));
-                self.listed = true;
-            }
+            Event::Listed(listing) => self.take_listing(workflow, listing),
             Event::Ended(ended) => self.end(workflow, at, ended),
             Event::Contained { left } => {
                 self.left.clone_from(left);
@@ -74,6 +67,23 @@ impl State {
                 self.station = Station::Measured(turn, evidence.clone());
             }
             Event::Judged(judgement) => self.judge(workflow, at, judgement),
+            Event::StepTaken(taken) => self.take_step(taken),
+            Event::Proved(proof) => self.conclude(proof),
+            Event::Waived(waiver) => {
+                self.waivers.push(waiver.clone());
+                self.reconsider();
+                self.leave_unless_closed();
+            }
+            Event::Accepted { tree: _, reason: _, by: _ } => {
+                self.accept();
+                self.leave_unless_closed();
+            }
+            Event::Prepared { command } => {
+                self.prepare.clone_from(command);
+                self.proof_skipped = command.is_none();
+                self.proving = None;
+                self.leave_again();
+            }
             Event::Repeated => {
                 self.visit.looked &= !std::mem::take(&mut self.withdrawn);
                 self.station = Station::Ready;
@@ -112,10 +122,7 @@ impl State {
                 self.station = Station::Ready;
             }
             Event::ItemDone { id } => {
-                self.items_done.push(id.clone());
-                self.items_left = self.items_left.saturating_sub(1);
-                self.item = None;
-                self.listed = false;
+                self.finish_item(id);
                 self.station = Station::Between;
             }
             Event::Waits { until, why, wait } => {
@@ -136,7 +143,7 @@ impl State {
             }
             Event::Reset { guidance } => {
                 self.guide(guidance.as_deref());
-                self.history.resolve(at, self.phase, "resumed by a person");
+                self.troubles.resolve(at, self.phase, "resumed by a person");
                 self.visit.breaker = Breaker::default();
                 self.visit.looked = false;
                 self.retry.resume(workflow.retries.as_ref());
@@ -151,6 +158,9 @@ impl State {
             Event::Approved { gate, by } => {
                 self.approved.insert(gate.clone(), by.clone());
                 self.gates_wanted.retain(|it| it != gate);
+                if self.proof().is_some_and(|it| it.level == Level::UnchangedGreen) {
+                    self.accept();
+                }
                 self.leave_again();
             }
             Event::Counted { start, made } => {
@@ -175,12 +185,15 @@ impl State {
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
-            Event::Finished { trouble, shipped } => {
+            Event::Finished { trouble, shipped, commit } => {
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());
                 }
                 if shipped.is_some() {
                     self.shipped.clone_from(shipped);
+                }
+                if commit.is_some() {
+                    self.delivered.clone_from(commit);
                 }
                 if !matches!(self.station, Station::Closed(_)) {
                     self.station = Station::Finished;
@@ -229,6 +242,8 @@ impl State {
             | Effect::Collect(_)
             | Effect::Contain
             | Effect::Measure { .. }
+            | Effect::Prove(_)
+            | Effect::Conclude
             | Effect::Sleep { .. } => (),
         }
     }
@@ -336,11 +351,28 @@ impl State {
         self.station = Station::Leaving { how };
     }
 
+    fn leave_unless_closed(&mut self) {
+        if !matches!(self.station, Station::Closed(_)) {
+            self.leave_again();
+        }
+    }
+
     fn obey(&mut self, command: &Command) {
         match command {
             Command::Answer(given) => {
                 if let Station::Waiting { answer, .. } = &mut self.station {
                     *answer = Some(given.clone());
+                }
+                if matches!(self.station, Station::Closed(_)) && given.choice == Choice::Accept {
+                    self.accept();
+                }
+            }
+            Command::Waive { what, reason, by } => {
+                let by = (!by.is_empty()).then(|| by.clone());
+                self.waivers.push(Waiver { what: what.clone(), reason: reason.clone(), by });
+                self.reconsider();
+                if self.question().is_some_and(|it| it.kind == QuestionKind::Proof) {
+                    self.leave_again();
                 }
             }
             Command::Guide { text } => self.guide(Some(text)),
@@ -375,7 +407,7 @@ impl State {
 
     /// Whether the open question is one that a look at the world may answer.
     fn waits_for_merge(&self) -> bool {
-        let merge = QuestionKind::Checkpoint(super::judge::MERGE.to_owned());
+        let merge = QuestionKind::Checkpoint(CheckpointKind::Merge);
         matches!(&self.station, Station::Waiting { question, .. } if question.kind == merge)
     }
 
@@ -408,11 +440,6 @@ impl State {
                 result.name
             ));
         }
-    }
-
-    /// The work of a person's feedback, where every item may be done already.
-    pub(super) fn feedback_item(&self) -> Item {
-        Item { id: format!("{}{}", items::FEEDBACK, self.iterations_total), name: "gate feedback".to_owned() }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::event::{Call, Effect, Step};
 use super::state::State;
+use crate::agent_table::AgentRow;
 use crate::workflow::model::{Model, Phase, Workflow};
 
 /// Returns the call that is due.
@@ -14,7 +15,7 @@ pub(super) fn call(workflow: &Workflow, phase: &Phase, state: &State) -> Call {
         phase: state.phase,
         iteration: state.visit.iteration + 1,
         model: model(workflow, phase, state, &step),
-        item: state.item.clone(),
+        item: state.item.clone().map(Box::new),
         step,
         epoch: state.epoch,
     }
@@ -79,11 +80,10 @@ fn model(workflow: &Workflow, phase: &Phase, state: &State, step: &Step) -> Opti
     }
 }
 
-/// Whether a model's name means something to the agent: those of presets are Claude's. A command may
-/// be a wrapper around anything, and is told what was asked for.
+/// Whether a model's name means something to the agent: those of presets do not for every one.
 fn is_known(workflow: &Workflow, model: &str) -> bool {
-    let claude = matches!(workflow.agent.cli.as_str(), "" | "claude" | "command");
-    claude || !workflow.models.presets.contains(model)
+    let row = AgentRow::named(&workflow.agent.cli);
+    row.is_none_or(|it| it.knows_preset_models) || !workflow.models.presets.contains(model)
 }
 
 /// Returns a sentence for each phase that should ask another model than an earlier one, where no

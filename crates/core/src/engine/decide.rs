@@ -7,13 +7,13 @@
 use super::answered::answered;
 use super::call::{call, is_done_with_skills, measure};
 use super::event::{Decision, Effect, Event, Hold, HoldKind, How, Judgement, Outcome, Rest, Verdict};
-use super::judge::MERGE;
 use super::limits::{Wait, reached, window_spent};
 use super::metrics::known;
-use super::question::{Question, QuestionKind};
+use super::question::{CheckpointKind, Question, QuestionKind};
 use super::route::{ask, ask_among, between, leave, pass_over_body, reject};
 use super::state::{Leave, State, Station, Wish};
 use super::{judge, retry};
+use crate::facts::FactName;
 use crate::workflow::model::{Phase, Place, WindowThen, Workflow};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
@@ -174,12 +174,16 @@ fn follow(
     now: Timestamp,
 ) -> Decision {
     match &judgement.verdict {
-        Verdict::Leave if is_unproven(phase, state, judgement) => {
-            let text =
-                format!("{} cannot be left without the check \"{PROOF}\", which has no command", phase.name);
-            ask(state, QuestionKind::Check(PROOF.to_owned()), text, None)
-        }
-        Verdict::Leave => leave(workflow, state, Leave::Passed, now),
+        Verdict::Leave => match missing_check(phase, state, judgement) {
+            Some(check) => {
+                let text = format!(
+                    "{} cannot be left without the check \"{check}\", which has no command",
+                    phase.name
+                );
+                ask(state, QuestionKind::Check(check.clone()), text, None)
+            }
+            None => leave(workflow, state, Leave::Passed, now),
+        },
         Verdict::Step | Verdict::Again => Decision::Record(Event::Repeated),
         Verdict::Stuck(reason) => {
             let kind = if phase.retries { QuestionKind::Blocked } else { QuestionKind::Breaker };
@@ -203,13 +207,10 @@ fn follow(
     }
 }
 
-/// The check without which nothing proves the work; every other may lack a command.
-const PROOF: &str = "tests";
-
-/// Whether a phase would be left although its tests were not run and nobody agreed to that.
-fn is_unproven(phase: &Phase, state: &State, judgement: &Judgement) -> bool {
-    let ran = judgement.metrics.contains_key("tests_ok");
-    phase.checks.iter().any(|it| it == PROOF) && !ran && !state.opening.unverified
+/// A check that the phase requires and that was not run, because nobody gave a command for it.
+fn missing_check<'a>(phase: &'a Phase, state: &State, judgement: &Judgement) -> Option<&'a String> {
+    let ran = |name: &String| judgement.metrics.contains_key(&format!("{name}_ok"));
+    phase.require.iter().find(|it| !ran(it)).filter(|_| !state.opening.unverified)
 }
 
 /// Only a person can act; what has to be looked at or decided, the autonomous mode settles itself
@@ -219,14 +220,18 @@ fn checkpoint(
     phase: &Phase,
     state: &State,
     judgement: &Judgement,
-    kind: &str,
+    kind: &CheckpointKind,
 ) -> Decision {
-    let autonomous = known(workflow, state, "autonomous") == Some(Value::Bool(true));
-    let passing = judgement.metrics.get("checks_failing").is_some_and(|it| it.value == Value::Int(0));
+    let autonomous = known(workflow, state, FactName::Autonomous.name()) == Some(Value::Bool(true));
+    let passing =
+        judgement.metrics.get(FactName::ChecksFailing.name()).is_some_and(|it| it.value == Value::Int(0));
     let settled = match kind {
-        "human-verify" if passing => Some("approved — every check passes"),
-        "decision" if passing => Some("the safest option — no policy says otherwise"),
-        _ => None,
+        CheckpointKind::HumanVerify if passing => Some("approved — every check passes"),
+        CheckpointKind::Decision if passing => Some("the safest option — no policy says otherwise"),
+        CheckpointKind::HumanVerify
+        | CheckpointKind::Decision
+        | CheckpointKind::Merge
+        | CheckpointKind::Other(_) => None,
     };
     match settled.filter(|_| autonomous) {
         Some(choice) => {
@@ -234,10 +239,14 @@ fn checkpoint(
         }
         None => {
             let text = match kind {
-                MERGE => format!("{} waits until the pull request is merged", phase.name),
-                _ => format!("{} stops at a checkpoint ({kind})", phase.name),
+                CheckpointKind::Merge => {
+                    format!("{} waits until the pull request is merged", phase.name)
+                }
+                CheckpointKind::HumanVerify | CheckpointKind::Decision | CheckpointKind::Other(_) => {
+                    format!("{} stops at a checkpoint ({kind})", phase.name)
+                }
             };
-            ask_among(state, QuestionKind::Checkpoint(kind.to_owned()), text, None, judgement.options.clone())
+            ask_among(state, QuestionKind::Checkpoint(kind.clone()), text, None, judgement.options.clone())
         }
     }
 }

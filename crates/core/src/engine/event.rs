@@ -4,9 +4,12 @@
 
 use super::answer::Command;
 use super::evidence::{Baseline, Evidence};
+use super::item_list::{Item, Listing};
 use super::limits::Wait;
 use super::metrics::Metric;
-use super::question::Question;
+use super::proving::StepTaken;
+use super::question::{CheckpointKind, Question};
+use crate::proof::{Proof, Step as ProofStep, Waiver};
 use crate::report::Report;
 use crate::workflow::condition::Truth;
 use crate::workflow::model::{Millis, PhaseId};
@@ -53,6 +56,10 @@ pub enum Effect {
     Contain,
     /// Run these checks, look at the tree and for these files.
     Measure { checks: Vec<String>, deliverables: Vec<String> },
+    /// Take one step of the proof of the tree as it was judged last.
+    Prove(ProofStep),
+    /// Conclude from the steps what is proven.
+    Conclude,
     /// Do nothing until this moment, or until a command comes.
     Sleep { until: Timestamp, why: String },
     /// Tell a person that there is a question.
@@ -73,6 +80,8 @@ impl Effect {
             | Effect::Collect(_)
             | Effect::Contain
             | Effect::Measure { .. }
+            | Effect::Prove(_)
+            | Effect::Conclude
             | Effect::Sleep { .. } => false,
         }
     }
@@ -90,7 +99,7 @@ pub struct Call {
     pub iteration: u32,
     pub step: Step,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub item: Option<Item>,
+    pub item: Option<Box<Item>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The epoch of the controller that meant to start it; names the shim.
@@ -118,13 +127,6 @@ pub enum Step {
     Fix(String),
 }
 
-/// What a body of phases is run once for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Item {
-    pub id: String,
-    pub name: String,
-}
-
 /// A fact. The state of a run is the fold of these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -144,13 +146,30 @@ pub enum Event {
         branch: Option<String>,
     },
     Baselined(Baseline),
-    Listed(Vec<Item>),
+    /// The list of items was read. It is journaled as what changed since the last time.
+    Listed(Listing),
     Ended(Box<Ended>),
     Contained {
         left: Vec<Left>,
     },
     Measured(Box<Evidence>),
     Judged(Box<Judgement>),
+    /// A step of the proof was taken.
+    StepTaken(Box<StepTaken>),
+    /// What was proven.
+    Proved(Box<Proof>),
+    /// A person accepts findings of the proof.
+    Waived(Waiver),
+    /// A person takes this tree as it is, though less is proven than asked for.
+    Accepted {
+        tree: String,
+        reason: String,
+        by: String,
+    },
+    /// A person gave the command that prepares a clean checkout, or goes without a proof.
+    Prepared {
+        command: Option<String>,
+    },
     /// The iteration is over and its phase goes on.
     Repeated,
     /// A phase was left and another entered.
@@ -226,6 +245,9 @@ pub enum Event {
         /// Where the work went, if it left the house.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shipped: Option<String>,
+        /// The commit that holds what was handed in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
     },
     /// Something that a person should know.
     Noted {
@@ -249,6 +271,11 @@ impl Event {
             Event::Contained { .. } => "contained",
             Event::Measured(_) => "measured",
             Event::Judged(_) => "judged",
+            Event::StepTaken(_) => "step-taken",
+            Event::Proved(_) => "proved",
+            Event::Waived(_) => "waived",
+            Event::Accepted { .. } => "accepted",
+            Event::Prepared { .. } => "prepared",
             Event::Repeated => "repeated",
             Event::Entered { .. } => "entered",
             Event::Skipped { .. } => "skipped",
@@ -298,6 +325,9 @@ pub struct Opening {
     /// A hash of the input's locked text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
+    /// A hash of the document's text; ticks do not change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// What came before was told by the files of another controller, and measured by nobody here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
@@ -338,6 +368,9 @@ pub struct Session {
     /// How often the checks of this iteration were cut short by the hook's time limit.
     #[serde(default)]
     pub cuts: u32,
+    /// How often a stop met a proof that was not done.
+    #[serde(default)]
+    pub proofs: u32,
 }
 
 /// How a phase came to be entered.
@@ -354,6 +387,8 @@ pub enum How {
     Changes { gate: String, text: String },
     /// A person answered a rejection with guidance.
     Fixed { text: String },
+    /// The proof found something, or a person wants more than was proven.
+    Unproven { why: Vec<String>, by_person: bool },
     /// The body begins with its next item.
     NextItem,
     /// The body has no item left.
@@ -470,7 +505,7 @@ pub enum Verdict {
     /// The agent says that it cannot go on.
     Stuck(String),
     /// The agent stopped at a checkpoint of this kind.
-    Checkpoint(String),
+    Checkpoint(CheckpointKind),
 }
 
 /// What went wrong in an iteration.

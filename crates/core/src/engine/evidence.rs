@@ -12,6 +12,9 @@ pub struct Baseline {
     pub results: Vec<CheckResult>,
     pub facts: Facts,
     pub ms: Millis,
+    /// The name under which the conditions of the opening are kept, for the proof at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening: Option<String>,
 }
 
 /// What we measured ourselves after a call.
@@ -25,6 +28,9 @@ pub struct Evidence {
     /// Paths that the checks themselves changed, so that no result is about one tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unstable: Vec<String>,
+    /// Tests that passed at the opening and do not now, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratchet: Vec<String>,
     /// What was odd, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -3,6 +3,7 @@
 use super::event::{Ending, Judgement, Verdict};
 use super::evidence::{CheckOutcome, CheckResult, Evidence};
 use super::state::Turn;
+use crate::facts::FactName;
 use crate::workflow::model::PhaseId;
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +49,7 @@ impl Feedback {
             failing: failing.cloned().collect(),
             summary: report.summary.clone(),
             blockers: report.blockers.clone(),
-            verdict: judgement.metrics.get("verdict").map(|it| it.value.to_string()),
+            verdict: judgement.metrics.get(FactName::Verdict.name()).map(|it| it.value.to_string()),
             tail: if report.found && judgement.verdict != Verdict::Reject {
                 String::new()
             } else {

@@ -6,22 +6,20 @@ use super::call::more_skills_than;
 use super::event::{Ending, Judgement, Step, Verdict};
 use super::evidence::Evidence;
 use super::failure::{error_of, is_silent};
-use super::metrics::{INPUT_CHANGED, Metrics, Source, broken_checks, failing_checks, gather};
+use super::metrics::{Metrics, Source, broken_checks, failing_checks, gather};
+use super::question::CheckpointKind;
 use super::state::{State, Turn};
+use crate::facts::FactName;
 use crate::workflow::condition::Truth;
-use crate::workflow::model::{Phase, Protocol, Signal, Workflow};
+use crate::workflow::model::{Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
-
-/// The checkpoint of a phase that has only the merge of its pull request left to wait for.
-pub(super) const MERGE: &str = "merge";
-
 pub(super) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &Evidence) -> Judgement {
     let phase = &workflow.phases[turn.call.phase];
     let report = &turn.ended.report;
     let (metrics, green_runs) = gather(workflow, phase, state, report, evidence);
     let call_ok = turn.ended.ending == Ending::Done;
     let exit = exit_truth(phase, &metrics, evidence);
-    let signal = call_ok && signalled(&phase.signal, report.signal.as_deref());
+    let signal = call_ok && signalled(&phase.signal, report.signal.as_ref());
     let error = error_of(phase, turn, evidence);
 
     let false_claim = false_claim(turn, evidence);
@@ -108,11 +106,12 @@ fn verdict(
     if call_ok && rejects {
         return Verdict::Reject;
     }
-    if done_well && holds && signal && exit == Truth::True {
+    let told = evidence.ratchet.is_empty() || evidence.ratchet == state.ratchet_told;
+    if done_well && holds && signal && exit == Truth::True && told {
         return Verdict::Leave;
     }
     if done_well && holds && signal && is_left_by_a_merge(phase, metrics) {
-        return Verdict::Checkpoint(MERGE.to_owned());
+        return Verdict::Checkpoint(CheckpointKind::Merge);
     }
     once_more
 }
@@ -127,11 +126,11 @@ fn fixed(workflow: &Workflow, turn: &Turn) -> Verdict {
 }
 
 /// An agent that stops at a checkpoint says which, in place of a signal.
-fn checkpoint(phase: &Phase, turn: &Turn) -> Option<String> {
+fn checkpoint(phase: &Phase, turn: &Turn) -> Option<CheckpointKind> {
     let report = &turn.ended.report;
     match report.metrics.get("checkpoint") {
         Some(Value::Text(kind)) if report.signal.is_none() && phase.report == Protocol::ExitSignal => {
-            Some(kind.clone())
+            Some(kind.clone().into())
         }
         Some(_) | None => None,
     }
@@ -139,9 +138,9 @@ fn checkpoint(phase: &Phase, turn: &Turn) -> Option<String> {
 
 /// Whether the merge of the pull request is all that keeps a phase: no agent can bring that about.
 fn is_left_by_a_merge(phase: &Phase, metrics: &Metrics) -> bool {
-    let merged = |name: &str| match name {
-        "pr_merged" => Some(Value::Bool(true)),
-        _ => metrics.get(name).map(|it| it.value.clone()),
+    let merged = |name: &str| match FactName::named(name) {
+        Some(FactName::PrMerged) => Some(Value::Bool(true)),
+        Some(_) | None => metrics.get(name).map(|it| it.value.clone()),
     };
     phase
         .exit
@@ -151,7 +150,7 @@ fn is_left_by_a_merge(phase: &Phase, metrics: &Metrics) -> bool {
 
 /// Returns why a run stops whose input was edited although that halts it.
 fn broken_lock(workflow: &Workflow, evidence: &Evidence) -> Option<String> {
-    let broken = evidence.facts.values.get(INPUT_CHANGED) == Some(&Value::Bool(true));
+    let broken = evidence.facts.values.get(FactName::InputChanged.name()) == Some(&Value::Bool(true));
     (broken && workflow.input.halt_on_edit)
         .then(|| "the locked input was changed beyond its checkboxes".to_owned())
 }
@@ -163,7 +162,7 @@ const HASH_LEAST: usize = 4;
 /// may be meant.
 fn false_claim(turn: &Turn, evidence: &Evidence) -> Option<String> {
     let Value::Text(claimed) = turn.ended.report.metrics.get("commit")? else { return None };
-    let made = evidence.facts.values.get("commits_made").and_then(Value::number)?;
+    let made = evidence.facts.values.get(FactName::CommitsMade.name()).and_then(Value::number)?;
     let is_hash = HASH_LEAST <= claimed.len() && claimed.chars().all(|it| it.is_ascii_hexdigit());
     let is = &evidence.facts.commit;
     let same = is.is_empty() || is.starts_with(&claimed.to_ascii_lowercase());
@@ -190,18 +189,13 @@ fn exit_truth(phase: &Phase, metrics: &Metrics, evidence: &Evidence) -> Truth {
     }
 }
 
-fn signalled(wanted: &Signal, given: Option<&str>) -> bool {
+fn signalled(wanted: &Signal, given: Option<&SignalWord>) -> bool {
     match wanted {
         Signal::None => true,
         Signal::Own => given.is_some(),
-        Signal::Words(words) => {
-            given.is_some_and(|it| words.iter().any(|word| word.eq_ignore_ascii_case(it)))
-        }
+        Signal::Words(words) => given.is_some_and(|it| words.iter().any(|word| word.is(it))),
     }
 }
-
-/// Counters of one iteration begin at nothing each time, so any amount is more than before.
-const OF_ONE_ITERATION: [&str; 3] = ["commits_made", "files_changed", "tree_changed"];
 
 /// A first value counts against nothing (up) or against the worst (down), but only if the agent
 /// reported: an iteration with neither a report nor a measured improvement is never progress.
@@ -209,7 +203,8 @@ fn progress(phase: &Phase, state: &State, metrics: &Metrics, reported: bool) -> 
     let now = |name: &String| metrics.get(name).and_then(|it| amount(&it.value));
     let last = |name: &String| state.visit.last.get(name).and_then(amount);
     let up = phase.progress.up.iter().any(|name| match (last(name), now(name)) {
-        (_, Some(now)) if OF_ONE_ITERATION.contains(&name.as_str()) => 0.0 < now,
+        // Counts of one iteration begin at nothing each time, so any amount is more than before.
+        (_, Some(now)) if FactName::is_of_one_iteration(name) => 0.0 < now,
         (Some(last), Some(now)) => last < now,
         (None, Some(now)) => reported && 0.0 < now,
         (_, None) => false,
@@ -261,6 +256,7 @@ fn reasons(
         why.extend(condition.explain(&lookup(metrics)));
     }
     why.extend(broken_checks(phase, &evidence.results).map(|it| format!("the check {} fails", it.name)));
+    why.extend(evidence.ratchet.iter().cloned());
     if !evidence.missing.is_empty() {
         why.push(format!("deliverables are missing: {}", evidence.missing.join(", ")));
     }

@@ -6,8 +6,9 @@
 
 use super::evidence::{CheckOutcome, CheckResult, Evidence, Tests};
 use super::state::State;
+use crate::facts::{Claim, FactName};
 use crate::report::Report;
-use crate::workflow::model::{Phase, Workflow};
+use crate::workflow::model::{Phase, TESTS_CHECK, Workflow};
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,47 +37,6 @@ pub enum Source {
 
 pub(crate) type Metrics = BTreeMap<String, Metric>;
 
-/// What an unverified run takes from the agent's report where nothing is measured.
-const CLAIMABLE: [&str; 6] = [
-    "tests_total",
-    "tests_passing",
-    "tests_failing",
-    "tests_skipped",
-    "tests_generated",
-    "consecutive_green_runs",
-];
-
-/// What only we can know, beside everything that names a check.
-const OURS: [&str; 24] = [
-    "iteration",
-    "checks_failing",
-    "items_remaining",
-    "items_completed",
-    "files_changed",
-    "commits_made",
-    "tree_changed",
-    "tree_clean",
-    "criteria_count",
-    "criteria_open",
-    "docs_generated",
-    "has_adr",
-    "new_plans",
-    "autonomous",
-    "touches_security",
-    "schema_changes",
-    "external_apis",
-    "new_patterns",
-    "skills_done",
-    "deliverables_missing",
-    "signal",
-    "plan_summarised",
-    "pr_merged",
-    INPUT_CHANGED,
-];
-
-/// A fact: the locked input is no longer what it was.
-pub(super) const INPUT_CHANGED: &str = "input_changed";
-
 /// Returns every name that a condition of this phase may see, and how often in a row the tests
 /// have passed.
 pub(super) fn gather(
@@ -97,10 +57,10 @@ pub(super) fn gather(
     }
     if state.opening.unverified && report.found && counts.is_none() && !report.counts_broken {
         // Tests that are reported without a count of the generated ones are all taken for such.
-        if let Some(total) = report.metrics.get("tests_total")
-            && !report.metrics.contains_key("tests_generated")
+        if let Some(total) = report.metrics.get(FactName::TestsTotal.name())
+            && !report.metrics.contains_key(FactName::TestsGenerated.name())
         {
-            put(&mut metrics, "tests_generated", total.clone(), Source::Claimed);
+            put_fact(&mut metrics, FactName::TestsGenerated, total.clone(), Source::Claimed);
         }
     }
     for result in &evidence.results {
@@ -127,29 +87,29 @@ pub(super) fn gather(
         }
     }
     if let Some(now) = counts {
-        for (name, value) in now.against(Tally::of(&state.baseline_results())) {
-            put(&mut metrics, name, value, Source::Measured);
+        for (fact, value) in now.against(Tally::of(&state.baseline_results())) {
+            put_fact(&mut metrics, fact, value, Source::Measured);
         }
-        put(&mut metrics, "consecutive_green_runs", green_runs.into(), Source::Measured);
+        put_fact(&mut metrics, FactName::ConsecutiveGreenRuns, green_runs.into(), Source::Measured);
     }
     for (name, value) in &evidence.facts.values {
         put(&mut metrics, name, value.clone(), Source::Engine);
     }
-    if !evidence.facts.values.contains_key("autonomous") {
-        put(&mut metrics, "autonomous", is_autonomous(workflow).into(), Source::Engine);
+    if !evidence.facts.values.contains_key(FactName::Autonomous.name()) {
+        put_fact(&mut metrics, FactName::Autonomous, workflow.is_autonomous().into(), Source::Engine);
     }
     if let Some(signal) = &report.signal {
-        put(&mut metrics, "signal", signal.as_str().into(), Source::Engine);
+        put_fact(&mut metrics, FactName::Signal, signal.word().into(), Source::Engine);
     }
     let failing = failing_checks(phase, &evidence.results).count();
-    put(&mut metrics, "checks_failing", failing.into(), Source::Engine);
-    put(&mut metrics, "iteration", (state.visit.iteration + 1).into(), Source::Engine);
+    put_fact(&mut metrics, FactName::ChecksFailing, failing.into(), Source::Engine);
+    put_fact(&mut metrics, FactName::Iteration, (state.visit.iteration + 1).into(), Source::Engine);
     if let Some(criteria) = state.opening.criteria {
-        put(&mut metrics, "criteria_count", criteria.into(), Source::Engine);
+        put_fact(&mut metrics, FactName::CriteriaCount, criteria.into(), Source::Engine);
     }
     if workflow.items.is_some() {
-        put(&mut metrics, "items_completed", super::items::completed(state).into(), Source::Engine);
-        put(&mut metrics, "items_remaining", state.items_left.into(), Source::Engine);
+        put_fact(&mut metrics, FactName::ItemsCompleted, state.listed_items_done().into(), Source::Engine);
+        put_fact(&mut metrics, FactName::ItemsRemaining, state.items_left.into(), Source::Engine);
     }
     for (name, value) in &report.metrics {
         if let Some(metric) = metrics.get_mut(name)
@@ -166,12 +126,8 @@ pub(super) fn gather(
 /// iteration came to.
 pub(super) fn known(workflow: &Workflow, state: &State, name: &str) -> Option<Value> {
     let seen = state.seen.values.get(name).or_else(|| state.visit.metrics.get(name).map(|it| &it.value));
-    let default = || (name == "autonomous").then(|| is_autonomous(workflow).into());
+    let default = || (name == FactName::Autonomous.name()).then(|| workflow.is_autonomous().into());
     seen.cloned().or_else(default)
-}
-
-fn is_autonomous(workflow: &Workflow) -> bool {
-    workflow.mode.as_deref() == Some("autonomous")
 }
 
 /// The checks of a phase that failed, apart from those whose failing is the aim.
@@ -195,14 +151,21 @@ pub(super) fn broken_checks<'a>(
 }
 
 fn claim_counts(workflow: &Workflow, state: &State, report: &Report, name: &str, counted: bool) -> bool {
-    if CLAIMABLE.contains(&name) {
-        return state.opening.unverified && !counted && !report.counts_broken;
+    match FactName::named(name).map(|it| it.row().claim) {
+        Some(Claim::Never) => return false,
+        Some(Claim::Unverified) => return state.opening.unverified && !counted && !report.counts_broken,
+        Some(Claim::Always) | None => (),
     }
     let names_a_check = workflow
         .checks
         .keys()
         .any(|check| name.strip_prefix(check.as_str()).is_some_and(|rest| rest.starts_with('_')));
-    !OURS.contains(&name) && !names_a_check && !workflow.facts.contains_key(name)
+    let counts_files = workflow.checks.values().any(|it| it.files.contains_key(name));
+    !names_a_check && !counts_files && !workflow.facts.contains_key(name)
+}
+
+fn put_fact(metrics: &mut Metrics, fact: FactName, value: Value, source: Source) {
+    put(metrics, fact.name(), value, source);
 }
 
 fn put(metrics: &mut Metrics, name: &str, value: Value, source: Source) {
@@ -214,7 +177,7 @@ fn put(metrics: &mut Metrics, name: &str, value: Value, source: Source) {
 fn green_runs(workflow: &Workflow, before: u32, results: &[CheckResult]) -> u32 {
     let counted = |it: &&CheckResult| {
         it.counts.is_some()
-            || it.name == "tests"
+            || it.name == TESTS_CHECK
             || workflow.checks.get(&it.name).is_some_and(|check| 1 < check.repeat)
     };
     let mut added = None;
@@ -252,17 +215,17 @@ impl Tally {
 
     /// Tests that failed or were skipped before the first call are left out of the books, so that
     /// nobody has to mend them and nobody can hide behind them.
-    fn against(&self, baseline: Option<Tally>) -> [(&'static str, Value); 5] {
+    fn against(&self, baseline: Option<Tally>) -> [(FactName, Value); 5] {
         let before = baseline.unwrap_or_default().tests;
         let now = &self.tests;
         let known_red = known_red(now, &before);
         let known_skipped = now.skipped.min(before.skipped);
         [
-            ("tests_total", now.total.saturating_sub(known_red + known_skipped).into()),
-            ("tests_passing", now.passing.into()),
-            ("tests_failing", now.failing.saturating_sub(known_red).into()),
-            ("tests_skipped", now.skipped.into()),
-            ("tests_generated", now.total.saturating_sub(before.total).into()),
+            (FactName::TestsTotal, now.total.saturating_sub(known_red + known_skipped).into()),
+            (FactName::TestsPassing, now.passing.into()),
+            (FactName::TestsFailing, now.failing.saturating_sub(known_red).into()),
+            (FactName::TestsSkipped, now.skipped.into()),
+            (FactName::TestsGenerated, now.total.saturating_sub(before.total).into()),
         ]
     }
 }
@@ -276,4 +239,93 @@ pub fn known_red(now: &Tests, before: &Tests) -> u32 {
     }
     let old = now.failed.iter().filter(|it| before.failed.contains(it)).count();
     u32::try_from(old).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CheckOutcome, CheckResult, Evidence, Metrics, Source, State, Tests, gather};
+    use crate::engine::{Event, Opening};
+    use crate::facts::{Claim, FactName, Supplier};
+    use crate::report::Report;
+    use crate::workflow::model::SignalWord;
+    use crate::workflow::resolve::{self, Layers, resolve};
+    use loop_base::time::Timestamp;
+    use loop_base::value::Value;
+
+    const WORKFLOW: &str = r#"
+        name = "w"
+        input = { kind = "file", about = "" }
+        [items]
+        name = "chore"
+        from = ["one", "two"]
+        [facts.touches_water]
+        path = "**/*.tap"
+        [checks.tests]
+        run = "true"
+        counts = "tap"
+        files = { pages = "docs/*.md" }
+        [[phase]]
+        name = "WORK"
+        each = "chore"
+        prompt = "Work."
+        checks = ["tests"]
+        claims = ["mood"]
+    "#;
+
+    /// What conditions see after a report that claims every name there is.
+    fn claimed(unverified: bool, evidence: &Evidence) -> Metrics {
+        let project = resolve::Source { name: "w".to_owned(), text: WORKFLOW.to_owned(), dir: None };
+        let layers = Layers { project: Some(project), ..Layers::default() };
+        let workflow = resolve(&layers, &|_| Err("no file".to_owned())).expect("it is sound");
+        let mut state = State::new(&workflow);
+        let opening = Opening { unverified, criteria: Some(4), ..Opening::default() };
+        state.apply(&workflow, Timestamp(0), &Event::Opened(opening));
+        let own = ["mood", "pages", "touches_water", "tests_ok"];
+        let names = FactName::ALL.iter().map(|it| it.name()).chain(own);
+        let mut report = Report { found: true, signal: Some(SignalWord::Done), ..Report::default() };
+        report.metrics = names.map(|it| (it.to_owned(), Value::from("claimed"))).collect();
+        gather(&workflow, &workflow.phases[0], &state, &report, evidence).0
+    }
+
+    #[test]
+    fn nothing_in_the_table_can_be_claimed_unless_its_row_says_so() {
+        for unverified in [false, true] {
+            let metrics = claimed(unverified, &Evidence::default());
+            let is_claimed = |name: &str| metrics.get(name).is_some_and(|it| it.source == Source::Claimed);
+            for fact in FactName::ALL {
+                let may = match fact.row().claim {
+                    Claim::Never => false,
+                    Claim::Unverified => unverified,
+                    Claim::Always => true,
+                };
+                assert_eq!(is_claimed(fact.name()), may, "{}, unverified: {unverified}", fact.name());
+            }
+            assert!(is_claimed("mood"));
+            // Nor what the workflow itself has measured.
+            for name in ["pages", "touches_water", "tests_ok"] {
+                assert!(!is_claimed(name), "{name} is claimed");
+            }
+        }
+    }
+
+    #[test]
+    fn the_engine_brings_every_fact_that_is_its_own() {
+        let tests = Tests { total: 3, passing: 3, ..Tests::default() };
+        let result = CheckResult {
+            counts: Some(tests),
+            passes: 1,
+            ..CheckResult::plain("tests", CheckOutcome::Passed)
+        };
+        let metrics = claimed(true, &Evidence { results: vec![result], ..Evidence::default() });
+        for fact in FactName::ALL {
+            let source = metrics.get(fact.name()).map(|it| it.source);
+            let expected = match fact.row().supplier {
+                Supplier::Engine | Supplier::Items | Supplier::Opening => Some(Source::Engine),
+                Supplier::TestCounts | Supplier::Checks => Some(Source::Measured),
+                Supplier::Report => Some(Source::Claimed),
+                Supplier::World | Supplier::WorldUnnamed | Supplier::Patterns => None,
+            };
+            assert_eq!(source, expected, "{}", fact.name());
+        }
+    }
 }

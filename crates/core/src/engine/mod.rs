@@ -6,6 +6,7 @@ mod answered;
 mod apply;
 mod breaker;
 mod call;
+mod closing;
 mod decide;
 mod event;
 mod evidence;
@@ -13,34 +14,42 @@ mod failure;
 mod feedback;
 mod gate;
 mod history;
+mod item_list;
 mod items;
 mod judge;
 mod limits;
 mod metrics;
+mod proving;
 mod question;
 mod retry;
 mod route;
 mod signature;
 mod state;
 mod status;
+mod troubles;
 mod turn;
 mod visit;
 
-pub use answer::{Answer, Command, acceptable, choices};
+pub use answer::{Answer, Choice, Command, acceptable, choices};
 pub use breaker::BreakerState;
 pub use call::alike;
 pub use decide::decide;
 pub use event::{
-    Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Item, Judgement, Left,
-    Opening, Outcome, Rest, Session, Step, Usage, Verdict, Worktree,
+    Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Judgement, Left, Opening,
+    Outcome, Rest, Session, Step, Usage, Verdict, Worktree,
 };
 pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
 pub use feedback::Feedback;
+pub use history::{
+    Activity, BreakerChange, History, JudgedTurn, Limit, breaker, limit, open_reason, review_attempt,
+};
+pub use item_list::{Item, ItemList, ListChange, Listing};
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
-pub use question::{Question, QuestionKind};
+pub use proving::{NOTHING_TO_DO, Proving, StepTaken, Unprepared, checks as proof_checks};
+pub use question::{CheckpointKind, Question, QuestionKind};
 pub use signature::signature;
-pub use state::{State, Station, Wish};
+pub use state::{STATE_VERSION, State, Station, Wish};
 pub use status::Status;
 pub use turn::IMPORTED_EPOCH;
 pub use visit::PhaseStatus;

@@ -27,9 +27,63 @@ pub enum QuestionKind {
     Gate(String),
     Blocked,
     /// What an agent cannot do itself, by its kind.
-    Checkpoint(String),
+    Checkpoint(CheckpointKind),
     /// The command of this check, without which nothing proves the work.
     Check(String),
+    /// The proof has findings.
+    Proof,
+    /// Less is proven than the workflow asks for.
+    Unproven,
+    /// The command that prepares a clean checkout.
+    Prepare,
+}
+
+/// Why an agent stopped for a person, in its own word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum CheckpointKind {
+    /// Somebody has to look at what was built.
+    HumanVerify,
+    /// Somebody has to choose.
+    Decision,
+    /// The pull request has to be merged.
+    Merge,
+    /// Whatever else only a person can do.
+    Other(String),
+}
+
+impl CheckpointKind {
+    fn word(&self) -> &str {
+        match self {
+            CheckpointKind::HumanVerify => "human-verify",
+            CheckpointKind::Decision => "decision",
+            CheckpointKind::Merge => "merge",
+            CheckpointKind::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for CheckpointKind {
+    fn from(word: String) -> CheckpointKind {
+        match word.as_str() {
+            "human-verify" => CheckpointKind::HumanVerify,
+            "decision" => CheckpointKind::Decision,
+            "merge" => CheckpointKind::Merge,
+            _ => CheckpointKind::Other(word),
+        }
+    }
+}
+
+impl From<CheckpointKind> for String {
+    fn from(kind: CheckpointKind) -> String {
+        kind.to_string()
+    }
+}
+
+impl std::fmt::Display for CheckpointKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
 }
 
 impl QuestionKind {
@@ -42,6 +96,9 @@ impl QuestionKind {
             QuestionKind::Blocked => "blocked",
             QuestionKind::Checkpoint(_) => "checkpoint",
             QuestionKind::Check(_) => "check",
+            QuestionKind::Proof => "proof",
+            QuestionKind::Unproven => "unproven",
+            QuestionKind::Prepare => "prepare",
         }
     }
 }

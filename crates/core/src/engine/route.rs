@@ -4,7 +4,8 @@
 use super::event::{Decision, Effect, Event, How};
 use super::question::{Question, QuestionKind};
 use super::state::{Leave, State};
-use super::{gate, items};
+use super::{gate, items, proving};
+use crate::proof::closing_sentence;
 use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
@@ -19,6 +20,11 @@ pub(super) fn leave(workflow: &Workflow, state: &State, how: Leave, now: Timesta
             return Decision::Record(Event::ItemDone { id: item.id.clone() });
         }
         Some(_) | None => (),
+    }
+    if how == Leave::Passed
+        && let Some(proof) = proving::before_leaving(workflow, state)
+    {
+        return proof;
     }
     if let Some(question) = gate_question(workflow, state, state.phase, now) {
         return question;
@@ -81,7 +87,10 @@ pub(super) fn ask_among(
 fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Timestamp) -> Option<Decision> {
     let name = gate::due(workflow, boundary, state)?;
     let gate = &workflow.gates[&name];
-    let text = if gate.by.is_empty() { gate.ask.clone() } else { format!("{} ({})", gate.ask, gate.by) };
+    let mut text = if gate.by.is_empty() { gate.ask.clone() } else { format!("{} ({})", gate.ask, gate.by) };
+    if let Some(proof) = state.proof() {
+        text = format!("{text}\n{}", closing_sentence(proof));
+    }
     Some(ask(state, QuestionKind::Gate(name), text, gate.timeout.map(|it| now.plus(it))))
 }
 

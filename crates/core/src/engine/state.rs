@@ -3,18 +3,26 @@
 //! is written with every commit.
 
 use super::answer::Answer;
-use super::event::{Call, Ended, Hold, Item, Judgement, Left, Opening, Outcome, Session};
+use super::event::{Call, Ended, Hold, Judgement, Left, Opening, Outcome, Session};
 use super::evidence::{Baseline, CheckResult, Evidence, Facts};
 use super::feedback::Feedback;
-use super::history::History;
+use super::item_list::{Item, ItemList};
 use super::limits::{Calls, Wait};
+use super::proving::Proving;
 use super::question::Question;
 use super::retry::Retry;
-use super::visit::{PhaseLog, Visit};
+use super::troubles::Troubles;
+use super::visit::{PhaseLog, PhaseStatus, Visit};
+use crate::proof::Waiver;
 use crate::workflow::model::{Millis, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
+/// be misread; those are folded again from their events.
+pub const STATE_VERSION: i64 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -55,7 +63,14 @@ pub struct State {
     /// The list has been read since the last item was done.
     pub listed: bool,
     pub items_left: u32,
-    pub items_done: Vec<String>,
+    pub items_done: u32,
+    /// Those of them that were people's feedback and stood in no list.
+    #[serde(default)]
+    pub feedback_done: u32,
+    /// The list itself, with the ids of done items. It grows with the work, so no snapshot holds it;
+    /// a state that was read from one is given the list by whoever drives the run.
+    #[serde(skip)]
+    pub(super) list: Option<Arc<ItemList>>,
     /// Items that a report proposed, for a workflow whose own list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items_proposed: Vec<String>,
@@ -105,15 +120,43 @@ pub struct State {
     /// The run was taken over, and nothing has been measured here yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untested: bool,
+    /// The proof of the tree that was judged last, as far as it has been taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proving: Option<Proving>,
+    /// The tree that a phase left which had to write failing tests: its tests are protected from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protected_line: Option<String>,
+    /// How often a proof sent the work back by itself.
+    #[serde(default)]
+    pub proof_returns: u32,
+    /// What people accepted of the proof's findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
+    /// A person takes the work with less proof than the workflow asks for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accepted: bool,
+    /// The command that a person gave to prepare a clean checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepare: Option<String>,
+    /// A person goes without a proof.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proof_skipped: bool,
+    /// What the agent was told about tests that passed at the opening and do not now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratchet_told: Vec<String>,
     /// What the phase that sent the work back had found, until it lets the work pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Feedback>,
     /// Where the work went when it was handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipped: Option<String>,
+    /// The commit that holds what was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<String>,
     pub warnings: Vec<String>,
-    #[serde(default)]
-    pub history: History,
+    /// The last errors and failures. The key is older than the name.
+    #[serde(default, rename = "history")]
+    pub troubles: Troubles,
 }
 
 /// The stations of one iteration, in the order they are visited.
@@ -205,7 +248,9 @@ impl State {
             item: None,
             listed: false,
             items_left: 0,
-            items_done: Vec::new(),
+            items_done: 0,
+            feedback_done: 0,
+            list: Some(Arc::default()),
             items_proposed: Vec::new(),
             back_to: None,
             rejections: BTreeMap::new(),
@@ -231,10 +276,19 @@ impl State {
             contain_tried: false,
             unproven: false,
             untested: false,
+            proving: None,
+            protected_line: None,
+            proof_returns: 0,
+            waivers: Vec::new(),
+            accepted: false,
+            prepare: None,
+            proof_skipped: false,
+            ratchet_told: Vec::new(),
             review: None,
             shipped: None,
+            delivered: None,
             warnings: Vec::new(),
-            history: History::default(),
+            troubles: Troubles::default(),
         }
     }
 
@@ -244,6 +298,19 @@ impl State {
 
     pub fn iterations_limit(&self, workflow: &Workflow) -> Option<u32> {
         self.iterations_most.or(workflow.limits.iterations)
+    }
+
+    /// Whether a phase counts as done, by its exit rule or by a person's word.
+    pub fn is_done(&self, phase: PhaseId) -> bool {
+        match self.phases[phase].status {
+            PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => true,
+            PhaseStatus::Pending | PhaseStatus::Active => false,
+        }
+    }
+
+    /// Whether a phase is done only because a person said so.
+    pub fn is_forced(&self, phase: PhaseId) -> bool {
+        self.is_done(phase) && self.phases[phase].forced
     }
 
     /// Whether a call that is under way should end.

@@ -5,12 +5,14 @@ use super::event::{HoldKind, Outcome, Session};
 use super::question::QuestionKind;
 use super::state::{State, Station};
 use super::visit::PhaseStatus;
+use crate::proof::Proof;
 use crate::workflow::model::Workflow;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
+    #[default]
     Ready,
     Running,
     Waiting,
@@ -41,7 +43,10 @@ impl Status {
                 QuestionKind::Rejected
                 | QuestionKind::Gate(_)
                 | QuestionKind::Checkpoint(_)
-                | QuestionKind::Check(_) => Status::Waiting,
+                | QuestionKind::Check(_)
+                | QuestionKind::Proof
+                | QuestionKind::Unproven
+                | QuestionKind::Prepare => Status::Waiting,
             },
             Station::Ready if state.calls_total == 0 => Status::Ready,
             Station::Ready
@@ -53,6 +58,37 @@ impl Status {
             | Station::Leaving { .. }
             | Station::Finishing
             | Station::Finished => Status::Running,
+        }
+    }
+
+    const ALL: [Status; 9] = [
+        Status::Ready,
+        Status::Running,
+        Status::Waiting,
+        Status::Paused,
+        Status::Halted,
+        Status::Stopped,
+        Status::Capped,
+        Status::Completed,
+        Status::Cancelled,
+    ];
+
+    /// Returns the status that this word names.
+    pub fn named(word: &str) -> Option<Status> {
+        Status::ALL.into_iter().find(|it| it.word() == word)
+    }
+
+    /// Whether nothing comes after it.
+    pub fn is_closed(self) -> bool {
+        match self {
+            Status::Completed | Status::Cancelled => true,
+            Status::Ready
+            | Status::Running
+            | Status::Waiting
+            | Status::Paused
+            | Status::Halted
+            | Status::Stopped
+            | Status::Capped => false,
         }
     }
 
@@ -79,6 +115,12 @@ impl Status {
             Status::Ready | Status::Running | Status::Paused | Status::Stopped | Status::Cancelled => 5,
             Status::Capped => 6,
         }
+    }
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
     }
 }
 
@@ -121,6 +163,13 @@ impl State {
                     format!("loop approve {gate}, or loop changes {gate} TEXT, or loop reject {gate}")
                 }
                 QuestionKind::Check(check) => format!("loop answer COMMAND, what runs the check \"{check}\""),
+                QuestionKind::Proof => {
+                    "loop answer waive REASON, or loop answer back, or loop answer abort".to_owned()
+                }
+                QuestionKind::Unproven => {
+                    "loop answer accept REASON, or loop answer back, or loop answer abort".to_owned()
+                }
+                QuestionKind::Prepare => "loop answer COMMAND, or loop answer skip".to_owned(),
                 QuestionKind::Breaker
                 | QuestionKind::Rejected
                 | QuestionKind::Hourly
@@ -190,9 +239,15 @@ impl State {
         most.saturating_add(10).max(self.iterations_total.saturating_add(10))
     }
 
-    /// Whether everything that conditions used was measured.
+    /// Whether the run is completed and its proof holds.
     pub fn verified(&self) -> bool {
-        !self.unproven && !self.untested
+        self.station == Station::Closed(Outcome::Completed) && self.is_proven()
+    }
+
+    /// Whether the proof holds for the tree that was judged last: a run that is completed with it is
+    /// verified.
+    pub fn is_proven(&self) -> bool {
+        !self.unproven && !self.untested && self.proof().is_some_and(Proof::verified)
     }
 
     /// Whether the work could be handed in: the workflow offers it, nobody has done it, and what was
@@ -202,7 +257,7 @@ impl State {
             phase.reject.is_none() || log.status == PhaseStatus::Completed
         };
         self.station == Station::Closed(Outcome::Completed)
-            && matches!(workflow.finish.ship.as_str(), "offer" | "auto")
+            && workflow.finish.ship.is_allowed()
             && self.shipped.is_none()
             && workflow.phases.iter().zip(&self.phases).all(reviewed)
     }

@@ -4,10 +4,10 @@
 use super::event::{How, Judgement, Step, Verdict};
 use super::evidence::{CheckOutcome, Evidence};
 use super::feedback::Feedback;
-use super::history::FailureEntry;
-use super::metrics;
 use super::state::{State, Station, Turn};
+use super::troubles::FailureEntry;
 use super::visit::{PhaseStatus, Visit};
+use crate::facts::FactName;
 use crate::workflow::model::{Back, PhaseId, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
@@ -37,10 +37,13 @@ impl State {
         }
         let measured = evidence.results.iter().any(|it| it.outcome != CheckOutcome::Skipped);
         self.untested &= !(measured && turn.call.epoch != IMPORTED_EPOCH);
+        if judgement.verdict != Verdict::Leave && judgement.signal {
+            self.ratchet_told.clone_from(&evidence.ratchet);
+        }
         self.guidance.clear();
         self.hear(workflow, &turn, &evidence);
         if let Some(error) = &judgement.error {
-            self.history.note_error(at, self.phase, self.visit.iteration, error);
+            self.troubles.note_error(at, self.phase, self.visit.iteration, error);
         }
         match &judgement.verdict {
             Verdict::Again => self.feed_breaker(workflow, at, judgement),
@@ -50,7 +53,7 @@ impl State {
                 let said = self.retry.fix.clone();
                 self.retry.succeed();
                 let how = said.unwrap_or_else(|| format!("passed after {tries} retries"));
-                self.history.resolve(at, self.phase, &how);
+                self.troubles.resolve(at, self.phase, &how);
             }
             Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
         }
@@ -80,7 +83,7 @@ impl State {
         if !report.items.is_empty() {
             self.items_proposed = report.items.iter().take(PROPOSED_MOST).cloned().collect();
         }
-        if evidence.facts.values.get(metrics::INPUT_CHANGED) == Some(&Value::Bool(true)) {
+        if evidence.facts.values.get(FactName::InputChanged.name()) == Some(&Value::Bool(true)) {
             self.warn("the locked input was changed beyond its checkboxes".to_owned());
         }
     }
@@ -98,7 +101,7 @@ impl State {
             Some(error) => (error.class.clone(), error.text.clone()),
             None => ("other".to_owned(), judgement.why.join("; ")),
         };
-        self.history.note_failure(FailureEntry {
+        self.troubles.note_failure(FailureEntry {
             at,
             phase: self.phase,
             item: self.item.as_ref().map(|it| it.id.clone()),
@@ -133,7 +136,7 @@ impl State {
 
     pub(super) fn enter(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) {
         let from = self.phase;
-        let said = self.visit.metrics.get("signal").map(|it| it.value.clone());
+        let said = self.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
         if matches!(how, How::NextItem) && said == Some(Value::from(ALL_DONE)) {
             self.warn(format!(
                 "the agent said {ALL_DONE}; still to do: {}",
@@ -142,6 +145,9 @@ impl State {
         }
         match how {
             How::Passed | How::NextItem | How::NoItems | How::Skipped => {
+                if workflow.phases[from].expect_failing && matches!(how, How::Passed) {
+                    self.protected_line = Some(self.seen.tree.clone());
+                }
                 self.phases[from].end(at, PhaseStatus::Completed, "both halves of the exit rule hold");
                 self.feedback = None;
                 self.rejections.remove(&from);
@@ -162,9 +168,18 @@ impl State {
                     workflow.phases[from].reject.as_ref().is_some_and(|it| it.back == Back::Direct);
                 self.reopen(if straight { from } else { phase }, "rejected");
             }
+            How::Unproven { why, by_person } => {
+                self.proof_returns += u32::from(!by_person);
+                let mut feedback = self.feedback.take().unwrap_or_default();
+                feedback.why.clone_from(why);
+                self.feedback = Some(feedback);
+                self.proving = None;
+                self.back_to = None;
+                self.reopen(phase, "the proof found something");
+            }
             How::Changes { gate, text } => {
                 self.guide(Some(&format!("changes asked for at the gate \"{gate}\": {text}")));
-                self.history.note_failure(FailureEntry {
+                self.troubles.note_failure(FailureEntry {
                     at,
                     phase: from,
                     item: None,
@@ -184,7 +199,9 @@ impl State {
             }
         }
         let sent_back = match how {
-            How::Rejected | How::Fixed { .. } | How::Changes { .. } | How::Moved => true,
+            How::Rejected | How::Fixed { .. } | How::Unproven { .. } | How::Changes { .. } | How::Moved => {
+                true
+            }
             How::Passed | How::NextItem | How::NoItems | How::Skipped => false,
         };
         if sent_back && self.item.is_none() && workflow.phases[phase].each.is_some() {

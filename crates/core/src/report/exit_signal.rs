@@ -7,10 +7,10 @@ use super::Report;
 use super::block::{HIDDEN, Line, Place, Survey};
 use super::keep::{SUMMARY_CHARS, TEXT_CHARS, clean, is_none, is_placeholder, quote};
 use super::outline::split;
+use crate::workflow::model::{Protocol, SignalWord};
 use loop_base::value::Value;
 
 const SIGNAL_LINE: &str = "EXIT_SIGNAL:";
-const WORDS: [&str; 3] = ["TASK_COMPLETE", "PLAN_COMPLETE", "PHASE_COMPLETE"];
 const CHECKPOINT: &str = "## CHECKPOINT REACHED";
 /// The format has four; a block with more than this many is no block.
 const FIELDS_KEPT: usize = 50;
@@ -90,19 +90,20 @@ fn field(line: Line<'_>) -> Option<(&str, &str)> {
 }
 
 fn take_signal(report: &mut Report, value: &str) {
-    let word = WORDS.into_iter().find(|it| it.eq_ignore_ascii_case(value));
+    let words = SignalWord::of(&Protocol::ExitSignal);
+    let word = words.iter().find(|it| it.word().eq_ignore_ascii_case(value));
     let stuck = value.get(..5).filter(|it| it.eq_ignore_ascii_case("STUCK")).map(|_| &value[5..]);
     let reason =
         stuck.and_then(|it| if it.is_empty() { Some(it) } else { it.strip_prefix(':') }).map(str::trim);
     match (word, reason) {
-        (Some(word), _) => report.signal = Some(word.to_owned()),
+        (Some(word), _) => report.signal = Some(word.clone()),
         (None, Some("")) => report.stuck = Some("unspecified".to_owned()),
         (None, Some(reason)) if !is_placeholder(reason) => report.stuck = Some(clean(reason, TEXT_CHARS)),
         (None, _) if is_placeholder(value) || reason.is_some() => {
             return report.note(&format!("EXIT_SIGNAL {} was not filled in", quote(value)));
         }
         (None, _) => {
-            let known = WORDS.join(", ");
+            let known = words.iter().map(SignalWord::word).collect::<Vec<_>>().join(", ");
             return report
                 .note(&format!("unknown EXIT_SIGNAL {}; it is {known} or STUCK: reason", quote(value)));
         }
@@ -199,7 +200,7 @@ mod tests {
             [("iteration", Value::Int(3)), ("task", text("add: login")), ("commit", text("0123456"))];
         let expected = Report {
             found: true,
-            signal: Some("TASK_COMPLETE".into()),
+            signal: Some(SignalWord::TaskComplete),
             metrics: metrics.map(|(key, value)| (key.to_owned(), value)).into(),
             ..Report::default()
         };
@@ -212,9 +213,9 @@ mod tests {
 
     #[test]
     fn lp_every_word_counts_in_any_case() {
-        for word in WORDS {
-            for value in [word.to_owned(), word.to_ascii_lowercase()] {
-                assert_eq!(read(&format!("EXIT_SIGNAL:{value}")).signal.as_deref(), Some(word));
+        for word in SignalWord::of(&Protocol::ExitSignal) {
+            for value in [word.to_string(), word.word().to_ascii_lowercase()] {
+                assert_eq!(read(&format!("EXIT_SIGNAL:{value}")).signal.as_ref(), Some(word));
             }
         }
     }
@@ -299,7 +300,7 @@ mod tests {
         assert_eq!(read("## CHECKPOINT REACHED\nOptions: `a`, b | a").options, ["a", "b"]);
         assert_eq!(read("## CHECKPOINT REACHED").metrics["checkpoint"], text("unspecified"));
         let both = read("## CHECKPOINT REACHED\nType: decision\n\nEXIT_SIGNAL: PLAN_COMPLETE");
-        assert_eq!((both.signal.as_deref(), both.metrics.len()), (Some("PLAN_COMPLETE"), 0));
+        assert_eq!((both.signal, both.metrics.len()), (Some(SignalWord::PlanComplete), 0));
         assert!(!read("> ## CHECKPOINT REACHED").found);
     }
 }

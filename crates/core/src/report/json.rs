@@ -6,6 +6,8 @@
 use super::block::Survey;
 use super::keep::{ERROR_CHARS, SUMMARY_CHARS, TEXT_CHARS, clean, push, quote};
 use super::{Report, Trouble};
+use crate::workflow::file::ErrorClass;
+use crate::workflow::model::SignalWord;
 use loop_base::value::Value;
 use serde_json::{Map, Value as Json};
 
@@ -14,8 +16,6 @@ use serde_json::{Map, Value as Json};
 const REPORT_BYTES: usize = 256 * 1024;
 const KEYS: [&str; 8] =
     ["status", "summary", "metrics", "verdict", "error", "deliverables", "gates", "capabilities"];
-const CLASSES: [&str; 9] =
-    ["build", "test", "lint", "type", "security", "performance", "external", "ambiguous", "other"];
 
 pub(super) fn read(text: &str) -> Report {
     let mut report = Report::default();
@@ -126,7 +126,7 @@ fn take_error(report: &mut Report, error: Option<&Json>) -> Option<Trouble> {
             return None;
         }
     };
-    let known = CLASSES.into_iter().find(|it| *it == class);
+    let known = ErrorClass::ALL.into_iter().find(|it| *it == class);
     if known.is_none() {
         report.note(&format!("unknown class of error {}; taken as other", quote(&class)));
     }
@@ -156,7 +156,7 @@ fn take_list(report: &mut Report, object: &Map<String, Json>, key: &str) -> Vec<
 fn take_status(report: &mut Report, object: &Map<String, Json>) {
     let Some(status) = take_text(report, object, "status") else { return };
     match status.as_str() {
-        "done" => report.signal = Some("done".to_owned()),
+        "done" => report.signal = Some(SignalWord::Done),
         "continue" => {}
         "failed" => report.failed = true,
         "blocked" => {
@@ -198,7 +198,7 @@ mod tests {
             ("verdict", Value::from("APPROVE")),
         ];
         let expected = Report {
-            signal: Some("done".into()),
+            signal: Some(SignalWord::Done),
             summary: Some("built it".into()),
             metrics: metrics.map(|(key, value)| (key.to_owned(), value)).into(),
             error: Some(Trouble { class: "build".into(), text: "E0308".into() }),
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn or_each_status_means_one_thing() {
         let cases = [
-            (r#"{"status":"done"}"#, Report { signal: Some("done".into()), ..found() }),
+            (r#"{"status":"done"}"#, Report { signal: Some(SignalWord::Done), ..found() }),
             (r#"{"status":"continue"}"#, found()),
             (r#"{"status":"failed"}"#, Report { failed: true, ..found() }),
             (r#"{"status":"blocked"}"#, Report { stuck: Some("unspecified".into()), ..found() }),
@@ -231,7 +231,7 @@ mod tests {
                     ..found()
                 },
             ),
-            (r#"{"status":"failed","status":"done"}"#, Report { signal: Some("done".into()), ..found() }),
+            (r#"{"status":"failed","status":"done"}"#, Report { signal: Some(SignalWord::Done), ..found() }),
             (
                 r#"{"status":"DONE"}"#,
                 Report {

@@ -20,7 +20,7 @@ mod promise;
 mod properties;
 mod prp_status;
 
-use crate::workflow::model::Protocol;
+use crate::workflow::model::{Protocol, SignalWord};
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub struct Report {
     /// The word that asks to leave the phase: `exit` (a `prp-status` block with `EXIT_SIGNAL: true`),
     /// `TASK_COMPLETE` …, the promise's text, `done`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signal: Option<String>,
+    pub signal: Option<SignalWord>,
     /// Everything that has a name and a value; `verdict` is one of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, Value>,
@@ -82,6 +82,8 @@ pub struct Expected<'a> {
     pub phase: &'a str,
     /// The promise's exact text, where the protocol is `promise`.
     pub promise: &'a str,
+    /// What the agent was asked; a promise that it only repeats from there is not given.
+    pub prompt: &'a str,
 }
 
 /// Returns what the agent's final message says. For `frontmatter` the text is the content of the
@@ -91,7 +93,7 @@ pub fn read(protocol: &Protocol, expected: Expected<'_>, text: &str) -> Report {
     match protocol {
         Protocol::PrpStatus => prp_status::read(expected.phase, text),
         Protocol::ExitSignal => exit_signal::read(text),
-        Protocol::Promise => promise::read(expected.promise, text),
+        Protocol::Promise => promise::read(expected.promise, expected.prompt, text),
         Protocol::Json => json::read(text),
         Protocol::Frontmatter(_) => frontmatter::read(text),
         // Nothing is asked for, so nothing is missing.

@@ -4,13 +4,13 @@
 
 use super::keep::TEXT_CHARS;
 use super::{Expected, Report, Trouble, read};
-use crate::workflow::model::Protocol;
+use crate::workflow::model::{Protocol, SignalWord};
 use loop_base::value::Value;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const EXPECTED: Expected<'_> = Expected { phase: "GREEN", promise: "API COMPLETE" };
+const EXPECTED: Expected<'_> = Expected { phase: "GREEN", promise: "API COMPLETE", prompt: "" };
 
 fn protocols() -> [Protocol; 6] {
     let file = Protocol::Frontmatter("*.md".to_owned());
@@ -108,7 +108,7 @@ proptest! {
     fn texts_made_of_pieces_of_reports_are_read_without_panic(text in pieces(), phase in ".{0,5}", promise in ".{0,5}") {
         for protocol in protocols() {
             assert_bounded(&read(&protocol, EXPECTED, &text));
-            assert_bounded(&read(&protocol, Expected { phase: &phase, promise: &promise }, &text));
+            assert_bounded(&read(&protocol, Expected { phase: &phase, promise: &promise, prompt: "" }, &text));
         }
     }
 
@@ -161,7 +161,7 @@ proptest! {
         for (name, value) in [("total", total), ("passing", passing), ("failing", failing), ("skipped", skipped)] {
             expected.metrics.insert(format!("tests_{name}"), Value::Int(value));
         }
-        expected.signal = signal.then(|| "exit".to_owned());
+        expected.signal = signal.then_some(SignalWord::Exit);
         expected.error = error.map(|text| Trouble { class: "other".to_owned(), text });
         prop_assert_eq!(read(&Protocol::PrpStatus, EXPECTED, &block), expected);
     }
@@ -176,7 +176,7 @@ proptest! {
         let metrics = [("iteration", Value::Int(7)), ("task", Value::Text(task)), ("commit", Value::Text(commit))];
         let expected = Report {
             found: true,
-            signal: reason.is_none().then(|| word.to_owned()),
+            signal: reason.is_none().then(|| word.to_owned().into()),
             stuck: reason,
             metrics: metrics.map(|(key, value)| (key.to_owned(), value)).into(),
             ..Report::default()
@@ -190,10 +190,10 @@ proptest! {
         // A promise has at most ten lines.
         let spread = words(&promise).chunks(3).map(|it| it.join(" ")).collect::<Vec<_>>().join("\n  ");
         let text = format!("{before}\n\n<promise>\n{spread}\n</promise>\n");
-        let expected = Report { found: true, signal: Some(promise.clone()), ..Report::default() };
-        prop_assert_eq!(read(&Protocol::Promise, Expected { phase: "", promise: &promise }, &text), expected);
+        let expected = Report { found: true, signal: Some(promise.clone().into()), ..Report::default() };
+        prop_assert_eq!(read(&Protocol::Promise, Expected { phase: "", promise: &promise, prompt: "" }, &text), expected);
         let same = words(&promise) == words(&other);
-        let answer = read(&Protocol::Promise, Expected { phase: "", promise: &other }, &text);
+        let answer = read(&Protocol::Promise, Expected { phase: "", promise: &other, prompt: "" }, &text);
         prop_assert_eq!(answer.signal.is_some(), same);
     }
 
@@ -204,7 +204,7 @@ proptest! {
         let object = serde_json::json!({ "status": "done", "summary": summary, "metrics": metrics, "gates": gates });
         let text = if fenced { format!("x\n\n```json\n{object:#}\n```") } else { object.to_string() };
         let expected = Report {
-            found: true, signal: Some("done".to_owned()), summary: Some(summary), metrics, gates, ..Report::default()
+            found: true, signal: Some(SignalWord::Done), summary: Some(summary), metrics, gates, ..Report::default()
         };
         prop_assert_eq!(read(&Protocol::Json, EXPECTED, &text), expected);
     }
@@ -310,7 +310,7 @@ fn en_06_the_last_report_is_found_after_eight_megabytes() {
     let noise = "a line of output with `code` in it\n".repeat(8 * 1024 * 1024 / 35);
     let block = "\n---PRP_PHASE_STATUS---\nPHASE: GREEN\nEXIT_SIGNAL: true\n---END_PRP_PHASE_STATUS---\n";
     let report = read(&Protocol::PrpStatus, EXPECTED, &format!("{noise}{block}"));
-    assert_eq!(report, Report { found: true, signal: Some("exit".to_owned()), ..Report::default() });
+    assert_eq!(report, Report { found: true, signal: Some(SignalWord::Exit), ..Report::default() });
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn a_byte_order_mark_is_no_part_of_a_text() {
     let texts = [REPORTS[0], "EXIT_SIGNAL: TASK_COMPLETE", REPORTS[2], "{\"status\":\"done\"}"];
     for ((protocol, text), signal) in protocols().iter().zip(texts).zip(expected) {
         let report = read(protocol, EXPECTED, &format!("\u{feff}{text}"));
-        assert_eq!(report.signal.as_deref(), Some(signal), "{protocol:?}");
+        assert_eq!(report.signal.as_ref().map(SignalWord::word), Some(signal), "{protocol:?}");
     }
     let file = read(&protocols()[4], EXPECTED, &format!("\u{feff}{}", REPORTS[4]));
     assert_eq!(file.metrics["verdict"], Value::from("gaps_found"));

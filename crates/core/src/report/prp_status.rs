@@ -9,6 +9,7 @@ use super::block::{HIDDEN, Place, Survey};
 use super::keep::{ERROR_CHARS, SUMMARY_CHARS, clean, is_none, push, quote};
 use super::outline::{self, Entry, Outline, scalar};
 use super::{Report, Trouble};
+use crate::workflow::model::SignalWord;
 use loop_base::value::Value;
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ pub(super) fn read(phase: &str, text: &str) -> Report {
     }
     report.found = true;
     note_oddities(&mut report, &body, found.is_unclosed);
-    report.signal = has_signal(&mut report, &body).then(|| "exit".to_owned());
+    report.signal = has_signal(&mut report, &body).then_some(SignalWord::Exit);
     take_entries(&mut report, &body);
     check_counts(&mut report);
     for entry in body.entries.iter().filter(|it| is_metrics(it.key)) {
@@ -353,11 +354,11 @@ mod tests {
         let text = format!("{OPEN}\nPHASE: RED\nEXIT_SIGNAL: true\n{CLOSE}");
         let note = "the status block is of phase \"RED\", and the running phase is GREEN";
         assert_eq!(read("GREEN", &text), missing(note));
-        assert_eq!(read("red", &text).signal.as_deref(), Some("exit"));
+        assert_eq!(read("red", &text).signal, Some(SignalWord::Exit));
         assert_eq!(read("GREEN", &block("PHASE: RED\nEXIT_SIGNAL: true")), missing(note));
         let bare = read("GREEN", &format!("{OPEN}\nEXIT_SIGNAL: true\n{CLOSE}"));
         let notes = vec!["the status block has no PHASE line".into()];
-        assert_eq!(bare, Report { signal: Some("exit".into()), notes, ..found(&[]) });
+        assert_eq!(bare, Report { signal: Some(SignalWord::Exit), notes, ..found(&[]) });
     }
 
     #[test]
@@ -368,7 +369,7 @@ mod tests {
             "EXIT_SIGNAL:\tTrue\r",
             "EXIT_SIGNAL: true\nEXIT_SIGNAL: true",
         ] {
-            assert_eq!(read("GREEN", &block(body)).signal.as_deref(), Some("exit"), "{body}");
+            assert_eq!(read("GREEN", &block(body)).signal, Some(SignalWord::Exit), "{body}");
         }
         let not = [
             "EXIT_SIGNAL: yes",
@@ -521,6 +522,6 @@ mod tests {
     #[test]
     fn a_stray_backtick_hides_nothing_inside_a_block() {
         let body = "ERROR: expected `foo'\nEXIT_SIGNAL: true\nRECOMMENDATION: see `bar'";
-        assert_eq!(read("GREEN", &block(body)).signal.as_deref(), Some("exit"));
+        assert_eq!(read("GREEN", &block(body)).signal, Some(SignalWord::Exit));
     }
 }

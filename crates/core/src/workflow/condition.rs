@@ -13,7 +13,7 @@ mod judge;
 mod parse;
 mod possible;
 
-use loop_base::value::Value;
+use loop_base::value::{Value, ValueKind};
 pub use possible::Span;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::Range;
@@ -31,16 +31,6 @@ pub enum Truth {
     True,
     False,
     Unknown,
-}
-
-/// What kind of value a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Bool,
-    Number,
-    Text,
-    /// Known only when it comes, as what a report claims.
-    Any,
 }
 
 /// What is wrong with a condition, and where in its source.
@@ -78,7 +68,7 @@ impl Condition {
     }
 
     /// Returns every name that `kind_of` does not know and every comparison of unlike kinds.
-    pub fn check(&self, kind_of: &dyn Fn(&str) -> Option<Kind>) -> Vec<Mistake> {
+    pub fn check(&self, kind_of: &dyn Fn(&str) -> Option<ValueKind>) -> Vec<Mistake> {
         judge::check(&self.root, kind_of)
     }
 
@@ -111,17 +101,6 @@ impl<'de> Deserialize<'de> for Condition {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Condition, D::Error> {
         let source = String::deserialize(deserializer)?;
         Condition::parse(&source).map_err(|it| serde::de::Error::custom(it.says))
-    }
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Kind::Bool => "a boolean",
-            Kind::Number => "a number",
-            Kind::Text => "a text",
-            Kind::Any => "a value",
-        })
     }
 }
 

@@ -4,12 +4,15 @@
 
 use super::condition::Condition;
 use super::model::{
-    Back, InputKind, ItemSource, Permissions, Place as WorkPlace, Proof, Protocol, RejectThen, Signal,
-    WindowThen,
+    Back, CleanWhen, InputKind, ItemSource, MirrorFormat, Permissions, PhaseProof, Place as WorkPlace,
+    Protocol, RejectThen, Ship, Signal, WindowThen,
 };
 use super::problem::{Place, Sources};
 use super::shape::{GateEntry, ModelFile};
 use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section, words};
+use crate::agent_table::AgentRow;
+use crate::proof::Level;
+use serde_json::{Value, json};
 use toml::de::DeValue;
 
 section! {
@@ -51,6 +54,8 @@ section! {
         retries: RetriesFile,
         /// What is offered or done at the end.
         finish: FinishFile,
+        /// How the work is proven before the run is completed.
+        proof: ProofFile,
         /// The state file in the format of another tool.
         mirror: MirrorFile,
         /// How a person is told.
@@ -102,7 +107,7 @@ section! {
     /// Which agent works, and how it reports.
     AgentFile "[agent]" {
         /// `claude`, `codex`, `gemini`, `opencode` or `command`. Without it, the only one installed.
-        cli: Cli,
+        cli: AgentName,
         /// The model for every phase that names none.
         model: String,
         /// `all` (the default: everything, without asking), `edit` (edits, and the commands that you
@@ -191,8 +196,10 @@ section! {
         repeat: u32,
         /// Metrics that count files which were added or changed since the run began: name and glob.
         files: Named<String>,
-        /// What a fresh checkout needs first, for `proof = "clean"`.
+        /// What a fresh checkout needs first.
         prepare: String,
+        /// Whether it is part of the proof. On by default; a slow check may be left out.
+        proof: bool,
     }
 }
 
@@ -212,7 +219,8 @@ section! {
         /// What one is called; phases say `each = "…"`.
         name: String,
         /// A list of names, or a text: `queue:FIELD` of the job, `plans:FOLDER` (tasks of plan files
-        /// without a summary), `json:FILE#/POINTER`, or `command:COMMAND` (one item a line).
+        /// without a summary), `json:FILE#/POINTER` (an entry is a name, or an object with `id`,
+        /// `name`, `kind`, `group`, `order` and `body`), or `command:COMMAND` (one item a line).
         from: ItemSource,
     }
 }
@@ -292,7 +300,9 @@ section! {
         /// Its own cap, in place of `limits.phase_iterations`.
         iterations: u32,
         /// `tree` (the default: checks run in place) or `clean` (in a fresh checkout).
-        proof: Proof,
+        proof: PhaseProof,
+        /// Checks that must have a command before it is left; a person is asked for a missing one.
+        require: Vec<At<String>>,
     }
 }
 
@@ -437,6 +447,38 @@ section! {
 }
 
 section! {
+    /// How the work is proven before the run is completed.
+    ProofFile "[proof]" {
+        /// The least that a completed run needs: `red-to-green`, `new-test`, `approved`,
+        /// `unchanged-green` or `none`, the default. Less is a question to a person.
+        require: Level,
+        /// When the checks run in a clean checkout: `completion` (the default) or `never`.
+        clean: CleanWhen,
+        /// A command that a clean checkout needs first, such as `npm ci`.
+        prepare: String,
+        /// Globs of further files that only a person may change.
+        protect: Vec<At<String>>,
+        /// Ignored folders that a clean checkout gets a copy of, beside those that package managers
+        /// mark.
+        borrow: Vec<At<String>>,
+        /// Variables that checks in a clean checkout see, beside the usual ones.
+        env: Vec<At<String>>,
+        /// Whether checks in a clean checkout may use the network. On by default.
+        network: bool,
+        /// The phase before whose end the proof is taken. By default the last.
+        at: String,
+        /// The phase that a finding goes back to, once. By default the first.
+        go: String,
+        /// Tells the agent once when nothing measures its work. Off by default.
+        feedback: bool,
+        /// Ships, merges and follows runs that are not verified. Off by default.
+        accept_unverified: bool,
+        /// The SSH key that signs the record of a completed run.
+        sign_key: String,
+    }
+}
+
+section! {
     /// The state file in the format of another tool. It is only ever written.
     MirrorFile "[mirror]" {
         /// `prp-session`, `domain-memory`, `planning` or `task-state`.
@@ -486,6 +528,7 @@ pub fn reference() -> Vec<(&'static str, &'static [&'static str], &'static [Key]
         entry::<RetriesFile>(),
         entry::<BackoffFile>(),
         entry::<FinishFile>(),
+        entry::<ProofFile>(),
         entry::<MirrorFile>(),
         entry::<NotifyFile>(),
     ]
@@ -513,28 +556,9 @@ pub(super) fn belongs(key: &str, title: &str) -> Option<String> {
 }
 
 /// An agent that there is an adapter for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cli {
-    Claude,
-    Codex,
-    Gemini,
-    Opencode,
-    Command,
-}
-
-impl Cli {
-    pub(super) const ALL: [Cli; 5] = [Cli::Claude, Cli::Codex, Cli::Gemini, Cli::Opencode, Cli::Command];
-
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Cli::Claude => "claude",
-            Cli::Codex => "codex",
-            Cli::Gemini => "gemini",
-            Cli::Opencode => "opencode",
-            Cli::Command => "command",
-        }
-    }
-}
+/// An agent of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AgentName(pub &'static AgentRow);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
@@ -548,55 +572,63 @@ pub(super) enum BreakerThen {
     Pivot,
 }
 
+/// A class of errors, as reports spell them. The engine has more: a check that fails is its own class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ship {
-    Off,
-    Offer,
-    Auto,
-}
-
-/// The formats of mirrors, as the model spells them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MirrorFormat(pub &'static str);
-
-/// A class of errors, as reports spell them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ErrorClass(pub &'static str);
+pub(crate) struct ErrorClass(pub &'static str);
 
 impl ErrorClass {
-    pub(super) const ALL: [&'static str; 9] =
+    pub(crate) const ALL: [&'static str; 9] =
         ["build", "test", "lint", "type", "security", "performance", "external", "ambiguous", "other"];
 }
 
 words!(InputKind: "file" => InputKind::File, "job" => InputKind::Job, "phase" => InputKind::Phase,
     "design" => InputKind::Design, "text" => InputKind::Text, "none" => InputKind::None);
 words!(WorkPlace: "here" => WorkPlace::Here, "worktree" => WorkPlace::Worktree);
-words!(Cli: "claude" => Cli::Claude, "codex" => Cli::Codex, "gemini" => Cli::Gemini,
-    "opencode" => Cli::Opencode, "command" => Cli::Command);
 words!(Permissions: "all" => Permissions::All, "edit" => Permissions::Edit, "agent" => Permissions::Agent);
 words!(WindowThen: "ask" => WindowThen::Ask, "wait" => WindowThen::Wait, "pause" => WindowThen::Pause,
     "abort" => WindowThen::Abort);
 words!(Expect: "passing" => Expect::Passing, "failing" => Expect::Failing);
-words!(Proof: "tree" => Proof::Tree, "clean" => Proof::Clean);
+words!(PhaseProof: "tree" => PhaseProof::Tree, "clean" => PhaseProof::Clean);
+words!(CleanWhen: "completion" => CleanWhen::Completion, "never" => CleanWhen::Never);
+words!(Level: "red-to-green" => Level::RedToGreen, "new-test" => Level::NewTest,
+    "approved" => Level::Approved, "unchanged-green" => Level::UnchangedGreen, "none" => Level::None);
 words!(BreakerThen: "halt" => BreakerThen::Halt, "pivot" => BreakerThen::Pivot);
 words!(RejectThen: "ask" => RejectThen::Ask, "halt" => RejectThen::Halt);
 words!(Back: "direct" => Back::Direct, "full" => Back::Full);
 words!(Ship: "off" => Ship::Off, "offer" => Ship::Offer, "auto" => Ship::Auto);
-words!(MirrorFormat: "prp-session" => MirrorFormat("prp-session"),
-    "domain-memory" => MirrorFormat("domain-memory"), "planning" => MirrorFormat("planning"),
-    "task-state" => MirrorFormat("task-state"));
+words!(MirrorFormat: "prp-session" => MirrorFormat::PrpSession,
+    "domain-memory" => MirrorFormat::DomainMemory, "planning" => MirrorFormat::Planning,
+    "task-state" => MirrorFormat::TaskState);
 words!(ErrorClass: "build" => ErrorClass("build"), "test" => ErrorClass("test"), "lint" => ErrorClass("lint"),
     "type" => ErrorClass("type"), "security" => ErrorClass("security"),
     "performance" => ErrorClass("performance"), "external" => ErrorClass("external"),
     "ambiguous" => ErrorClass("ambiguous"), "other" => ErrorClass("other"));
 
-impl Cli {
+impl AgentName {
     /// Reads the word of a flag.
-    pub(super) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<Cli> {
-        let found = Cli::ALL.into_iter().find(|it| it.word() == word);
+    pub(super) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<AgentName> {
+        let found = AgentRow::named(word).map(AgentName);
         if found.is_none() {
-            let next = super::problem::suggest(word, Cli::ALL.map(Cli::word));
+            let next = super::problem::suggest(word, AgentRow::names());
             sources.report(Some(place), format!("there is no agent \"{word}\""), next);
+        }
+        found
+    }
+}
+
+impl Typed for AgentName {
+    const SHAPE: &'static str = "the name of an agent";
+
+    fn schema() -> Value {
+        json!({ "enum": AgentRow::names().collect::<Vec<_>>() })
+    }
+
+    fn read(value: &DeValue<'_>, place: &Place, sources: &mut Sources) -> Option<AgentName> {
+        let word = String::read(value, place, sources)?;
+        let found = AgentRow::named(&word).map(AgentName);
+        if found.is_none() {
+            let next = super::problem::suggest(&word, AgentRow::names());
+            sources.report(Some(place), format!("\"{word}\" is not known here"), next);
         }
         found
     }

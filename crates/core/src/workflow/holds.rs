@@ -1,7 +1,7 @@
 //! The conditions of a phase, held against what is known there: names that nothing supplies, values of
 //! unlike kinds, and conditions that can never come true, each with the most likely way out.
 
-use super::condition::{Condition, Kind, Truth};
+use super::condition::{Condition, Truth};
 use super::model::Protocol;
 use super::names::{self, Names};
 use super::phases::Defaults;
@@ -9,7 +9,9 @@ use super::problem::{Place, nearest};
 use super::resolve::{Context, FOUND_CHECKS};
 use super::sections::entries;
 use super::typed::At;
+use crate::facts::FactName;
 use loop_base::text::counted;
+use loop_base::value::ValueKind;
 
 /// Reports what a condition names or compares wrongly, and a condition that is never true.
 pub(super) fn condition(context: &mut Context<'_>, condition: &At<Condition>, names: &Names) {
@@ -19,7 +21,7 @@ pub(super) fn condition(context: &mut Context<'_>, condition: &At<Condition>, na
         let place = context.sources.inside(place, value.source(), &at);
         unsupplied(context, name, &place, names);
     }
-    for mistake in value.check(&|it| names.get(it).copied().or(Some(Kind::Any))) {
+    for mistake in value.check(&|it| names.get(it).copied().or(Some(ValueKind::Any))) {
         let place = context.sources.inside(place, value.source(), &mistake.at);
         context.sources.refuse(&place, mistake.says);
     }
@@ -37,17 +39,16 @@ pub(super) fn possible(
     cap: u32,
 ) {
     let At { value, place } = condition;
-    let span = |name: &str| match name {
-        "iteration" => Some((1.0, f64::from(cap))),
-        _ if names::is_count(name, checks) => Some((0.0, f64::INFINITY)),
-        _ => None,
+    let span = |name: &str| match FactName::named(name) {
+        Some(FactName::Iteration) => Some((1.0, f64::from(cap))),
+        Some(_) | None => names::is_count(name, checks).then_some((0.0, f64::INFINITY)),
     };
     if !value.names().is_empty()
         && let Some(at) = value.impossible(&span)
     {
         let part = value.source()[at.clone()].to_owned();
         let place = context.sources.inside(place, value.source(), &at);
-        let (says, next) = if part.contains("iteration") {
+        let (says, next) = if part.contains(FactName::Iteration.name()) {
             let next = "ask for fewer, or raise iterations of the phase or limits.phase_iterations";
             (format!("never true: a visit to this phase has at most {}", counted(cap, "iteration")), next)
         } else {
@@ -70,7 +71,7 @@ pub(super) fn verdicts(context: &mut Context<'_>, condition: &At<Condition>, rep
         Protocol::Json | Protocol::PrpStatus => {}
         Protocol::ExitSignal | Protocol::Promise | Protocol::Frontmatter(_) | Protocol::None => return,
     }
-    for (text, at) in condition.value.texts_of("verdict") {
+    for (text, at) in condition.value.texts_of(FactName::Verdict.name()) {
         let capitals = text.to_ascii_uppercase();
         if text != capitals {
             let place = context.sources.inside(&condition.place, condition.value.source(), &at);

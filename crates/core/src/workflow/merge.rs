@@ -9,6 +9,7 @@ use super::preset::{self, Preset};
 use super::problem::{Place, Sources, nearest, suggest};
 use super::resolve::{Layers, Overrides, Source};
 use super::typed::{At, Length, Named, Typed, merge_key, read_file};
+use crate::agent_table::COMMAND;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -195,10 +196,10 @@ fn typed_flags(flags: &Overrides, source: usize, sources: &mut Sources) -> Workf
     };
     let agent_word = match (&flags.agent, &flags.agent_args) {
         (Some(agent), _) => Some(agent.as_str()),
-        (None, Some(_)) => Some("command"),
+        (None, Some(_)) => Some(COMMAND.name),
         (None, None) => None,
     };
-    let cli = agent_word.and_then(|it| super::file::Cli::find(it, &place, sources));
+    let cli = agent_word.and_then(|it| super::file::AgentName::find(it, &place, sources));
     let agent = AgentFile {
         cli: cli.and_then(|it| at(it, &place)),
         model: flags.model.clone().and_then(|it| at(it, &place)),

@@ -3,6 +3,8 @@
 //! a user types has types of its own (`file.rs`).
 
 use super::condition::Condition;
+use crate::facts::FactName;
+use crate::proof::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +13,10 @@ pub type PhaseId = usize;
 
 /// Milliseconds, where a length of time is meant.
 pub type Millis = u64;
+
+/// The version of what a stored workflow holds. A field that is added has a default and needs no other
+/// version; one that changes its meaning does.
+pub const DEFINITION_VERSION: i64 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Workflow {
@@ -33,12 +39,27 @@ pub struct Workflow {
     pub gates: BTreeMap<String, Gate>,
     pub retries: Option<Retries>,
     pub finish: Finish,
+    #[serde(default)]
+    pub proof: ProofRules,
     pub mirror: Mirror,
     /// The command that tells a person, by `sh -c`.
     pub notify: Option<String>,
     /// What chose it beside the files, so that a run can read its files again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Box<Given>>,
+}
+
+/// The check that proves the work; every other may lack a command.
+pub const TESTS_CHECK: &str = "tests";
+
+/// The mode in which a run settles itself what may be settled without a person.
+const AUTONOMOUS_MODE: &str = "autonomous";
+
+impl Workflow {
+    /// Whether the mode in force is the autonomous one. Modes are the user's own words but for this.
+    pub fn is_autonomous(&self) -> bool {
+        self.mode.as_deref() == Some(AUTONOMOUS_MODE)
+    }
 }
 
 /// The part of a workflow that no file says.
@@ -213,8 +234,11 @@ pub struct Check {
     pub repeat: u32,
     /// Metric → glob: how many such files were added or changed since the run began.
     pub files: BTreeMap<String, String>,
-    /// What a fresh checkout needs first (`proof = "clean"`).
+    /// What a fresh checkout needs first.
     pub prepare: Option<String>,
+    /// Whether it is part of the proof.
+    #[serde(default = "yes")]
+    pub proof: bool,
 }
 
 /// A boolean over the run's changes.
@@ -295,7 +319,10 @@ pub struct Phase {
     pub counted: bool,
     /// Its own cap, in place of `limits.phase_iterations`.
     pub iterations: Option<u32>,
-    pub proof: Proof,
+    pub proof: PhaseProof,
+    /// Checks that must have a command before it is left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub require: Vec<String>,
 }
 
 impl Phase {
@@ -303,7 +330,7 @@ impl Phase {
     pub fn asks_for(&self, name: &str) -> bool {
         let conditions = self.exit.iter().chain(self.reject.iter().map(|it| &it.when));
         let mut named = conditions.flat_map(Condition::names).map(|it| it.0);
-        let without_condition = self.exit.is_none() && name == "checks_failing";
+        let without_condition = self.exit.is_none() && name == FactName::ChecksFailing.name();
         without_condition
             || named.any(|it| it == name)
             || self.progress.up.iter().chain(&self.progress.down).any(|it| it == name)
@@ -319,7 +346,77 @@ pub enum Signal {
     /// The word of the report's protocol.
     Own,
     /// One of these.
-    Words(Vec<String>),
+    Words(Vec<SignalWord>),
+}
+
+/// A word by which a report asks to leave a phase. In files and journals it is the word itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum SignalWord {
+    /// `EXIT_SIGNAL: true` of a `prp-status` block.
+    Exit,
+    /// The status of a `json` report.
+    Done,
+    TaskComplete,
+    PlanComplete,
+    PhaseComplete,
+    /// The text of a promise, or a word that a user wrote in a way of their own.
+    Other(String),
+}
+
+impl SignalWord {
+    /// Returns the words that a report of this protocol can give; none where any text can be one.
+    pub fn of(protocol: &Protocol) -> &'static [SignalWord] {
+        match protocol {
+            Protocol::ExitSignal => {
+                &[SignalWord::TaskComplete, SignalWord::PlanComplete, SignalWord::PhaseComplete]
+            }
+            Protocol::PrpStatus => &[SignalWord::Exit],
+            Protocol::Json => &[SignalWord::Done],
+            Protocol::Promise | Protocol::None | Protocol::Frontmatter(_) => &[],
+        }
+    }
+
+    pub fn word(&self) -> &str {
+        match self {
+            SignalWord::Exit => "exit",
+            SignalWord::Done => "done",
+            SignalWord::TaskComplete => "TASK_COMPLETE",
+            SignalWord::PlanComplete => "PLAN_COMPLETE",
+            SignalWord::PhaseComplete => "PHASE_COMPLETE",
+            SignalWord::Other(word) => word,
+        }
+    }
+
+    /// Whether both are the same word; people write it in either case.
+    pub fn is(&self, other: &SignalWord) -> bool {
+        self.word().eq_ignore_ascii_case(other.word())
+    }
+}
+
+impl From<String> for SignalWord {
+    fn from(word: String) -> SignalWord {
+        match word.as_str() {
+            "exit" => SignalWord::Exit,
+            "done" => SignalWord::Done,
+            "TASK_COMPLETE" => SignalWord::TaskComplete,
+            "PLAN_COMPLETE" => SignalWord::PlanComplete,
+            "PHASE_COMPLETE" => SignalWord::PhaseComplete,
+            _ => SignalWord::Other(word),
+        }
+    }
+}
+
+impl From<SignalWord> for String {
+    fn from(word: SignalWord) -> String {
+        word.to_string()
+    }
+}
+
+impl std::fmt::Display for SignalWord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -414,25 +511,117 @@ pub struct Backoff {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Proof {
+pub enum PhaseProof {
     /// Checks run in place and leave the tree as it was.
     Tree,
     /// Checks run in a fresh checkout of that tree.
     Clean,
 }
 
+/// How the work is proven before the run is completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProofRules {
+    /// Less is a question to a person.
+    pub require: Level,
+    pub clean: CleanWhen,
+    pub prepare: Option<String>,
+    pub protect: Vec<String>,
+    /// Changes of these protected files are accepted before the run begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    pub borrow: Vec<String>,
+    pub env: Vec<String>,
+    pub network: bool,
+    /// The phase before whose end the proof is taken; `None`: the one that leads to the end.
+    pub at: Option<PhaseId>,
+    /// The phase that a finding goes back to.
+    pub go: PhaseId,
+    /// The agent is told once when nothing measures its work.
+    pub feedback: bool,
+    pub accept_unverified: bool,
+    pub sign_key: Option<String>,
+}
+
+impl Default for ProofRules {
+    fn default() -> ProofRules {
+        ProofRules {
+            require: Level::None,
+            clean: CleanWhen::Completion,
+            prepare: None,
+            protect: Vec::new(),
+            allow: Vec::new(),
+            borrow: Vec::new(),
+            env: Vec::new(),
+            network: true,
+            at: None,
+            go: 0,
+            feedback: false,
+            accept_unverified: false,
+            sign_key: None,
+        }
+    }
+}
+
+/// Branch, commit, push and pull request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ship {
+    #[default]
+    Off,
+    /// When a person asks for it.
+    Offer,
+    Auto,
+}
+
+impl Ship {
+    /// Whether work of this workflow may be handed in at all.
+    pub fn is_allowed(self) -> bool {
+        match self {
+            Ship::Offer | Ship::Auto => true,
+            Ship::Off => false,
+        }
+    }
+}
+
+/// When checks run in a clean checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CleanWhen {
+    Completion,
+    Never,
+}
+
+fn yes() -> bool {
+    true
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
-    /// `off offer auto`
-    pub ship: String,
+    pub ship: Ship,
     /// Our own documents of the run are committed at the end (`plan`).
     pub commit_docs: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mirror {
-    /// `prp-session domain-memory planning task-state`, or none.
-    pub format: Option<String>,
+    pub format: Option<MirrorFormat>,
     pub dir: Option<String>,
     pub off: bool,
+}
+
+impl Mirror {
+    /// Whether files of this format are kept up to date.
+    pub fn writes(&self, format: MirrorFormat) -> bool {
+        !self.off && self.format == Some(format)
+    }
+}
+
+/// Whose state files are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MirrorFormat {
+    PrpSession,
+    DomainMemory,
+    Planning,
+    TaskState,
 }

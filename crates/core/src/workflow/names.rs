@@ -2,56 +2,24 @@
 //! phase's checks measure, the facts, and what its report may claim. A name outside this list would
 //! be unknown for ever, so it is a mistake.
 
-use super::condition::Kind;
 use super::model::{Check, Protocol};
+use crate::facts::{FactName, Supplier};
+use loop_base::value::ValueKind;
 use std::collections::BTreeMap;
 
-/// What the engine supplies in every phase.
-const ENGINE: &[(&str, Kind)] = &[
-    ("autonomous", Kind::Bool),
-    ("checks_failing", Kind::Number),
-    ("commits_made", Kind::Number),
-    ("consecutive_green_runs", Kind::Number),
-    ("criteria_count", Kind::Number),
-    ("criteria_open", Kind::Number),
-    ("docs_generated", Kind::Number),
-    ("files_changed", Kind::Number),
-    ("has_adr", Kind::Bool),
-    ("iteration", Kind::Number),
-    ("new_plans", Kind::Number),
-    ("plan_summarised", Kind::Bool),
-    ("pr_merged", Kind::Bool),
-    ("signal", Kind::Text),
-    ("tests_failing", Kind::Number),
-    ("tests_generated", Kind::Number),
-    ("tests_passing", Kind::Number),
-    ("tests_skipped", Kind::Number),
-    ("tests_total", Kind::Number),
-    ("tree_changed", Kind::Bool),
-    ("tree_clean", Kind::Bool),
-    ("verdict", Kind::Text),
-];
-
-/// What the engine supplies where there are items.
-const ITEMS: &[(&str, Kind)] = &[("items_completed", Kind::Number), ("items_remaining", Kind::Number)];
-
 /// What a `prp-status` report brings by its own rules, without being listed in `claims`.
-const PRP_STATUS: &[(&str, Kind)] = &[
-    ("blocking_issues", Kind::Number),
-    ("checks_passing", Kind::Number),
-    ("checks_total", Kind::Number),
-    ("complexity_score", Kind::Number),
-    ("criteria_covered", Kind::Number),
-    ("diagrams_total", Kind::Number),
-    ("diagrams_valid", Kind::Number),
-    ("patterns_applied", Kind::Number),
-    ("refactoring_complete", Kind::Bool),
-    ("warning_issues", Kind::Number),
+const PRP_STATUS: &[(&str, ValueKind)] = &[
+    ("blocking_issues", ValueKind::Number),
+    ("checks_passing", ValueKind::Number),
+    ("checks_total", ValueKind::Number),
+    ("complexity_score", ValueKind::Number),
+    ("criteria_covered", ValueKind::Number),
+    ("diagrams_total", ValueKind::Number),
+    ("diagrams_valid", ValueKind::Number),
+    ("patterns_applied", ValueKind::Number),
+    ("refactoring_complete", ValueKind::Bool),
+    ("warning_issues", ValueKind::Number),
 ];
-
-/// Facts with these names are looked for in the preset that defines them where a file has none.
-pub(super) const STANDARD_FACTS: [&str; 4] =
-    ["touches_security", "schema_changes", "external_apis", "new_patterns"];
 
 /// How the summary of a check can be read.
 pub const COUNT_FORMATS: [&str; 12] = [
@@ -69,13 +37,9 @@ pub const COUNT_FORMATS: [&str; 12] = [
     "key-value",
 ];
 
-/// Names that count tests, summed over the checks of a phase.
-const TEST_COUNTS: [&str; 5] =
-    ["tests_failing", "tests_generated", "tests_passing", "tests_skipped", "tests_total"];
-
 const COUNT_SUFFIXES: [&str; 4] = ["_failing", "_passing", "_skipped", "_total"];
 
-pub(super) type Names = BTreeMap<String, Kind>;
+pub(super) type Names = BTreeMap<String, ValueKind>;
 
 /// Returns the names that a phase with these checks and claims knows.
 pub(super) fn in_phase<'a>(
@@ -87,41 +51,54 @@ pub(super) fn in_phase<'a>(
 ) -> Names {
     let mut names = Names::new();
     for claim in claims {
-        names.insert(claim.clone(), Kind::Any);
+        names.insert(claim.clone(), ValueKind::Any);
     }
     if *report == Protocol::PrpStatus {
         names.extend(owned(PRP_STATUS));
     }
     for fact in facts {
-        names.insert(fact.clone(), Kind::Bool);
+        names.insert(fact.clone(), ValueKind::Bool);
     }
-    for fact in STANDARD_FACTS {
-        names.insert(fact.to_owned(), Kind::Bool);
-    }
+    names.extend(of(Supplier::Patterns));
     for (name, check) in checks {
-        names.insert(format!("{name}_ok"), Kind::Bool);
-        names.extend(COUNT_SUFFIXES.iter().map(|it| (format!("{name}{it}"), Kind::Number)));
-        names.extend(check.files.keys().map(|it| (it.clone(), Kind::Number)));
+        names.insert(format!("{name}_ok"), ValueKind::Bool);
+        names.extend(COUNT_SUFFIXES.iter().map(|it| (format!("{name}{it}"), ValueKind::Number)));
+        names.extend(check.files.keys().map(|it| (it.clone(), ValueKind::Number)));
     }
-    if has_items {
-        names.extend(owned(ITEMS));
+    for fact in FactName::ALL {
+        let is_supplied = match fact.row().supplier {
+            Supplier::Items => has_items,
+            Supplier::WorldUnnamed | Supplier::Patterns => false,
+            Supplier::Engine
+            | Supplier::TestCounts
+            | Supplier::Checks
+            | Supplier::Opening
+            | Supplier::World
+            | Supplier::Report => true,
+        };
+        if is_supplied {
+            names.insert(fact.name().to_owned(), fact.row().kind);
+        }
     }
-    names.extend(owned(ENGINE));
     names
 }
 
-fn owned(list: &'static [(&'static str, Kind)]) -> impl Iterator<Item = (String, Kind)> {
+fn of(supplier: Supplier) -> impl Iterator<Item = (String, ValueKind)> {
+    FactName::supplied_by(supplier).map(|it| (it.name().to_owned(), it.row().kind))
+}
+
+fn owned(list: &'static [(&'static str, ValueKind)]) -> impl Iterator<Item = (String, ValueKind)> {
     list.iter().map(|(name, kind)| ((*name).to_owned(), *kind))
 }
 
 /// Whether the engine would overwrite a fact or a metric of this name.
 pub(super) fn is_taken(name: &str) -> bool {
-    ENGINE.iter().chain(ITEMS).any(|it| it.0 == name)
+    FactName::named(name).is_some_and(|it| it.row().supplier != Supplier::Patterns)
 }
 
 /// Whether a name counts tests of the whole phase.
 pub(super) fn counts_tests(name: &str) -> bool {
-    TEST_COUNTS.contains(&name)
+    is_supplied_by(name, Supplier::TestCounts)
 }
 
 /// Whether a name is what this check brings.
@@ -131,18 +108,22 @@ pub(super) fn is_of_check(name: &str, check: &str) -> bool {
 
 /// Whether a name stands for a number that we count, which is never below 0.
 pub(super) fn is_count(name: &str, checks: &[String]) -> bool {
-    let engine = ENGINE.iter().chain(ITEMS).any(|it| it.0 == name && it.1 == Kind::Number);
-    engine || counted_check(name, checks).is_some()
+    let ours = FactName::named(name).is_some_and(|it| it.row().kind == ValueKind::Number);
+    ours || counted_check(name, checks).is_some()
 }
 
 /// Whether a name is read from the document that a run works on.
 pub(super) fn is_of_input(name: &str) -> bool {
-    name == "criteria_count"
+    is_supplied_by(name, Supplier::Opening)
 }
 
 /// Whether a name is supplied where there are items.
 pub(super) fn is_of_items(name: &str) -> bool {
-    ITEMS.iter().any(|it| it.0 == name)
+    is_supplied_by(name, Supplier::Items)
+}
+
+fn is_supplied_by(name: &str, supplier: Supplier) -> bool {
+    FactName::named(name).is_some_and(|it| it.row().supplier == supplier)
 }
 
 /// Returns the check whose own counts a name stands for.

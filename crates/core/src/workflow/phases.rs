@@ -4,8 +4,8 @@
 use super::file::{BreakerFile, BreakerThen, Expect, PhaseFile, RejectFile};
 use super::holds::{condition, possible, unsupplied, verdicts};
 use super::model::{
-    Back, Breaker, Check, Fact, Gate, GateUse, Items, Model, Next, Phase, PhaseId, Progress, Proof, Protocol,
-    Reject, RejectThen, Signal, Skill,
+    Back, Breaker, Check, Fact, Gate, GateUse, Items, Model, Next, Phase, PhaseId, PhaseProof, Progress,
+    Protocol, Reject, RejectThen, Signal, SignalWord, Skill,
 };
 use super::names::{self, Names};
 use super::problem::{Place, nearest, suggest};
@@ -14,6 +14,7 @@ use super::sections::{self, entries, list, plain, text};
 use super::shape::ModelFile;
 use super::typed::At;
 use super::{pattern, routes};
+use crate::facts::FactName;
 use loop_base::text::counted;
 use std::collections::BTreeMap;
 
@@ -157,6 +158,7 @@ fn phase(
         verdicts(context, when, &report);
     }
     let retries = defaults.retries && plain(&file.retries).unwrap_or(true);
+    let require = required(context, file, &checks);
     let phase = Phase {
         goal: text(&file.goal).unwrap_or_default(),
         role: text(&file.role).unwrap_or_else(|| name.to_lowercase()),
@@ -180,11 +182,24 @@ fn phase(
         claims,
         counted: plain(&file.counted).unwrap_or(true),
         iterations: plain(&file.iterations),
-        proof: plain(&file.proof).unwrap_or(Proof::Tree),
+        proof: plain(&file.proof).unwrap_or(PhaseProof::Tree),
+        require,
         name,
     };
     count_tests(context, file, &phase, known.checks);
     phase
+}
+
+/// A check that must have a command is one that the phase runs.
+fn required(context: &mut Context<'_>, file: &PhaseFile, checks: &[String]) -> Vec<String> {
+    for name in file.require.iter().flat_map(|it| &it.value) {
+        if !checks.contains(&name.value) {
+            let says = format!("this phase does not run the check \"{}\"", name.value);
+            let next = suggest(&name.value, checks.iter().map(String::as_str));
+            context.sources.report(Some(&name.place), says, next);
+        }
+    }
+    list(&file.require)
 }
 
 fn phase_name(context: &mut Context<'_>, file: &PhaseFile, place: &Place) -> String {
@@ -208,23 +223,21 @@ fn signal(context: &mut Context<'_>, defaults: &Defaults, file: &PhaseFile, repo
         Protocol::None | Protocol::Frontmatter(_) => false,
         Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::Json => true,
     };
-    let words: &[&str] = match report {
-        Protocol::ExitSignal => &["TASK_COMPLETE", "PLAN_COMPLETE", "PHASE_COMPLETE"],
-        Protocol::PrpStatus => &["exit"],
-        Protocol::Json => &["done"],
-        Protocol::Promise | Protocol::None | Protocol::Frontmatter(_) => &[],
-    };
-    let can_be_given = |word: &str| words.is_empty() || words.iter().any(|it| it.eq_ignore_ascii_case(word));
+    let known = SignalWord::of(report);
+    let words: Vec<&str> = known.iter().map(SignalWord::word).collect();
+    let can_be_given = |word: &SignalWord| known.is_empty() || known.iter().any(|it| it.is(word));
     let Some(given) = &file.signal else {
         if !speaks {
             return Signal::None;
         }
         let signal = defaults.signal.clone().unwrap_or(Signal::Own);
         if let (Signal::Words(given), Some(name)) = (&signal, &file.name)
-            && !given.iter().any(|it| can_be_given(it))
+            && !given.iter().any(can_be_given)
         {
-            let says =
-                format!("the signal of [agent], \"{}\", is none of this phase's report", given.join(" or "));
+            let says = format!(
+                "the signal of [agent], \"{}\", is none of this phase's report",
+                joined(given, " or ")
+            );
             let next = format!("write signal = \"own\" here, or one of: {}", words.join(", "));
             context.sources.refuse_with(&name.place, says, next);
         }
@@ -240,11 +253,15 @@ fn signal(context: &mut Context<'_>, defaults: &Defaults, file: &PhaseFile, repo
         Signal::Words(given_words) => {
             for word in given_words.iter().filter(|it| !can_be_given(it)) {
                 let says = format!("\"{word}\" is not a signal of this report");
-                context.sources.report(Some(&given.place), says, suggest(word, words.iter().copied()));
+                context.sources.report(Some(&given.place), says, suggest(word.word(), words.iter().copied()));
             }
         }
     }
     given.value.clone()
+}
+
+fn joined(words: &[SignalWord], between: &str) -> String {
+    words.iter().map(SignalWord::word).collect::<Vec<_>>().join(between)
 }
 
 fn checks(
@@ -325,10 +342,10 @@ fn model(context: &mut Context<'_>, file: &At<ModelFile>) -> Option<Model> {
 
 fn progress(context: &mut Context<'_>, file: &PhaseFile, names: &Names) -> Progress {
     let Some(progress) = &file.progress else {
-        let owned = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
+        let names = |facts: &[FactName]| facts.iter().map(|it| it.name().to_owned()).collect();
         return Progress {
-            up: owned(&["commits_made", "files_changed", "tests_passing"]),
-            down: owned(&["tests_failing", "checks_failing"]),
+            up: names(&[FactName::CommitsMade, FactName::FilesChanged, FactName::TestsPassing]),
+            down: names(&[FactName::TestsFailing, FactName::ChecksFailing]),
         };
     };
     let lists = [&progress.value.up, &progress.value.down];

@@ -6,6 +6,8 @@ use super::model::Protocol;
 use super::template;
 use super::typed::sentence;
 use super::{names, preset};
+use crate::agent_table::AgentRow;
+use crate::facts::{Claim, FactName, Supplier};
 use crate::report::{Expected, read};
 use serde_json::Value;
 use std::fmt::Write;
@@ -49,6 +51,10 @@ fn the_reference_is_the_language() {
         An editor that knows JSON Schema can help while you write: `loop check --schema > workflow.schema.json`, and \
         as the first line of the file `#:schema ./workflow.schema.json`.\n"
         .to_owned();
+    let cli = reference().into_iter().flat_map(|it| it.2).find(|it| it.name == "cli").expect("a key");
+    for agent in AgentRow::names() {
+        assert!(cli.about.join(" ").contains(&format!("`{agent}`")), "the reference does not name {agent}");
+    }
     for (title, about, keys) in reference() {
         let _ = write!(text, "\n## {}\n\n{}\n\n", heading(title), sentence(about));
         text.push_str("| key | value | meaning |\n|---|---|---|\n");
@@ -250,7 +256,8 @@ fn the_examples_of_reports_are_read_as_they_say() {
             other => panic!("\"{other}\" is no protocol"),
         };
         protocols.insert(name.to_owned());
-        let report = read(&protocol, Expected { phase: "GREEN", promise: "FEATURE_COMPLETE" }, &example);
+        let report =
+            read(&protocol, Expected { phase: "GREEN", promise: "FEATURE_COMPLETE", prompt: "" }, &example);
         let shown = match (&report.signal, &report.stuck, report.found) {
             (Some(signal), _, _) => format!("signal {signal}"),
             (None, Some(_), _) => "stuck".to_owned(),
@@ -279,6 +286,24 @@ fn the_examples_of_conditions_are_what_they_say() {
     let missing: Vec<&String> = all.keys().filter(|it| !text.contains(&format!("`{it}`"))).collect();
     assert!(missing.is_empty(), "conditions.md does not name {missing:?}");
 }
+
+/// The table of facts in the reference is the table that the program goes by.
+#[test]
+fn the_reference_lists_every_fact() {
+    let text = document("docs/reference/conditions.md");
+    let (head, rest) = text.split_once(ENGINE_NAMES).expect("the heading is there");
+    let (_, tail) = rest.split_once("\n## ").expect("another section follows");
+    let mut table = "| name | type | from | meaning |\n|---|---|---|---|\n".to_owned();
+    for row in FactName::ALL.iter().map(|it| it.row()).filter(|it| it.supplier != Supplier::WorldUnnamed) {
+        let claimed = if row.claim == Claim::Unverified { " ¹" } else { "" };
+        let (name, kind, from) = (row.name, row.kind, row.supplier);
+        let _ = writeln!(table, "| `{name}` | {kind} | {from}{claimed} | {} |", cell(row.about));
+    }
+    let note = "¹ Where no check counts tests, a run that was opened with `--unverified` takes them from the report.\n";
+    generated("docs/reference/conditions.md", &format!("{head}{ENGINE_NAMES}{table}\n{note}\n## {tail}"));
+}
+
+const ENGINE_NAMES: &str = "## Names that the engine supplies\n\n";
 
 /// Links between documents lead somewhere.
 #[test]

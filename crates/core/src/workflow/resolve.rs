@@ -3,19 +3,21 @@
 //! resolved in `phases.rs`; reading files is left to the caller.
 
 use super::file::{
-    AgentFile, CheckFile, Cli, ErrorClass, FactFile, GateFile, ModelsFile, RetriesFile, SkillFile,
+    AgentFile, CheckFile, ErrorClass, FactFile, GateFile, ModelsFile, ProofFile, RetriesFile, SkillFile,
 };
 use super::merge::{Merged, Origin, merge};
 use super::model::{
-    Agent, Check, Fact, Gate, InputKind, Items, Millis, Models, Phase, PhaseId, Protocol, Retries, Skill,
-    Workflow,
+    Agent, Check, Fact, Gate, InputKind, Items, Millis, Models, Phase, PhaseId, ProofRules, Protocol,
+    Retries, Skill, Workflow,
 };
-use super::names::{self, COUNT_FORMATS, STANDARD_FACTS};
+use super::names::{self, COUNT_FORMATS};
 use super::problem::{Place, Problem, Sources, nearest, suggest};
 use super::sections::{self, entries, list, plain, section, strings, text, texts};
 use super::shape::ModelFile;
 use super::typed::{At, Length, Named};
 use super::{pattern, phases, preset, template};
+use crate::facts::{FactName, Supplier};
+use crate::proof::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -61,6 +63,22 @@ pub struct Overrides {
     pub notify: Option<String>,
     pub mirror: Option<String>,
     pub worktree: bool,
+    /// The least that must be proven.
+    pub require: Option<Level>,
+    /// Globs of protected files whose changes are accepted.
+    pub allow: Vec<String>,
+}
+
+impl Overrides {
+    /// Puts what was given about the proof on top of a workflow's rules.
+    pub fn bring_proof(&self, workflow: &mut Workflow) {
+        if let Some(level) = self.require {
+            workflow.proof.require = level;
+        }
+        for glob in self.allow.iter().filter(|it| !workflow.proof.allow.contains(it)).collect::<Vec<_>>() {
+            workflow.proof.allow.push(glob.clone());
+        }
+    }
 }
 
 /// Returns the workflow that the layers describe, or everything that is wrong with them.
@@ -131,6 +149,7 @@ impl Context<'_> {
         };
         let phases = phases::resolve(self, &defaults, known);
         self.standard_facts(&phases, &mut facts);
+        let proof = self.proof(&section(&file.proof), &phases);
         let modes = self.modes();
         Workflow {
             name: text(&file.name).unwrap_or_else(|| "workflow".to_owned()),
@@ -150,14 +169,32 @@ impl Context<'_> {
             gates: gates.into_iter().map(|(name, it)| (name, it.value)).collect(),
             retries,
             finish: sections::finish(&section(&file.finish)),
+            proof,
             mirror: sections::mirror(&section(&file.mirror)),
             notify: file.notify.as_ref().and_then(|it| text(&it.value.run)),
             given: None,
         }
     }
 
+    fn proof(&mut self, file: &ProofFile, phases: &[Phase]) -> ProofRules {
+        self.globs(&file.protect);
+        let mut named = |name: &Option<At<String>>| {
+            let name = name.as_ref()?;
+            let found = phases.iter().position(|it| it.name.eq_ignore_ascii_case(&name.value));
+            if found.is_none() {
+                let next = suggest(&name.value, phases.iter().map(|it| it.name.as_str()));
+                let says = format!("there is no phase \"{}\"", name.value);
+                self.sources.report(Some(&name.place), says, next);
+            }
+            found
+        };
+        let at = named(&file.at);
+        let go = named(&file.go).unwrap_or(0);
+        ProofRules { at, go, ..sections::proof(file) }
+    }
+
     fn agent(&mut self, file: &AgentFile) -> Agent {
-        if let Some(cli) = file.cli.as_ref().filter(|it| it.value == Cli::Command)
+        if let Some(cli) = file.cli.as_ref().filter(|it| it.value.0.is_any_program())
             && list(&file.args).is_empty()
         {
             let next = "write args = [\"PROGRAM\", \"ARGUMENT\"]";
@@ -316,7 +353,7 @@ impl Context<'_> {
             phase.exit.iter().chain(rejects).chain(gates)
         });
         let used: Vec<&str> = conditions.flat_map(|it| it.names()).map(|(name, _)| name).collect();
-        for name in STANDARD_FACTS {
+        for name in FactName::supplied_by(Supplier::Patterns).map(FactName::name) {
             if used.contains(&name) && !facts.contains_key(name) {
                 facts.extend(preset::standard_fact(name).map(|it| (name.to_owned(), it)));
             }

@@ -2,14 +2,15 @@
 //! are pure: file struct in, model out, nothing to go wrong.
 
 use super::file::{
-    AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MirrorFile, Ship, WindowFile,
+    AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MirrorFile, ProofFile, WindowFile,
     WorkspaceFile,
 };
 use super::model::{
-    Agent, Backoff, Check, Finish, Input, InputKind, Limits, Millis, Mirror, Permissions, Place, Window,
-    WindowThen, Workspace,
+    Agent, Backoff, Check, CleanWhen, Finish, Input, InputKind, Limits, Millis, Mirror, Permissions, Place,
+    ProofRules, TESTS_CHECK, Window, WindowThen, Workspace,
 };
 use super::typed::{At, Length, Named};
+use crate::proof::Level;
 use std::collections::BTreeMap;
 
 const SECOND: Millis = 1_000;
@@ -35,7 +36,7 @@ pub(super) fn workspace(file: &WorkspaceFile) -> Workspace {
 
 pub(super) fn agent(file: &AgentFile) -> Agent {
     Agent {
-        cli: file.cli.as_ref().map_or(String::new(), |it| it.value.word().to_owned()),
+        cli: file.cli.as_ref().map_or(String::new(), |it| it.value.0.name.to_owned()),
         model: text(&file.model),
         // Without it an agent stops at the first command that it may not run, and nobody is there to
         // allow it.
@@ -80,12 +81,13 @@ pub(super) fn check(name: &str, file: &CheckFile) -> Check {
     Check {
         run: text(&file.run),
         // The summary of a check called `tests` is read where it can be, for the progress shown.
-        counts: text(&file.counts).or_else(|| (name == "tests").then(|| "auto".to_owned())),
+        counts: text(&file.counts).or_else(|| (name == TESTS_CHECK).then(|| "auto".to_owned())),
         must_count: file.counts.is_some(),
         timeout: length(&file.timeout).unwrap_or(15 * MINUTE),
         repeat: plain(&file.repeat).unwrap_or(1),
         files: texts(file.files.as_ref().map(|it| &it.value)),
         prepare: text(&file.prepare),
+        proof: plain(&file.proof).unwrap_or(true),
     }
 }
 
@@ -98,20 +100,32 @@ pub(super) fn waits(file: &BackoffFile) -> Backoff {
 }
 
 pub(super) fn finish(file: &FinishFile) -> Finish {
-    let ship = match plain(&file.ship).unwrap_or(Ship::Off) {
-        Ship::Off => "off",
-        Ship::Offer => "offer",
-        Ship::Auto => "auto",
-    };
-    Finish { ship: ship.to_owned(), commit_docs: plain(&file.commit_docs).unwrap_or(false) }
+    Finish {
+        ship: plain(&file.ship).unwrap_or_default(),
+        commit_docs: plain(&file.commit_docs).unwrap_or(false),
+    }
+}
+
+/// `at` and `go` are names of phases and are looked up by the caller.
+pub(super) fn proof(file: &ProofFile) -> ProofRules {
+    ProofRules {
+        require: plain(&file.require).unwrap_or(Level::None),
+        clean: plain(&file.clean).unwrap_or(CleanWhen::Completion),
+        prepare: text(&file.prepare),
+        protect: list(&file.protect),
+        borrow: list(&file.borrow),
+        env: list(&file.env),
+        // As the checks in place, which may use it too.
+        network: plain(&file.network).unwrap_or(true),
+        feedback: plain(&file.feedback).unwrap_or(false),
+        accept_unverified: plain(&file.accept_unverified).unwrap_or(false),
+        sign_key: text(&file.sign_key),
+        ..ProofRules::default()
+    }
 }
 
 pub(super) fn mirror(file: &MirrorFile) -> Mirror {
-    Mirror {
-        format: file.format.as_ref().map(|it| it.value.0.to_owned()),
-        dir: text(&file.dir),
-        off: plain(&file.off).unwrap_or(false),
-    }
+    Mirror { format: plain(&file.format), dir: text(&file.dir), off: plain(&file.off).unwrap_or(false) }
 }
 
 /// Returns a section, or an empty one.

@@ -85,7 +85,7 @@ impl Typed for Signal {
                     sources.refuse(&odd.place, format!("\"{}\" is not a word of a report", odd.value));
                     None
                 }
-                None => Some(Signal::Words(words.iter().map(|it| it.value.clone()).collect())),
+                None => Some(Signal::Words(words.iter().map(|it| it.value.clone().into()).collect())),
             },
         }
     }

@@ -5,7 +5,7 @@
 use super::problem::{Place, Sources, suggest};
 
 /// What a prompt may name, and what it stands for.
-pub(crate) const NAMES: [(&str, &str); 31] = [
+pub(crate) const NAMES: [(&str, &str); 34] = [
     ("attempt", "1, and one more each time that this phase has sent the work back."),
     ("checks", "The checks of the phase that have a command: `name` and `run` of each."),
     ("context", "What came with the input, where the workflow reads it."),
@@ -17,8 +17,11 @@ pub(crate) const NAMES: [(&str, &str); 31] = [
     ("guidance", "What a person said; appended where a prompt does not place it."),
     ("input", "What the run works on: a path, an id or a sentence."),
     ("item", "The name of the item that is being worked on."),
+    ("item_body", "Where its text is: a path, if the list names one."),
+    ("item_group", "The group that it belongs to, if the list names one."),
     ("item_id", "Its id."),
     ("item_index", "Its number, from 1."),
+    ("item_kind", "Its kind, if the list names one."),
     ("items_completed", "How many items are done."),
     ("items_remaining", "How many are left."),
     ("items_total", "How many there are."),

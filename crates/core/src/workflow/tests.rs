@@ -1,4 +1,6 @@
-use super::model::{Breaker, Fact, Next, Phase, Progress, Protocol, Signal, Window, WindowThen, Workflow};
+use super::model::{
+    Breaker, Fact, Next, Phase, Progress, Protocol, Signal, SignalWord, Window, WindowThen, Workflow,
+};
 use super::preset;
 use super::problem::Problem;
 use super::resolve::{Layers, Overrides, Source, parse_length, resolve};
@@ -345,7 +347,7 @@ fn defaults_depend_on_what_is_said() {
     let usual = Breaker { no_progress: Some(3), same_error: Some(5), ..Breaker::default() };
     let pivot = Breaker { failures: Some(2), pivot: true, ..Breaker::default() };
     let said: Vec<_> = workflow.phases.iter().map(|it| (it.breaker.clone(), it.signal.clone())).collect();
-    let done = Signal::Words(vec!["done".to_owned()]);
+    let done = Signal::Words(vec![SignalWord::Done]);
     assert_eq!(said, [(off, done), (usual, Signal::None), (pivot, Signal::Own)]);
     assert_eq!(
         phase(&workflow, "C").progress,

@@ -11,7 +11,7 @@ use crate::run::Run;
 use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Call, Effect, Event, State};
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{MirrorFormat, Workflow};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -79,7 +79,7 @@ fn restore_plain(run: &str, workflow: &Workflow, state: &State, place: &Path) {
     if state.opening.worktree.is_some() && (state.place.is_none() || !place.join(".git").exists()) {
         return;
     }
-    if workflow.mirror.format.as_deref() == Some("task-state") && !workflow.mirror.off {
+    if workflow.mirror.writes(MirrorFormat::TaskState) {
         task_state::write(run, workflow, state, place);
     }
 }
@@ -87,12 +87,10 @@ fn restore_plain(run: &str, workflow: &Workflow, state: &State, place: &Path) {
 /// Returns what a mirror writes into the working tree, as patterns that git ignores.
 pub fn paths(workflow: &Workflow, place: &Path) -> Vec<String> {
     let name = |it: &str| it.to_owned();
-    match workflow.mirror.format.as_deref() {
-        Some("task-state") if !workflow.mirror.off => {
-            vec![name("/.claude-task-state.json"), name("/.claude-task-state.json.*.tmp")]
-        }
-        Some(_) | None => folder_inside(workflow, place).map(|it| format!("/{it}/")).into_iter().collect(),
+    if workflow.mirror.writes(MirrorFormat::TaskState) {
+        return vec![name("/.claude-task-state.json"), name("/.claude-task-state.json.*.tmp")];
     }
+    folder_inside(workflow, place).map(|it| format!("/{it}/")).into_iter().collect()
 }
 
 /// Returns the folder of a mirror, relative to the working tree that holds it.
@@ -105,7 +103,7 @@ pub fn folder_inside(workflow: &Workflow, place: &Path) -> Option<String> {
 
 /// Removes the mirror of a run that is completed.
 pub fn remove(workflow: &Workflow, place: &Path) {
-    if workflow.mirror.format.as_deref() == Some("task-state") && !workflow.mirror.off {
+    if workflow.mirror.writes(MirrorFormat::TaskState) {
         task_state::remove(place);
     }
 }

@@ -7,9 +7,9 @@
 //! only ever appended to, as long as nobody else changed it.
 
 mod block;
-mod chronicle;
 mod file_stamps;
 mod files;
+mod fresh;
 pub mod import;
 pub mod place;
 mod review;
@@ -17,12 +17,13 @@ mod review;
 mod tests;
 
 use super::replace;
+use crate::fold;
 use crate::{Home, StoreError};
-pub use chronicle::Chronicle;
 use file_stamps::Kept;
+use fresh::Fresh;
 use loop_base::time::Timestamp;
-use loop_core::engine::Event;
-use loop_core::workflow::model::Workflow;
+use loop_core::engine::{Event, History};
+use loop_core::workflow::model::{MirrorFormat, Workflow};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -31,14 +32,12 @@ const LOG: &str = "phase-status.log";
 /// Where an imported session's own files lie in the folder of its run.
 const IMPORTED: &str = "imported";
 
-/// How many events are read from the journal at a time.
-const PAGE: usize = 1000;
-
 pub struct Session {
     run: String,
     project: String,
     folder: PathBuf,
-    chronicle: Chronicle,
+    history: History,
+    fresh: Fresh,
     kept: Kept,
     /// The bytes that the log has once everything so far is written; `None` until it was compared.
     log_bytes: Option<u64>,
@@ -46,36 +45,18 @@ pub struct Session {
     imported_log: PathBuf,
 }
 
-/// Reads a run's whole journal.
-pub fn chronicle(home: &Home, run: &str, workflow: &Workflow) -> Result<Chronicle, StoreError> {
-    let mut chronicle = Chronicle::new(workflow);
-    let mut next = 1;
-    loop {
-        let page = home.events(run, next, PAGE)?;
-        for recorded in &page {
-            let event: Event = serde_json::from_str(&recorded.body).map_err(|error| StoreError::Damaged {
-                path: home.path().to_owned(),
-                what: format!("event {} of run {run}: {error}", recorded.seq),
-            })?;
-            chronicle.follow(workflow, Timestamp(recorded.at), &event);
-            next = recorded.seq + 1;
-        }
-        if page.len() < PAGE {
-            return Ok(chronicle);
-        }
-    }
-}
-
 impl Session {
     /// Reads what a run has come to. `None` when it has no such mirror.
     pub fn open(home: &Home, run: &str, workflow: &Workflow) -> Result<Option<Session>, StoreError> {
         let Some(folder) = folder(workflow) else { return Ok(None) };
         let project = home.run(run)?.map(|it| it.project).unwrap_or_default();
+        let (history, fresh) = read(home, run, workflow)?;
         Ok(Some(Session {
             run: run.to_owned(),
             project,
             folder,
-            chronicle: chronicle(home, run, workflow)?,
+            history,
+            fresh,
             kept: Kept::default(),
             log_bytes: None,
             imported_log: home.folder(run).join(IMPORTED).join(LOG),
@@ -86,11 +67,13 @@ impl Session {
     /// else had done to the files since we wrote them.
     pub fn follow(&mut self, home: &Home, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<String> {
         for (at, event) in facts {
-            self.chronicle.follow(workflow, *at, event);
+            if let Some(turn) = self.history.follow(workflow, *at, event) {
+                self.fresh.add(workflow, &self.history.state, *at, &turn);
+            }
         }
         let is_first = self.log_bytes.is_none();
         let edits = self.kept.edits(&self.folder);
-        if is_first || !edits.is_empty() || facts.iter().any(|it| chronicle::is_shown(&it.1)) {
+        if is_first || !edits.is_empty() || facts.iter().any(|it| fresh::is_shown(&it.1)) {
             // The folder may be read-only, or the disk full: the database knows what is in here.
             let _harmless = self.write(home, workflow);
         }
@@ -109,24 +92,24 @@ impl Session {
         }
         self.write_log(home, workflow)?;
         self.kept.note(&self.folder, LOG);
-        self.chronicle.fresh = chronicle::Fresh::default();
+        self.fresh = Fresh::default();
         Ok(())
     }
 
     /// Returns every file but the log as it should be.
     fn texts(&self, workflow: &Workflow) -> Vec<(String, String)> {
-        let (run, chronicle) = (&self.run, &self.chronicle);
+        let (run, history) = (&self.run, &self.history);
         let mut texts = vec![
-            ("loop-state.json".to_owned(), files::loop_state(run, &self.project, workflow, chronicle)),
-            ("circuit-breaker.json".to_owned(), files::circuit_breaker(workflow, chronicle)),
-            ("rate-limit.json".to_owned(), files::rate_limit(workflow, chronicle)),
-            ("metrics.json".to_owned(), files::metrics(run, workflow, chronicle)),
+            ("loop-state.json".to_owned(), files::loop_state(run, &self.project, workflow, history)),
+            ("circuit-breaker.json".to_owned(), files::circuit_breaker(workflow, history)),
+            ("rate-limit.json".to_owned(), files::rate_limit(workflow, history)),
+            ("metrics.json".to_owned(), files::metrics(run, workflow, history)),
         ];
-        let dual_gate = files::dual_gate(workflow, chronicle);
+        let dual_gate = files::dual_gate(workflow, history);
         texts.extend(dual_gate.map(|it| ("dual-gate.json".to_owned(), it)));
-        let qa_state = files::qa_state(workflow, chronicle);
+        let qa_state = files::qa_state(workflow, history);
         texts.extend(qa_state.map(|it| ("qa-state.json".to_owned(), it)));
-        let reviews = self.chronicle.fresh.reviews.iter();
+        let reviews = self.fresh.reviews.iter();
         texts.extend(reviews.map(|(number, text)| (format!("qa-report-{number}.md"), text.clone())));
         texts
     }
@@ -139,15 +122,15 @@ impl Session {
         if let (Some(bytes), Ok(Some(found))) = (self.log_bytes, is_plain)
             && bytes == found
         {
-            append(&path, &self.chronicle.fresh.blocks)?;
-            self.log_bytes = Some(bytes + self.chronicle.fresh.blocks.len() as u64);
+            append(&path, &self.fresh.blocks)?;
+            self.log_bytes = Some(bytes + self.fresh.blocks.len() as u64);
             return Ok(());
         }
         let blocks = match self.log_bytes {
-            None => std::mem::take(&mut self.chronicle.fresh.blocks),
+            None => std::mem::take(&mut self.fresh.blocks),
             Some(_) => {
-                let whole = chronicle(home, &self.run, workflow).map_err(std::io::Error::other)?;
-                whole.fresh.blocks
+                let whole = read(home, &self.run, workflow).map_err(std::io::Error::other)?;
+                whole.1.blocks
             }
         };
         let mut whole = std::fs::read(&self.imported_log).unwrap_or_default();
@@ -160,9 +143,20 @@ impl Session {
             Some(_) | None => replace(&path, &String::from_utf8_lossy(&whole))?,
         }
         self.log_bytes = Some(whole.len() as u64);
-        self.chronicle.fresh.blocks.clear();
+        self.fresh.blocks.clear();
         Ok(())
     }
+}
+
+/// Reads a run's whole journal, and every text that follows from it.
+fn read(home: &Home, run: &str, workflow: &Workflow) -> Result<(History, Fresh), StoreError> {
+    let (mut history, mut fresh) = (History::new(workflow), Fresh::default());
+    fold::replay(home, run, workflow, |workflow, at, event| {
+        if let Some(turn) = history.follow(workflow, at, event) {
+            fresh.add(workflow, &history.state, at, &turn);
+        }
+    })?;
+    Ok((history, fresh))
 }
 
 /// Whether the files say what the run has come to, as far as one of them tells.
@@ -179,7 +173,7 @@ pub fn is_current(workflow: &Workflow, state: &loop_core::engine::State) -> bool
 /// Returns the folder of a run's session, where it has one.
 pub fn folder(workflow: &Workflow) -> Option<PathBuf> {
     let mirror = &workflow.mirror;
-    let is_ours = mirror.format.as_deref() == Some("prp-session") && !mirror.off;
+    let is_ours = mirror.writes(MirrorFormat::PrpSession);
     mirror.dir.as_ref().filter(|_| is_ours).map(PathBuf::from)
 }
 

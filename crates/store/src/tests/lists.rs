@@ -47,7 +47,7 @@ fn lists_are_filtered_and_newest_first() {
             input,
             at,
             workflow: "plan",
-            status: "ready",
+            status: Status::Ready,
             place: "/p",
             definition: "{}",
         };
@@ -72,11 +72,12 @@ fn lists_are_filtered_and_newest_first() {
         "2"
     );
     let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
-    let completed = RowUpdate { exit: Some(0), verified: true, progress: Some(100), ..row("completed") };
+    let completed =
+        RowUpdate { exit: Some(0), verified: true, progress: Some(100), ..row(Status::Completed) };
     journal.commit(&place.home, &Commit { row: completed, ..commit("{}") }).unwrap();
-    assert_eq!(ids(Filter { statuses: &["ready", "running"], ..Filter::default() }), "32");
+    assert_eq!(ids(Filter { statuses: &[Status::Ready, Status::Running], ..Filter::default() }), "32");
     assert_eq!(
-        ids(Filter { statuses: &["completed"], project: Some("/srv/shop"), ..Filter::default() }),
+        ids(Filter { statuses: &[Status::Completed], project: Some("/srv/shop"), ..Filter::default() }),
         "1"
     );
 
@@ -87,7 +88,7 @@ fn lists_are_filtered_and_newest_first() {
         project: "/srv/shop".into(),
         workflow: "tdd".into(),
         input: "docs/orders.md".into(),
-        status: "completed".into(),
+        status: Status::Completed,
         reason: None,
         next_step: None,
         phase: None,

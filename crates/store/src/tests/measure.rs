@@ -119,7 +119,7 @@ fn listing_ten_thousand_runs() {
                         n
                     ],
                 )?;
-                transaction.execute("insert into snapshot values(?1, 1, x'00', x'00', ?2)", rusqlite::params![n + 2, "s".repeat(3_000)])?;
+                transaction.execute("insert into snapshot values(?1, 1, x'00', x'00', ?2, 1)", rusqlite::params![n + 2, "s".repeat(3_000)])?;
             }
             Ok(())
         })
@@ -142,12 +142,16 @@ fn listing_ten_thousand_runs() {
     timed("project", runs / 5, &|| home.runs(&Filter { project, ..filter }).unwrap().len());
     timed("project, 20", 20, &|| home.runs(&Filter { project, limit: Some(20), ..filter }).unwrap().len());
     timed("paused", runs / 100, &|| {
-        home.runs(&Filter { statuses: &["paused", "running"], ..filter }).unwrap().len()
+        home.runs(&Filter { statuses: &[Status::Paused, Status::Running], ..filter }).unwrap().len()
     });
     timed("paused of project", runs / 100, &|| {
-        home.runs(&Filter { project: Some("/srv/project-0"), statuses: &["paused", "running"], ..filter })
-            .unwrap()
-            .len()
+        home.runs(&Filter {
+            project: Some("/srv/project-0"),
+            statuses: &[Status::Paused, Status::Running],
+            ..filter
+        })
+        .unwrap()
+        .len()
     });
     timed("same run", 1, &|| {
         home.runs(&Filter { project, workflow: Some("tdd"), input: Some("docs/PRPs/order-3.md"), ..filter })

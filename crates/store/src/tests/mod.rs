@@ -6,12 +6,15 @@ mod lists;
 mod locks;
 mod measure;
 mod tamper;
+mod versions;
 mod write;
 
 use super::index::Snapshot;
 use super::ledger::Calls;
 use super::lock::Holder;
 use super::*;
+use loop_core::engine::STATE_VERSION;
+pub(super) use loop_core::engine::Status;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -51,7 +54,7 @@ pub(super) fn create(home: &Home, id: &str) {
         project: "/srv/shop",
         workflow: "tdd",
         input: "docs/orders.md",
-        status: "ready",
+        status: Status::Ready,
         place: "/srv/shop",
         definition: "{\"name\":\"tdd\"}",
         at: 1_000,
@@ -59,15 +62,15 @@ pub(super) fn create(home: &Home, id: &str) {
     .unwrap();
 }
 
-pub(super) fn row(status: &str) -> RowUpdate {
-    RowUpdate { status: status.into(), place: "/srv/shop".into(), ..RowUpdate::default() }
+pub(super) fn row(status: Status) -> RowUpdate {
+    RowUpdate { status, place: "/srv/shop".into(), ..RowUpdate::default() }
 }
 
 pub(super) fn commit(state: &str) -> Commit<'_> {
     Commit {
         at: 2_000,
         state,
-        row: row("running"),
+        row: row(Status::Running),
         taken: &[],
         questions: &[],
         call_at: None,

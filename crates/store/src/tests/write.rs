@@ -20,8 +20,11 @@ fn a_commit_is_read_back_by_the_next_owner() {
         place.home.events(RUN, 2, 10).unwrap(),
         [Recorded { seq: 2, epoch: 1, at: 6, kind: "began".into(), body: "{\"call\":1}".into() }]
     );
-    assert_eq!(place.home.snapshot(RUN).unwrap(), Some(Snapshot { seq: 2, state: "{\"s\":1}".into() }));
-    assert_eq!(place.home.definition(RUN).unwrap(), "{\"name\":\"other\"}");
+    assert_eq!(
+        place.home.snapshot(RUN).unwrap(),
+        Some(Snapshot { seq: 2, version: STATE_VERSION, text: "{\"s\":1}".into() })
+    );
+    assert_eq!(place.home.definition(RUN).unwrap().body, "{\"name\":\"other\"}");
     assert_eq!(place.home.calls_between("/srv/shop", 6, 9).unwrap(), Calls { count: 1, oldest_at: Some(6) });
     assert_eq!(place.home.calls_between("/srv/shop", 7, 9).unwrap(), Calls { count: 0, oldest_at: None });
     assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
@@ -117,7 +120,7 @@ fn g16_a_replaced_owner_writes_nothing() {
     fill(&other, &mut young, 1);
     let epochs: Vec<i64> = other.events(RUN, 1, 10).unwrap().iter().map(|event| event.epoch).collect();
     assert_eq!(epochs, [1, 2]);
-    assert_eq!(other.snapshot(RUN).unwrap().unwrap().state, "{\"seq\":2}");
+    assert_eq!(other.snapshot(RUN).unwrap().unwrap().text, "{\"seq\":2}");
     assert_eq!(other.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
 }
 
@@ -139,7 +142,7 @@ fn g16_a_visitor_and_an_owner_that_was_replaced_cannot_both_write() {
         };
         first.commit(&other, &commit("{\"first\":1}")).unwrap();
         assert!(matches!(second.commit(&other, &commit("{}")), Err(StoreError::Fenced { .. })));
-        assert_eq!(other.snapshot(RUN).unwrap().unwrap().state, "{\"first\":1}");
+        assert_eq!(other.snapshot(RUN).unwrap().unwrap().text, "{\"first\":1}");
         assert_eq!(other.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
     }
 }

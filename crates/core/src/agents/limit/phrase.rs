@@ -1,8 +1,9 @@
 //! The words in which agents and providers say that they will not serve a call. A phrase counts only
 //! at the beginning of what was said: in the middle of a sentence it is talk about limits.
 
-use super::super::{Cli, End};
+use super::super::End;
 use super::{Limit, when};
+use crate::agent_table::Stream;
 
 /// What a phrase stands for; its time is read from the text around it.
 #[derive(Clone, Copy)]
@@ -93,7 +94,7 @@ const PHRASES: &[(&str, Class)] = &[
 ];
 
 /// Returns what the text says about a limit, if that is what it is about.
-pub(super) fn read(cli: Cli, text: &str, end: &End<'_>) -> Option<Limit> {
+pub(super) fn read(stream: Stream, text: &str, end: &End<'_>) -> Option<Limit> {
     let text = plain(text);
     let said = unwrapped(&text);
     let Some((_, class)) = PHRASES.iter().find(|(phrase, _)| begins(said, phrase)) else {
@@ -107,7 +108,7 @@ pub(super) fn read(cli: Cli, text: &str, end: &End<'_>) -> Option<Limit> {
         }
         Class::Overloaded => Limit::Overloaded,
         // Gemini's free quota has the words that other providers use for an empty account.
-        Class::Credit if cli == Cli::Gemini => Limit::Throttle { after: None },
+        Class::Credit if stream == Stream::Gemini => Limit::Throttle { after: None },
         Class::Credit => Limit::Credit,
         Class::Auth => Limit::Auth,
         Class::Context => Limit::ContextTooLong,

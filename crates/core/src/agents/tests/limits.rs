@@ -1,8 +1,10 @@
 //! The corpus of limit texts and the arithmetic of their times, both through the reader: a text
 //! stands where an agent's program would put it.
 
+use super::row;
+use crate::agent_table::{AgentRow, Stream};
 use crate::agents::limit::zone_named;
-use crate::agents::{Cli, DETECTED, End, Limit, Reader, Said};
+use crate::agents::{End, Limit, Reader, Said};
 use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 use loop_base::time::Timestamp;
@@ -17,15 +19,17 @@ fn finish(reader: Reader, exit: i32, now: Timestamp, zone: &TimeZone) -> Said {
 }
 
 /// The text as the reason that the agent's program gives for a failure.
-fn failed(cli: Cli, text: &str, now: Timestamp, zone: &TimeZone) -> Said {
-    let event = match cli {
-        Cli::Claude => json!({"type": "result", "subtype": "success", "is_error": true, "result": text}),
-        Cli::Codex => json!({"type": "turn.failed", "error": {"message": text}}),
-        Cli::Gemini => {
+fn failed(cli: &'static AgentRow, text: &str, now: Timestamp, zone: &TimeZone) -> Said {
+    let event = match cli.stream {
+        Stream::Claude => json!({"type": "result", "subtype": "success", "is_error": true, "result": text}),
+        Stream::Codex => json!({"type": "turn.failed", "error": {"message": text}}),
+        Stream::Gemini => {
             json!({"type": "result", "status": "error", "error": {"message": format!("[API Error: {text}]")}})
         }
-        Cli::Opencode => json!({"type": "error", "error": {"name": "APIError", "data": {"message": text}}}),
-        Cli::Command => unreachable!("it has no events"),
+        Stream::Opencode => {
+            json!({"type": "error", "error": {"name": "APIError", "data": {"message": text}}})
+        }
+        Stream::Text => unreachable!("it has no events"),
     };
     let mut reader = Reader::new(cli);
     reader.bytes(format!("{event}\n").as_bytes());
@@ -34,26 +38,26 @@ fn failed(cli: Cli, text: &str, now: Timestamp, zone: &TimeZone) -> Said {
 
 /// The text as the agent's message and as the output of a tool, in a call that failed for no reason
 /// that was told.
-fn talked(cli: Cli, text: &str, now: Timestamp) -> Said {
-    let events = match cli {
-        Cli::Claude => vec![
+fn talked(cli: &'static AgentRow, text: &str, now: Timestamp) -> Said {
+    let events = match cli.stream {
+        Stream::Claude => vec![
             json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}, "parent_tool_use_id": null}),
             json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": text}]}}),
             json!({"type": "result", "subtype": "success", "is_error": false, "result": text}),
         ],
-        Cli::Codex => vec![
+        Stream::Codex => vec![
             json!({"type": "item.completed", "item": {"type": "command_execution", "command": "cat", "aggregated_output": text}}),
             json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}}),
         ],
-        Cli::Gemini => vec![
+        Stream::Gemini => vec![
             json!({"type": "tool_result", "output": text}),
             json!({"type": "message", "role": "assistant", "content": text, "delta": true}),
         ],
-        Cli::Opencode => vec![
+        Stream::Opencode => vec![
             json!({"type": "tool_use", "part": {"tool": "bash", "state": {"output": text}}}),
             json!({"type": "text", "part": {"text": text}}),
         ],
-        Cli::Command => unreachable!("it has no events"),
+        Stream::Text => unreachable!("it has no events"),
     };
     let mut reader = Reader::new(cli);
     for event in events {
@@ -62,11 +66,11 @@ fn talked(cli: Cli, text: &str, now: Timestamp) -> Said {
     finish(reader, 1, now, &TimeZone::UTC)
 }
 
-fn clis(name: &str) -> Vec<Cli> {
-    DETECTED.iter().filter(|it| name == "any" || name == **it).filter_map(|it| Cli::named(it)).collect()
+fn clis(name: &str) -> Vec<&'static AgentRow> {
+    AgentRow::detected().filter(|it| name == "any" || name == it.name).collect()
 }
 
-fn corpus() -> Vec<(bool, Cli, String)> {
+fn corpus() -> Vec<(bool, &'static AgentRow, String)> {
     let text = include_str!("../../../../../tests/fixtures/agents/limits.tsv");
     let lines = text.lines().map(|it| it.split('\t').collect::<Vec<_>>());
     lines
@@ -87,13 +91,13 @@ fn the_corpus_is_judged_right() {
         } else {
             failed(cli, &text, now, &local)
         };
-        assert_eq!(said.limit.is_some(), is_limit, "{} {text}", cli.name());
-        assert_eq!(talked(cli, &text, now).limit, None, "{} {text}", cli.name());
+        assert_eq!(said.limit.is_some(), is_limit, "{} {text}", cli.name);
+        assert_eq!(talked(cli, &text, now).limit, None, "{} {text}", cli.name);
         if let Some(limit) = said.limit {
             let until = limit.until(now).map(|it| it.to_string()).unwrap_or_default();
             let kind = format!("{limit:?}");
             let kind = kind.split(' ').next().unwrap_or_default();
-            out.push_str(&format!("{:<8} {kind:<14} {until:<20} {text}\n", cli.name()));
+            out.push_str(&format!("{:<8} {kind:<14} {until:<20} {text}\n", cli.name));
         }
     }
     insta::assert_snapshot!(out);
@@ -105,98 +109,98 @@ fn times_are_read_as_they_are_meant() {
     for (cli, text, now, local, until) in [
         // As recorded from 2.1.325 and 2.1.197.
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your 5-hour limit · resets 10:36am (Europe/Paris)",
             "2026-11-15T07:00:00Z",
             "UTC",
             "2026-11-15T09:36:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your weekly limit · resets Nov 18, 8:26am (Europe/Paris)",
             "2026-11-15T07:00:00Z",
             "UTC",
             "2026-11-18T07:26:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your Fable limit · resets Nov 18, 8:26am (Europe/Paris). Switch to another model to continue.",
             "2026-11-15T07:00:00Z",
             "UTC",
             "2026-11-18T07:26:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your weekly limit · resets Nov 17, 10:57pm (America/Los_Angeles)",
             "2026-11-15T07:00:00Z",
             "UTC",
             "2026-11-18T06:57:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your weekly limit · resets Jan 2, 2027, 8am (UTC)",
             "2026-12-29T07:00:00Z",
             "UTC",
             "2027-01-02T08:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your weekly limit · resets Jan 2, 8am (UTC)",
             "2026-12-29T07:00:00Z",
             "UTC",
             "2027-01-02T08:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You're out of extra usage · resets Feb 4, 8pm (Europe/Budapest)",
             "2026-02-01T07:00:00Z",
             "UTC",
             "2026-02-04T19:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your weekly limit · resets Sep 15 at 7pm",
             "2026-09-12T07:00:00Z",
             paris,
             "2026-09-15T17:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "Claude usage limit reached. Your limit will reset at 9am (America/Chicago).",
             "2026-07-01T12:00:00Z",
             "UTC",
             "2026-07-01T14:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "5-hour limit reached · resets 3pm (Europe/Stockholm) · /upgrade to increase",
             "2026-07-01T09:00:00Z",
             "UTC",
             "2026-07-01T13:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade",
             "2026-07-01T09:00:00Z",
             "UTC",
             "2026-07-02T01:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your limit · resets 4pm (Asia/Kuala_Lumpur)",
             "2026-07-01T09:00:00Z",
             "UTC",
             "2026-07-02T08:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your org's monthly usage limit · resets Jul 31, 12am (UTC)",
             "2026-07-01T09:00:00Z",
             "UTC",
             "2026-07-31T00:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "Claude AI usage limit reached|1766502000",
             "2025-12-23T12:00:00Z",
             "UTC",
@@ -204,14 +208,14 @@ fn times_are_read_as_they_are_meant() {
         ),
         // Midnight and noon.
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your limit · resets 12am (UTC)",
             "2026-07-01T09:00:00Z",
             "UTC",
             "2026-07-02T00:00:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your limit · resets 12:30pm (UTC)",
             "2026-07-01T09:00:00Z",
             "UTC",
@@ -219,7 +223,7 @@ fn times_are_read_as_they_are_meant() {
         ),
         // A zone that nobody knows is the agent's own.
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your limit · resets 2pm (Mars/Olympus)",
             "2026-07-01T09:00:00Z",
             paris,
@@ -227,21 +231,21 @@ fn times_are_read_as_they_are_meant() {
         ),
         // Just over: in a minute, not tomorrow.
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your session limit · resets 9:07am (UTC)",
             "2026-07-01T09:07:20Z",
             "UTC",
             "2026-07-01T09:08:20Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your session limit · resets 9:07am (UTC)",
             "2026-07-01T09:40:00Z",
             "UTC",
             "2026-07-01T09:41:00Z",
         ),
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your weekly limit · resets Jun 30, 9am (UTC)",
             "2026-07-01T09:40:00Z",
             "UTC",
@@ -249,7 +253,7 @@ fn times_are_read_as_they_are_meant() {
         ),
         // A session lasts five hours at most, whatever the clock says.
         (
-            Cli::Claude,
+            row("claude"),
             "You've hit your session limit · resets 9am (UTC)",
             "2026-07-01T19:00:00Z",
             "UTC",
@@ -257,56 +261,56 @@ fn times_are_read_as_they_are_meant() {
         ),
         // Codex: local time without a zone, a day only when it is not today.
         (
-            Cli::Codex,
+            row("codex"),
             "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 9:28 AM.",
             "2026-11-15T07:00:00Z",
             paris,
             "2026-11-15T08:28:00Z",
         ),
         (
-            Cli::Codex,
+            row("codex"),
             "You've hit your usage limit. Try again at 2:57\u{202f}PM.",
             "2026-11-15T07:00:00Z",
             "UTC",
             "2026-11-15T14:57:00Z",
         ),
         (
-            Cli::Codex,
+            row("codex"),
             "You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage to purchase more credits or try again at Nov 19th, 2026 10:05 PM.",
             "2026-11-15T07:00:00Z",
             "Asia/Kolkata",
             "2026-11-19T16:35:00Z",
         ),
         (
-            Cli::Codex,
+            row("codex"),
             "You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 5 days 22 hours 11 minutes.",
             "2026-03-27T07:00:00Z",
             paris,
             "2026-04-02T05:11:00Z",
         ),
         (
-            Cli::Codex,
+            row("codex"),
             "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 29000. Please try again in 11.5s. Visit https://platform.openai.com",
             "2026-03-27T07:00:00Z",
             "UTC",
             "2026-03-27T07:00:11Z",
         ),
         (
-            Cli::Gemini,
+            row("gemini"),
             "You have exhausted your capacity on this model. Your quota will reset after 8h44m7s.",
             "2026-03-27T07:00:00Z",
             "UTC",
             "2026-03-27T15:44:07Z",
         ),
         (
-            Cli::Gemini,
+            row("gemini"),
             "Usage limit reached for gemini-3-flash-preview. Access resets at 10:57 PM GMT-3.",
             "2026-03-27T07:00:00Z",
             "UTC",
             "2026-03-28T01:57:00Z",
         ),
         (
-            Cli::Gemini,
+            row("gemini"),
             "Resource has been exhausted (e.g. check quota).\nSuggested retry after 7200s.",
             "2026-03-27T07:00:00Z",
             "UTC",
@@ -366,7 +370,7 @@ fn times_are_right_to_the_minute_when_clocks_change() {
                     (10_000, weekly(&reset)),
                 ] {
                     let now = Timestamp(reset.timestamp().as_millisecond() - ahead_minutes * 60_000 - 7_000);
-                    let limit = failed(Cli::Claude, &text, now, &TimeZone::UTC).limit.expect("a limit");
+                    let limit = failed(row("claude"), &text, now, &TimeZone::UTC).limit.expect("a limit");
                     let Limit::Plan { until: Some(until) } = limit else { panic!("{text}: {limit:?}") };
                     // The same words mean two moments when a clock is set back; the first that is
                     // still ahead is taken.
@@ -396,7 +400,7 @@ fn weekly(reset: &Zoned) -> String {
 }
 
 /// The wordings that agents use or used, with `WHEN` where the moment stands and how it is written.
-fn wordings() -> Vec<(Cli, String, bool)> {
+fn wordings() -> Vec<(&'static AgentRow, String, bool)> {
     let mut all = Vec::new();
     for limit in [
         "5-hour limit",
@@ -407,8 +411,8 @@ fn wordings() -> Vec<(Cli, String, bool)> {
         "Opus limit",
         "Sonnet limit",
     ] {
-        all.push((Cli::Claude, format!("You've hit your {limit} · resets WHEN")));
-        all.push((Cli::Claude, format!("You’ve reached your {limit} · resets WHEN")));
+        all.push((row("claude"), format!("You've hit your {limit} · resets WHEN")));
+        all.push((row("claude"), format!("You’ve reached your {limit} · resets WHEN")));
     }
     for text in [
         "You've hit your Fable limit · resets WHEN. Switch to another model to continue.",
@@ -422,7 +426,7 @@ fn wordings() -> Vec<(Cli, String, bool)> {
         "Opus weekly limit reached · resets WHEN",
         "Sonnet limit reached · resets WHEN",
     ] {
-        all.push((Cli::Claude, text.to_owned()));
+        all.push((row("claude"), text.to_owned()));
     }
     for text in [
         "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at WHEN.",
@@ -430,7 +434,7 @@ fn wordings() -> Vec<(Cli, String, bool)> {
         "You've hit your usage limit for gpt-5.5. Switch to another model now, or try again at WHEN.",
         "You've hit your usage limit. To get more access now, send a request to your admin or try again at WHEN.",
     ] {
-        all.push((Cli::Codex, text.to_owned()));
+        all.push((row("codex"), text.to_owned()));
     }
     let is_short = |text: &str| text.contains("5-hour") || text.to_lowercase().contains("session");
     // What lasts some hours is told without a day, everything else with one or without.
@@ -440,13 +444,13 @@ fn wordings() -> Vec<(Cli, String, bool)> {
 }
 
 /// Every way in which an agent writes a moment.
-fn written(cli: Cli, reset: &Zoned, dated: bool) -> Vec<String> {
+fn written(cli: &'static AgentRow, reset: &Zoned, dated: bool) -> Vec<String> {
     let zone = reset.time_zone().iana_name().unwrap_or("UTC").to_owned();
     let clock = reset.strftime("%-I:%M%p").to_string().to_lowercase().replace(":00", "");
     let at = |format: &str| reset.strftime(format).to_string();
-    match (cli, dated) {
-        (Cli::Codex, false) => vec![at("%-I:%M %p"), at("%-I:%M\u{202f}%p")],
-        (Cli::Codex, true) => {
+    match (cli.stream, dated) {
+        (Stream::Codex, false) => vec![at("%-I:%M %p"), at("%-I:%M\u{202f}%p")],
+        (Stream::Codex, true) => {
             let ordinal = match reset.day() {
                 1 | 21 | 31 => "st",
                 2 | 22 => "nd",

@@ -4,3 +4,9 @@ mod invocations;
 mod limits;
 mod replay;
 mod survival;
+
+use crate::agent_table::AgentRow;
+
+fn row(name: &str) -> &'static AgentRow {
+    AgentRow::named(name).expect("known")
+}

@@ -1,7 +1,8 @@
 //! Every recording of a real program, and what is made of it. A recording is the standard output,
 //! the end of standard error and the exit status of one run against a scripted model.
 
-use crate::agents::{Cli, DETECTED, End, Reader, Said};
+use crate::agent_table::AgentRow;
+use crate::agents::{End, Reader, Said};
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;
 use std::fmt::Write;
@@ -13,8 +14,8 @@ fn now(name: &str) -> Timestamp {
     Timestamp(if name.starts_with("v325") { 1_794_738_300_000 } else { 1_794_726_000_000 })
 }
 
-fn folder(cli: Cli) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/agents").join(cli.name())
+fn folder(cli: &'static AgentRow) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/agents").join(cli.name)
 }
 
 struct Recording {
@@ -25,7 +26,7 @@ struct Recording {
     exit: Option<i32>,
 }
 
-fn recordings(cli: Cli) -> Vec<Recording> {
+fn recordings(cli: &'static AgentRow) -> Vec<Recording> {
     let mut names: Vec<PathBuf> =
         fs::read_dir(folder(cli)).expect("recordings").map(|it| it.expect("an entry").path()).collect();
     names.retain(|it| it.extension().is_some_and(|it| it == "stdout"));
@@ -44,7 +45,7 @@ fn recordings(cli: Cli) -> Vec<Recording> {
     names.iter().map(read).collect()
 }
 
-fn said(cli: Cli, recording: &Recording, chunk: usize) -> (Said, Vec<String>) {
+fn said(cli: &'static AgentRow, recording: &Recording, chunk: usize) -> (Said, Vec<String>) {
     let mut reader = Reader::new(cli);
     let mut activities = Vec::new();
     for bytes in recording.stdout.chunks(chunk) {
@@ -100,8 +101,8 @@ fn shown(said: &Said, activities: &[String], now: Timestamp) -> String {
 
 #[test]
 fn every_recording_is_understood() {
-    for name in DETECTED {
-        let cli = Cli::named(name).expect("known");
+    for cli in AgentRow::detected() {
+        let name = cli.name;
         let mut out = String::new();
         for recording in recordings(cli) {
             let (whole, activities) = said(cli, &recording, 300);
@@ -123,8 +124,7 @@ fn every_recording_is_understood() {
 /// Whatever is cut off the end, nothing is taken for success that was not.
 #[test]
 fn a_stream_that_breaks_off_never_counts_as_done() {
-    for name in DETECTED {
-        let cli = Cli::named(name).expect("known");
+    for cli in AgentRow::detected() {
         for mut recording in recordings(cli) {
             let (whole, _) = said(cli, &recording, usize::MAX);
             let text = recording.stdout.trim_ascii_end();
@@ -134,7 +134,7 @@ fn a_stream_that_breaks_off_never_counts_as_done() {
             let (broken, _) = said(cli, &recording, usize::MAX);
             // The agent stopped twice there, and the first time is whole.
             if whole.terminal && recording.name != "v325-subagent" {
-                assert!(broken.trouble.is_some(), "{} {}: {broken:?}", cli.name(), recording.name);
+                assert!(broken.trouble.is_some(), "{} {}: {broken:?}", cli.name, recording.name);
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Whatever bytes come, the reader survives them in bounded memory, and the end still counts.
 
+use super::row;
+use crate::agent_table::{AGENTS, Stream};
 use crate::agents::reader::{LINE_MOST, MESSAGE_MOST};
-use crate::agents::{Cli, DETECTED, End, Limit, Reader, Said};
+use crate::agents::{End, Limit, Reader, Said};
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;
 use proptest::prelude::*;
@@ -36,7 +38,7 @@ fn what_is_too_long_or_broken_is_passed_over() {
         deep.as_bytes(),
         long.as_bytes(),
     ];
-    let mut reader = Reader::new(Cli::Claude);
+    let mut reader = Reader::new(row("claude"));
     for line in junk {
         reader.bytes(line);
         reader.bytes(b"\n");
@@ -52,7 +54,7 @@ fn what_is_too_long_or_broken_is_passed_over() {
 #[test]
 fn a_type_counts_wherever_it_stands_and_only_once() {
     let read = |lines: &[&str]| {
-        let mut reader = Reader::new(Cli::Claude);
+        let mut reader = Reader::new(row("claude"));
         reader.bytes(lines.join("\n").as_bytes());
         reader.bytes(b"\n");
         (reader.activity(), finish(reader, 0))
@@ -103,7 +105,7 @@ fn a_result_that_is_too_long_still_ends_the_stream() {
         r#"{{"session_id":"s","total_cost_usd":0.5,"modelUsage":{{"m":{{"inputTokens":7,"outputTokens":2}}}},"permission_denials":[{denial}],"is_error":false,"result":"the end","type":"result"}}"#
     );
     let read = |exit| {
-        let mut reader = Reader::new(Cli::Claude);
+        let mut reader = Reader::new(row("claude"));
         reader.bytes(format!("{ASSISTANT}\n{result}\n").as_bytes());
         finish(reader, exit)
     };
@@ -121,7 +123,7 @@ fn a_result_that_is_too_long_still_ends_the_stream() {
 #[test]
 fn the_end_of_a_long_message_is_what_is_kept() {
     let text = format!("{}STATUS: é", "é".repeat(MESSAGE_MOST));
-    let mut codex = Reader::new(Cli::Codex);
+    let mut codex = Reader::new(row("codex"));
     codex.bytes(
         format!(
             "{}\n",
@@ -129,7 +131,7 @@ fn the_end_of_a_long_message_is_what_is_kept() {
         )
         .as_bytes(),
     );
-    let mut command = Reader::new(Cli::Command);
+    let mut command = Reader::new(row("command"));
     for _ in 0..200 {
         command.bytes("a line of some length\n".repeat(1000).as_bytes());
     }
@@ -161,8 +163,7 @@ proptest! {
         exit in 0..3,
     ) {
         let stream = lines.join(&b'\n');
-        for name in DETECTED.into_iter().chain(["command"]) {
-            let cli = Cli::named(name).expect("known");
+        for cli in AGENTS {
             let mut whole = Reader::new(cli);
             whole.bytes(&stream);
             let mut pieces = Reader::new(cli);
@@ -170,7 +171,7 @@ proptest! {
             prop_assert_eq!(pieces.activity(), whole.activity());
             let said = finish(whole, exit);
             prop_assert_eq!(&finish(pieces, exit), &said);
-            prop_assert!(cli == Cli::Command || said.trouble.is_none() == (exit == 0 && said.terminal && !said.error));
+            prop_assert!(cli.stream == Stream::Text || said.trouble.is_none() == (exit == 0 && said.terminal && !said.error));
         }
     }
 }
@@ -182,7 +183,7 @@ fn codex_without_a_network_is_known() {
     let offline = r#"{"type":"error","message":"Reconnecting... waiting for network (Connection failed: error sending request)"}"#;
     let item = r#"{"type":"item.completed","item":{"type":"agent_message","text":"on"}}"#;
     for (lines, limit) in [(vec![offline, offline], Some(Limit::Unreachable)), (vec![offline, item], None)] {
-        let mut reader = Reader::new(Cli::Codex);
+        let mut reader = Reader::new(row("codex"));
         lines.iter().for_each(|it| reader.bytes(format!("{it}\n").as_bytes()));
         let zone = TimeZone::UTC;
         let end = End { exit: None, complaints: "", rollout: "", now: Timestamp(0), zone: &zone };

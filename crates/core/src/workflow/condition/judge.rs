@@ -1,8 +1,8 @@
 //! What terms are worth: evaluation by the rules of Kleene, the explanation of what is missing, and
 //! the check of kinds before anything runs. All three walk the same tree and change nothing.
 
-use super::{Comparison, Kind, Mistake, Shape, Term, Truth};
-use loop_base::value::Value;
+use super::{Comparison, Mistake, Shape, Term, Truth};
+use loop_base::value::{Value, ValueKind};
 use std::cmp::Ordering;
 
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
@@ -168,16 +168,21 @@ fn closes_last(text: &str) -> bool {
     false
 }
 
-pub(super) fn check(term: &Term, kind_of: &dyn Fn(&str) -> Option<Kind>) -> Vec<Mistake> {
+pub(super) fn check(term: &Term, kind_of: &dyn Fn(&str) -> Option<ValueKind>) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     want_bool(term, "a condition", kind_of, &mut mistakes);
     mistakes
 }
 
-fn want_bool(term: &Term, place: &str, kind_of: &dyn Fn(&str) -> Option<Kind>, mistakes: &mut Vec<Mistake>) {
+fn want_bool(
+    term: &Term,
+    place: &str,
+    kind_of: &dyn Fn(&str) -> Option<ValueKind>,
+    mistakes: &mut Vec<Mistake>,
+) {
     match kind(term, kind_of, mistakes) {
-        Kind::Bool | Kind::Any => {}
-        found @ (Kind::Number | Kind::Text) => mistakes.push(Mistake {
+        ValueKind::Bool | ValueKind::Any => {}
+        found @ (ValueKind::Number | ValueKind::Text) => mistakes.push(Mistake {
             at: term.at.clone(),
             says: format!("{place} is true or false, and this is {found}; compare it with something"),
         }),
@@ -185,42 +190,42 @@ fn want_bool(term: &Term, place: &str, kind_of: &dyn Fn(&str) -> Option<Kind>, m
 }
 
 /// Returns the kind of a term; one with a mistake inside counts as any, so that it is told only once.
-fn kind(term: &Term, kind_of: &dyn Fn(&str) -> Option<Kind>, mistakes: &mut Vec<Mistake>) -> Kind {
+fn kind(term: &Term, kind_of: &dyn Fn(&str) -> Option<ValueKind>, mistakes: &mut Vec<Mistake>) -> ValueKind {
     match &term.shape {
-        Shape::Literal(Value::Bool(_)) => Kind::Bool,
-        Shape::Literal(Value::Int(_) | Value::Number(_)) => Kind::Number,
-        Shape::Literal(Value::Text(_)) => Kind::Text,
+        Shape::Literal(Value::Bool(_)) => ValueKind::Bool,
+        Shape::Literal(Value::Int(_) | Value::Number(_)) => ValueKind::Number,
+        Shape::Literal(Value::Text(_)) => ValueKind::Text,
         Shape::Name(name) => kind_of(name).unwrap_or_else(|| {
             mistakes.push(Mistake { at: term.at.clone(), says: format!("nothing supplies `{name}`") });
-            Kind::Any
+            ValueKind::Any
         }),
         Shape::Not(inner) => {
             want_bool(inner, "what follows !", kind_of, mistakes);
-            Kind::Bool
+            ValueKind::Bool
         }
         Shape::All(terms) | Shape::Some(terms) => {
             let place =
                 if matches!(term.shape, Shape::All(_)) { "each side of &&" } else { "each side of ||" };
             terms.iter().for_each(|it| want_bool(it, place, kind_of, mistakes));
-            Kind::Bool
+            ValueKind::Bool
         }
         Shape::Compare(left, comparison, right) => {
             let (left, right) = (kind(left, kind_of, mistakes), kind(right, kind_of, mistakes));
             if let Some(says) = unlike(left, *comparison, right) {
                 mistakes.push(Mistake { at: term.at.clone(), says });
             }
-            Kind::Bool
+            ValueKind::Bool
         }
     }
 }
 
-fn unlike(left: Kind, comparison: Comparison, right: Kind) -> Option<String> {
+fn unlike(left: ValueKind, comparison: Comparison, right: ValueKind) -> Option<String> {
     let ordered = !matches!(comparison, Comparison::Equal | Comparison::Unequal);
     match (left, right) {
-        (Kind::Bool, _) | (_, Kind::Bool) if ordered => {
+        (ValueKind::Bool, _) | (_, ValueKind::Bool) if ordered => {
             Some("booleans have no order; compare them with == or !=".to_owned())
         }
-        (Kind::Any, _) | (_, Kind::Any) => None,
+        (ValueKind::Any, _) | (_, ValueKind::Any) => None,
         (left, right) if left == right => None,
         (left, right) => Some(format!("{left} is compared with {right}, which is never known")),
     }

@@ -1,5 +1,5 @@
-use super::{Comparison, Condition, Kind, Mistake, Shape, Term, Truth};
-use loop_base::value::Value;
+use super::{Comparison, Condition, Mistake, Shape, Term, Truth};
+use loop_base::value::{Value, ValueKind};
 use proptest::prelude::*;
 
 fn known(name: &str) -> Option<Value> {
@@ -181,10 +181,10 @@ fn limits_length_and_depth() {
 fn checks_names_and_kinds() {
     let kind_of = |name: &str| {
         Some(match name {
-            "tests_failing" => Kind::Number,
-            "has_adr" => Kind::Bool,
-            "verdict" => Kind::Text,
-            "claimed" => Kind::Any,
+            "tests_failing" => ValueKind::Number,
+            "has_adr" => ValueKind::Bool,
+            "verdict" => ValueKind::Text,
+            "claimed" => ValueKind::Any,
             _ => return None,
         })
     };
@@ -227,50 +227,50 @@ fn names_and_serialises() {
 }
 
 /// Names whose first letter says their kind.
-const NAMES: &[(&str, Kind)] = &[
-    ("b1", Kind::Bool),
-    ("b2", Kind::Bool),
-    ("n1", Kind::Number),
-    ("n2", Kind::Number),
-    ("t1", Kind::Text),
-    ("t2", Kind::Text),
+const NAMES: &[(&str, ValueKind)] = &[
+    ("b1", ValueKind::Bool),
+    ("b2", ValueKind::Bool),
+    ("n1", ValueKind::Number),
+    ("n2", ValueKind::Number),
+    ("t1", ValueKind::Text),
+    ("t2", ValueKind::Text),
 ];
 
 fn term(shape: Shape) -> Term {
     Term { at: 0..0, shape }
 }
 
-fn any_leaf(kind: Kind) -> BoxedStrategy<Term> {
+fn any_leaf(kind: ValueKind) -> BoxedStrategy<Term> {
     let names: Vec<&str> = NAMES.iter().filter(|it| it.1 == kind).map(|it| it.0).collect();
     let name = proptest::sample::select(names).prop_map(|it| term(Shape::Name(it.to_owned())));
     prop_oneof![name, any_value(kind).prop_map(|it| term(Shape::Literal(it)))].boxed()
 }
 
-fn any_value(kind: Kind) -> BoxedStrategy<Value> {
+fn any_value(kind: ValueKind) -> BoxedStrategy<Value> {
     match kind {
-        Kind::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
-        Kind::Number => prop_oneof![
+        ValueKind::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
+        ValueKind::Number => prop_oneof![
             (-3_i64..4).prop_map(Value::Int),
             any::<i64>().prop_map(Value::Int),
             (-3_i32..4).prop_map(|it| Value::Number(f64::from(it) + 0.5)),
         ]
         .boxed(),
-        Kind::Text => "[ab ()é&]{0,2}".prop_map(Value::Text).boxed(),
-        Kind::Any => unreachable!("no literal has any kind"),
+        ValueKind::Text => "[ab ()é&]{0,2}".prop_map(Value::Text).boxed(),
+        ValueKind::Any => unreachable!("no literal has any kind"),
     }
 }
 
 fn any_condition() -> BoxedStrategy<Term> {
-    let comparison = |kind: Kind, operators: &'static [Comparison]| {
+    let comparison = |kind: ValueKind, operators: &'static [Comparison]| {
         (any_leaf(kind), proptest::sample::select(operators), any_leaf(kind)).prop_map(
             |(left, operator, right)| term(Shape::Compare(Box::new(left), operator, Box::new(right))),
         )
     };
     let leaf = prop_oneof![
-        any_leaf(Kind::Bool),
-        comparison(Kind::Bool, &[Comparison::Equal, Comparison::Unequal]),
-        comparison(Kind::Number, &ALL_COMPARISONS),
-        comparison(Kind::Text, &ALL_COMPARISONS),
+        any_leaf(ValueKind::Bool),
+        comparison(ValueKind::Bool, &[Comparison::Equal, Comparison::Unequal]),
+        comparison(ValueKind::Number, &ALL_COMPARISONS),
+        comparison(ValueKind::Text, &ALL_COMPARISONS),
     ];
     leaf.prop_recursive(5, 24, 4, |inner| {
         prop_oneof![
@@ -394,7 +394,7 @@ fn use_everything(source: &str) {
         Ok(condition) => {
             condition.truth(&known);
             condition.explain(&known);
-            condition.check(&|_| Some(Kind::Any));
+            condition.check(&|_| Some(ValueKind::Any));
             assert!(cel::Program::compile(source).is_ok(), "what we accept is CEL: {source}");
         }
         Err(Mistake { at, .. }) => assert!(source.get(at).is_some(), "a mistake has a place in {source:?}"),

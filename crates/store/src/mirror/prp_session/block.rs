@@ -2,27 +2,22 @@
 //! measured outranks what the agent's own block said, and the values for breaker, exit rule and
 //! limits are ours. The text follows from the journal alone, so it comes out the same every time.
 
-use super::chronicle::{Turn, breaker};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
-use loop_core::engine::{BreakerState, Judgement, PhaseStatus, State, Verdict};
+use loop_core::engine::{
+    BreakerState, JudgedTurn, Judgement, PhaseStatus, State, Verdict, breaker, review_attempt,
+};
 use loop_core::workflow::condition::Truth;
 use loop_core::workflow::model::Workflow;
 use std::fmt::Write;
 
 /// Returns the block and the empty line after it.
-pub(super) fn text(
-    workflow: &Workflow,
-    state: &State,
-    at: Timestamp,
-    judgement: &Judgement,
-    turn: &Turn,
-    opens_breaker: bool,
-) -> String {
+pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &JudgedTurn) -> String {
+    let judgement = &turn.judgement;
     let phase = &workflow.phases[turn.call.phase];
     let status = match judgement.verdict {
         Verdict::Leave => "COMPLETE",
-        _ if opens_breaker => "BLOCKED",
+        _ if turn.opens_breaker => "BLOCKED",
         _ => "IN_PROGRESS",
     };
     let exits = judgement.verdict == Verdict::Leave;
@@ -38,7 +33,7 @@ pub(super) fn text(
     line(format!("PROGRESS_PERCENT: {}", percent(workflow, state, exits)));
     line(String::new());
     if phase.reject.is_some() {
-        review(workflow, state, judgement, turn, &mut line);
+        review(workflow, state, turn, &mut line);
     } else {
         tests(judgement, &mut line);
         line(String::new());
@@ -74,7 +69,7 @@ pub(super) fn text(
     }
     line(String::new());
     line(format!("EXIT_SIGNAL: {}", judgement.signal));
-    line(format!("RECOMMENDATION: {}", recommendation(workflow, state, judgement, turn)));
+    line(format!("RECOMMENDATION: {}", recommendation(workflow, state, turn)));
     line("---END_PRP_PHASE_STATUS---".to_owned());
     line(String::new());
     out
@@ -111,15 +106,9 @@ fn tests(judgement: &Judgement, line: &mut impl FnMut(String)) {
     line(format!("  SKIPPED: {skipped}"));
 }
 
-fn review(
-    workflow: &Workflow,
-    state: &State,
-    judgement: &Judgement,
-    turn: &Turn,
-    line: &mut impl FnMut(String),
-) {
+fn review(workflow: &Workflow, state: &State, turn: &JudgedTurn, line: &mut impl FnMut(String)) {
     let count = |name: &str| {
-        let known = judgement.metrics.get(name).and_then(|it| whole(&it.value));
+        let known = turn.judgement.metrics.get(name).and_then(|it| whole(&it.value));
         known.or(reported(turn, &format!("qa_metrics_{name}"))).unwrap_or(0)
     };
     line("QA_METRICS:".to_owned());
@@ -127,14 +116,13 @@ fn review(
         line(format!("  {name}: {}", count(&name.to_ascii_lowercase())));
     }
     line(String::new());
-    line(format!("VERDICT: {}", verdict(judgement)));
-    line(format!("ATTEMPT: {}", attempt(workflow, state, turn).0));
+    line(format!("VERDICT: {}", verdict(turn.verdict())));
+    line(format!("ATTEMPT: {}", review_attempt(workflow, state, turn.call.phase).0));
 }
 
 /// Returns what the reviewer says, as one of the format's words.
-pub(super) fn verdict(judgement: &Judgement) -> String {
-    let said = judgement.metrics.get("verdict").map(|it| plain(&it.value));
-    said.unwrap_or_else(|| "PENDING".to_owned())
+pub(super) fn verdict(said: Option<&Value>) -> String {
+    said.map_or_else(|| "PENDING".to_owned(), plain)
 }
 
 /// A value as people write it, on one line.
@@ -145,26 +133,19 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// Returns the how many-th attempt of this cycle it was, and how many there are.
-pub(super) fn attempt(workflow: &Workflow, state: &State, turn: &Turn) -> (u32, u32) {
-    let taken = state.rejections.get(&turn.call.phase).copied().unwrap_or(0);
-    let most = workflow.phases[turn.call.phase].reject.as_ref().map_or(1, |it| it.at_most + 1);
-    (taken + 1, most)
-}
-
-fn recommendation(workflow: &Workflow, state: &State, judgement: &Judgement, turn: &Turn) -> String {
-    let own = match &judgement.verdict {
+fn recommendation(workflow: &Workflow, state: &State, turn: &JudgedTurn) -> String {
+    let own = match &turn.judgement.verdict {
         Verdict::Leave => Some("both gates are satisfied; go on".to_owned()),
         Verdict::Reject => Some("rejected; repair what was found".to_owned()),
         Verdict::Step | Verdict::Again | Verdict::Fail | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
-            judgement.why.first().map(|it| it.to_owned())
+            turn.judgement.why.first().map(|it| it.to_owned())
         }
     };
     let said = turn.report.summary.clone().or(own);
     one_line(&said.unwrap_or_else(|| state.reason(workflow)))
 }
 
-fn reported(turn: &Turn, name: &str) -> Option<i64> {
+fn reported(turn: &JudgedTurn, name: &str) -> Option<i64> {
     turn.report.metrics.get(name).and_then(whole)
 }
 

@@ -2,11 +2,13 @@
 //! two spellings for one thing both are written. Keys of our own come last; readers of the seed's
 //! format ignore them.
 
-use super::block::breaker_word;
-use super::chronicle::{Chronicle, Limit, breaker, limit, open_reason, word};
+use super::block::{breaker_word, verdict};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
-use loop_core::engine::{PhaseStatus, State, Status};
+use loop_core::engine::{
+    Activity, BreakerChange, History, Limit, PhaseStatus, State, Status, breaker, limit, open_reason,
+    review_attempt,
+};
 use loop_core::workflow::condition::Truth;
 use loop_core::workflow::model::{PhaseId, Workflow};
 use serde::Serialize;
@@ -45,14 +47,14 @@ struct LoopState<'a> {
 }
 
 /// Returns `loop-state.json`.
-pub(super) fn loop_state(run: &str, project: &str, workflow: &Workflow, chronicle: &Chronicle) -> String {
-    let state = &chronicle.state;
+pub(super) fn loop_state(run: &str, project: &str, workflow: &Workflow, history: &History) -> String {
+    let state = &history.state;
     let word = word(state);
     let green = workflow.phases.iter().position(|it| it.name == "GREEN");
     let named = |phases: &mut dyn Iterator<Item = PhaseId>| -> Vec<&str> {
         phases.map(|it| workflow.phases[it].name.as_str()).collect()
     };
-    let errors = state.history.errors.iter().map(|it| {
+    let errors = state.troubles.errors.iter().map(|it| {
         json!({
             "timestamp": it.at.to_string(), "phase": workflow.phases[it.phase].name, "iteration": it.iteration,
             "error": it.text, "hash": it.hash,
@@ -69,15 +71,15 @@ pub(super) fn loop_state(run: &str, project: &str, workflow: &Workflow, chronicl
         status: word,
         halt_reason: (word == "halted").then(|| halt_reason(workflow, state)),
         pause_reason: (word == "paused").then(|| state.reason(workflow)),
-        paused_at: time(chronicle.paused_at),
-        resumed_at: time(chronicle.resumed_at),
-        completed_at: time(chronicle.completed_at),
-        phases_completed: named(&mut (0..workflow.phases.len()).filter(|it| chronicle.is_done(*it))),
-        phase_history: phase_history(workflow, chronicle),
+        paused_at: time(history.paused_at),
+        resumed_at: time(history.resumed_at),
+        completed_at: time(history.completed_at),
+        phases_completed: named(&mut (0..workflow.phases.len()).filter(|it| history.state.is_done(*it))),
+        phase_history: phase_history(workflow, history),
         error_history: errors.collect(),
         total_agent_calls: state.calls_total,
         qa_attempts: state.rejections.values().sum(),
-        phases_skipped: named(&mut (0..workflow.phases.len()).filter(|it| chronicle.is_forced(*it))),
+        phases_skipped: named(&mut (0..workflow.phases.len()).filter(|it| history.state.is_forced(*it))),
         verified: state.verified(),
         project,
     })
@@ -114,11 +116,11 @@ fn halt_reason(workflow: &Workflow, state: &State) -> String {
     }
 }
 
-fn phase_history(workflow: &Workflow, chronicle: &Chronicle) -> Map<String, serde_json::Value> {
-    let mut history = Map::new();
-    for (id, (phase, log)) in workflow.phases.iter().zip(&chronicle.state.phases).enumerate() {
+fn phase_history(workflow: &Workflow, history: &History) -> Map<String, serde_json::Value> {
+    let mut entries = Map::new();
+    for (id, (phase, log)) in workflow.phases.iter().zip(&history.state.phases).enumerate() {
         let Some(started_at) = log.started_at else { continue };
-        let completed_at = log.completed_at.filter(|_| chronicle.is_done(id));
+        let completed_at = log.completed_at.filter(|_| history.state.is_done(id));
         let mut entry = json!({
             "started_at": started_at.to_string(), "completed_at": time(completed_at),
             "iterations": log.iterations, "visits": log.visits,
@@ -127,20 +129,20 @@ fn phase_history(workflow: &Workflow, chronicle: &Chronicle) -> Map<String, serd
             let passed = log.status == PhaseStatus::Completed;
             entry["exit_reason"] = json!(if passed { "Dual-Gate satisfied" } else { reason.as_str() });
         }
-        if chronicle.is_forced(id) {
+        if history.state.is_forced(id) {
             entry["forced_exit"] = json!(true);
         }
-        history.insert(phase.name.clone(), entry);
+        entries.insert(phase.name.clone(), entry);
     }
-    history
+    entries
 }
 
 /// Returns `circuit-breaker.json`.
-pub(super) fn circuit_breaker(workflow: &Workflow, chronicle: &Chronicle) -> String {
-    let state = &chronicle.state;
-    let history = chronicle.breaker.iter().map(|it| {
+pub(super) fn circuit_breaker(workflow: &Workflow, history: &History) -> String {
+    let state = &history.state;
+    let entries = history.breaker.iter().map(|it| {
         json!({
-            "timestamp": it.at.to_string(), "event": it.event, "from_state": breaker_word(it.from),
+            "timestamp": it.at.to_string(), "event": breaker_change(it.what), "from_state": breaker_word(it.from),
             "to_state": breaker_word(it.to), "reason": it.reason,
         })
     });
@@ -159,17 +161,17 @@ pub(super) fn circuit_breaker(workflow: &Workflow, chronicle: &Chronicle) -> Str
         state: breaker_word(breaker(workflow, state)),
         no_progress_count: state.visit.breaker.no_progress,
         same_error_count: state.visit.breaker.same_error,
-        last_progress_metric: &chronicle.last_progress,
+        last_progress_metric: &history.last_progress,
         last_error_hash: state.visit.breaker.errors.last(),
-        opened_at: time(chronicle.breaker_opened_at),
+        opened_at: time(history.breaker_opened_at),
         open_reason: open_reason(workflow, state),
-        history: history.collect(),
+        history: entries.collect(),
     })
 }
 
 /// Returns `rate-limit.json`. A workflow without a window has no limit, which reads as null.
-pub(super) fn rate_limit(workflow: &Workflow, chronicle: &Chronicle) -> String {
-    let state = &chronicle.state;
+pub(super) fn rate_limit(workflow: &Workflow, history: &History) -> String {
+    let state = &history.state;
     let window = workflow.limits.window.as_ref();
     let calls = window.map_or(state.calls, |it| state.calls.at(it, state.updated_at));
     let limit = limit(state);
@@ -183,7 +185,7 @@ pub(super) fn rate_limit(workflow: &Workflow, chronicle: &Chronicle) -> String {
     });
     let anthropic_5h = json!({
         "detected": provider,
-        "detected_at": time(chronicle.limited_at.filter(|_| provider)),
+        "detected_at": time(history.limited_at.filter(|_| provider)),
         "resume_at": time(state.wait.as_ref().filter(|_| provider).map(|it| it.until)),
         "waiting": provider,
     });
@@ -192,29 +194,29 @@ pub(super) fn rate_limit(workflow: &Workflow, chronicle: &Chronicle) -> String {
         "anthropic_5h": anthropic_5h,
         "paused": paused,
         "pause_reason": paused.then(|| state.reason(workflow)),
-        "paused_at": time(chronicle.limited_at.filter(|_| paused)),
+        "paused_at": time(history.limited_at.filter(|_| paused)),
     }))
 }
 
 /// Returns `metrics.json`.
-pub(super) fn metrics(run: &str, workflow: &Workflow, chronicle: &Chronicle) -> String {
-    let state = &chronicle.state;
+pub(super) fn metrics(run: &str, workflow: &Workflow, history: &History) -> String {
+    let state = &history.state;
     let mut phases = Map::new();
     for (id, (phase, log)) in workflow.phases.iter().zip(&state.phases).enumerate() {
         let Some(started_at) = log.started_at else {
             phases.insert(phase.name.clone(), json!(null));
             continue;
         };
-        let visit = chronicle.visits.get(&id);
+        let visit = history.visits.get(&id);
         let last = visit.and_then(|it| it.back()).map(|it| it.metrics.clone()).unwrap_or_default();
-        let history = visit.into_iter().flatten().map(|it| {
+        let entries = visit.into_iter().flatten().map(|it| {
             let mut entry = json!({ "iteration": it.number, "timestamp": it.at.to_string() });
             for (name, value) in it.metrics.iter().filter(|it| it.0 != "iteration") {
                 entry[name] = json!(value);
             }
             entry
         });
-        let is_done = chronicle.is_done(id);
+        let is_done = history.state.is_done(id);
         let label = if is_done { "final_metrics" } else { "current_metrics" };
         phases.insert(
             phase.name.clone(),
@@ -223,7 +225,7 @@ pub(super) fn metrics(run: &str, workflow: &Workflow, chronicle: &Chronicle) -> 
                 "completed_at": time(log.completed_at.filter(|_| is_done)),
                 "iterations": log.iterations,
                 (label): last,
-                "history": history.collect::<Vec<_>>(),
+                "history": entries.collect::<Vec<_>>(),
             }),
         );
     }
@@ -237,8 +239,8 @@ pub(super) fn metrics(run: &str, workflow: &Workflow, chronicle: &Chronicle) -> 
 }
 
 /// Returns `dual-gate.json`, once an exit rule was judged.
-pub(super) fn dual_gate(workflow: &Workflow, chronicle: &Chronicle) -> Option<String> {
-    let exit = chronicle.exit.as_ref()?;
+pub(super) fn dual_gate(workflow: &Workflow, history: &History) -> Option<String> {
+    let exit = history.exit.as_ref()?;
     let phase = &workflow.phases[exit.phase];
     let condition = phase.exit.as_ref();
     let names: Vec<&str> =
@@ -262,8 +264,8 @@ pub(super) fn dual_gate(workflow: &Workflow, chronicle: &Chronicle) -> Option<St
 }
 
 /// Returns `qa-state.json`, once a review has been judged.
-pub(super) fn qa_state(workflow: &Workflow, chronicle: &Chronicle) -> Option<String> {
-    let review = chronicle.last_review.as_ref()?;
+pub(super) fn qa_state(workflow: &Workflow, history: &History) -> Option<String> {
+    let review = history.last_review.as_ref()?;
     let memory: BTreeMap<&str, &Value> = review
         .said
         .iter()
@@ -271,11 +273,29 @@ pub(super) fn qa_state(workflow: &Workflow, chronicle: &Chronicle) -> Option<Str
         .collect();
     Some(pretty(&json!({
         "attempt": review.attempt,
-        "max_attempts": workflow.phases[review.phase].reject.as_ref().map_or(1, |it| it.at_most + 1),
-        "last_verdict": review.verdict,
+        "max_attempts": review_attempt(workflow, &history.state, review.phase).1,
+        "last_verdict": verdict(review.verdict.as_ref()),
         "report_path": format!("qa-report-{}.md", review.number),
         "memory_context": memory,
     })))
+}
+
+/// Returns the word that the format has for where a run stands.
+fn word(state: &State) -> &'static str {
+    match Activity::of(state) {
+        Activity::Running => "running",
+        Activity::Paused => "paused",
+        Activity::Halted => "halted",
+        Activity::Completed => "completed",
+    }
+}
+
+fn breaker_change(what: BreakerChange) -> &'static str {
+    match what {
+        BreakerChange::Progress => "progress",
+        BreakerChange::Error => "error",
+        BreakerChange::State => "state_change",
+    }
 }
 
 fn time(at: Option<Timestamp>) -> Option<String> {

@@ -1,21 +1,15 @@
 //! `qa-report-N.md`: what the reviewer found, for the person who is asked when the attempts are used
 //! up. The numbers are the reviewer's own claims unless a check brought them, and the text says so.
 
-use super::block::{attempt, one_line, plain, verdict};
-use super::chronicle::Turn;
+use super::block::{one_line, plain, verdict};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Judgement, Source, State};
+use loop_core::engine::{JudgedTurn, Source, State, review_attempt};
 use loop_core::workflow::model::Workflow;
 use std::fmt::Write;
 
-pub(super) fn text(
-    workflow: &Workflow,
-    state: &State,
-    at: Timestamp,
-    judgement: &Judgement,
-    turn: &Turn,
-) -> String {
-    let (attempt, most) = attempt(workflow, state, turn);
+pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &JudgedTurn) -> String {
+    let judgement = &turn.judgement;
+    let (attempt, most) = review_attempt(workflow, state, turn.call.phase);
     let model = |name: Option<&String>| name.map_or_else(|| "not known".to_owned(), Clone::clone);
     let implementer =
         workflow.phases[turn.call.phase].reject.as_ref().and_then(|it| state.models.get(&it.go));
@@ -26,7 +20,7 @@ pub(super) fn text(
     let _ = writeln!(out, "- attempt: {attempt} of {most}");
     let _ = writeln!(out, "- reviewer: {}", model(turn.call.model.as_ref()));
     let _ = writeln!(out, "- implementer: {}", model(implementer));
-    let _ = writeln!(out, "\n## Verdict\n\n{}", verdict(judgement));
+    let _ = writeln!(out, "\n## Verdict\n\n{}", verdict(turn.verdict()));
     let _ = writeln!(out, "\n## Metrics\n\n| metric | value | source |\n|---|---|---|");
     for (name, metric) in &judgement.metrics {
         let source = match metric.source {

@@ -1,10 +1,9 @@
 //! The files against the journal: what a limit looks like, and that whatever is written can be read
 //! back as the same place.
 
-use super::chronicle::Chronicle;
 use super::{files, import};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Call, Effect, Ended, Ending, Event, Facts, Opening, Step, Usage};
+use loop_core::engine::{Call, Effect, Ended, Ending, Event, Facts, History, Opening, Step, Usage};
 use loop_core::report::Report;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::resolve::{Layers, Overrides, resolve};
@@ -19,12 +18,14 @@ fn tdd() -> Workflow {
     resolve(&layers, &|_| Err("no file is read".to_owned())).expect("the preset is sound")
 }
 
-fn follow(workflow: &Workflow, events: &[(Timestamp, Event)]) -> Chronicle {
-    let mut chronicle = Chronicle::new(workflow);
+fn follow(workflow: &Workflow, events: &[(Timestamp, Event)]) -> History {
+    let mut history = History::new(workflow);
     for (at, event) in events {
-        chronicle.follow(workflow, *at, event);
+        // What another controller told of has its texts already.
+        let own = history.follow(workflow, *at, event);
+        assert_eq!(own, None);
     }
-    chronicle
+    history
 }
 
 fn read(text: &str) -> Value {
@@ -39,12 +40,12 @@ fn minutes(count: u64) -> Timestamp {
 fn bp02_bp03_a_session_begins_empty() {
     let workflow = tdd();
     let opening = Opening { input: "docs/x.md".to_owned(), ..Opening::default() };
-    let chronicle = follow(&workflow, &[(START, Event::Opened(opening))]);
+    let history = follow(&workflow, &[(START, Event::Opened(opening))]);
     let breaker = json!({
         "state": "CLOSED", "no_progress_count": 0, "same_error_count": 0, "last_progress_metric": {},
         "last_error_hash": null, "opened_at": null, "open_reason": null, "history": [],
     });
-    assert_eq!(read(&files::circuit_breaker(&workflow, &chronicle)), breaker);
+    assert_eq!(read(&files::circuit_breaker(&workflow, &history)), breaker);
     let rate = json!({
         "hourly": {
             "calls_made": 0, "limit": 100, "window_start": "2026-01-16T10:00:00Z", "next_reset": "2026-01-16T11:00:00Z",
@@ -52,9 +53,9 @@ fn bp02_bp03_a_session_begins_empty() {
         "anthropic_5h": { "detected": false, "detected_at": null, "resume_at": null, "waiting": false },
         "paused": false, "pause_reason": null, "paused_at": null,
     });
-    assert_eq!(read(&files::rate_limit(&workflow, &chronicle)), rate);
-    assert_eq!(files::dual_gate(&workflow, &chronicle), None);
-    let state = read(&files::loop_state("id", "/p", &workflow, &chronicle));
+    assert_eq!(read(&files::rate_limit(&workflow, &history)), rate);
+    assert_eq!(files::dual_gate(&workflow, &history), None);
+    let state = read(&files::loop_state("id", "/p", &workflow, &history));
     let told = ["current_phase", "current_iteration", "status", "phases_completed", "error_history"];
     assert_eq!(
         told.map(|it| state[it].clone()),
@@ -92,23 +93,23 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for() {
         (minutes(29), Event::Began(Effect::Work(call))),
         (minutes(30), Event::Ended(Box::new(ended))),
     ];
-    let chronicle = follow(&workflow, &events);
-    let rate = read(&files::rate_limit(&workflow, &chronicle));
+    let history = follow(&workflow, &events);
+    let rate = read(&files::rate_limit(&workflow, &history));
     let limit = json!({
         "detected": true, "detected_at": "2026-01-16T10:30:00Z", "resume_at": "2026-01-16T11:30:00Z", "waiting": true,
     });
     assert_eq!((&rate["anthropic_5h"], &rate["hourly"]["calls_made"]), (&limit, &json!(1)));
-    let state = read(&files::loop_state("id", "/p", &workflow, &chronicle));
+    let state = read(&files::loop_state("id", "/p", &workflow, &history));
     assert_eq!(
         ["status", "current_iteration", "paused_at"].map(|it| state[it].clone()),
         [json!("paused"), json!(0), json!("2026-01-16T10:30:00Z")]
     );
     events.push((minutes(90), Event::Woke));
-    let chronicle = follow(&workflow, &events);
-    let rate = read(&files::rate_limit(&workflow, &chronicle));
+    let history = follow(&workflow, &events);
+    let rate = read(&files::rate_limit(&workflow, &history));
     let clear = json!({ "detected": false, "detected_at": null, "resume_at": null, "waiting": false });
     assert_eq!(rate["anthropic_5h"], clear);
-    let state = read(&files::loop_state("id", "/p", &workflow, &chronicle));
+    let state = read(&files::loop_state("id", "/p", &workflow, &history));
     assert_eq!(state["status"], "running");
 }
 
@@ -150,20 +151,19 @@ proptest! {
         let mut events = found.events(&workflow, opening, &Facts::default(), minutes(45));
         // Whoever takes a session over notes it, so the state is as old as that.
         events.push((minutes(45), Event::Noted { text: "taken over".to_owned() }));
-        let chronicle = follow(&workflow, &events);
-        let state = read(&files::loop_state(&found.session, "/p", &workflow, &chronicle));
+        let history = follow(&workflow, &events);
+        let state = read(&files::loop_state(&found.session, "/p", &workflow, &history));
         let told = ["current_phase", "current_iteration", "status", "phases_completed", "qa_attempts", "total_agent_calls"];
-        let calls = calls.max(chronicle.state.calls_total);
+        let calls = calls.max(history.state.calls_total);
         prop_assert_eq!(
             told.map(|it| state[it].clone()),
             [json!(names[phase]), json!(iteration), json!(status), json!(done), json!(rejections), json!(calls)]
         );
-        let breaker = read(&files::circuit_breaker(&workflow, &chronicle));
+        let breaker = read(&files::circuit_breaker(&workflow, &history));
         prop_assert_eq!(
             ["no_progress_count", "same_error_count"].map(|it| breaker[it].clone()),
             [json!(no_progress), json!(same_error)]
         );
-        prop_assert_eq!(&read(&files::rate_limit(&workflow, &chronicle))["hourly"]["calls_made"], &json!(recent));
-        prop_assert_eq!(&chronicle.fresh, &Default::default());
+        prop_assert_eq!(&read(&files::rate_limit(&workflow, &history))["hourly"]["calls_made"], &json!(recent));
     }
 }

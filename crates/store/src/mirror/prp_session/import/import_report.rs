@@ -28,7 +28,7 @@ impl Found {
     ) -> Vec<(Timestamp, Event)> {
         let mut told = Told { found: self, workflow, base, events: Vec::new(), call: 0 };
         told.add(self.started_at, Event::Opened(Opening { imported: true, ..opening }));
-        let baseline = Baseline { results: Vec::new(), facts: base.clone(), ms: 0 };
+        let baseline = Baseline { results: Vec::new(), facts: base.clone(), ms: 0, opening: None };
         told.add(self.started_at, Event::Baselined(baseline));
         told.path();
         told.spare_calls();
@@ -60,7 +60,7 @@ impl Found {
             }
             Standing::Completed => {
                 told.add(self.last_activity, Event::Began(Effect::Finish));
-                told.add(self.last_activity, Event::Finished { trouble: None, shipped: None });
+                told.add(self.last_activity, Event::Finished { trouble: None, shipped: None, commit: None });
                 told.add(self.last_activity, Event::Closed(Outcome::Completed));
             }
         }

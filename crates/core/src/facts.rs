@@ -1,0 +1,274 @@
+//! The facts: every name that the controller itself supplies to conditions, one row each. What
+//! conditions may name, what a report may claim, what the hook can tell without git, what a simulated
+//! world says and the table in `docs/reference/conditions.md` are all derived from here.
+//!
+//! A new fact is a row, and a line where its supplier measures it. A row whose measuring was forgotten
+//! has no value, which makes conditions unknown; it is never taken from a report instead, unless its
+//! row says that it may be claimed. Facts that a workflow defines itself (`[facts]`, `files` of a check)
+//! are not here.
+
+use loop_base::value::{Value, ValueKind};
+
+/// What is known about a fact before anything runs.
+#[derive(Clone, Copy, Debug)]
+pub struct FactRow {
+    pub name: &'static str,
+    pub kind: ValueKind,
+    pub supplier: Supplier,
+    /// What a count or a change is compared with.
+    pub since: Since,
+    pub claim: Claim,
+    /// Only git can tell; a look at the file system is not enough.
+    pub needs_git: bool,
+    pub simulated: Simulated,
+    /// One line for the reference.
+    pub about: &'static str,
+}
+
+/// Where the value of a fact comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supplier {
+    /// The engine's own counting.
+    Engine,
+    /// The tests that the phase's checks count, added up.
+    TestCounts,
+    /// How the phase's checks ended.
+    Checks,
+    /// The list of items, where the workflow has one.
+    Items,
+    /// The input as it was when the run was opened.
+    Opening,
+    /// What is measured after each call: the tree, the repository, the input as it is.
+    World,
+    /// As `World`, for the engine alone; conditions cannot name it.
+    WorldUnnamed,
+    /// `[facts]` of the workflow, else of the preset that defines it.
+    Patterns,
+    /// The agent's report.
+    Report,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// The run began.
+    Run,
+    /// The phase was entered.
+    Visit,
+    /// The iteration began, so that any amount is more than before.
+    Iteration,
+    /// The work on the current item began.
+    Item,
+    /// Compared with nothing: so it is at the moment.
+    Now,
+}
+
+/// Whether an agent's report may bring the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    Never,
+    /// Where the run was opened with `--unverified` and no check counts.
+    Unverified,
+    Always,
+}
+
+/// What a simulated world says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Simulated {
+    /// Nothing: the engine, the checks, the items or the report bring it there too.
+    Not,
+    /// This number as a rule, and from 0 to `most` where dice decide.
+    Count {
+        usual: u32,
+        most: u32,
+    },
+    Is(bool),
+}
+
+impl Simulated {
+    /// Returns what is so where nobody says otherwise.
+    pub fn usual(self) -> Option<Value> {
+        match self {
+            Simulated::Not => None,
+            Simulated::Count { usual, .. } => Some(usual.into()),
+            Simulated::Is(it) => Some(it.into()),
+        }
+    }
+}
+
+const fn count(usual: u32, most: u32) -> Simulated {
+    Simulated::Count { usual, most }
+}
+
+const fn is(usual: bool) -> Simulated {
+    Simulated::Is(usual)
+}
+
+const NO: Simulated = Simulated::Not;
+
+macro_rules! facts {
+    ($($fact:ident $name:literal $kind:ident $supplier:ident $since:ident $claim:ident $git:literal $simulated:expr, $about:literal;)*) => {
+        /// The facts that the controller supplies.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum FactName {
+            $($fact),*
+        }
+
+        impl FactName {
+            pub const ALL: &[FactName] = &[$(FactName::$fact),*];
+
+            /// Returns the row of this fact.
+            pub const fn row(self) -> FactRow {
+                match self {
+                    $(FactName::$fact => FactRow {
+                        name: $name,
+                        kind: ValueKind::$kind,
+                        supplier: Supplier::$supplier,
+                        since: Since::$since,
+                        claim: Claim::$claim,
+                        needs_git: $git,
+                        simulated: $simulated,
+                        about: $about,
+                    }),*
+                }
+            }
+        }
+    };
+}
+
+// fact | name | kind | supplier | since | a report may claim it | needs git | simulated | meaning
+facts! {
+    Iteration "iteration" Number Engine Visit Never false NO,
+        "the iteration that is judged, from 1 in this visit to the phase";
+    ChecksFailing "checks_failing" Number Engine Now Never false NO,
+        "how many of the phase's checks failed after this call";
+    ConsecutiveGreenRuns "consecutive_green_runs" Number Checks Run Unverified false NO,
+        "full passes of the tests since the last failure; `repeat` adds to it";
+    TestsTotal "tests_total" Number TestCounts Now Unverified false NO,
+        "tests that the phase's checks count; those that failed before the run began are left out";
+    TestsPassing "tests_passing" Number TestCounts Now Unverified false NO,
+        "those that pass";
+    TestsFailing "tests_failing" Number TestCounts Now Unverified false NO,
+        "those that fail; tests that failed before the run began are left out";
+    TestsSkipped "tests_skipped" Number TestCounts Now Unverified false NO,
+        "those that were skipped";
+    TestsGenerated "tests_generated" Number TestCounts Run Unverified false NO,
+        "tests that came since the run began";
+    CommitsMade "commits_made" Number World Iteration Never false count(1, 2),
+        "commits made in this iteration";
+    FilesChanged "files_changed" Number World Iteration Never false count(1, 2),
+        "files changed in this iteration";
+    TreeChanged "tree_changed" Bool World Iteration Never false is(true),
+        "whether this iteration changed any file";
+    TreeClean "tree_clean" Bool World Now Never true is(true),
+        "nothing is uncommitted that was not there when the run began; what is inside submodules counts";
+    CriteriaCount "criteria_count" Number Opening Now Never false NO,
+        "boxes below headings that say \"criteria\" in the input";
+    CriteriaOpen "criteria_open" Number World Now Never false count(0, 2),
+        "those of them that are not ticked";
+    InputChanged "input_changed" Bool WorldUnnamed Run Never false NO,
+        "the locked input is no longer what it was, checkboxes aside";
+    DocsGenerated "docs_generated" Number World Run Never true count(0, 5),
+        "Markdown files changed since the run began, under docs/ or at the root";
+    HasAdr "has_adr" Bool World Run Never true is(false),
+        "whether a decision record is among them";
+    NewPlans "new_plans" Number World Iteration Never true count(0, 2),
+        "plan files that appeared in this iteration";
+    PlanSummarised "plan_summarised" Bool World Item Never true is(false),
+        "the plan of the task that was worked on has its summary";
+    PrMerged "pr_merged" Bool World Run Never true is(true),
+        "the pull request of the run is merged";
+    Autonomous "autonomous" Bool Engine Run Never false NO,
+        "the mode is `autonomous`";
+    ItemsCompleted "items_completed" Number Items Run Never false NO,
+        "items that are done, where the workflow has `[items]`";
+    ItemsRemaining "items_remaining" Number Items Now Never false NO,
+        "items that are left";
+    TouchesSecurity "touches_security" Bool Patterns Run Never true is(false),
+        "the run's changes touch authentication, permissions or secrets; `[facts]` may say it better";
+    SchemaChanges "schema_changes" Bool Patterns Run Never true is(false),
+        "they change a database schema or a migration";
+    ExternalApis "external_apis" Bool Patterns Run Never true is(false),
+        "they name addresses or keys of services outside";
+    NewPatterns "new_patterns" Bool Patterns Run Never true is(false),
+        "they write down a decision, or change how the project is built and run";
+    Signal "signal" Text Engine Iteration Never false NO,
+        "the signal that the report gave";
+    Verdict "verdict" Text Report Iteration Always false NO,
+        "what the report decides; of `json` and `prp-status` reports in capitals, however the agent writes it";
+}
+
+impl FactName {
+    /// Returns the fact of this name.
+    pub fn named(name: &str) -> Option<FactName> {
+        FactName::ALL.iter().copied().find(|it| it.name() == name)
+    }
+
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns the facts of one supplier.
+    pub fn supplied_by(supplier: Supplier) -> impl Iterator<Item = FactName> {
+        FactName::ALL.iter().copied().filter(move |it| it.row().supplier == supplier)
+    }
+
+    /// Whether this name begins again with each iteration.
+    pub fn is_of_one_iteration(name: &str) -> bool {
+        FactName::named(name).is_some_and(|it| it.row().since == Since::Iteration)
+    }
+}
+
+impl std::fmt::Display for Supplier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Supplier::Engine => "the engine",
+            Supplier::TestCounts | Supplier::Checks => "the checks",
+            Supplier::Items => "the items",
+            Supplier::Opening => "the input",
+            Supplier::World | Supplier::WorldUnnamed => "measured after the call",
+            Supplier::Patterns => "`[facts]`",
+            Supplier::Report => "the report",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Claim, FactName, Simulated, Supplier};
+    use loop_base::value::{Value, ValueKind};
+
+    #[test]
+    fn every_row_has_a_name_of_its_own_and_a_value_of_its_kind() {
+        for fact in FactName::ALL {
+            let row = fact.row();
+            assert_eq!(FactName::named(row.name), Some(*fact), "{} stands twice", row.name);
+            match (row.simulated.usual(), row.kind) {
+                (None, _)
+                | (Some(Value::Int(_)), ValueKind::Number)
+                | (Some(Value::Bool(_)), ValueKind::Bool) => {}
+                (Some(value), kind) => panic!("{} is {kind}, simulated as {value}", row.name),
+            }
+        }
+    }
+
+    /// What we look up ourselves is never a matter of trust, and simulated worlds say all of it.
+    #[test]
+    fn only_counts_of_tests_and_what_a_report_decides_can_be_claimed() {
+        for fact in FactName::ALL {
+            let row = fact.row();
+            let claim = match row.supplier {
+                Supplier::TestCounts | Supplier::Checks => Claim::Unverified,
+                Supplier::Report => Claim::Always,
+                Supplier::Engine
+                | Supplier::Items
+                | Supplier::Opening
+                | Supplier::World
+                | Supplier::WorldUnnamed
+                | Supplier::Patterns => Claim::Never,
+            };
+            assert_eq!(row.claim, claim, "{}", row.name);
+            let told = matches!(row.supplier, Supplier::World | Supplier::Patterns);
+            assert_eq!(row.simulated != Simulated::Not, told, "{}", row.name);
+        }
+    }
+}

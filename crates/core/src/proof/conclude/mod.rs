@@ -1,0 +1,471 @@
+//! Turns the results of the steps into a proof. Each check is compared with itself on the baseline:
+//! first in the clean checkout (what became red or skipped), then in the overlay (what fails with its
+//! original text, what is gone), then on the old code (what a new test shows). What is red on the
+//! baseline and on the final tree says nothing, and what is flaky counts for nothing.
+
+mod new_tests;
+mod original_tests;
+#[cfg(test)]
+mod tests;
+
+use crate::proof::finding::{Finding, FindingKind, Waiver};
+use crate::proof::ids::{Exit, Listing, Outcome, Results, TestId};
+use crate::proof::locate::{ProtectedChange, file_of};
+use crate::proof::overlay::NotJudged;
+use crate::proof::record::{
+    CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding,
+};
+use crate::proof::steps::{CanaryOutcome, NotRun, Settled, Step, StepOutcome, settled};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything that a proof stands on.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    pub tree: String,
+    pub commit: Option<String>,
+    /// The checks in place at the opening: a test that was red there and in every clean checkout was not
+    /// made green by the tree.
+    pub opening: Vec<Results>,
+    /// The final tree's checks in place, which tell a test that fails only in the clean checkout.
+    pub in_place: Vec<Results>,
+    pub baseline: StepOutcome,
+    pub clean: StepOutcome,
+    /// `NotNeeded` if the overlay is the final tree itself.
+    pub overlay: StepOutcome,
+    /// `NotNeeded` if no test text changed.
+    pub old_code: StepOutcome,
+    /// The final code with the tests as a phase left them that had to write failing ones; `NotNeeded`
+    /// if there is no such phase or it left the same tests.
+    pub protected_line: StepOutcome,
+    /// The canary of each check.
+    pub canary: BTreeMap<String, CanaryOutcome>,
+    /// Files that no try of the overlay could judge.
+    pub not_judged: Vec<NotJudged>,
+    pub changed_protected: Vec<ProtectedChange>,
+    pub waivers: Vec<Waiver>,
+    /// The globs of `--allow-test-change`.
+    pub allowed: Vec<String>,
+    /// Tree and baseline are the same.
+    pub nothing_changed: bool,
+    /// A person approved this tree, though nothing measures the task.
+    pub approved: bool,
+    pub cost_s: f64,
+}
+
+pub fn conclude(evidence: &Evidence) -> Proof {
+    let mut judge = Judge::new(evidence);
+    for it in &evidence.not_judged {
+        let what = format!("changed and could not be judged: {}", it.why);
+        judge.find(Finding::of_file(FindingKind::NotJudged, Step::Overlay, &it.path, &what));
+    }
+    for check in judge.check_names() {
+        judge.check(&check);
+    }
+    judge.proof().bounded()
+}
+
+/// A finding names so many changed files; the diff has the others.
+const SUSPECTS_MOST: usize = 5;
+
+struct Judge<'a> {
+    evidence: &'a Evidence,
+    baseline: Option<Settled>,
+    clean: Option<Settled>,
+    /// The overlay, or the clean run where they are the same tree.
+    overlay: Option<Settled>,
+    overlay_is_clean: bool,
+    old_code: Option<Settled>,
+    findings: Vec<Finding>,
+    red_to_green: Vec<ProvenTest>,
+    new_tests: Vec<NewTest>,
+    not_reproducible: Vec<Unreproducible>,
+    still_green: u32,
+    notes: Vec<String>,
+    flaky: BTreeSet<TestId>,
+    /// Something in the clean checkout is red in a way that the baseline was not.
+    red: bool,
+}
+
+/// One check in all steps.
+struct Check<'a> {
+    name: &'a str,
+    before: Option<Results>,
+    clean: Results,
+    overlay: Option<Results>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(evidence: &'a Evidence) -> Judge<'a> {
+        let mut judge = Judge {
+            evidence,
+            baseline: None,
+            clean: None,
+            overlay: None,
+            overlay_is_clean: evidence.overlay == StepOutcome::NotRun(NotRun::NotNeeded),
+            old_code: None,
+            findings: Vec::new(),
+            red_to_green: Vec::new(),
+            new_tests: Vec::new(),
+            not_reproducible: Vec::new(),
+            still_green: 0,
+            notes: Vec::new(),
+            flaky: BTreeSet::new(),
+            red: false,
+        };
+        judge.baseline = judge.step(Step::Baseline, &evidence.baseline);
+        judge.clean = judge.step(Step::Clean, &evidence.clean);
+        judge.overlay = match judge.overlay_is_clean {
+            true => judge.clean.clone(),
+            false => judge.step(Step::Overlay, &evidence.overlay),
+        };
+        judge.old_code = judge.step(Step::OldCode, &evidence.old_code);
+        judge
+    }
+
+    /// Takes a step unless it did not run or was touched, which voids it.
+    fn step(&mut self, step: Step, outcome: &StepOutcome) -> Option<Settled> {
+        match outcome {
+            StepOutcome::Ran(run) if run.touched.is_empty() => {
+                let settled = settled(run);
+                self.flaky.extend(settled.flaky.iter().cloned());
+                Some(settled)
+            }
+            StepOutcome::Ran(run) => {
+                for path in &run.touched {
+                    let what = format!("changed while {} ran, so that run counts for nothing", step.words());
+                    self.find(Finding::of_file(FindingKind::Touched, step, path, &what));
+                }
+                None
+            }
+            StepOutcome::NotRun(NotRun::Failed(why)) => {
+                self.notes.push(format!("{} did not run: {why}", step.words()));
+                None
+            }
+            StepOutcome::NotRun(NotRun::NotNeeded | NotRun::Skipped) => None,
+        }
+    }
+
+    fn find(&mut self, finding: Finding) {
+        let same =
+            |it: &Finding| it.check == finding.check && it.test == finding.test && it.file == finding.file;
+        // One line for each test: the first says it best, because the clean run is judged first.
+        if finding.test.is_none() || !self.findings.iter().any(same) {
+            self.findings.push(finding);
+        }
+    }
+
+    fn find_test(&mut self, kind: FindingKind, step: Step, id: &TestId, what: &str) {
+        let changed = &self.evidence.changed_protected;
+        let file = file_of(&id.name, changed);
+        let explains = |file: &String| changed.iter().any(|it| it.path == *file);
+        let what = match file.as_ref().is_some_and(explains) || kind == FindingKind::RedInClean {
+            true => what.to_owned(),
+            false => format!("{what}{}", self.suspects()),
+        };
+        let mut finding = Finding::of_test(kind, step, id, file, &what);
+        if let (None, [only]) = (&finding.file, changed.as_slice()) {
+            finding.file = Some(only.path.clone());
+        }
+        self.find(finding);
+    }
+
+    fn find_check(&mut self, kind: FindingKind, step: Step, check: &str, what: &str) {
+        let what = format!("{what}{}", self.suspects());
+        self.find(Finding::of_check(kind, step, check, &what));
+    }
+
+    /// The tests and check files that the run changed, for a finding that no file of its own explains.
+    fn suspects(&self) -> String {
+        let changed = &self.evidence.changed_protected;
+        let named: Vec<&str> = changed.iter().take(SUSPECTS_MOST).map(|it| it.path.as_str()).collect();
+        match (named.is_empty(), changed.len() - named.len()) {
+            (true, _) => String::new(),
+            (false, 0) => format!(" (the run changed {})", named.join(", ")),
+            (false, more) => format!(" (the run changed {} and {more} more)", named.join(", ")),
+        }
+    }
+
+    fn check_names(&self) -> Vec<String> {
+        let steps = [&self.baseline, &self.clean];
+        let names = steps.into_iter().flatten().flat_map(|it| &it.results).map(|it| it.check.clone());
+        names.collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
+    fn check(&mut self, name: &str) {
+        let of = |step: &Option<Settled>| step.as_ref().and_then(|it| it.check(name)).cloned();
+        let Some(clean) = of(&self.clean) else { return };
+        let check = Check { name, before: of(&self.baseline), clean, overlay: of(&self.overlay) };
+        self.judge_clean(&check);
+        self.judge_overlay(&check);
+        self.judge_gone(&check);
+        self.judge_line(&check);
+        self.judge_red_to_green(&check);
+        self.judge_new_tests(&check);
+        self.count_green(&check);
+        if self.evidence.canary.get(name) == Some(&CanaryOutcome::Unseen) {
+            let what = "did not report the canary, a test that must fail, which it reported on the baseline";
+            self.find_check(FindingKind::CanaryUnseen, Step::Canary, name, what);
+        }
+    }
+
+    /// D against A0: what became red or skipped in the clean checkout.
+    fn judge_clean(&mut self, check: &Check<'_>) {
+        let in_place = self.evidence.in_place.iter().find(|it| it.check == check.name);
+        let is_green_here = |name: &str| match in_place {
+            Some(results) if name.is_empty() => results.exit == Exit::Green,
+            Some(results) => results.outcome(name) != Some(Outcome::Failed),
+            None => true,
+        };
+        let unreproducible = |id: TestId| {
+            let why = match is_green_here(&id.name) {
+                true => "fails in a clean checkout of the baseline too",
+                false => "failed at the opening and fails now",
+            };
+            Unreproducible { id, why: why.to_owned() }
+        };
+        // Red at the opening, here and in a clean checkout, and green here only: what made it green is
+        // not in the tree.
+        let opening = self.evidence.opening.iter().find(|it| it.check == check.name);
+        let was_red = |name: &str| match opening {
+            Some(results) if name.is_empty() => results.exit == Exit::Red,
+            Some(results) => results.outcome(name) == Some(Outcome::Failed),
+            None => false,
+        };
+        let is_green_only_here = |name: &str| was_red(name) && in_place.is_some() && is_green_here(name);
+        let only_here = "passes in place and fails in a clean checkout, as it did at the opening: what makes it \
+                         pass is not in the tree";
+        let before = check.before.as_ref();
+        for name in check.clean.names(Outcome::Failed) {
+            let id = check.clean.id(name);
+            match before.and_then(|it| it.outcome(name)) {
+                Some(Outcome::Failed) if is_green_only_here(name) => {
+                    self.red = true;
+                    self.find_test(FindingKind::RedInClean, Step::Clean, &id, only_here);
+                }
+                Some(Outcome::Failed) => self.not_reproducible.push(unreproducible(id)),
+                Some(Outcome::Passed | Outcome::Skipped) | None => {
+                    self.red = true;
+                    self.find_test(FindingKind::RedInClean, Step::Clean, &id, "fails in a clean checkout");
+                }
+            }
+        }
+        for name in check.clean.names(Outcome::Skipped) {
+            if before.and_then(|it| it.outcome(name)) == Some(Outcome::Passed) {
+                let id = check.clean.id(name);
+                let what = "passed at the opening and is skipped now";
+                self.find_test(FindingKind::Skipped, Step::Clean, &id, what);
+            }
+        }
+        let ran_before = before.and_then(Results::executed).unwrap_or(0);
+        if ran_before > 0 && check.clean.executed().unwrap_or(0) == 0 && check.clean.exit == Exit::Green {
+            let red = before.and_then(|it| it.names(Outcome::Failed).next());
+            let red = red.map(|it| format!(", where {it} failed")).unwrap_or_default();
+            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{red}");
+            self.find_check(FindingKind::NoTestsRan, Step::Clean, check.name, &what);
+        }
+        let explained = check.clean.names(Outcome::Failed).next().is_some();
+        let same_before = before.is_some_and(|it| it.exit == check.clean.exit && !explains_red(it));
+        match check.clean.exit {
+            Exit::Green => {}
+            Exit::Red | Exit::NotStarted if explained => {}
+            Exit::Red if same_before && is_green_only_here("") => {
+                self.red = true;
+                self.find_check(FindingKind::RedInClean, Step::Clean, check.name, only_here);
+            }
+            Exit::Red | Exit::NotStarted if same_before => {
+                self.not_reproducible.push(unreproducible(TestId::exit(check.name)));
+            }
+            Exit::Red | Exit::NotStarted | Exit::Interrupted => {
+                self.red = true;
+                let what = match check.clean.exit {
+                    Exit::NotStarted => "could not start in a clean checkout",
+                    Exit::Interrupted => "did not end in a clean checkout",
+                    Exit::Green | Exit::Red => "is red in a clean checkout",
+                };
+                self.find(Finding::of_check(FindingKind::RedInClean, Step::Clean, check.name, what));
+            }
+        }
+    }
+
+    /// Tests that were written first must pass with the text that they had then.
+    fn judge_line(&mut self, check: &Check<'_>) {
+        let StepOutcome::Ran(run) = &self.evidence.protected_line else { return };
+        let settled = settled(run);
+        let Some(line) = settled.check(check.name) else { return };
+        let changed: Vec<TestId> = line
+            .names(Outcome::Failed)
+            .filter(|name| check.clean.outcome(name) != Some(Outcome::Failed))
+            .map(|name| line.id(name))
+            .collect();
+        let what = "fails with the text that it had when the tests were written first";
+        if changed.is_empty() && line.exit == Exit::Red && check.clean.exit == Exit::Green {
+            self.find(Finding::of_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what));
+        }
+        for id in changed.iter().filter(|it| !settled.flaky.contains(it)) {
+            self.find_test(FindingKind::ChangedTest, Step::Overlay, id, what);
+        }
+    }
+
+    fn judge_red_to_green(&mut self, check: &Check<'_>) {
+        let (Some(before), Some(overlay)) = (&check.before, &check.overlay) else { return };
+        if !self.is_sound_in_clean(check) {
+            return;
+        }
+        let mut any_red = false;
+        for name in before.names(Outcome::Failed) {
+            any_red = true;
+            let id = before.id(name);
+            if self.is_flaky(&id) || self.is_not_judged(name) {
+                continue;
+            }
+            let green = match overlay.listing {
+                Listing::All => overlay.outcome(name) == Some(Outcome::Passed),
+                // Not named among the failures of a run that had as many tests: it passed.
+                Listing::Failures => {
+                    overlay.exit == Exit::Green
+                        && overlay.complete
+                        && overlay.executed() >= before.executed()
+                        && overlay.skipped <= before.skipped
+                }
+                Listing::Nothing => false,
+            };
+            if green && check.clean.outcome(name).is_none_or(|it| it == Outcome::Passed) {
+                self.red_to_green.push(ProvenTest { id });
+            }
+        }
+        // A flaky test may be what made the whole check red.
+        let flaky = self.flaky.iter().any(|it| it.check == check.name);
+        let whole = before.exit == Exit::Red && !any_red && !flaky;
+        let green = overlay.exit == Exit::Green && check.clean.exit == Exit::Green;
+        let judged = self.evidence.not_judged.is_empty();
+        if whole && green && judged {
+            self.red_to_green.push(ProvenTest { id: TestId::exit(check.name) });
+        }
+    }
+
+    fn count_green(&mut self, check: &Check<'_>) {
+        let (Some(before), Some(overlay)) = (&check.before, &check.overlay) else { return };
+        let number = match (before.listing, overlay.listing) {
+            (Listing::All, Listing::All) => {
+                let green = |name: &&str| overlay.outcome(name) == Some(Outcome::Passed);
+                before.names(Outcome::Passed).filter(green).count() as u32
+            }
+            (Listing::Nothing, _) | (_, Listing::Nothing) => {
+                let all = [before.exit, overlay.exit, check.clean.exit];
+                u32::from(all.iter().all(|it| *it == Exit::Green))
+            }
+            (Listing::All | Listing::Failures, Listing::All | Listing::Failures) => {
+                before.passed.min(overlay.passed)
+            }
+        };
+        self.still_green = self.still_green.saturating_add(number);
+    }
+
+    /// Tells whether a check is green in D, or red only by what was red on the baseline too.
+    fn is_sound_in_clean(&self, check: &Check<'_>) -> bool {
+        let known =
+            |name: &str| check.before.as_ref().is_some_and(|it| it.outcome(name) == Some(Outcome::Failed));
+        let mut reds = check.clean.names(Outcome::Failed).peekable();
+        match check.clean.exit {
+            Exit::Green => reds.all(known),
+            Exit::Red => reds.peek().is_some() && reds.all(known),
+            Exit::NotStarted | Exit::Interrupted => false,
+        }
+    }
+
+    fn is_flaky(&self, id: &TestId) -> bool {
+        self.flaky.contains(id)
+    }
+
+    /// A test in a file that was not judged; where the file of a test is unknown, any such file may
+    /// be its own.
+    fn is_not_judged(&self, test: &str) -> bool {
+        let left = &self.evidence.not_judged;
+        match file_of(test, &self.evidence.changed_protected) {
+            _ if left.is_empty() => false,
+            Some(file) => left.iter().any(|it| it.path == file),
+            None => true,
+        }
+    }
+
+    fn proof(mut self) -> Proof {
+        let (findings, waived, weakened) = self.sort_findings();
+        let level = self.level(&findings);
+        let checks = self.check_names().iter().map(|it| self.record(it)).collect();
+        let mut not_reproducible = self.not_reproducible;
+        not_reproducible.sort_by(|left, right| left.id.cmp(&right.id));
+        Proof {
+            level,
+            tree: self.evidence.tree.clone(),
+            commit: self.evidence.commit.clone(),
+            red_to_green: self.red_to_green,
+            new_tests: self.new_tests,
+            still_green: self.still_green,
+            not_judged: self.evidence.not_judged.clone(),
+            not_reproducible,
+            checks,
+            waived,
+            findings,
+            cost_s: self.evidence.cost_s,
+            weakened,
+            flaky: self.flaky.into_iter().collect(),
+            notes: self.notes,
+            nothing_changed: self.evidence.nothing_changed,
+            more: BTreeMap::new(),
+        }
+    }
+
+    /// Divides findings into open and waived ones, and tells whether a waiver weakens the proof.
+    fn sort_findings(&mut self) -> (Vec<Finding>, Vec<WaivedFinding>, bool) {
+        let changed: Vec<&str> = self.evidence.changed_protected.iter().map(|it| it.path.as_str()).collect();
+        let (mut open, mut waived, mut weakened) = (Vec::new(), Vec::new(), false);
+        for finding in std::mem::take(&mut self.findings) {
+            let waiver = self.evidence.waivers.iter().find(|it| finding.is_named_by(&it.what));
+            let allowed = finding.is_allowed(&self.evidence.allowed, &changed);
+            let reason = match waiver {
+                Some(waiver) => waiver.reason.clone(),
+                None if allowed => "allowed before the run by --allow-test-change".to_owned(),
+                None => {
+                    open.push(finding);
+                    continue;
+                }
+            };
+            weakened |= finding.kind.weakens();
+            waived.push(WaivedFinding { finding, reason, by: waiver.and_then(|it| it.by.clone()) });
+        }
+        (open, waived, weakened)
+    }
+
+    fn level(&self, findings: &[Finding]) -> Level {
+        let ran = |step: &Option<Settled>| step.as_ref().is_some_and(|it| !it.results.is_empty());
+        let all_green = !self.red && findings.is_empty() && self.still_green > 0;
+        let skips_clean = self.evidence.clean == StepOutcome::NotRun(NotRun::Skipped);
+        match () {
+            () if !self.red_to_green.is_empty() => Level::RedToGreen,
+            () if !self.new_tests.is_empty() => Level::NewTest,
+            () if self.evidence.approved && !self.red => Level::Approved,
+            () if skips_clean || !ran(&self.baseline) || !ran(&self.clean) => Level::None,
+            () if all_green => Level::UnchangedGreen,
+            () => Level::None,
+        }
+    }
+
+    fn record(&self, name: &str) -> CheckRecord {
+        let of = |step: &Option<Settled>| CheckState::of(step.as_ref().and_then(|it| it.check(name)));
+        let clean = self.clean.as_ref().and_then(|it| it.check(name));
+        CheckRecord {
+            name: name.to_owned(),
+            baseline: of(&self.baseline),
+            clean: of(&self.clean),
+            overlay: if self.overlay_is_clean { CheckState::NotRun } else { of(&self.overlay) },
+            old_code: of(&self.old_code),
+            canary: self.evidence.canary.get(name).copied().unwrap_or(CanaryOutcome::None),
+            tests: clean.and_then(Results::executed),
+        }
+    }
+}
+
+/// Tells whether a failing test says why the check is red.
+fn explains_red(results: &Results) -> bool {
+    results.names(Outcome::Failed).next().is_some()
+}

@@ -1,0 +1,456 @@
+//! Which files the baseline protects: tests, control files (what runs and how), and mixed files, of
+//! which a part is protected. Decided by path, by the globs of `[proof] protect`, by the scripts that
+//! check commands name, and for Rust by `#[cfg(test)] mod x;`. Names are compared without regard to
+//! case, except where only capitals tell a test from a word (`CartTest.java`, `Latest.java`).
+
+use crate::proof::rust_tests;
+use crate::proof::trees::{Contents, Side};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    Test,
+    /// Decides what runs and how: Makefile, conftest, configuration of a runner, CI.
+    Control,
+    /// Protected in part.
+    Mixed(Mixed),
+    Ordinary,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mixed {
+    PackageJson,
+    Pyproject,
+    CargoToml,
+    SetupCfg,
+    /// A Rust source file, which may carry `#[cfg(test)]` items.
+    RustSource,
+}
+
+/// What is protected in one run.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    protect: GlobSet,
+    /// Files that check commands start, directly or through a Makefile or a package script.
+    scripts: BTreeSet<String>,
+}
+
+/// Files whose commands are searched for scripts; a monorepo has one of each in every package.
+const COMMAND_FILES_LIMIT: usize = 200;
+
+/// Modules above a Rust file that are asked whether they declare it for tests only.
+const MODULE_DEPTH_LIMIT: usize = 8;
+
+const LINK_MODE: u32 = 0o120000;
+const SUBMODULE_MODE: u32 = 0o160000;
+
+const TEST_FOLDERS: &[&str] = &[
+    "test",
+    "tests",
+    "spec",
+    "specs",
+    "__tests__",
+    "__mocks__",
+    "__fixtures__",
+    "__snapshots__",
+    "snapshots",
+    "testdata",
+    "test-data",
+    "test_data",
+    "e2e",
+];
+
+const CONTROL_FOLDERS: &[&str] = &[".cargo", ".github", ".circleci", ".buildkite", ".loop", ".husky"];
+
+const CONTROL_NAMES: &[&str] = &[
+    "makefile",
+    "gnumakefile",
+    "bsdmakefile",
+    "justfile",
+    ".justfile",
+    "taskfile.yml",
+    "taskfile.yaml",
+    "rakefile",
+    "conftest.py",
+    "pytest.ini",
+    ".pytest.ini",
+    "tox.ini",
+    "noxfile.py",
+    ".coveragerc",
+    "sitecustomize.py",
+    "usercustomize.py",
+    // A module of the runner's name in the tree would be imported in its place.
+    "pytest.py",
+    "unittest.py",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".nycrc",
+    ".c8rc",
+    ".taprc",
+    ".rspec",
+    "phpunit.xml",
+    "phpunit.xml.dist",
+    "nextest.toml",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "clippy.toml",
+    ".clippy.toml",
+    ".python-version",
+    ".nvmrc",
+    ".node-version",
+    ".tool-versions",
+    ".gitattributes",
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    "jenkinsfile",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+];
+
+/// Names up to the first dot behind them: `jest.config.ts`, `.mocharc.yml`.
+const CONTROL_STEMS: &[&str] = &[
+    "jest.config.",
+    "jest.setup.",
+    "jest-setup.",
+    "setupTests.",
+    "vitest.config.",
+    "vitest.workspace.",
+    "vitest.setup.",
+    "vite.config.",
+    ".mocharc.",
+    ".nycrc.",
+    ".c8rc.",
+    "ava.config.",
+    "karma.conf.",
+    "playwright.config.",
+    "cypress.config.",
+    "eslint.config.",
+    ".eslintrc.",
+];
+
+impl Rules {
+    /// `protect` are the globs of `[proof] protect`; `commands` the commands of the checks, whose
+    /// scripts are control files; `base_files` the paths of the baseline. Returns the glob that
+    /// cannot be read.
+    pub fn new(
+        protect: &[String],
+        commands: &[String],
+        base_files: &[String],
+        contents: &Contents<'_>,
+    ) -> Result<Rules, String> {
+        let mut globs = GlobSetBuilder::new();
+        for pattern in protect {
+            globs.add(glob(pattern).map_err(|error| format!("{pattern}: {error}"))?);
+        }
+        let protect = globs.build().map_err(|error| error.to_string())?;
+        Ok(Rules { protect, scripts: named_scripts(commands, base_files, contents) })
+    }
+
+    /// Classifies a path; `mode` is its git mode on either side.
+    pub fn classify(&self, path: &str, mode: u32, contents: &Contents<'_>) -> Class {
+        if self.protect.is_match(path) {
+            return Class::Test;
+        }
+        let lower = path.to_lowercase();
+        let (folder, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
+        let is_folder = matches!(mode, LINK_MODE | SUBMODULE_MODE);
+        let mut folders = folder.split('/').chain(is_folder.then_some(name)).filter(|it| !it.is_empty());
+        if folders.clone().any(|it| CONTROL_FOLDERS.contains(&it)) {
+            return Class::Control;
+        }
+        if is_control_name(name) || self.scripts.contains(path) {
+            return Class::Control;
+        }
+        if folders.any(is_test_folder) || is_test_name(path) {
+            return mixed(name).filter(|it| *it != Mixed::RustSource).map_or(Class::Test, Class::Mixed);
+        }
+        match mixed(name) {
+            Some(Mixed::RustSource) if is_test_module(path, contents, 0) => Class::Test,
+            Some(kind) => Class::Mixed(kind),
+            None => Class::Ordinary,
+        }
+    }
+}
+
+/// Tells whether a path matches a person's glob, as `--allow-test-change` and waivers use them. A
+/// pattern without a slash matches in every folder.
+pub(crate) fn glob_matches(pattern: &str, path: &str) -> bool {
+    glob(pattern).is_ok_and(|it| it.compile_matcher().is_match(path))
+}
+
+fn glob(pattern: &str) -> Result<Glob, globset::Error> {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    let whole = match (pattern.strip_suffix('/'), pattern.contains('/')) {
+        (Some(folder), _) => format!("{folder}/**"),
+        (None, true) => pattern.to_owned(),
+        (None, false) => format!("**/{pattern}"),
+    };
+    GlobBuilder::new(&whole).literal_separator(true).build()
+}
+
+fn is_test_folder(name: &str) -> bool {
+    let ends = [".tests", ".test", "-tests", "_tests", "-test", "_test"];
+    TEST_FOLDERS.contains(&name) || ends.iter().any(|it| name.ends_with(it))
+}
+
+fn is_control_name(name: &str) -> bool {
+    CONTROL_NAMES.contains(&name)
+        || CONTROL_STEMS.iter().any(|it| name.starts_with(&it.to_lowercase()))
+        || name.ends_with(".mk")
+        || name.ends_with(".mak")
+}
+
+fn is_test_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let lower = name.to_lowercase();
+    let Some((stem, extension)) = lower.split_once('.').filter(|(stem, _)| !stem.is_empty()) else {
+        return false;
+    };
+    let last = extension.rsplit('.').next().unwrap_or(extension);
+    if matches!(last, "md" | "txt" | "rst" | "toml" | "json" | "yml" | "yaml") {
+        return false;
+    }
+    if matches!(last, "snap" | "bats" | "feature" | "t") {
+        return true;
+    }
+    let inner =
+        extension.split('.').rev().skip(1).any(|it| matches!(it, "test" | "tests" | "spec" | "specs"));
+    let by_stem = matches!(stem, "test" | "tests" | "spec")
+        || stem.starts_with("test_")
+        || ["_test", "_tests", "_spec", "-test", "-spec"].iter().any(|it| stem.ends_with(it));
+    inner || by_stem || is_camel_test(name, last)
+}
+
+/// `CartTest.java`, `CartTests.cs`, `CartIT.java`, `TestCart.java`, but not `Latest.java`.
+fn is_camel_test(name: &str, extension: &str) -> bool {
+    if !matches!(extension, "java" | "kt" | "kts" | "scala" | "groovy" | "cs" | "swift" | "php" | "m" | "mm")
+    {
+        return false;
+    }
+    let stem = name.split('.').next().unwrap_or(name);
+    let begins = stem.strip_prefix("Test").and_then(|it| it.chars().next()).is_some_and(char::is_uppercase);
+    begins || ["Test", "Tests", "TestCase", "Spec", "IT"].iter().any(|it| stem.ends_with(it))
+}
+
+fn mixed(name: &str) -> Option<Mixed> {
+    match name {
+        "package.json" => Some(Mixed::PackageJson),
+        "pyproject.toml" => Some(Mixed::Pyproject),
+        "cargo.toml" => Some(Mixed::CargoToml),
+        "setup.cfg" => Some(Mixed::SetupCfg),
+        _ if name.ends_with(".rs") => Some(Mixed::RustSource),
+        _ => None,
+    }
+}
+
+/// Tells whether a module above this file declares it, or a module around it, for tests only.
+fn is_test_module(path: &str, contents: &Contents<'_>, depth: usize) -> bool {
+    if depth >= MODULE_DEPTH_LIMIT {
+        return false;
+    }
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file.strip_suffix(".rs").unwrap_or(file);
+    let (folder, module) = match stem {
+        "mod" => folder.rsplit_once('/').unwrap_or(("", folder)),
+        "lib" | "main" => return false,
+        _ => (folder, stem),
+    };
+    let join = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let mut parents = vec![join("lib.rs"), join("main.rs"), join("mod.rs")];
+    if !folder.is_empty() {
+        parents.push(format!("{folder}.rs"));
+    }
+    for parent in parents.iter().filter(|it| *it != path) {
+        for side in [Side::Base, Side::Final] {
+            let Some(text) = contents(side, parent).and_then(|it| String::from_utf8(it).ok()) else {
+                continue;
+            };
+            let mut declared = rust_tests::test_module_files(&text).into_iter();
+            if declared.any(|(name, file)| name == module || file.is_some_and(|it| join(&it) == path)) {
+                return true;
+            }
+            if rust_tests::declares_module(&text, module) && is_test_module(parent, contents, depth + 1) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+fn named_scripts(commands: &[String], base_files: &[String], contents: &Contents<'_>) -> BTreeSet<String> {
+    let files: BTreeSet<&str> = base_files.iter().map(String::as_str).collect();
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    for command in commands {
+        found.extend(scripts_in(command, "", &files));
+    }
+    let has_commands = |it: &&String| {
+        let name = it.rsplit('/').next().unwrap_or(it).to_lowercase();
+        matches!(name.as_str(), "package.json" | "makefile" | "gnumakefile" | "justfile")
+    };
+    for path in base_files.iter().filter(has_commands).take(COMMAND_FILES_LIMIT) {
+        let Some(text) = contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok()) else {
+            continue;
+        };
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        for line in text.lines() {
+            found.extend(scripts_in(line, folder, &files));
+        }
+    }
+    found
+}
+
+/// Returns the files that a command line names and that look like scripts rather than like the
+/// source under test: shell scripts, and files whose name or folder says what they are for.
+fn scripts_in(command: &str, folder: &str, files: &BTreeSet<&str>) -> Vec<String> {
+    let separators = |it: char| it.is_whitespace() || "\"'`;|&()<>=,@".contains(it);
+    let words = command.split(separators).map(|it| it.trim_start_matches("./"));
+    let in_folder = |word: &str| if folder.is_empty() { word.to_owned() } else { format!("{folder}/{word}") };
+    let paths = words.filter(|it| !it.is_empty()).flat_map(|it| [it.to_owned(), in_folder(it)]);
+    paths.filter(|it| files.contains(it.as_str()) && looks_like_script(it)).collect()
+}
+
+fn looks_like_script(path: &str) -> bool {
+    let lower = path.to_lowercase();
+    let (folder, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
+    if matches!(mixed(name), Some(Mixed::PackageJson | Mixed::Pyproject | Mixed::CargoToml | Mixed::SetupCfg))
+    {
+        return false;
+    }
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    let folders = ["scripts", "script", "bin", "ci", "tools", "hack", "dev"];
+    let words = ["test", "check", "lint", "verify", "ci", "run", "build"];
+    matches!(extension, "" | "sh" | "bash" | "zsh" | "mk")
+        || folder.split('/').any(|it| folders.contains(&it))
+        || stem
+            .split(['_', '-', '.'])
+            .any(|it| words.iter().any(|word| it == *word || it == format!("{word}s")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: u32 = 0o100644;
+
+    fn rules(protect: &[&str], commands: &[&str], files: &[&str]) -> Rules {
+        let own = |it: &[&str]| it.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let contents = |_: Side, path: &str| match path {
+            "Makefile" => Some(b"test:\n\tpython3 tools/all.py calc.py\n".to_vec()),
+            _ => None,
+        };
+        Rules::new(&own(protect), &own(commands), &own(files), &contents).expect("good globs")
+    }
+
+    fn class(path: &str) -> Class {
+        rules(&[], &[], &[]).classify(path, FILE, &|_, _| None)
+    }
+
+    #[test]
+    fn knows_tests_by_folder_and_name() {
+        let tests = [
+            "tests/test_calc.py",
+            "pkg/a/Tests/helper.py",
+            "src/__tests__/a.js",
+            "a/testdata/x.bin",
+            "test_calc.py",
+            "calc_test.go",
+            "src/a.test.ts",
+            "src/a.spec.tsx",
+            "src/main/CartTest.java",
+            "CartIT.java",
+            "ui/__snapshots__/a.js.snap",
+            "tests.py",
+            "x.bats",
+            "Shop.Tests/Cart.cs",
+            "src/test/java/Helper.java",
+            "tests/data.json",
+        ];
+        for path in tests {
+            assert_eq!(class(path), Class::Test, "{path}");
+        }
+        for path in
+            ["latest.py", "src/Latest.java", "contest.js", "src/testing.rs.txt", "attest_x.py", "test.md"]
+        {
+            assert_eq!(class(path), Class::Ordinary, "{path}");
+        }
+    }
+
+    #[test]
+    fn knows_control_files() {
+        let control = [
+            "Makefile",
+            "a/GNUmakefile",
+            "rules.mk",
+            "tests/conftest.py",
+            "conftest.py",
+            "pytest.ini",
+            "packages/a/jest.config.ts",
+            ".mocharc.yml",
+            ".npmrc",
+            ".cargo/config.toml",
+            "rust-toolchain.toml",
+            ".github/workflows/ci.yml",
+            ".loop/workflow.toml",
+        ];
+        for path in control {
+            assert_eq!(class(path), Class::Control, "{path}");
+        }
+    }
+
+    #[test]
+    fn knows_mixed_files_in_every_folder() {
+        assert_eq!(class("packages/a/package.json"), Class::Mixed(Mixed::PackageJson));
+        assert_eq!(class("pyproject.toml"), Class::Mixed(Mixed::Pyproject));
+        assert_eq!(class("crates/a/Cargo.toml"), Class::Mixed(Mixed::CargoToml));
+        assert_eq!(class("src/lib.rs"), Class::Mixed(Mixed::RustSource));
+        assert_eq!(class("tests/a.rs"), Class::Test);
+    }
+
+    #[test]
+    fn protects_scripts_that_checks_name_and_not_the_source() {
+        let files = ["check.sh", "scripts/all.py", "tools/all.py", "calc.py", "Makefile", "app/run.py"];
+        let rules = rules(&["*.golden"], &["./check.sh && python3 scripts/all.py calc.py"], &files);
+        let class = |path| rules.classify(path, FILE, &|_, _| None);
+        assert_eq!(class("check.sh"), Class::Control);
+        assert_eq!(class("scripts/all.py"), Class::Control);
+        assert_eq!(class("tools/all.py"), Class::Control);
+        assert_eq!(class("calc.py"), Class::Ordinary);
+        assert_eq!(class("app/run.py"), Class::Ordinary);
+        assert_eq!(class("deep/er/x.golden"), Class::Test);
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_test_folder_is_a_test() {
+        let rules = rules(&[], &[], &[]);
+        assert_eq!(rules.classify("pkg/tests", 0o120000, &|_, _| None), Class::Test);
+        assert_eq!(rules.classify("pkg/tests", FILE, &|_, _| None), Class::Ordinary);
+    }
+
+    #[test]
+    fn follows_test_modules_out_of_line() {
+        let contents = |_: Side, path: &str| {
+            let text = match path {
+                "src/lib.rs" => {
+                    "mod shop;\n#[cfg(test)]\nmod checks;\n#[cfg(test)]\n#[path = \"odd.rs\"]\nmod strange;\n"
+                }
+                "src/checks.rs" => "mod inner;\n",
+                "src/shop.rs" => "#[cfg(all(test, unix))] mod basket;\nmod till;\n",
+                _ => return None,
+            };
+            Some(text.as_bytes().to_vec())
+        };
+        let rules = rules(&[], &[], &[]);
+        for path in ["src/checks.rs", "src/checks/inner.rs", "src/odd.rs", "src/shop/basket.rs"] {
+            assert_eq!(rules.classify(path, FILE, &contents), Class::Test, "{path}");
+        }
+        for path in ["src/shop.rs", "src/shop/till.rs", "src/lib.rs"] {
+            assert_eq!(rules.classify(path, FILE, &contents), Class::Mixed(Mixed::RustSource), "{path}");
+        }
+    }
+}

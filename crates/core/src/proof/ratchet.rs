@@ -1,0 +1,150 @@
+//! Compares the checks in place with those at the opening, at every iteration and without another
+//! run. A test that was green and is red or skipped, and a check that runs no tests any more, is not
+//! done; a test that is gone is a note, because only the overlay can say whether its text still
+//! passes. What the opening did not get to is not compared.
+
+use crate::proof::ids::{Exit, Listing, Outcome, Results};
+
+/// The lines of one kind that are written out; the others are a number.
+const LINES_LIMIT: usize = 20;
+
+/// What the comparison found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ratchet {
+    /// Lines for the agent that say why this is not done.
+    pub not_done: Vec<String>,
+    /// Lines that are only worth knowing.
+    pub notes: Vec<String>,
+}
+
+pub fn ratchet(opening: &[Results], now: &[Results]) -> Ratchet {
+    let mut ratchet = Ratchet::default();
+    for after in now {
+        let Some(before) = opening.iter().find(|it| it.check == after.check) else { continue };
+        compare(before, after, &mut ratchet);
+    }
+    ratchet
+}
+
+fn compare(before: &Results, after: &Results, ratchet: &mut Ratchet) {
+    let check = &after.check;
+    let ran_before = before.executed().unwrap_or(0);
+    if after.build_failed && after.executed().unwrap_or(0) == 0 {
+        if ran_before > 0 {
+            ratchet
+                .not_done
+                .push(format!("{check}: the tests do not build, {} ran at the opening", tests(ran_before)));
+        }
+        return;
+    }
+    let no_longer_read = after.listing == Listing::Nothing && after.exit == Exit::Green;
+    if ran_before > 0 && (after.executed() == Some(0) || no_longer_read) {
+        ratchet.not_done.push(format!("{check}: 0 tests ran, {ran_before} ran at the opening"));
+        return;
+    }
+    let mut red = Vec::new();
+    let mut skipped = Vec::new();
+    let mut gone = Vec::new();
+    for name in before.names(Outcome::Passed) {
+        match after.outcome(name) {
+            Some(Outcome::Failed) => red.push(name),
+            Some(Outcome::Skipped) => skipped.push(name),
+            None if after.listing == Listing::All && after.complete => gone.push(name),
+            None | Some(Outcome::Passed) => {}
+        }
+    }
+    if before.listing == Listing::Failures && before.complete {
+        // At the opening only failures were named: any other name has passed, or is new.
+        let known = before.names(Outcome::Failed).collect::<Vec<_>>();
+        red.extend(after.names(Outcome::Failed).filter(|it| !known.contains(it)));
+    }
+    lines(&mut ratchet.not_done, check, &red, "was passing at the opening and fails now");
+    lines(&mut ratchet.not_done, check, &skipped, "was passing at the opening and is skipped now");
+    lines(&mut ratchet.notes, check, &gone, "was passing at the opening and is gone");
+    if skipped.is_empty() && after.skipped > before.skipped && after.listing == Listing::Failures {
+        let (more, then) = (after.skipped, before.skipped);
+        ratchet.not_done.push(format!("{check}: {} skipped, {then} at the opening", are(more)));
+    }
+    let ran = after.executed().unwrap_or(ran_before);
+    if gone.is_empty() && after.complete && ran < ran_before {
+        ratchet.notes.push(format!("{check}: {} ran, {ran_before} at the opening", tests(ran)));
+    }
+}
+
+fn lines(into: &mut Vec<String>, check: &str, names: &[&str], what: &str) {
+    into.extend(names.iter().take(LINES_LIMIT).map(|it| format!("{check}: {it} {what}")));
+    if names.len() > LINES_LIMIT {
+        let rest = names.len() - LINES_LIMIT;
+        into.push(format!("{check}: the same for {rest} more"));
+    }
+}
+
+fn tests(number: u32) -> String {
+    if number == 1 { "1 test".to_owned() } else { format!("{number} tests") }
+}
+
+fn are(number: u32) -> String {
+    if number == 1 { "1 test is".to_owned() } else { format!("{number} tests are") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proof::testing::results;
+
+    const P: Outcome = Outcome::Passed;
+    const F: Outcome = Outcome::Failed;
+    const S: Outcome = Outcome::Skipped;
+
+    #[test]
+    fn says_what_got_worse() {
+        let opening = results("tests", Exit::Green, &[("a", P), ("b", P), ("c", P), ("d", F)]);
+        let now = results("tests", Exit::Green, &[("a", S), ("b", F), ("d", F), ("e", P)]);
+        let expected = Ratchet {
+            not_done: vec![
+                "tests: b was passing at the opening and fails now".to_owned(),
+                "tests: a was passing at the opening and is skipped now".to_owned(),
+            ],
+            notes: vec!["tests: c was passing at the opening and is gone".to_owned()],
+        };
+        assert_eq!(ratchet(std::slice::from_ref(&opening), &[now]), expected);
+        assert_eq!(
+            ratchet(std::slice::from_ref(&opening), std::slice::from_ref(&opening)),
+            Ratchet::default()
+        );
+    }
+
+    #[test]
+    fn no_tests_is_not_done() {
+        let opening = results("tests", Exit::Green, &[("a", P), ("b", P), ("c", P)]);
+        let line = vec!["tests: 0 tests ran, 3 ran at the opening".to_owned()];
+        let emptied = results("tests", Exit::Green, &[]);
+        assert_eq!(ratchet(std::slice::from_ref(&opening), &[emptied]).not_done, line);
+        let silenced = Results::by_exit("tests", Exit::Green);
+        assert_eq!(ratchet(std::slice::from_ref(&opening), &[silenced]).not_done, line);
+        let broken = Results { build_failed: true, complete: false, ..results("tests", Exit::Red, &[]) };
+        let expected = ["tests: the tests do not build, 3 tests ran at the opening"];
+        assert_eq!(ratchet(&[opening], &[broken]).not_done, expected);
+    }
+
+    #[test]
+    fn what_did_not_run_is_not_gone() {
+        let opening = results("tests", Exit::Green, &[("a", P), ("b", P)]);
+        let stopped = Results { complete: false, ..results("tests", Exit::Red, &[("a", F)]) };
+        let found = ratchet(&[opening], &[stopped]);
+        assert_eq!((found.not_done.len(), found.notes.len()), (1, 0));
+    }
+
+    #[test]
+    fn numbers_stand_in_where_names_are_missing() {
+        let counted = |passed, skipped| Results {
+            listing: Listing::Failures,
+            passed,
+            skipped,
+            ..Results::by_exit("tests", Exit::Green)
+        };
+        let found = ratchet(&[counted(5, 0)], &[counted(3, 1)]);
+        assert_eq!(found.not_done, ["tests: 1 test is skipped, 0 at the opening"]);
+        assert_eq!(found.notes, ["tests: 3 tests ran, 5 at the opening"]);
+    }
+}

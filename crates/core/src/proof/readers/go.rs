@@ -1,0 +1,166 @@
+//! Reads `go test`: text, with and without `-v`, and `-json`. An id is the package and the test.
+//! Without `-v` go names failing tests only, so a package that passed is one id of its own. A package
+//! that fails without a failing test (a panic, `os.Exit`) is a failing id; a test that began and never
+//! ended is unknown.
+
+use super::{Counts, Found};
+use crate::proof::ids::Outcome;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn read(lines: &[&str]) -> Option<Found> {
+    let mut reader = Reader { complete: true, ..Reader::default() };
+    lines.iter().for_each(|it| reader.line(it));
+    let Reader { tests, any, complete, build_failed, .. } = reader;
+    let counts = Counts::of(&tests);
+    any.then_some(Found { tests, counts, complete: complete && !build_failed, build_failed })
+}
+
+#[derive(Default)]
+struct Reader {
+    tests: Vec<(String, Outcome)>,
+    /// The package whose output is being printed: its name comes last.
+    package: Package,
+    /// Packages of a `-json` run, which may be interleaved.
+    packages: BTreeMap<String, Package>,
+    any: bool,
+    complete: bool,
+    build_failed: bool,
+}
+
+#[derive(Default)]
+struct Package {
+    verbose: bool,
+    under_way: BTreeSet<String>,
+    tests: Vec<(String, Outcome)>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Event {
+    action: String,
+    package: Option<String>,
+    test: Option<String>,
+    failed_build: Option<String>,
+}
+
+enum Ending {
+    Passed,
+    Failed,
+    NoTests,
+    NotBuilt,
+}
+
+impl Reader {
+    fn line(&mut self, text: &str) {
+        if text.starts_with('{') && text.contains("\"Action\":") {
+            if let Ok(event) = serde_json::from_str(text) {
+                self.event(event);
+            }
+        } else if let Some((_, test)) = text.split_once("=== RUN   ") {
+            self.package.begin(test.trim());
+        } else if let Some((outcome, test)) = outcome_line(text) {
+            self.package.end(test, outcome);
+        } else if let Some((ending, name)) = package_line(text) {
+            let package = std::mem::take(&mut self.package);
+            self.close(name, package, ending);
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        let Event { action, package: Some(name), test, failed_build } = event else {
+            self.build_failed |= event_failed_to_build(&event);
+            return;
+        };
+        let package = self.packages.entry(name.clone()).or_default();
+        package.verbose = true;
+        let outcome = match action.as_str() {
+            "run" => {
+                if let Some(test) = test {
+                    package.begin(&test);
+                }
+                return;
+            }
+            "pass" => Outcome::Passed,
+            "fail" => Outcome::Failed,
+            "skip" => Outcome::Skipped,
+            _ => return,
+        };
+        match test {
+            Some(test) => package.end(&test, outcome),
+            None => {
+                let package = self.packages.remove(&name).unwrap_or_default();
+                let ending = match outcome {
+                    Outcome::Failed if failed_build.is_some() => Ending::NotBuilt,
+                    Outcome::Failed => Ending::Failed,
+                    Outcome::Passed => Ending::Passed,
+                    Outcome::Skipped => Ending::NoTests,
+                };
+                self.close(&name, package, ending);
+            }
+        }
+    }
+
+    fn close(&mut self, name: &str, package: Package, ending: Ending) {
+        self.any = true;
+        let has_failing = package.tests.iter().any(|(_, it)| *it == Outcome::Failed);
+        let own = match ending {
+            Ending::Passed if !package.verbose => Some(Outcome::Passed),
+            Ending::Failed if !package.verbose || !has_failing => Some(Outcome::Failed),
+            Ending::Passed | Ending::Failed | Ending::NoTests | Ending::NotBuilt => None,
+        };
+        self.build_failed |= matches!(ending, Ending::NotBuilt);
+        self.complete &= package.under_way.is_empty();
+        self.tests.extend(own.map(|it| (name.to_owned(), it)));
+        let named = package.tests.into_iter().map(|(test, outcome)| (format!("{name}.{test}"), outcome));
+        self.tests.extend(named);
+    }
+}
+
+impl Package {
+    fn begin(&mut self, test: &str) {
+        self.verbose = true;
+        self.under_way.insert(test.to_owned());
+    }
+
+    fn end(&mut self, test: &str, outcome: Outcome) {
+        let believed = self.under_way.remove(test) || (!self.verbose && outcome == Outcome::Failed);
+        if believed {
+            self.tests.push((test.to_owned(), outcome));
+        }
+    }
+}
+
+fn event_failed_to_build(event: &Event) -> bool {
+    event.action == "build-fail"
+}
+
+/// Reads `--- FAIL: TestName (0.00s)`, which follows what the test printed without a line end.
+fn outcome_line(text: &str) -> Option<(Outcome, &str)> {
+    let rest = &text[text.rfind("--- ")? + 4..];
+    let (word, rest) = rest.split_once(": ")?;
+    let (test, time) = rest.rsplit_once(" (")?;
+    let outcome = match word {
+        "PASS" => Outcome::Passed,
+        "FAIL" => Outcome::Failed,
+        "SKIP" => Outcome::Skipped,
+        _ => return None,
+    };
+    time.ends_with("s)").then_some((outcome, test))
+}
+
+/// Reads `ok PACKAGE 0.002s`, `FAIL PACKAGE [build failed]` and `? PACKAGE [no test files]`, with tabs
+/// before and after the package.
+fn package_line(text: &str) -> Option<(Ending, &str)> {
+    let (word, rest) = text.split_once('\t')?;
+    let (name, remark) = rest.split_once(['\t', ' ']).unwrap_or((rest, ""));
+    let ending = match word.trim_end() {
+        "ok" if remark.contains("[no tests to run]") => Ending::NoTests,
+        "ok" => Ending::Passed,
+        "FAIL" if remark.contains("[build failed]") || remark.contains("[setup failed]") => Ending::NotBuilt,
+        "FAIL" => Ending::Failed,
+        "?" => Ending::NoTests,
+        _ => return None,
+    };
+    (!name.is_empty()).then_some((ending, name))
+}

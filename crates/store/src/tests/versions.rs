@@ -1,0 +1,145 @@
+//! Data of other versions: a snapshot is folded again from its events and never interpreted, a
+//! definition is read where it can be and refused by name where it cannot.
+
+use super::*;
+use crate::chain;
+use crate::run::Run;
+use loop_base::time::Timestamp;
+use loop_core::engine::{Event, Facts, Opening, State};
+use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};
+use loop_core::workflow::resolve::{Layers, resolve};
+use std::rc::Rc;
+
+fn tdd() -> Workflow {
+    let layers = Layers { preset: Some("tdd".to_owned()), ..Layers::default() };
+    resolve(&layers, &|_| Err("no file is read".to_owned())).expect("the preset is sound")
+}
+
+/// A home with a run of tdd that was opened, measured and held, and the state that it came to.
+fn held() -> (Place, Rc<Home>, State) {
+    let place = place();
+    let home = Rc::new(Home::open(&place.path()).unwrap());
+    store_definition(&home, &tdd());
+    let mut run = Run::open(Rc::clone(&home), RUN, Timestamp(10)).unwrap();
+    run.record(
+        Timestamp(11),
+        Event::Opened(Opening { input: "docs/orders.md".into(), ..Opening::default() }),
+    );
+    let baseline =
+        loop_core::engine::Baseline { results: Vec::new(), facts: Facts::default(), ms: 7, opening: None };
+    run.record(Timestamp(12), Event::Baselined(baseline));
+    run.record(Timestamp(13), Event::Noted { text: "a note".into() });
+    run.commit().unwrap();
+    let state = run.state.clone();
+    (place, home, state)
+}
+
+fn store_definition(home: &Home, workflow: &Workflow) {
+    let body = serde_json::to_string(workflow).unwrap();
+    home.write(|transaction| Ok(transaction.execute("update definition set body = ?1", [&body])?)).unwrap();
+}
+
+/// What another version of the program would have left: a sound snapshot of a shape that is not ours.
+fn leave_other_snapshot(home: &Home) {
+    home.write(|transaction| {
+        let (seq, hash): (i64, chain::Hash) =
+            transaction
+                .query_row("select seq, hash from snapshot", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let text = "{\"station\":\"elsewhere\"}";
+        let sealed = chain::state_hash(RUN, seq, &hash, text);
+        transaction.execute(
+            "update snapshot set version = ?1, state = ?2, state_hash = ?3",
+            rusqlite::params![STATE_VERSION + 1, text, sealed],
+        )?;
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn a_snapshot_of_another_version_is_folded_again() {
+    let (_place, home, state) = held();
+    leave_other_snapshot(&home);
+    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: 4 });
+    assert_eq!(fold::state(&home, RUN, &tdd()).unwrap(), state);
+    let mut run = Run::open(Rc::clone(&home), RUN, state.updated_at).unwrap();
+    let mut owned = state;
+    owned.apply(&tdd(), owned.updated_at, &Event::Owned { epoch: 2 });
+    assert_eq!(run.state, owned);
+    run.commit().unwrap();
+    let snapshot = home.snapshot(RUN).unwrap().unwrap();
+    assert_eq!((snapshot.seq, snapshot.state().is_some()), (5, true));
+    drop(run);
+    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: 5 });
+}
+
+/// A limit that a person changed counts from there on, also when the events are folded again.
+#[test]
+fn events_are_folded_with_the_workflow_that_was_in_force() {
+    let (_place, home, _) = held();
+    let mut run = Run::open(Rc::clone(&home), RUN, Timestamp(20)).unwrap();
+    let call = loop_core::engine::Call {
+        number: 1,
+        attempt: 1,
+        phase: 0,
+        iteration: 1,
+        step: loop_core::engine::Step::Main,
+        item: None,
+        model: None,
+        epoch: 2,
+    };
+    run.record(Timestamp(21), Event::Began(loop_core::engine::Effect::Work(call)));
+    let mut workflow = run.workflow.clone();
+    workflow.limits.window = None;
+    run.take_workflow(workflow.clone());
+    run.record(Timestamp(22), Event::Reloaded { keys: vec!["limits.window".into()] });
+    run.commit().unwrap();
+    assert_eq!(run.state.calls.made, 1);
+    let text = serde_json::to_string(&run.state).unwrap();
+    drop(run);
+    leave_other_snapshot(&home);
+    let stored = fold::workflow(&home, RUN).unwrap();
+    assert_eq!(stored, workflow);
+    assert_eq!(serde_json::to_string(&fold::state(&home, RUN, &stored).unwrap()).unwrap(), text);
+}
+
+#[test]
+fn a_definition_of_another_version_is_read_or_refused() {
+    let (_place, home, _) = held();
+    let set = |version: i64, body: &str| {
+        home.write(|transaction| {
+            let sql = "update definition set version = ?1, body = ?2";
+            Ok(transaction.execute(sql, rusqlite::params![version, body])?)
+        })
+        .unwrap();
+    };
+    let known = serde_json::to_string(&tdd()).unwrap();
+    set(DEFINITION_VERSION - 1, &known);
+    assert_eq!(fold::workflow(&home, RUN).unwrap(), tdd());
+    for (version, body) in [(DEFINITION_VERSION - 1, "{}"), (DEFINITION_VERSION + 1, known.as_str())] {
+        set(version, body);
+        let error = fold::workflow(&home, RUN).unwrap_err();
+        assert!(matches!(error, StoreError::OtherVersion { found, .. } if found == version), "{error}");
+        assert_eq!(error.exit_code(), 8);
+        assert!(error.to_string().contains(RUN), "{error}");
+        assert!(Run::open(Rc::clone(&home), RUN, Timestamp(30)).is_err());
+    }
+}
+
+/// A database of the version before gets its columns, and its snapshots count as the version before.
+#[test]
+fn a_database_of_an_earlier_schema_is_folded_again() {
+    let (place, home, state) = held();
+    drop(home);
+    let path = place.path();
+    drop(place.home);
+    tamper(
+        &path,
+        "drop index event_of_list; drop table earlier_definition;
+         alter table snapshot drop column version; alter table definition drop column version;
+         pragma user_version = 2;",
+    );
+    let home = Home::open(&path).unwrap();
+    assert_eq!(home.snapshot(RUN).unwrap().unwrap().state(), None);
+    assert_eq!(fold::state(&home, RUN, &fold::workflow(&home, RUN).unwrap()).unwrap(), state);
+}

@@ -1,0 +1,244 @@
+//! Questions at the terminal. Nothing here runs without one.
+
+use super::screen::{Prompt, Screen};
+use super::typing::{Keys, Typed, Typing};
+use crate::desk::{Reply, RequestQuestion};
+use crate::world::wait::now;
+use loop_base::text::sanitise;
+use loop_core::engine::{Answer, Command, Question, QuestionKind, choices};
+use std::io::{BufRead, Write};
+use std::time::Duration;
+
+/// Puts a question of the desk; `None` at the end of input.
+pub(crate) fn desk_question(question: &RequestQuestion) -> anyhow::Result<Option<Reply>> {
+    question.lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
+    let choices = question.about.choices();
+    let words: Vec<&'static str> = choices.iter().map(|it| it.word()).collect();
+    let said = choose(&words)?;
+    Ok(said.and_then(|said| choices.iter().copied().find(|it| it.word() == said)))
+}
+
+pub(crate) fn confirm(text: &str) -> anyhow::Result<bool> {
+    eprintln!("{}", sanitise(text));
+    Ok(choose(&["yes", "no"])? == Some("yes"))
+}
+
+/// Asks until one of the words is said, or its first letter; `None` at the end of input.
+fn choose(words: &[&'static str]) -> anyhow::Result<Option<&'static str>> {
+    loop {
+        eprint!("{}? ", words.join(", "));
+        std::io::stderr().flush()?;
+        let Some(line) = line()? else { return Ok(None) };
+        let said = line.to_ascii_lowercase();
+        let said = words.iter().find(|it| **it == said || (said.len() == 1 && it.starts_with(&said)));
+        match said {
+            Some(word) => return Ok(Some(word)),
+            None => eprintln!("\"{}\" is none of these", sanitise(&line)),
+        }
+    }
+}
+
+fn line() -> anyhow::Result<Option<String>> {
+    let mut line = String::new();
+    if std::io::stdin().lock().read_line(&mut line)? == 0 {
+        eprintln!();
+        return Ok(None);
+    }
+    Ok(Some(line.trim().to_owned()))
+}
+
+/// What a wait at a question ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Something was typed.
+    Typed,
+    /// Somebody else has answered, or wants the run to end.
+    Elsewhere,
+    Nothing,
+}
+
+/// What came of a question.
+pub(crate) enum Said {
+    Answer(Command),
+    /// What happened is found in the journal.
+    Elsewhere,
+    /// The person leaves it open.
+    Nothing,
+}
+
+/// Waits for a key, for somebody else, or for so long.
+pub(crate) type Listen<'a> = dyn FnMut(Duration) -> anyhow::Result<Turn> + 'a;
+
+/// Says whether an answer can be taken, and how it is meant.
+pub(crate) type Check<'a> = dyn Fn(Command) -> Result<Command, String> + 'a;
+
+/// Asks below what is going on.
+pub(crate) fn on_screen(
+    screen: &Screen,
+    question: &Question,
+    check: &Check<'_>,
+    listen: &mut Listen<'_>,
+) -> anyhow::Result<Said> {
+    let (offer, short) = offer(question);
+    let mut prompt = Prompt { offer, short, ..Prompt::default() };
+    let mut typing = Typing::default();
+    let keys = Keys::take()?;
+    let said = loop {
+        screen.prompt(Some(&prompt));
+        // A terminal that is gone says so when it is read from.
+        let _is_gone = keys.hold();
+        match wait(question, listen)? {
+            Turn::Typed => (),
+            Turn::Elsewhere => break Said::Elsewhere,
+            Turn::Nothing => continue,
+        }
+        let bytes = keys.read()?;
+        let typed = if bytes.is_empty() { Typed::End } else { typing.keys(&bytes) };
+        prompt.typed.clone_from(&typing.text);
+        match typed {
+            Typed::More => (),
+            Typed::End => break Said::Nothing,
+            Typed::Line(line) => match meant(question, &line, check) {
+                Ok(command) => break Said::Answer(command),
+                Err(why) => prompt.note = Some(why),
+            },
+        }
+    };
+    screen.prompt(None);
+    Ok(said)
+}
+
+/// The same for a terminal on which nothing can be drawn.
+pub(crate) fn in_lines(
+    question: &Question,
+    check: &Check<'_>,
+    listen: &mut Listen<'_>,
+) -> anyhow::Result<Said> {
+    let (offer, _) = offer(question);
+    loop {
+        eprint!("{offer}? ");
+        std::io::stderr().flush()?;
+        loop {
+            match wait(question, listen)? {
+                Turn::Typed => break,
+                Turn::Elsewhere => {
+                    eprintln!();
+                    return Ok(Said::Elsewhere);
+                }
+                Turn::Nothing => (),
+            }
+        }
+        let Some(line) = line()? else { return Ok(Said::Nothing) };
+        match meant(question, &line, check) {
+            Ok(command) => return Ok(Said::Answer(command)),
+            Err(why) => eprintln!("{why}"),
+        }
+    }
+}
+
+/// A question whose time has come is decided without us.
+fn wait(question: &Question, listen: &mut Listen<'_>) -> anyhow::Result<Turn> {
+    let left = question.deadline.map_or(u64::MAX, |it| it.since(now()));
+    if left == 0 {
+        return Ok(Turn::Elsewhere);
+    }
+    listen(Duration::from_millis(left))
+}
+
+fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, String> {
+    let line = line.trim();
+    let (choice, text) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    if choice.is_empty() {
+        return Err(format!("one of: {}", choices(question).join(", ")));
+    }
+    let answer = Answer {
+        question: question.id,
+        choice: choice.to_owned().into(),
+        text: text.trim().to_owned(),
+        by: std::env::var("USER").unwrap_or_default(),
+    };
+    check(Command::Answer(answer)).map_err(|why| sanitise(&why))
+}
+
+/// Returns what can be said to a question, in words and in letters.
+fn offer(question: &Question) -> (String, String) {
+    if let QuestionKind::Check(_) = question.kind {
+        return ("COMMAND".to_owned(), "COMMAND".to_owned());
+    }
+    let with_text = |word: &str| matches!(word, "modify" | "changes" | "fix");
+    let list = |name: &dyn Fn(&str) -> String| -> String {
+        let words = choices(question).into_iter().map(|it| {
+            let text = if with_text(it) { " TEXT" } else { "" };
+            format!("{}{text}", name(it))
+        });
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let whole = list(&str::to_owned);
+    if question.options.is_empty() {
+        return (whole, list(&|it| it[..1].to_owned()));
+    }
+    (whole.clone(), whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{meant, offer};
+    use loop_core::engine::{CheckpointKind, Command, Question, QuestionKind, State, Station, acceptable};
+    use loop_core::workflow::resolve::{Layers, Overrides, resolve};
+
+    fn question(kind: &QuestionKind, options: &[&str]) -> Question {
+        let options = options.iter().map(|it| (*it).to_owned()).collect();
+        Question { id: 7, kind: kind.clone(), text: "what?".to_owned(), options, deadline: None }
+    }
+
+    #[test]
+    fn what_a_question_lists_stands_in_place_of_its_words() {
+        let kind = QuestionKind::Checkpoint(CheckpointKind::Decision);
+        assert_eq!(offer(&question(&kind, &["sqlite", "server"])).0, "sqlite, server");
+    }
+
+    /// Asks a question of this kind and returns how a line is meant.
+    fn say(kind: &QuestionKind, line: &str) -> Result<String, String> {
+        let preset = Some("ralph".to_owned());
+        let layers = Layers { preset, user: None, project: None, overrides: Overrides::default() };
+        let workflow = resolve(&layers, &|path| Err(path.display().to_string())).expect("the preset");
+        let question = question(kind, &[]);
+        let mut state = State::new(&workflow);
+        state.station = Station::Waiting { question: question.clone(), answer: None };
+        match meant(&question, line, &|command| acceptable(&workflow, &state, command))? {
+            Command::Answer(answer) => Ok(format!("{} {}", answer.choice, answer.text).trim().to_owned()),
+            other => panic!("{other:?} is no answer"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_question_takes_its_words() {
+        let kinds = [
+            (
+                QuestionKind::Breaker,
+                "reset, skip, abort, modify TEXT",
+                "m use  the lever",
+                "modify use  the lever",
+            ),
+            (QuestionKind::Rejected, "fix TEXT, skip, abort", "Fix it", "fix it"),
+            (QuestionKind::Hourly, "wait, continue, abort", "c", "continue"),
+            (QuestionKind::Gate("look".to_owned()), "approve, changes TEXT, reject", "APPROVE", "approve"),
+            (QuestionKind::Blocked, "resume", " r ", "resume"),
+            (
+                QuestionKind::Checkpoint("action".to_owned().into()),
+                "done",
+                "done with care",
+                "done with care",
+            ),
+            (QuestionKind::Check("tests".to_owned()), "COMMAND", "npm test -- -q", "command npm test -- -q"),
+        ];
+        for (kind, offered, line, answer) in kinds {
+            assert_eq!(offer(&question(&kind, &[])).0, offered);
+            assert_eq!(say(&kind, line), Ok(answer.to_owned()));
+            assert!(say(&kind, "  ").is_err(), "{kind:?}");
+        }
+        let unanswered = say(&QuestionKind::Breaker, "perhaps").expect_err("no word");
+        assert!(unanswered.contains("reset, skip, abort, modify"), "{unanswered}");
+        assert!(say(&QuestionKind::Breaker, "modify").expect_err("no text").contains("needs a text"));
+    }
+}

@@ -1,0 +1,179 @@
+//! What a run says while it goes on: one plain line for each fact, JSON lines, or on a terminal
+//! lines at the bottom that also show what is happening at the moment. Facts are said only after
+//! they are durable.
+
+use super::super::{Context, json};
+use super::ask::{self, Check, Listen, Said};
+use super::screen::{self, Screen};
+use super::view::View;
+use crate::world::real::Onlooker;
+use crate::world::wait::now;
+use loop_base::text::sanitise;
+use loop_base::time::Timestamp;
+use loop_core::agent_table::AgentRow;
+use loop_core::engine::{Effect, Event, Question, State, Status, Step};
+use loop_core::event_line::line;
+use loop_core::workflow::model::{Permissions, Workflow};
+use std::cell::Cell;
+use std::io::IsTerminal;
+
+pub(crate) struct RunOutput {
+    manner: Manner,
+    /// The question that was said last.
+    told: Cell<u32>,
+}
+
+enum Manner {
+    Json,
+    Quiet,
+    Plain,
+    /// A terminal: the last lines show what is going on.
+    Live(Screen),
+}
+
+impl RunOutput {
+    pub(crate) fn new(context: &Context) -> RunOutput {
+        let is_terminal = std::io::stderr().is_terminal();
+        let manner = match screen::abilities() {
+            _ if context.json => Manner::Json,
+            _ if context.quiet => Manner::Quiet,
+            Some(in_colour) if is_terminal => Manner::Live(Screen::new(View::default(), in_colour)),
+            Some(_) | None => Manner::Plain,
+        };
+        RunOutput { manner, told: Cell::new(0) }
+    }
+
+    /// The first line of every run: who works, with what, and what proves it.
+    pub(crate) fn greet(&self, id: &str, workflow: &Workflow) {
+        let agent = &workflow.agent;
+        let is_any_program = AgentRow::named(&agent.cli).is_some_and(AgentRow::is_any_program);
+        let name = if is_any_program { agent.args.join(" ") } else { agent.cli.clone() };
+        let model = agent.model.as_deref().unwrap_or("its own model");
+        let permissions = match agent.permissions {
+            Permissions::All => "all permissions",
+            Permissions::Edit => "may edit",
+            Permissions::Agent => "its own permissions",
+        };
+        let checks: Vec<String> = workflow
+            .checks
+            .iter()
+            .filter_map(|(name, check)| {
+                check.run.as_ref().map(|it| format!("{name} ({})", it.replace('\n', "; ")))
+            })
+            .collect();
+        let checks = if checks.is_empty() { "none, unverified".to_owned() } else { checks.join(", ") };
+        self.line(&format!(
+            "run {} · {} · agent {name}, {model}, {permissions} · checks: {checks}",
+            &id[..8],
+            workflow.name
+        ));
+    }
+
+    /// Says what has happened, and shows what it led to.
+    pub(crate) fn say(&self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
+        for (at, event) in facts {
+            match &self.manner {
+                Manner::Json => println!("{}", json_line(*at, event)),
+                Manner::Quiet => (),
+                Manner::Plain | Manner::Live(_) => {
+                    if let Some(text) = line(workflow, event) {
+                        self.line(&text);
+                    }
+                    if let Event::Began(Effect::Ask(question)) = event {
+                        self.told.set(question.id);
+                    }
+                }
+            }
+        }
+        self.show(workflow, state, facts);
+    }
+
+    /// Shows where a run stands, without a word about how it came there.
+    pub(crate) fn show(&self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
+        if let Manner::Live(screen) = &self.manner {
+            screen.show(|view| {
+                view.begin(now());
+                view.follow(workflow, state, facts);
+            });
+        }
+    }
+
+    /// Returns who shows what an agent is doing, where somebody looks on.
+    pub(crate) fn onlooker(&self) -> Option<Onlooker<'static>> {
+        let Manner::Live(screen) = &self.manner else { return None };
+        let screen = screen.clone();
+        Some(Box::new(move |doing| screen.show(|view| view.act(doing))))
+    }
+
+    /// Asks a question until it is answered, here or elsewhere.
+    pub(crate) fn ask(
+        &self,
+        question: &Question,
+        check: &Check<'_>,
+        listen: &mut Listen<'_>,
+    ) -> anyhow::Result<Said> {
+        if self.told.replace(question.id) != question.id {
+            let text = format!("question {}: {}", question.id, question.text);
+            match &self.manner {
+                Manner::Plain | Manner::Live(_) => self.line(&text),
+                Manner::Json | Manner::Quiet => eprintln!("{}", sanitise(&text)),
+            }
+        }
+        match &self.manner {
+            Manner::Live(screen) => ask::on_screen(screen, question, check, listen),
+            Manner::Json | Manner::Quiet | Manner::Plain => ask::in_lines(question, check, listen),
+        }
+    }
+
+    /// The last words: why it rests, and what a person can do.
+    pub(crate) fn rest(&self, workflow: &Workflow, state: &State, exit: u8) {
+        let status = Status::of(state);
+        self.end(status.word(), &state.reason(workflow), &state.next_step(workflow), exit);
+    }
+
+    /// Last words of any kind.
+    pub(crate) fn end(&self, status: &str, reason: &str, next_step: &str, exit: u8) {
+        self.close();
+        if let Manner::Json = self.manner {
+            let object = serde_json::json!({
+                "status": status, "reason": reason, "next_step": next_step, "exit": exit,
+            });
+            println!("{}", json::line(&object));
+            return;
+        }
+        eprintln!("{status}: {}", sanitise(reason));
+        eprintln!("next: {}", sanitise(next_step));
+    }
+
+    fn close(&self) {
+        if let Manner::Live(screen) = &self.manner {
+            screen.close();
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.manner {
+            Manner::Live(screen) => screen.line(text),
+            Manner::Plain => eprintln!("{}", sanitise(text)),
+            Manner::Json | Manner::Quiet => (),
+        }
+    }
+}
+
+impl Drop for RunOutput {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn json_line(at: Timestamp, event: &Event) -> String {
+    let mut object = serde_json::json!({ "at": at.to_string(), "kind": event.kind() });
+    object["event"] = serde_json::to_value(event).unwrap_or_default();
+    if let Event::Began(Effect::Work(call)) = event {
+        object["call"] = call.number.into();
+        if let Step::Skill(skill) | Step::Fix(skill) = &call.step {
+            object["skill"] = skill.clone().into();
+        }
+    }
+    json::line(&object)
+}

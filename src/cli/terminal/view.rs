@@ -1,0 +1,405 @@
+//! What a person sees of a run that goes on: where it stands, how far it has come, what it has used,
+//! and what is happening at this moment. It is fed with facts and states and asked for lines at a
+//! given moment and width; it reads no clock, so every countdown is right after a machine slept.
+
+use super::bar::bar;
+use super::fit::{Ink, Line, Part, fit};
+use loop_base::text::sanitise;
+use loop_base::time::{Timestamp, length};
+use loop_core::engine::{CheckResult, Command, Effect, Event, PhaseStatus, State, Station, Tests, Wish};
+use loop_core::workflow::model::Workflow;
+
+/// What is known of a run, as far as it is shown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct View {
+    /// When whoever drives it began.
+    began: Option<Timestamp>,
+    /// The call that was begun last.
+    call: Option<(u32, Timestamp)>,
+    /// Passed and failed, as last measured.
+    tests: Option<(u32, u32)>,
+    /// What the agent does, in its own words.
+    activity: Option<String>,
+    standing: Option<Standing>,
+}
+
+#[derive(Clone, Debug)]
+struct Standing {
+    phase: String,
+    /// Which of how many.
+    place: (usize, usize),
+    item: Option<String>,
+    iteration: u32,
+    most: u32,
+    /// Weight and tenths done of each phase.
+    segments: Vec<(u32, u32)>,
+    percent: u32,
+    calls: u32,
+    calls_limit: Option<u32>,
+    usd: f64,
+    tokens: u64,
+    doing: Doing,
+    /// What a person asked for and has not got yet.
+    wish: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+enum Doing {
+    /// An agent works.
+    Call {
+        number: u32,
+        since: Timestamp,
+    },
+    Since(String, Timestamp),
+    Until(String, Timestamp),
+    Still(String),
+}
+
+impl View {
+    /// Takes facts and the state that they led to into account.
+    pub(crate) fn follow(&mut self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
+        for (at, event) in facts {
+            self.fact(*at, event);
+        }
+        self.standing = Some(self.stand(workflow, state));
+    }
+
+    /// Says when the run was taken, where no fact does.
+    pub(crate) fn begin(&mut self, at: Timestamp) {
+        self.began.get_or_insert(at);
+    }
+
+    /// Says what the agent is doing; it ends with its call.
+    pub(crate) fn act(&mut self, text: &str) {
+        self.activity = Some(sanitise(text).split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+
+    fn fact(&mut self, at: Timestamp, event: &Event) {
+        match event {
+            Event::Opened(_) | Event::Commanded(Command::Resume { .. }) => self.began = Some(at),
+            Event::Began(Effect::Work(call)) => {
+                self.call = Some((call.number, at));
+                self.activity = None;
+            }
+            Event::Ended(_) => self.activity = None,
+            Event::Baselined(baseline) => self.count(baseline.results.iter()),
+            Event::Measured(evidence) => self.count(evidence.results.iter()),
+            // The state says everything else.
+            Event::Began(
+                Effect::Workspace
+                | Effect::Baseline
+                | Effect::List
+                | Effect::Collect(_)
+                | Effect::Contain
+                | Effect::Measure { .. }
+                | Effect::Prove(_)
+                | Effect::Conclude
+                | Effect::Sleep { .. }
+                | Effect::Ask(_)
+                | Effect::Tell
+                | Effect::Finish,
+            )
+            | Event::Commanded(_)
+            | Event::Owned { .. }
+            | Event::Joined(_)
+            | Event::Placed { .. }
+            | Event::Listed(_)
+            | Event::Contained { .. }
+            | Event::Judged(_)
+            | Event::StepTaken(_)
+            | Event::Proved(_)
+            | Event::Waived(_)
+            | Event::Accepted { .. }
+            | Event::Prepared { .. }
+            | Event::Repeated
+            | Event::Entered { .. }
+            | Event::Skipped { .. }
+            | Event::Settled { .. }
+            | Event::Supplied { .. }
+            | Event::ItemDone { .. }
+            | Event::Waits { .. }
+            | Event::Woke
+            | Event::Told { .. }
+            | Event::Expired { .. }
+            | Event::Reset { .. }
+            | Event::Pivoted
+            | Event::Approved { .. }
+            | Event::Counted { .. }
+            | Event::Granted { .. }
+            | Event::Retried
+            | Event::Held(_)
+            | Event::Reloaded { .. }
+            | Event::Refused { .. }
+            | Event::Finished { .. }
+            | Event::Noted { .. }
+            | Event::Closed(_) => (),
+        }
+    }
+
+    fn count<'a>(&mut self, results: impl Iterator<Item = &'a CheckResult>) {
+        let counted: Vec<_> = results.filter_map(|it| it.counts.as_ref()).collect();
+        if !counted.is_empty() {
+            let sum = |of: fn(&Tests) -> u32| counted.iter().map(|it| of(it)).sum();
+            self.tests = Some((sum(|it| it.passing), sum(|it| it.failing)));
+        }
+    }
+
+    fn stand(&self, workflow: &Workflow, state: &State) -> Standing {
+        let phase = &workflow.phases[state.phase];
+        let segments = workflow.phases.iter().zip(&state.phases).map(|(phase, log)| {
+            let tenths = match log.status {
+                PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => 10,
+                PhaseStatus::Active => log.iterations.min(10),
+                PhaseStatus::Pending => 0,
+            };
+            (phase.weight, tenths)
+        });
+        let most = phase.iterations.unwrap_or(workflow.limits.phase_iterations);
+        let most = match state.iterations_limit(workflow) {
+            Some(limit) if phase.counted => most.min(limit),
+            Some(_) | None => most,
+        };
+        Standing {
+            phase: phase.name.clone(),
+            place: (state.phase + 1, workflow.phases.len()),
+            item: state.item.as_ref().map(|it| sanitise(it.name.lines().next().unwrap_or_default())),
+            iteration: match state.station {
+                Station::Leaving { .. } | Station::Finishing | Station::Finished | Station::Closed(_) => {
+                    state.visit.iteration.max(1)
+                }
+                Station::Ready
+                | Station::Working(_)
+                | Station::Reported(_)
+                | Station::Measured(..)
+                | Station::Judged(_)
+                | Station::Between
+                | Station::Waiting { .. } => state.visit.iteration + 1,
+            },
+            most,
+            segments: segments.collect(),
+            percent: state.progress_percent(workflow),
+            calls: state.calls.made,
+            calls_limit: workflow.limits.window.as_ref().map(|it| it.calls),
+            usd: state.spent.usd,
+            tokens: state.spent.tokens,
+            doing: self.doing(workflow, state),
+            wish: state.wish.as_ref().map(|it| match it {
+                Wish::Stop => "stops after this iteration",
+                Wish::Pause { .. } => "pausing",
+                Wish::Cancel => "cancelling",
+            }),
+        }
+    }
+
+    fn doing(&self, workflow: &Workflow, state: &State) -> Doing {
+        let phase = &workflow.phases[state.phase];
+        match &state.station {
+            Station::Working(call) => {
+                let since = self.call.filter(|it| it.0 == call.number).map(|it| it.1);
+                Doing::Call { number: call.number, since: since.unwrap_or(state.updated_at) }
+            }
+            Station::Reported(_) => {
+                let has_command = |name: &String| {
+                    state.commands.contains_key(name)
+                        || workflow.checks.get(name).is_some_and(|it| it.run.is_some())
+                };
+                let names = phase.checks.iter().filter(|it| has_command(it));
+                let names: Vec<&str> = names.map(String::as_str).collect();
+                let text = match names.as_slice() {
+                    [] => "looking at the tree".to_owned(),
+                    names => format!("checking: {}", names.join(", ")),
+                };
+                Doing::Since(text, state.updated_at)
+            }
+            Station::Waiting { question, answer: None } => match question.deadline {
+                Some(deadline) => Doing::Until("the question decides itself".to_owned(), deadline),
+                None => Doing::Still("waiting for an answer".to_owned()),
+            },
+            Station::Ready => match &state.wait {
+                Some(wait) => Doing::Until(sanitise(&wait.why), wait.until),
+                None if state.baseline.is_none() => {
+                    Doing::Since("every check once, before the first call".to_owned(), state.updated_at)
+                }
+                None => Doing::Still("the next call".to_owned()),
+            },
+            Station::Waiting { .. }
+            | Station::Measured(..)
+            | Station::Judged(_)
+            | Station::Between
+            | Station::Leaving { .. } => Doing::Still("what comes next".to_owned()),
+            Station::Finishing | Station::Finished => Doing::Still("finishing".to_owned()),
+            Station::Closed(_) => Doing::Still("done".to_owned()),
+        }
+    }
+
+    /// Returns the lines at a moment, none wider than `width`. `spinner` shows that somebody is there.
+    pub(crate) fn lines(&self, now: Timestamp, spinner: &str, width: usize) -> Vec<Line> {
+        let Some(standing) = &self.standing else { return Vec::new() };
+        // The cursor rests on the first cell, which therefore says nothing.
+        let inside = width.saturating_sub(3);
+        let mut first = Line::default();
+        first.push(Ink::Plain, " ");
+        first.push(Ink::Good, format!("{spinner} "));
+        first.extend(fit(&self.whereabouts(standing, now), inside));
+        let mut second = Line::default();
+        second.push(Ink::Plain, "   ");
+        let cells = (width / 3).clamp(8, 40);
+        for (text, ink) in bar(&standing.segments, standing.percent, cells) {
+            second.push(ink, text);
+        }
+        second.push(Ink::Plain, " ");
+        let left = inside.saturating_sub(cells + 1);
+        second.extend(fit(&used(standing), left));
+        let mut third = Line::default();
+        third.push(Ink::Plain, "   ");
+        third.extend(self.now(standing, now).cut(inside));
+        vec![first.cut(width), second.cut(width), third.cut(width)]
+    }
+
+    /// Returns what is waited for, where a question is open.
+    pub(crate) fn pending(&self, now: Timestamp, width: usize) -> Option<Line> {
+        match &self.standing.as_ref()?.doing {
+            Doing::Until(what, until) => {
+                let mut line = Line::default();
+                line.push(Ink::Dim, format!("  {} until {what}", left(*until, now)));
+                Some(line.cut(width))
+            }
+            Doing::Call { .. } | Doing::Since(..) | Doing::Still(_) => None,
+        }
+    }
+
+    fn whereabouts(&self, standing: &Standing, now: Timestamp) -> Vec<Part> {
+        let (at, of) = standing.place;
+        let name = if of < 2 { standing.phase.clone() } else { format!("{} {at}/{of}", standing.phase) };
+        let mut parts = vec![Part::new(0, Ink::Bold, name).or(standing.phase.clone())];
+        if let Some(item) = &standing.item {
+            parts.push(Part::new(4, Ink::Plain, item.clone()).or(super::fit::head(item, 12)));
+        }
+        let (iteration, most) = (standing.iteration, standing.most);
+        parts.push(
+            Part::new(1, Ink::Plain, format!("iteration {iteration}/{most}"))
+                .or(format!("{iteration}/{most}")),
+        );
+        if let Some((passed, failed)) = self.tests {
+            let ink = if failed == 0 { Ink::Good } else { Ink::Bad };
+            let long = if failed == 0 {
+                format!("{passed} passed")
+            } else {
+                format!("{passed} passed, {failed} failed")
+            };
+            parts.push(Part::new(2, ink, long).or(format!("{passed}/{} ok", passed + failed)));
+        }
+        if let Some(began) = self.began {
+            parts.push(Part::new(3, Ink::Dim, length(now.since(began))));
+        }
+        parts
+    }
+
+    fn now(&self, standing: &Standing, now: Timestamp) -> Line {
+        let mut line = Line::default();
+        if let Some(wish) = standing.wish {
+            line.push(Ink::Bold, wish);
+            line.push(Ink::Dim, " · ");
+        }
+        match &standing.doing {
+            Doing::Call { number, since } => {
+                line.push(Ink::Dim, format!("call {number}, {}", length(now.since(*since))));
+                if let Some(activity) = &self.activity {
+                    line.push(Ink::Dim, " · ");
+                    line.push(Ink::Plain, activity.clone());
+                }
+            }
+            Doing::Since(what, since) => {
+                line.push(Ink::Plain, what.clone());
+                line.push(Ink::Dim, format!(", {}", length(now.since(*since))));
+            }
+            Doing::Until(what, until) => {
+                line.push(Ink::Bold, format!("waiting {}", left(*until, now)));
+                line.push(Ink::Dim, " · ");
+                line.push(Ink::Plain, what.clone());
+            }
+            Doing::Still(what) => line.push(Ink::Plain, what.clone()),
+        }
+        line
+    }
+}
+
+/// A second is counted as long as any of it is left.
+fn left(until: Timestamp, now: Timestamp) -> String {
+    length(until.since(now).saturating_add(999))
+}
+
+/// What has been used of what there is.
+fn used(standing: &Standing) -> Vec<Part> {
+    let mut parts = vec![Part::new(0, Ink::Plain, format!("{} %", standing.percent))];
+    parts.push(match standing.calls_limit {
+        Some(limit) => Part::new(1, Ink::Plain, format!("calls {}/{limit}", standing.calls))
+            .or(format!("{}/{limit}", standing.calls)),
+        None => Part::new(1, Ink::Plain, format!("calls {}", standing.calls)),
+    });
+    if standing.usd != 0.0 {
+        parts.push(Part::new(2, Ink::Plain, format!("${:.2}", standing.usd)));
+    }
+    if standing.tokens != 0 {
+        parts.push(Part::new(3, Ink::Plain, format!("{} tokens", count(standing.tokens))));
+    }
+    parts
+}
+
+fn count(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{:.1}M", number as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::View;
+    use loop_base::time::Timestamp;
+    use loop_core::engine::{Event, Opening, State, Wait};
+    use loop_core::workflow::resolve::{Layers, Overrides, resolve};
+
+    #[test]
+    fn a_countdown_follows_the_clock_and_not_the_looks() {
+        let layers = Layers {
+            preset: Some("tdd".to_owned()),
+            user: None,
+            project: None,
+            overrides: Overrides::default(),
+        };
+        let workflow = resolve(&layers, &|path| Err(path.display().to_string())).expect("the preset");
+        let mut state = State::new(&workflow);
+        let opened = Event::Opened(Opening { input: "x".to_owned(), ..Opening::default() });
+        state.apply(&workflow, Timestamp(0), &opened);
+        state.calls.made = 41;
+        let until = Timestamp(3_600_000);
+        let waits = Event::Waits { until, why: "no calls left".to_owned(), wait: Wait::Window };
+        state.apply(&workflow, Timestamp(0), &waits);
+        let mut view = View::default();
+        view.follow(&workflow, &state, &[(Timestamp(0), opened)]);
+        let at = |seconds: i64, width: usize| -> Vec<String> {
+            let lines = view.lines(Timestamp(seconds * 1000), "*", width);
+            assert!(lines.iter().all(|it| it.width() <= width), "{lines:?}");
+            lines.iter().map(|it| it.painted(false)).collect()
+        };
+        assert_eq!(
+            at(5, 80),
+            [
+                " * RED 1/5 · iteration 1/100 · 5s",
+                "   ── ────────── ─── ──── ─── 0 % · calls 41/100",
+                "   waiting 59m 55s · no calls left"
+            ]
+        );
+        // The machine slept for half an hour between two looks.
+        assert_eq!(at(1805, 80)[2], "   waiting 29m 55s · no calls left");
+        assert_eq!(
+            at(5, 30),
+            [" * RED 1/5 · 1/100 · 5s", "   ────────── 0 % · 41/100", "   waiting 59m 55s · no calls…"]
+        );
+        for width in 0..60 {
+            at(7, width);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Where a request comes from: the directory, the home, the run that it names, and what its
+//! environment says. Here the project is found, and the run that is meant.
+
+use super::refusal::Refusal;
+use crate::tree::worktree::FOLDER;
+use loop_core::engine::State;
+use loop_core::workflow::model::Workflow;
+use loop_core::workflow::problem::nearest;
+use loop_store::{ByPrefix, Filter, Home, Row, fold};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// The directory that paths of the caller are relative to.
+    pub dir: PathBuf,
+    /// Where runs are kept.
+    pub home: PathBuf,
+    /// The run that is named, by its id or the beginning of it.
+    pub run: Option<String>,
+    pub environment: Environment,
+}
+
+/// What the environment of the caller says. The desk never reads its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment {
+    /// The person.
+    pub user: String,
+    /// The run whose agent call this is.
+    pub inside_run: Option<String>,
+    /// The person's own configuration file, whether or not it exists.
+    pub config: Option<PathBuf>,
+    /// How many calls an hour, as it was written.
+    pub hourly_limit: Option<String>,
+    /// Where the state files of `tdd` are to be written.
+    pub session_dir: Option<PathBuf>,
+    /// The person's own folder.
+    pub user_home: Option<PathBuf>,
+}
+
+impl Caller {
+    /// Returns the nearest ancestor that has `.loop/` or `.git`, else the directory itself.
+    pub(crate) fn project(&self) -> anyhow::Result<PathBuf> {
+        if !self.dir.is_dir() {
+            let text = format!("{} is not a directory", self.dir.display());
+            return Err(Refusal::usage(text, "name one that exists with -C DIR"));
+        }
+        let is_project = |it: &&Path| it.join(".loop").is_dir() || it.join(".git").exists();
+        let found = self.dir.ancestors().find(is_project).unwrap_or(&self.dir);
+        // A worktree that a run made is a place of the project above it.
+        let above = found.parent().filter(|it| it.ends_with(FOLDER)).and_then(Path::parent);
+        let found = above.filter(|it| found.join(".git").is_file() && is_project(it)).unwrap_or(found);
+        // A run is found again by its project's path, which is kept as text.
+        if found.to_str().is_none() {
+            let text = format!("the path of {} is not UTF-8", found.display());
+            return Err(Refusal::usage(text, "rename the folder, or work in a clone elsewhere"));
+        }
+        Ok(found.to_owned())
+    }
+
+    /// Opens the home, which must hold something already.
+    pub(crate) fn existing_home(&self) -> anyhow::Result<Option<Rc<Home>>> {
+        Ok(Home::open_existing(&self.home)?.map(Rc::new))
+    }
+
+    /// Opens it for a short look and leaves the database's log as it was found: folding it in at the
+    /// end creates and deletes two files, which takes longer than the look.
+    pub(crate) fn home_to_look_at(&self) -> anyhow::Result<Option<Rc<Home>>> {
+        let home = self.existing_home()?;
+        if let Some(home) = &home {
+            home.leave_log()?;
+        }
+        Ok(home)
+    }
+
+    /// Opens the home, and makes it where there is none.
+    pub(crate) fn home(&self) -> anyhow::Result<Rc<Home>> {
+        Ok(Rc::new(Home::open(&self.home)?))
+    }
+
+    /// Returns the run that is meant: the one that is named, else the live one of this working tree,
+    /// else of the project, else the newest unfinished, else the newest.
+    pub(crate) fn find(&self, home: &Home) -> anyhow::Result<Option<Row>> {
+        if let Some(prefix) = &self.run {
+            return by_prefix(home, prefix).map(Some);
+        }
+        let runs = self.runs_of_project(home)?;
+        let live = |row: &&Row| home.holder(&row.id).is_some();
+        let chosen = runs
+            .iter()
+            .find(|it| self.is_in_worktree_of(it))
+            .or_else(|| runs.iter().filter(live).find(|it| self.dir.starts_with(&it.place)))
+            .or_else(|| runs.iter().find(live))
+            .or_else(|| runs.iter().find(|it| is_unfinished(it)))
+            .or(runs.first());
+        Ok(chosen.cloned())
+    }
+
+    /// Returns the run that a change is meant for; several unfinished ones need a name.
+    pub(crate) fn find_to_change(&self, home: &Home) -> anyhow::Result<Option<Row>> {
+        if self.run.is_none() {
+            let runs = self.runs_of_project(home)?;
+            if let Some(row) = runs.iter().find(|it| self.is_in_worktree_of(it)) {
+                return Ok(Some(row.clone()));
+            }
+            let open: Vec<&Row> = runs.iter().filter(|it| is_unfinished(it)).collect();
+            if 1 < open.len() {
+                return Err(several_unfinished(&open));
+            }
+        }
+        self.find(home)
+    }
+
+    /// Whether the caller is inside of the worktree that this run has to itself.
+    fn is_in_worktree_of(&self, row: &Row) -> bool {
+        Path::new(&row.place).parent().is_some_and(|it| it.ends_with(FOLDER))
+            && self.dir.starts_with(&row.place)
+    }
+
+    pub(crate) fn runs_of_project(&self, home: &Home) -> anyhow::Result<Vec<Row>> {
+        let project = self.project()?.to_string_lossy().into_owned();
+        Ok(home.runs(&Filter {
+            project: Some(&project),
+            limit: Some(RUNS_LOOKED_AT),
+            ..Filter::default()
+        })?)
+    }
+}
+
+/// Looking for the run that is meant need not read a project's whole history.
+const RUNS_LOOKED_AT: usize = 200;
+
+fn by_prefix(home: &Home, prefix: &str) -> anyhow::Result<Row> {
+    match home.by_prefix(prefix)? {
+        ByPrefix::One(row) => Ok(*row),
+        ByPrefix::None => {
+            let text = format!("no run begins with \"{prefix}\"");
+            let rows = home.runs(&Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
+            let length = prefix.chars().count().clamp(1, 8);
+            let ids = rows.iter().map(|it| &it.id[..length]);
+            let next = match nearest(prefix, ids) {
+                Some(near) => format!("did you mean {near}? loop runs lists those that there are"),
+                None => "loop runs lists those that there are".to_owned(),
+            };
+            Err(Refusal::usage(text, next))
+        }
+        ByPrefix::Several(ids) => {
+            let text = format!("\"{prefix}\" could be any of: {}", ids.join(", "));
+            Err(Refusal::usage(text, "write more of the id"))
+        }
+    }
+}
+
+/// Reads a run without owning it.
+pub(crate) fn load(home: &Home, row: &Row) -> anyhow::Result<(Workflow, State)> {
+    let workflow = fold::workflow(home, &row.id)?;
+    let state = fold::state(home, &row.id, &workflow)?;
+    Ok((workflow, state))
+}
+
+pub(crate) fn is_unfinished(row: &Row) -> bool {
+    !row.status.is_closed()
+}
+
+pub(crate) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {
+    let lines: Vec<String> = runs.iter().map(|it| named(it)).collect();
+    let text = format!("several runs are unfinished:\n  {}", lines.join("\n  "));
+    Refusal::usage(text, "say which one with --run ID")
+}
+
+pub(crate) fn named(row: &Row) -> String {
+    format!("{}  {}  {}  {}", &row.id[..8], row.workflow, row.status, row.input)
+}

@@ -1,0 +1,27 @@
+//! The files that belong to a run rather than to its work: they are never counted as changes.
+
+use loop_core::workflow::model::Workflow;
+use loop_store::mirror;
+use loop_store::run::Run;
+use std::path::{Path, PathBuf};
+
+/// Returns the patterns of what a run in this place keeps out of its books.
+pub(crate) fn own_paths(place: &Path, document: Option<&Path>, workflow: &Workflow) -> Vec<String> {
+    let named = [".loop/", ".claude-task-state.json", ".prp-session/", ".worktrees/"];
+    let mut ours: Vec<String> = named.map(str::to_owned).to_vec();
+    let mut designs = vec!["DESIGN-????????-??????*.md".to_owned()];
+    if let Some(path) = document.and_then(|it| it.strip_prefix(place).ok()) {
+        designs.push(globset::escape(&path.to_string_lossy()));
+    }
+    // A killed controller can leave one half written.
+    ours.extend(designs.iter().map(|it| format!("{it}.tmp")));
+    ours.extend(designs);
+    ours.extend(mirror::folder_inside(workflow, place).map(|it| globset::escape(&it)));
+    ours
+}
+
+/// The same for a run that exists.
+pub(crate) fn of_run(place: &Path, run: &Run) -> Vec<String> {
+    let document = run.state.opening.path.as_ref().map(PathBuf::from);
+    own_paths(place, document.as_deref(), &run.workflow)
+}

@@ -1,0 +1,63 @@
+//! What the desk cannot settle without a person, as a value. Whoever asked puts it to one and comes
+//! back with the same request and the answer in it, or takes the refusal where nobody can be asked.
+
+use super::refusal::Refusal;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestQuestion {
+    pub about: About,
+    /// What there is to know, line by line.
+    pub lines: Vec<String>,
+    /// What it comes to where nobody can be asked.
+    pub unasked: Refusal,
+    /// What it comes to when the person wants nothing of it.
+    pub aborted: Refusal,
+}
+
+/// What a question is about, and so which answers it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// A run of this input rested: resume, new, abort.
+    Resume,
+    /// The tree has uncommitted changes: go, abort.
+    Dirty,
+    /// An unfinished run of another input is in the way: new, abort.
+    OtherInput,
+    /// A run is about to be cancelled for good: yes, no.
+    Cancel,
+}
+
+/// What a person can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    Resume,
+    New,
+    Go,
+    Yes,
+    No,
+    Abort,
+}
+
+impl Reply {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Reply::Resume => "resume",
+            Reply::New => "new",
+            Reply::Go => "go",
+            Reply::Yes => "yes",
+            Reply::No => "no",
+            Reply::Abort => "abort",
+        }
+    }
+}
+
+impl About {
+    pub(crate) fn choices(self) -> &'static [Reply] {
+        match self {
+            About::Resume => &[Reply::Resume, Reply::New, Reply::Abort],
+            About::Dirty => &[Reply::Go, Reply::Abort],
+            About::OtherInput => &[Reply::New, Reply::Abort],
+            About::Cancel => &[Reply::Yes, Reply::No],
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The desk from outside: requests in, values out, with real repositories and a real home.
+
+use super::{
+    About, Caller, Commanded, Continued, Environment, FoundRun, Note, OpenReply, Reply, RunRequest, cancel,
+    open, ready,
+};
+use crate::tree::sample::Sample;
+use loop_core::engine::Status;
+
+fn caller(sample: &Sample) -> Caller {
+    let environment = Environment { user: "somebody".to_owned(), ..Environment::default() };
+    Caller { dir: sample.top(), home: sample.outside("runs"), run: None, environment }
+}
+
+fn request() -> RunRequest {
+    RunRequest {
+        input: Some("build it".to_owned()),
+        preset: Some("ralph".to_owned()),
+        agent_cmd: Some("true".to_owned()),
+        checks: vec![("tests".to_owned(), "true".to_owned())],
+        ..RunRequest::default()
+    }
+}
+
+fn opened(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) -> OpenReply {
+    open(caller, request, notes).unwrap_or_else(|refusal| panic!("refused: {refusal:?}"))
+}
+
+#[test]
+fn a_dirty_tree_is_a_question_and_its_answer_opens_the_run() {
+    let sample = Sample::committed();
+    sample.write("b.txt", b"nobody committed this\n");
+    let (caller, mut notes) = (caller(&sample), Vec::new());
+    let OpenReply::Question(question) = opened(&caller, &request(), &mut notes) else {
+        panic!("a question was expected")
+    };
+    assert_eq!(question.about, About::Dirty);
+    assert!(question.lines[0].contains("b.txt"), "{question:?}");
+    assert_eq!(question.unasked.exit, 2);
+    assert!(request().answered(Reply::Abort, question.about).is_none());
+    let answered = request().answered(Reply::Go, question.about).expect("the same request");
+    let OpenReply::Opened(run) = opened(&caller, &answered, &mut notes) else { panic!("a run was expected") };
+    assert_eq!(Status::of(&run.run.state), Status::Ready);
+    assert_eq!(run.run.state.opening.input, "build it");
+    assert!(notes.iter().any(|it| it.text.contains("the sentence became DESIGN-")), "{notes:?}");
+}
+
+#[test]
+fn a_run_that_exists_is_found_and_may_be_asked_about() {
+    let sample = Sample::committed();
+    let (caller, mut notes) = (caller(&sample), Vec::new());
+    let OpenReply::Opened(run) = opened(&caller, &request(), &mut notes) else {
+        panic!("a run was expected")
+    };
+    let id = run.run.id.clone();
+    drop(run);
+    let OpenReply::Before(found) = opened(&caller, &request(), &mut notes) else {
+        panic!("the run was expected")
+    };
+    assert_eq!(found.row.id, id);
+    let rested = FoundRun { row: Box::new(paused(&found)), home: found.home };
+    let asking = RunRequest { ask_before_resuming: true, ..request() };
+    let Ok(Continued::Question(question)) = ready(&caller, &rested, &asking, &mut notes) else {
+        panic!("a question was expected")
+    };
+    assert_eq!(question.about, About::Resume);
+    let fresh = asking.clone().answered(Reply::New, question.about).expect("a request");
+    assert!(fresh.fresh);
+    let going = asking.answered(Reply::Resume, question.about).expect("a request");
+    assert!(matches!(ready(&caller, &rested, &going, &mut notes), Ok(Continued::Ready(_))));
+}
+
+fn paused(found: &FoundRun) -> loop_store::Row {
+    loop_store::Row { status: Status::Paused, ..(*found.row).clone() }
+}
+
+#[test]
+fn cancelling_is_a_question_first_and_a_command_of_the_loop_then() {
+    let sample = Sample::committed();
+    let (caller, mut notes) = (caller(&sample), Vec::new());
+    assert!(matches!(cancel(&caller, true), Ok(Commanded::Nothing)));
+    drop(opened(&caller, &request(), &mut notes));
+    let Ok(Commanded::Question(question)) = cancel(&caller, false) else { panic!("a question was expected") };
+    assert_eq!((question.about, question.aborted.exit), (About::Cancel, 5));
+    let Ok(Commanded::Done(told)) = cancel(&caller, true) else { panic!("it was expected to be done") };
+    assert_eq!(Status::of(&told.state), Status::Cancelled);
+    let home = caller.existing_home().expect("a home").expect("a home");
+    let kinds: Vec<String> =
+        home.events(&told.row.id, 1, 100).expect("events").into_iter().map(|it| it.kind).collect();
+    assert_eq!(kinds[kinds.len() - 2..], ["commanded", "closed"]);
+}
+
+#[test]
+fn a_run_inside_a_call_is_refused_with_a_next_step() {
+    let sample = Sample::committed();
+    let mut caller = caller(&sample);
+    caller.environment.inside_run = Some("1f3e5a7b".to_owned());
+    let Err(refusal) = open(&caller, &request(), &mut Vec::new()) else { panic!("a refusal was expected") };
+    assert_eq!((refusal.exit, refusal.next.as_deref()), (2, Some("a run inside a run needs --nested")));
+    let nested = RunRequest { nested: true, ..request() };
+    assert!(matches!(open(&caller, &nested, &mut Vec::new()), Ok(OpenReply::Opened(_))));
+}

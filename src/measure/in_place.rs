@@ -1,0 +1,40 @@
+//! Which tests the checks in place ran, kept beside the run: those of the opening and those of the
+//! last measurement. They are compared after every call, which costs no run of its own, and the proof
+//! at the end uses them to tell a test that fails only in a clean checkout.
+
+use loop_core::engine::{CheckOutcome, CheckResult};
+use loop_core::proof::{Exit, Results, read_results};
+use std::io;
+use std::path::Path;
+
+/// The checks at the opening.
+pub(crate) const OPENING: &str = "tests-opening.json";
+
+/// The checks of the last measurement.
+pub(crate) const LAST: &str = "tests-last.json";
+
+/// A log is read for the names of tests; what a runner prints beyond this is a loop gone wild.
+const LOG_MOST: usize = 64 << 20;
+
+/// A file of ours; 50,000 names of tests have about 10 MB.
+const FILE_MOST: usize = 64 << 20;
+
+/// Reads which tests the checks ran from their logs.
+pub(crate) fn of(folder: &Path, results: &[CheckResult]) -> Vec<Results> {
+    let ran = results.iter().filter(|it| it.outcome != CheckOutcome::Skipped);
+    ran.map(|it| {
+        let text = loop_base::files::read(&folder.join(&it.log), LOG_MOST).unwrap_or_default();
+        read_results(&it.name, Exit::from_code(it.exit), &String::from_utf8_lossy(&text), &[])
+    })
+    .collect()
+}
+
+pub(crate) fn write(folder: &Path, name: &str, results: &[Results]) -> io::Result<()> {
+    loop_base::files::replace(&folder.join(name), &serde_json::to_string(results)?)
+}
+
+/// What is missing or damaged counts as nothing known.
+pub(crate) fn read(folder: &Path, name: &str) -> Vec<Results> {
+    let text = loop_base::files::read(&folder.join(name), FILE_MOST).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}

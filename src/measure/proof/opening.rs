@@ -1,0 +1,214 @@
+//! What a proof takes for granted, as it was when the run was opened and no agent had worked yet: the
+//! programs in PATH, the variables that checks may see, the folders that package managers filled, and
+//! the settings by which git writes files. It is kept below the home under the hash of its contents,
+//! so runs that were opened under the same conditions share it.
+
+use super::borrow;
+use super::files;
+use super::folders::Folders;
+use crate::tree::git::{Git, GitError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Programs of this size are scripts. Their text is hashed, because version managers rewrite them
+/// with the same text; larger ones are known by what the kernel says about them.
+const SCRIPT_MOST: u64 = 64 << 10;
+
+/// A folder in PATH with more entries is no folder of programs.
+const PROGRAMS_MOST: usize = 20_000;
+
+/// Variables that say where the user is and how the machine is reached, and configure no program.
+const VARIABLES: [&str; 30] = [
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "all_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "ALL_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "GIT_SSL_CAINFO",
+    "PIP_CERT",
+    "JAVA_HOME",
+    "GOROOT",
+    "GOPROXY",
+    "GOPRIVATE",
+    "GONOSUMDB",
+    "GOFLAGS",
+    "GOTOOLCHAIN",
+    "DOTNET_ROOT",
+];
+
+/// Settings of git that decide how blobs become files, and start no program.
+const SETTINGS: [&str; 9] = [
+    "core.autocrlf",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "extensions.objectformat",
+    "user.name",
+    "user.email",
+];
+
+/// The conditions at the opening.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Opening {
+    pub(super) path: Vec<PathEntry>,
+    pub(super) variables: BTreeMap<String, String>,
+    /// The user's own HOME.
+    pub(super) home: PathBuf,
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) folders: Vec<borrow::Folder>,
+    /// Configuration files outside of the tree that builds read, by the hash of their text.
+    pub(super) configurations: BTreeMap<PathBuf, String>,
+}
+
+/// One folder of PATH.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct PathEntry {
+    pub(super) folder: PathBuf,
+    pub(super) programs: BTreeMap<String, Program>,
+}
+
+impl Opening {
+    /// Looks at everything now. `borrow_from` is the tree whose dependency folders are used: the
+    /// working tree itself, or the main one of a worktree.
+    pub(crate) fn take(repository: &Git, borrow_from: &Git) -> Result<Opening, GitError> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let tree = borrow_from.work_tree();
+        let mut entries: Vec<PathEntry> = Vec::new();
+        for folder in std::env::split_paths(&path).filter(|it| it.is_absolute()) {
+            if entries.iter().any(|it| it.folder == folder) {
+                continue;
+            }
+            // What lies in the tree is the tree's, or is borrowed with its folder.
+            let programs = if folder.starts_with(tree) { BTreeMap::new() } else { programs(&folder) };
+            entries.push(PathEntry { folder, programs });
+        }
+        let text = |name: &str| std::env::var(name).ok();
+        let is_language = |name: &str| name.starts_with("LC_");
+        let languages =
+            std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).filter(|it| is_language(it));
+        let names = VARIABLES.iter().map(|it| (*it).to_owned()).chain(languages);
+        let homes = super::environment::HOMES.iter().map(|it| it.variable.to_owned());
+        let variables = names.chain(homes).filter_map(|name| Some((text(&name)?, name)));
+        let home = text("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+        let configurations = [cargo_home(&home).join("config.toml"), cargo_home(&home).join("config")];
+        Ok(Opening {
+            path: entries,
+            variables: variables.map(|(value, name)| (name, value)).collect(),
+            settings: settings(repository)?,
+            folders: borrow::candidates(borrow_from)?,
+            configurations: configurations
+                .into_iter()
+                .filter_map(|it| Some((it.clone(), files::hash_file(&it).ok()?)))
+                .collect(),
+            home,
+        })
+    }
+
+    /// Keeps it below the home; returns the name under which it can be read again.
+    pub(crate) fn keep(&self, home: &Path) -> io::Result<String> {
+        let text = serde_json::to_vec(self)?;
+        let id = files::hash(&text)[..24].to_owned();
+        let folder = Folders::openings(home);
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        let path = folder.join(format!("{id}.json"));
+        if !path.exists() {
+            files::replace(&path, &text)?;
+        }
+        Ok(id)
+    }
+
+    pub(crate) fn read(home: &Path, id: &str) -> io::Result<Opening> {
+        let path = Folders::openings(home).join(format!("{id}.json"));
+        Ok(serde_json::from_slice(&fs::read(path)?)?)
+    }
+
+    /// Where a toolchain's home is: by its variable, else at its usual place below HOME.
+    pub(super) fn tool_home(&self, variable: &str, usual: &str) -> PathBuf {
+        self.variables.get(variable).map_or_else(|| self.home.join(usual), PathBuf::from)
+    }
+}
+
+/// A program in PATH: what the kernel says about it, and for a script the hash of its text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Program {
+    /// A link is known by what it says and by what it leads to.
+    stamp: String,
+    text: Option<String>,
+}
+
+impl Program {
+    /// Whether the program at this path is this one still.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        let Some((stamp, length)) = stamp(path) else { return false };
+        stamp == self.stamp || self.text.is_some() && self.text == text(path, length)
+    }
+}
+
+fn programs(folder: &Path) -> BTreeMap<String, Program> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
+    let programs = entries.filter_map(|it| {
+        let (stamp, length) = stamp(&it.path())?;
+        Some((it.file_name().into_string().ok()?, Program { stamp, text: text(&it.path(), length) }))
+    });
+    programs.collect()
+}
+
+/// The names of the programs in a folder.
+pub(super) fn program_names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
+    let programs = entries.filter(|it| stamp(&it.path()).is_some());
+    let mut names: Vec<String> = programs.filter_map(|it| it.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+fn stamp(path: &Path) -> Option<(String, u64)> {
+    let found = fs::metadata(path).ok()?;
+    if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
+        return None;
+    }
+    let link = fs::read_link(path).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+    Some((format!("{link}|{}", files::stamp(&found)), found.len()))
+}
+
+fn text(path: &Path, length: u64) -> Option<String> {
+    if length <= SCRIPT_MOST { files::hash_file(path).ok().map(|it| it[..32].to_owned()) } else { None }
+}
+
+pub(super) fn cargo_home(home: &Path) -> PathBuf {
+    std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from)
+}
+
+fn settings(repository: &Git) -> Result<Vec<(String, String)>, GitError> {
+    let listing = repository.run(["config", "--list", "-z"])?;
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    for entry in listing.split(|it| *it == 0) {
+        let text = String::from_utf8_lossy(entry);
+        let (name, value) = text.split_once('\n').unwrap_or((&text, "true"));
+        if SETTINGS.contains(&name) {
+            found.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    Ok(found.into_iter().collect())
+}

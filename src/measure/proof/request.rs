@@ -1,0 +1,134 @@
+//! What a proof is asked and what a step of it answers: plain data, written to disk as JSON.
+
+use super::borrow::Lent;
+use super::files;
+use super::pure::{CanaryOutcome, NotJudged, NotRun, Step, StepOutcome, StepRun};
+use crate::tree::git::GitError;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Results that an older program wrote are not read.
+const VERSION: u32 = 1;
+
+/// Everything that decides what a proof finds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Request {
+    /// The working tree whose snapshot is proven.
+    pub(crate) place: PathBuf,
+    /// The tree that has the dependency folders: `place`, or the main tree of a worktree. The checkout
+    /// is seen at its path where the kernel allows it.
+    pub(crate) borrow_from: PathBuf,
+    /// The trees at the opening and now, as object ids, and the commits that they lie on.
+    pub(crate) base: String,
+    pub(crate) base_commit: Option<String>,
+    pub(crate) tree: String,
+    pub(crate) tree_commit: Option<String>,
+    /// The name of the opening's conditions.
+    pub(crate) opening: String,
+    pub(crate) checks: Vec<ProofCheck>,
+    /// Runs once in every checkout before its checks.
+    pub(crate) prepare: Option<String>,
+    /// Variables that checks may see beyond the usual ones.
+    pub(crate) variables: Vec<String>,
+    /// Globs of further protected files.
+    pub(crate) protect: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ProofCheck {
+    pub(crate) name: String,
+    pub(crate) command: String,
+    pub(crate) prepare: Option<String>,
+    pub(crate) timeout_ms: u64,
+}
+
+impl Request {
+    /// The name under which the result of a step is kept: steps with equal keys have equal results.
+    pub(crate) fn key(&self, step: Step) -> String {
+        let tree = match step {
+            Step::Baseline => None,
+            Step::Clean | Step::Overlay | Step::OldCode | Step::Canary => Some(&self.tree),
+        };
+        let parts = (
+            VERSION,
+            step,
+            tree,
+            &self.base,
+            &self.opening,
+            &self.checks,
+            &self.prepare,
+            &self.variables,
+            &self.protect,
+        );
+        files::hash(&serde_json::to_vec(&parts).expect("plain data"))[..32].to_owned()
+    }
+}
+
+/// What a step found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StepResult {
+    pub(crate) step: Step,
+    pub(crate) key: String,
+    pub(crate) outcome: StepOutcome,
+    /// The canary of each check, where this step planted one.
+    pub(crate) canary: BTreeMap<String, CanaryOutcome>,
+    /// A0 only: the word of this project's canaries. Empty where no test file can carry one.
+    pub(crate) canary_word: String,
+    /// A0 only: the fingerprint of the caches that it left.
+    pub(crate) cache: Option<String>,
+    pub(crate) not_judged: Vec<NotJudged>,
+    pub(crate) changed_protected: Vec<String>,
+    /// Dependency folders and what became of them.
+    pub(crate) folders: Vec<(PathBuf, Lent)>,
+    /// The checkout was seen at the path of the original tree.
+    pub(crate) is_mounted: bool,
+    /// Programs and folders of PATH that are not as at the opening.
+    pub(crate) left_out: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    /// The folder with the logs of every check.
+    pub(crate) logs: PathBuf,
+    /// With everything around the checks.
+    pub(crate) seconds: f64,
+}
+
+impl StepResult {
+    pub(super) fn not_run(step: Step, key: String, why: NotRun) -> StepResult {
+        StepResult {
+            step,
+            key,
+            outcome: StepOutcome::NotRun(why),
+            canary: BTreeMap::new(),
+            canary_word: String::new(),
+            cache: None,
+            not_judged: Vec::new(),
+            changed_protected: Vec::new(),
+            folders: Vec::new(),
+            is_mounted: false,
+            left_out: Vec::new(),
+            notes: Vec::new(),
+            logs: PathBuf::new(),
+            seconds: 0.0,
+        }
+    }
+
+    pub(crate) fn run(&self) -> Option<&StepRun> {
+        match &self.outcome {
+            StepOutcome::Ran(run) => Some(run),
+            StepOutcome::NotRun(_) => None,
+        }
+    }
+}
+
+/// Why a step could not be taken at all.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProofError {
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error("the proof cannot work: {0}")]
+    File(#[from] std::io::Error),
+    #[error("[proof] protect: {0}")]
+    Protect(String),
+    #[error("the prover ended without a result: {0}")]
+    Prover(String),
+}

@@ -1,0 +1,464 @@
+//! The steps of a proof, each run from nothing: a checkout, the overlay that the step asks for, an
+//! environment, the checks, and repetitions of what was red. A step that was killed leaves a folder
+//! and a mark; the next one ends and removes them first. A result is kept under its key and never
+//! computed twice.
+
+use super::borrow::{self, Borrowing};
+use super::cache::Cache;
+use super::checkout::{self, Source};
+use super::environment::{Environment, HOMES, Seen, fill_cargo_home};
+use super::files;
+use super::folders::{Folders, Occupant};
+use super::opening::Opening;
+use super::overlay::{self, Trees};
+use super::pure::{
+    CanaryOutcome, Direction, Exit, Listing, NotRun, OverlayPlan, Results, Step, StepOutcome, StepRun,
+    canaries, canary_seen, plan_overlay, retry_without, without_canary,
+};
+use super::request::{ProofError, Request, StepResult};
+use super::session::{Ran, Session};
+use super::site::Site;
+use super::touched::Manifest;
+use crate::tree::git::Git;
+use loop_supervise::contain;
+use loop_supervise::identity::Identity;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// The executor of a proof.
+pub(crate) struct Prover {
+    pub(super) home: PathBuf,
+    pub(super) request: Request,
+    pub(super) folders: Folders,
+    pub(super) repository: Git,
+    borrow_from: Git,
+    opening: Opening,
+}
+
+impl Prover {
+    pub(crate) fn new(home: &Path, request: Request) -> Result<Prover, ProofError> {
+        let repository = Git::open(&request.place)?;
+        let borrow_from = if request.borrow_from == request.place {
+            repository.clone()
+        } else {
+            Git::open(&request.borrow_from)?
+        };
+        let folders =
+            Folders::open(home, repository.common_dir(), [repository.work_tree(), borrow_from.work_tree()])?;
+        let opening = Opening::read(home, &request.opening)?;
+        Ok(Prover { home: home.to_owned(), request, folders, repository, borrow_from, opening })
+    }
+
+    /// Returns the result of a step that was taken before.
+    pub(crate) fn known(&self, step: Step) -> Option<StepResult> {
+        serde_json::from_slice(&fs::read(self.folders.result(&self.request.key(step))).ok()?).ok()
+    }
+
+    /// Returns how long a step of this kind took the last time, in seconds.
+    pub(crate) fn expected_s(&self, step: Step) -> Option<f64> {
+        let durations = self.durations();
+        durations
+            .get(&format!("{step:?}"))
+            .or_else(|| durations.get(&format!("{:?}", Step::Baseline)))
+            .copied()
+    }
+
+    /// Takes a step in this process, or returns what it brought before. The process becomes a
+    /// subreaper, and must have no child that it wants to keep if a shim dies.
+    pub(crate) fn step(&self, step: Step) -> Result<StepResult, ProofError> {
+        if let Some(known) = self.known(step) {
+            return Ok(known);
+        }
+        if step != Step::Baseline && !self.has_baseline() {
+            files::remove(&self.folders.result(&self.request.key(Step::Baseline)))?;
+            self.step(Step::Baseline)?;
+        }
+        contain::become_subreaper()?;
+        let key = self.request.key(step);
+        let occupant = Occupant {
+            identity: Identity::mine()?,
+            key: key.clone(),
+            step: format!("{step:?}"),
+            since: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            expected_s: self.expected_s(step),
+        };
+        let held = self.folders.hold(&occupant)?;
+        // Whoever worked here while we waited may have taken the same step.
+        if let Some(known) = self.known(step) {
+            return Ok(known);
+        }
+        let started = Instant::now();
+        let mut result = match step {
+            Step::Baseline => self.undisturbed_baseline(&key)?,
+            Step::Clean => self.clean(&key)?,
+            Step::Overlay => self.overlaid(&key)?,
+            Step::OldCode => self.old_code(&key)?,
+            Step::Canary => self.canary(&key)?,
+        };
+        result.seconds = started.elapsed().as_secs_f64();
+        if let StepOutcome::Ran(run) = &mut result.outcome {
+            run.seconds = result.seconds;
+        }
+        self.keep(&result)?;
+        files::remove(&self.folders.work())?;
+        drop(held);
+        Ok(result)
+    }
+
+    /// Whether A0 was taken and its caches are as it left them. Agents work beside A0 and after it.
+    fn has_baseline(&self) -> bool {
+        let cache = Cache::at(self.folders.cache());
+        self.known(Step::Baseline).is_some_and(|it| match it.cache {
+            // Another run of this project has replaced it: this one builds anew.
+            Some(_) if !cache.is_for(&it.key) => true,
+            Some(left) => cache.fingerprint().is_ok_and(|now| now == left),
+            None => true,
+        })
+    }
+
+    fn keep(&self, result: &StepResult) -> Result<(), ProofError> {
+        match &result.outcome {
+            // What failed may work the next time.
+            StepOutcome::NotRun(NotRun::Failed(_)) => return Ok(()),
+            StepOutcome::Ran(_) => {
+                let mut durations = self.durations();
+                durations.insert(format!("{:?}", result.step), result.seconds);
+                let text = serde_json::to_vec(&durations).map_err(std::io::Error::from)?;
+                files::replace(&self.folders.durations(), &text)?;
+            }
+            StepOutcome::NotRun(NotRun::NotNeeded | NotRun::Skipped) => (),
+        }
+        let text = serde_json::to_vec(result).map_err(std::io::Error::from)?;
+        Ok(files::replace(&self.folders.result(&result.key), &text)?)
+    }
+
+    fn durations(&self) -> BTreeMap<String, f64> {
+        fs::read(self.folders.durations())
+            .ok()
+            .and_then(|it| serde_json::from_slice(&it).ok())
+            .unwrap_or_default()
+    }
+
+    /// A0 runs beside an agent that could write into its folder. If its tree was changed, it is taken
+    /// once more; what is changed then too, the checks write themselves.
+    fn undisturbed_baseline(&self, key: &str) -> Result<StepResult, ProofError> {
+        let result = self.baseline(key)?;
+        let is_touched = result.run().is_some_and(|it| !it.touched.is_empty());
+        if is_touched { self.baseline(key) } else { Ok(result) }
+    }
+
+    /// A0: the baseline as it is, then with canaries, then its caches are kept.
+    fn baseline(&self, key: &str) -> Result<StepResult, ProofError> {
+        Cache::at(self.folders.cache()).renew(key)?;
+        let trees = Trees::read(&self.repository, &self.request)?;
+        let mut site = self.site(Step::Baseline, key, &Tree::base(&self.request))?;
+        if let Some(why) = site.prepare(&self.request)? {
+            return Ok(site.failed(why));
+        }
+        let mut attempts = vec![site.checks(&self.request, &[])?];
+        site.repeat(&self.request, &mut attempts, None)?;
+        let touched = site.touched(&trees);
+        let word = random_word();
+        let planned = canaries(&trees.carriers(&site.session.checkout.path), &word).canaries;
+        if !planned.is_empty() {
+            site.result.canary_word.clone_from(&word);
+            for (check, ran) in site.with_canaries(&self.request, &planned)? {
+                let is_seen = canary_seen(&ran.results, &ran.output, &word);
+                let outcome = if is_seen { CanaryOutcome::Seen } else { CanaryOutcome::NotOnBaseline };
+                site.result.canary.insert(check, outcome);
+            }
+        }
+        let borrowed: Vec<PathBuf> = site.result.folders.iter().map(|(path, _)| path.clone()).collect();
+        let run =
+            StepRun { tree: self.request.base.clone(), attempts: results(attempts), seconds: 0.0, touched };
+        let (session, mut result) = site.finish(run)?;
+        let cache = Cache::at(self.folders.cache());
+        cache.take(key, &session.work, &session.seen, &borrowed)?;
+        if self.folders.is_over_limit() {
+            cache.remove()?;
+            result.notes.push(
+                "the build is larger than 20 GB or a fifth of the disk, so every step builds anew".to_owned(),
+            );
+        } else {
+            result.cache = Some(cache.fingerprint()?);
+        }
+        Ok(result)
+    }
+
+    /// D: the final tree.
+    fn clean(&self, key: &str) -> Result<StepResult, ProofError> {
+        let trees = Trees::read(&self.repository, &self.request)?;
+        let mut site = self.site(Step::Clean, key, &Tree::last(&self.request))?;
+        site.result.changed_protected = trees.changed_protected();
+        if let Some(why) = site.prepare(&self.request)? {
+            return Ok(site.failed(why));
+        }
+        let mut attempts = vec![site.checks(&self.request, &[])?];
+        let baseline = self.known(Step::Baseline);
+        site.repeat(&self.request, &mut attempts, baseline.as_ref().and_then(StepResult::run))?;
+        let touched = site.touched(&trees);
+        let run =
+            StepRun { tree: self.request.tree.clone(), attempts: results(attempts), seconds: 0.0, touched };
+        Ok(site.finish(run)?.1)
+    }
+
+    /// E, with the canaries of G in the same run where the runner goes on after a failure.
+    fn overlaid(&self, key: &str) -> Result<StepResult, ProofError> {
+        let trees = Trees::read(&self.repository, &self.request)?;
+        let contents = |side, path: &str| trees.contents(side, path);
+        let mut plan = plan_overlay(&trees.changes, &trees.rules, &contents, Direction::BaseTestsOverFinal);
+        if plan.actions.is_empty() {
+            let mut result = StepResult::not_run(Step::Overlay, key.to_owned(), NotRun::NotNeeded);
+            result.not_judged = plan.not_judged;
+            return Ok(result);
+        }
+        let first = plan.clone();
+        for number in 1.. {
+            let (mut result, outputs) = self.overlay_once(key, &trees, &plan)?;
+            if result.run().is_none_or(|it| !self.did_not_build(it)) {
+                return Ok(result);
+            }
+            match retry_without(&first, number, &outputs) {
+                Some(next) => plan = next,
+                None => {
+                    result.not_judged = first.unjudged("the original tests do not build with the final code");
+                    return Ok(result);
+                }
+            }
+        }
+        unreachable!("the planner has two more tries")
+    }
+
+    fn overlay_once(
+        &self,
+        key: &str,
+        trees: &Trees<'_>,
+        plan: &OverlayPlan,
+    ) -> Result<(StepResult, String), ProofError> {
+        let mut site = self.site_with(Step::Overlay, key, &Tree::last(&self.request), |git, checkout| {
+            overlay::apply(plan, trees, git, checkout)
+        })?;
+        site.result.not_judged.clone_from(&plan.not_judged);
+        site.result.changed_protected = trees.changed_protected();
+        if let Some(why) = site.prepare(&self.request)? {
+            return Ok((site.failed(why), String::new()));
+        }
+        let baseline = self.known(Step::Baseline);
+        let planted = self.plant(&mut site, trees, baseline.as_ref())?;
+        let is_done = |ran: &Ran| ran.results.listing == Listing::All && ran.results.complete;
+        let mut first: Vec<Ran> = planted.into_iter().filter(is_done).collect();
+        let done: Vec<String> = first.iter().map(|it| it.results.check.clone()).collect();
+        first.extend(site.checks(&self.request, &done)?);
+        let mut attempts = vec![first];
+        let baseline = baseline.as_ref().and_then(StepResult::run);
+        site.repeat(&self.request, &mut attempts, baseline)?;
+        let outputs: String = attempts[0].iter().map(|it| it.output.as_str()).collect();
+        let touched = site.touched(trees);
+        let run = StepRun { tree: site.tree.clone(), attempts: results(attempts), seconds: 0.0, touched };
+        if self.did_not_build(&run) {
+            site.result.canary.values_mut().for_each(|it| *it = CanaryOutcome::None);
+        }
+        Ok((site.finish(run)?.1, outputs))
+    }
+
+    /// Runs the checks with canaries, notes what became of each, and returns the results as they would
+    /// be without.
+    fn plant(
+        &self,
+        site: &mut Site,
+        trees: &Trees<'_>,
+        baseline: Option<&StepResult>,
+    ) -> Result<Vec<Ran>, ProofError> {
+        let Some(baseline) = baseline.filter(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen))
+        else {
+            let outcomes =
+                self.request.checks.iter().map(|it| (it.name.clone(), CanaryOutcome::NotOnBaseline));
+            site.result.canary = outcomes.collect();
+            return Ok(Vec::new());
+        };
+        let word = &baseline.canary_word;
+        let planned = canaries(&trees.carriers(&site.session.checkout.path), word).canaries;
+        let mut plain = Vec::new();
+        for (check, ran) in site.with_canaries(&self.request, &planned)? {
+            let was_seen = baseline.canary.get(&check) == Some(&CanaryOutcome::Seen);
+            let is_seen = canary_seen(&ran.results, &ran.output, word);
+            let outcome = match (was_seen, is_seen) {
+                (false, _) => CanaryOutcome::NotOnBaseline,
+                (true, true) => CanaryOutcome::Seen,
+                (true, false) => CanaryOutcome::Unseen,
+            };
+            if outcome == CanaryOutcome::Seen {
+                plain.push(Ran { results: without_canary(&ran.results, word), output: ran.output });
+            }
+            site.result.canary.insert(check, outcome);
+        }
+        Ok(plain)
+    }
+
+    /// F: the final tests on the baseline's code.
+    fn old_code(&self, key: &str) -> Result<StepResult, ProofError> {
+        let trees = Trees::read(&self.repository, &self.request)?;
+        let contents = |side, path: &str| trees.contents(side, path);
+        let plan = plan_overlay(&trees.changes, &trees.rules, &contents, Direction::FinalTestsOverBase);
+        if plan.actions.is_empty() || !plan.touches_tests {
+            return Ok(StepResult::not_run(Step::OldCode, key.to_owned(), NotRun::NotNeeded));
+        }
+        let apply = |git: &Git, checkout: &Path| overlay::apply(&plan, &trees, git, checkout);
+        let mut site = self.site_with(Step::OldCode, key, &Tree::base(&self.request), apply)?;
+        if let Some(why) = site.prepare(&self.request)? {
+            return Ok(site.failed(why));
+        }
+        let mut attempts = vec![site.checks(&self.request, &[])?];
+        let baseline = self.known(Step::Baseline);
+        site.repeat(&self.request, &mut attempts, baseline.as_ref().and_then(StepResult::run))?;
+        let touched = site.touched(&trees);
+        let run = StepRun { tree: site.tree.clone(), attempts: results(attempts), seconds: 0.0, touched };
+        Ok(site.finish(run)?.1)
+    }
+
+    /// G by itself, where E was not needed: the final tree is its own overlay.
+    fn canary(&self, key: &str) -> Result<StepResult, ProofError> {
+        if let Some(overlay) = self.known(Step::Overlay).filter(|it| !it.canary.is_empty()) {
+            return Ok(StepResult { step: Step::Canary, key: key.to_owned(), ..overlay });
+        }
+        let trees = Trees::read(&self.repository, &self.request)?;
+        let baseline = self.known(Step::Baseline);
+        if !baseline.as_ref().is_some_and(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen)) {
+            let mut result = StepResult::not_run(Step::Canary, key.to_owned(), NotRun::NotNeeded);
+            result.canary = self
+                .request
+                .checks
+                .iter()
+                .map(|it| (it.name.clone(), CanaryOutcome::NotOnBaseline))
+                .collect();
+            return Ok(result);
+        }
+        let mut site = self.site(Step::Canary, key, &Tree::last(&self.request))?;
+        if let Some(why) = site.prepare(&self.request)? {
+            return Ok(site.failed(why));
+        }
+        let plain = self.plant(&mut site, &trees, baseline.as_ref())?;
+        let run = StepRun {
+            tree: self.request.tree.clone(),
+            attempts: results(vec![plain]),
+            seconds: 0.0,
+            touched: Vec::new(),
+        };
+        Ok(site.finish(run)?.1)
+    }
+
+    /// Something did not build: its output says so, or a check that ran tests on the baseline ran none.
+    fn did_not_build(&self, run: &StepRun) -> bool {
+        let baseline = self.known(Step::Baseline);
+        let ran_before = |check: &str| {
+            let before = baseline.as_ref().and_then(StepResult::run).and_then(|it| it.check(check));
+            before.is_some_and(|it| it.executed().is_some_and(|it| 0 < it))
+        };
+        run.attempts.first().into_iter().flatten().any(|it| {
+            let ran_none = it.executed().is_none_or(|it| it == 0);
+            it.exit != Exit::Green && (it.build_failed || ran_none && ran_before(&it.check))
+        })
+    }
+
+    fn site(&self, step: Step, key: &str, tree: &Tree<'_>) -> Result<Site, ProofError> {
+        self.site_with(step, key, tree, |_, _| Ok(tree.id.to_owned()))
+    }
+
+    /// Makes the checkout and everything around it.
+    fn site_with(
+        &self,
+        step: Step,
+        key: &str,
+        tree: &Tree<'_>,
+        apply: impl FnOnce(&Git, &Path) -> Result<String, ProofError>,
+    ) -> Result<Site, ProofError> {
+        files::remove(&self.folders.work())?;
+        let work = self.folders.begin()?;
+        let mut budget = self.folders.budget();
+        let settings: Vec<(String, String)> =
+            self.opening.settings.iter().filter(|(it, _)| !it.starts_with("user.")).cloned().collect();
+        let source =
+            Source { repository: &self.repository, tree: tree.id, parent: tree.commit, settings: &settings };
+        let checkout = checkout::write(&source, &work.tree(), &work.stores())?;
+        let tree = apply(&checkout.git, &checkout.path)?;
+        let mut result = StepResult::not_run(step, key.to_owned(), NotRun::Skipped);
+        result.notes.extend(checkout.notes.iter().cloned());
+        let git = checkout.git.clone();
+        let original = self.borrow_from.work_tree();
+        let hidden = self.must_stay_visible();
+        let session = Session::open(work.clone(), checkout, original, &hidden)?;
+        result.is_mounted = session.is_mounted;
+        let cache = Cache::at(self.folders.cache());
+        if step != Step::Baseline {
+            cache.lend(&self.request.key(Step::Baseline), &work, &mut budget)?;
+        }
+        let has_kept = step == Step::Baseline || cache.is_for(&self.request.key(Step::Baseline));
+        let kept = has_kept.then(|| cache.borrowed());
+        let borrowing = Borrowing {
+            from: &self.borrow_from,
+            opening: &self.opening.folders,
+            kept: kept.as_deref(),
+            keeps: step == Step::Baseline,
+            checkout: &work.tree(),
+            is_mounted: session.is_mounted,
+        };
+        result.folders = borrow::borrow(&borrowing, &mut budget)?;
+        let seen = Seen { tree: &session.seen, originals: [original, self.repository.work_tree()] };
+        let environment = Environment::compose(&self.opening, &work, &seen, &self.request.variables)?;
+        result.left_out.clone_from(&environment.left_out);
+        let locks = overlay::cargo_locks(&git)?;
+        result.notes.extend(fill_cargo_home(&self.opening, &work, &work.tree(), &locks, &mut budget)?);
+        result.logs = self.folders.logs(key);
+        let manifest = Manifest::take(&git, &work.tree())?;
+        Ok(Site {
+            session,
+            environment,
+            result,
+            tree,
+            manifest,
+            baseline_touched: self.baseline_touched(step),
+        })
+    }
+
+    /// Paths that a check needs and that a mount over the original must not hide.
+    fn must_stay_visible(&self) -> Vec<PathBuf> {
+        let homes =
+            HOMES.iter().map(|it| self.opening.tool_home(it.variable, it.usual)).filter(|it| it.is_dir());
+        let program = std::env::current_exe().ok();
+        homes.chain([self.folders.work()]).chain(program).collect()
+    }
+
+    fn baseline_touched(&self, step: Step) -> Vec<String> {
+        let known = if step == Step::Baseline { None } else { self.known(Step::Baseline) };
+        known.as_ref().and_then(StepResult::run).map(|it| it.touched.clone()).unwrap_or_default()
+    }
+}
+
+/// One of the two trees of a request.
+struct Tree<'a> {
+    id: &'a str,
+    commit: Option<&'a str>,
+}
+
+impl<'a> Tree<'a> {
+    fn base(request: &'a Request) -> Tree<'a> {
+        Tree { id: &request.base, commit: request.base_commit.as_deref() }
+    }
+
+    fn last(request: &'a Request) -> Tree<'a> {
+        Tree { id: &request.tree, commit: request.tree_commit.as_deref() }
+    }
+}
+
+fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
+    attempts.into_iter().map(|it| it.into_iter().map(|it| it.results).collect()).collect()
+}
+
+/// A word that stands in no project, and by which code could not tell that it is being looked at.
+fn random_word() -> String {
+    let digits = uuid::Uuid::new_v4().simple().to_string();
+    let first = digits.bytes().next().map_or('q', |it| char::from(b'g' + it % 16));
+    format!("{first}{}", &digits[1..14])
+}
