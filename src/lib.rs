@@ -5,6 +5,8 @@
 
 mod clock;
 
+mod diagnostics;
+
 mod drive;
 
 mod tree;
@@ -50,6 +52,7 @@ pub fn main() -> ExitCode {
         return loop_supervise::mount::become_command(Path::new(mounts), command);
     }
     loop_supervise::hardening::keep_to_ourselves();
+    diagnostics::install();
     if let [_, word, task] = &arguments[..]
         && word == measure::proof::PROVE_WORD
     {

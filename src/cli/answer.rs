@@ -2,7 +2,6 @@
 
 use super::Context;
 use crate::desk::{self, AnswerRequest, Answered, Saying};
-use crate::world::wait::call_around_us;
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::engine::Choice;
@@ -123,7 +122,7 @@ pub(super) fn waive(context: &Context, flags: &WaiveFlags) -> anyhow::Result<u8>
 
 fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8> {
     let by = by.unwrap_or(&context.caller.environment.user).to_owned();
-    let request = AnswerRequest { words, by, inside_call: call_around_us() };
+    let request = AnswerRequest { words, by };
     let text = match desk::answer(&context.caller, request)? {
         Answered::AtOnce => "recorded; the run takes it at once",
         Answered::AtNextStop => "recorded; the session is told at its next stop",

@@ -4,10 +4,10 @@
 
 use super::terminal::{RunOutput, Said, Turn};
 use super::{Context, json, report};
-use crate::desk::{Refusal, leave, load, refuse_agents};
+use crate::desk::{Caller, Deed, Refusal, leave, load, refuse_agents};
 use crate::world::live_output::{self, Glance};
 use crate::world::real::Onlooker;
-use crate::world::wait::{Signals, call_around_us};
+use crate::world::wait::Signals;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
@@ -39,6 +39,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
     let onlooker = output.onlooker();
     let seq = home.snapshot(&row.id)?.map_or(0, |it| it.seq);
     let mut follower = Follower {
+        caller: context.caller.clone(),
         home,
         row,
         workflow,
@@ -73,6 +74,7 @@ fn nobody(context: &Context, row: &Row, workflow: &Workflow, state: &State) -> a
 }
 
 struct Follower {
+    caller: Caller,
     home: Rc<Home>,
     row: Row,
     workflow: Workflow,
@@ -181,7 +183,7 @@ impl Follower {
 
     /// Asks until there is an answer, from here or from elsewhere; says if the person leaves.
     fn ask(&mut self, watch: &Watch, question: &Question) -> anyhow::Result<Option<End>> {
-        refuse_agents(call_around_us())?;
+        refuse_agents(&self.caller, Some((&self.home, &self.row)), Deed::Answer)?;
         let mut signal = None;
         let Follower { home, row, workflow, state, output, signals, .. } = self;
         let is_open = |home: &Home, row: &Row| -> anyhow::Result<bool> {

@@ -4,6 +4,7 @@ use super::Common;
 use crate::desk::{Caller, Environment, Note, Weight};
 use loop_base::text::sanitise;
 use loop_store::Home;
+use loop_supervise::process_line::ProcessLine;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,7 @@ fn environment() -> Environment {
     let folder = |name| std::env::var_os(name).filter(|it: &OsString| !it.is_empty()).map(PathBuf::from);
     Environment {
         user: std::env::var("USER").unwrap_or_default(),
-        inside_run: std::env::var("LOOP_RUN").ok(),
+        process_line: ProcessLine::look(std::env::var("LOOP_RUN").ok()),
         config: config_path(),
         hourly_limit: std::env::var("BP_RATE_LIMIT_HOURLY").ok(),
         session_dir: folder("PRP_SESSION_DIR"),

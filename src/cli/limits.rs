@@ -3,7 +3,7 @@
 //! that are nearly used up, and what was spent today.
 
 use super::Context;
-use crate::desk::{is_unfinished, leave, load};
+use crate::desk::{Deed, is_unfinished, leave, load, refuse_agents};
 use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{counted, sanitise};
@@ -25,6 +25,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Ok(0);
     };
     if let Some(account) = &flags.clear {
+        refuse_agents(&context.caller, None, Deed::ClearLimits)?;
         let mut cleared = false;
         for hold in
             home.holds()?.iter().filter(|it| it.account == *account || agent_of(&it.account) == account)

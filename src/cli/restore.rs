@@ -3,7 +3,7 @@
 
 use super::Context;
 use super::log::nothing;
-use crate::desk::{Refusal, load};
+use crate::desk::{Deed, Refusal, load, refuse_agents};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::working_tree::Tree;
@@ -22,6 +22,9 @@ pub(super) struct Flags {
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
+    if flags.number.is_some() {
+        refuse_agents(&context.caller, Some((&home, &row)), Deed::Restore)?;
+    }
     if home.holder(&row.id).is_some() && flags.number.is_some() {
         return Err(Refusal {
             text: "the run is being driven".to_owned(),

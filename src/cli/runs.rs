@@ -3,7 +3,7 @@
 use super::Context;
 use super::status::ago;
 use super::terminal::confirm;
-use crate::desk::named;
+use crate::desk::{Deed, Refusal, named, refuse_agents};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
@@ -34,6 +34,9 @@ pub(super) struct Flags {
     /// Do not ask
     #[arg(short, long, requires = "prune")]
     yes: bool,
+    /// Of every project, not only of this one
+    #[arg(long, requires = "prune")]
+    all: bool,
     /// How many to list at most
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -92,9 +95,10 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 }
 
 /// What would go, with what it weighs.
-fn prunable(home: &Home, flags: &Flags) -> anyhow::Result<Vec<(Row, u64)>> {
-    let rows =
-        home.runs(&Filter { statuses: &[Status::Completed, Status::Cancelled], ..Filter::default() })?;
+fn prunable(home: &Home, flags: &Flags, project: Option<&Path>) -> anyhow::Result<Vec<(Row, u64)>> {
+    let project = project.map(|it| it.to_string_lossy().into_owned());
+    let statuses = &[Status::Completed, Status::Cancelled];
+    let rows = home.runs(&Filter { statuses, project: project.as_deref(), ..Filter::default() })?;
     let old = |row: &Row| flags.older_than.is_none_or(|it| it <= now().since(Timestamp(row.updated_at)));
     let mut found: Vec<(Row, u64)> = rows
         .into_iter()
@@ -115,7 +119,11 @@ fn prunable(home: &Home, flags: &Flags) -> anyhow::Result<Vec<(Row, u64)>> {
 }
 
 fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
-    let found = prunable(home, flags)?;
+    if !flags.dry_run {
+        refuse_agents(&context.caller, None, Deed::Prune)?;
+    }
+    let project = if flags.all { None } else { Some(context.caller.project()?) };
+    let found = prunable(home, flags, project.as_deref())?;
     let weight: u64 = found.iter().map(|it| it.1).sum();
     let what = format!("{}, {}", counted(found.len(), "run"), bytes(weight));
     if flags.dry_run {
@@ -125,8 +133,16 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
         println!("would be deleted: {what}");
         return Ok(0);
     }
-    if context.is_interactive() && !flags.yes && !found.is_empty() && !confirm(&format!("delete {what}?"))? {
-        return Ok(5);
+    if !flags.yes && !found.is_empty() {
+        if !context.is_interactive() {
+            return Err(Refusal::usage(
+                format!("{what} would be deleted, and nobody can be asked here"),
+                "loop runs --prune --yes; --dry-run lists them",
+            ));
+        }
+        if !confirm(&format!("delete {what}?"))? {
+            return Ok(5);
+        }
     }
     for (row, _) in &found {
         forget_snapshots(row);

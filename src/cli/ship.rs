@@ -4,7 +4,7 @@
 use super::context::Context;
 use super::terminal::confirm;
 use crate::deliver::ship::{Preflight, Shipped, Work};
-use crate::desk::{self, Shipment};
+use crate::desk::{self, ShipWish, Shipment};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::delivery_names::Kind;
@@ -30,7 +30,10 @@ fn kind(text: &str) -> Result<Kind, String> {
 }
 
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
-    let shipment = desk::shipment(&context.caller, flags.kind, !flags.no_pr)?;
+    let shipment = desk::shipment(
+        &context.caller,
+        ShipWish { kind: flags.kind, request: !flags.no_pr, dry_run: flags.dry_run },
+    )?;
     let preflight = shipment.work.preflight()?;
     if flags.dry_run {
         tell_plan(&shipment.work, context, &preflight);

@@ -3,6 +3,7 @@
 
 use super::caller::{Caller, is_unfinished, load};
 use super::command::{insert, leave, settle};
+use super::inside_call::{self, Deed};
 use super::own_paths;
 use super::refusal::{Refusal, meant};
 use crate::tree::path_patterns::Ours;
@@ -24,8 +25,6 @@ pub(crate) struct AnswerRequest {
     pub words: Saying,
     /// Who says it.
     pub by: String,
-    /// The run whose agent call says it, where that is so.
-    pub inside_call: Option<String>,
 }
 
 /// What is said.
@@ -47,6 +46,18 @@ pub(crate) enum Saying {
         what: String,
         reason: String,
     },
+}
+
+impl Saying {
+    fn deed(&self) -> Deed {
+        match self {
+            Saying::Answer(_) => Deed::Answer,
+            Saying::Gate { .. } => Deed::Gate,
+            Saying::Guide(_) => Deed::Guide,
+            Saying::Skip { .. } => Deed::Skip,
+            Saying::Waive { .. } => Deed::Waive,
+        }
+    }
 }
 
 /// Who takes what was said.
@@ -92,8 +103,9 @@ pub(crate) fn answer(caller: &Caller, request: AnswerRequest) -> Result<Answered
 
 fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
     let (home, row) = found(caller)?;
+    let AnswerRequest { words, by } = request;
+    inside_call::refuse(caller, Some((&home, &row)), words.deed())?;
     let (workflow, state) = load(&home, &row)?;
-    let AnswerRequest { words, by, inside_call } = request;
     let command = match words {
         Saying::Answer(words) => to_question(&state, &words, by)?,
         Saying::Gate { choice, words } => at_gate(&workflow, &state, choice, words, by)?,
@@ -101,7 +113,6 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         Saying::Skip { skill, reason } => Command::Skip { skill, reason },
         Saying::Waive { what, reason } => Command::Waive { what, reason, by },
     };
-    refuse_agents(inside_call)?;
     let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
     if let Station::Closed(_) = state.station {
         accept_afterwards(&home, &row, &state, &command)?;
@@ -118,17 +129,6 @@ fn found(caller: &Caller) -> anyhow::Result<(Rc<Home>, Row)> {
     let home = caller.existing_home()?.ok_or_else(Refusal::no_run)?;
     let row = caller.find_to_change(&home)?.ok_or_else(Refusal::no_run)?;
     Ok((home, row))
-}
-
-/// An agent's words are not a person's.
-pub(crate) fn refuse_agents(inside_call: Option<String>) -> anyhow::Result<()> {
-    match inside_call {
-        Some(run) => Err(Refusal::usage(
-            format!("this is inside an agent call of run {run}; only a person may answer"),
-            "answer from another terminal",
-        )),
-        None => Ok(()),
-    }
 }
 
 /// What a person accepts is the tree that was proven, so it must be the one that is there.

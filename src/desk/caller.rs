@@ -7,6 +7,7 @@ use loop_core::engine::State;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::problem::nearest;
 use loop_store::{ByPrefix, Filter, Home, Row, fold};
+use loop_supervise::process_line::ProcessLine;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -26,8 +27,8 @@ pub(crate) struct Caller {
 pub(crate) struct Environment {
     /// The person.
     pub user: String,
-    /// The run whose agent call this is.
-    pub inside_run: Option<String>,
+    /// Which processes the request comes from, and whether they belong to an agent call.
+    pub process_line: ProcessLine,
     /// The person's own configuration file, whether or not it exists.
     pub config: Option<PathBuf>,
     /// How many calls an hour, as it was written.

@@ -3,6 +3,7 @@
 
 use super::bystander::Bystander;
 use super::caller::{Caller, is_unfinished, load};
+use super::inside_call::{self, Deed};
 use super::own_paths;
 use super::question::{About, RequestQuestion};
 use super::refusal::Refusal;
@@ -51,7 +52,8 @@ pub(crate) fn cancel(caller: &Caller, agreed: bool) -> Result<Commanded, Refusal
     }
     Ok(match unfinished(caller)? {
         None => Commanded::Nothing,
-        Some((_, row)) => {
+        Some((home, row)) => {
+            inside_call::refuse(caller, Some((&home, &row)), Deed::Cancel)?;
             let text = format!("cancel run {} for good?", &row.id[..8]);
             let refusal = Refusal { text: text.clone(), next: Some("loop cancel --yes".to_owned()), exit: 5 };
             let (unasked, aborted) = (refusal.clone(), refusal);
@@ -63,6 +65,7 @@ pub(crate) fn cancel(caller: &Caller, agreed: bool) -> Result<Commanded, Refusal
 
 fn command(caller: &Caller, command: &Command) -> anyhow::Result<Commanded> {
     let Some((home, row)) = unfinished(caller)? else { return Ok(Commanded::Nothing) };
+    inside_call::refuse(caller, Some((&home, &row)), deed(command))?;
     let owned = leave(&home, &row, command)?;
     if !owned {
         match Run::open(Rc::clone(&home), &row.id, now()) {
@@ -75,6 +78,21 @@ fn command(caller: &Caller, command: &Command) -> anyhow::Result<Commanded> {
     let (workflow, state) = load(&home, &row)?;
     let told = Box::new(CommandedRun { row, workflow, state });
     Ok(if owned { Commanded::Told(told) } else { Commanded::Done(told) })
+}
+
+fn deed(command: &Command) -> Deed {
+    match command {
+        Command::Stop => Deed::Stop,
+        Command::Pause { .. } => Deed::Pause,
+        Command::Cancel => Deed::Cancel,
+        Command::Answer(_) | Command::Tried { .. } => Deed::Answer,
+        Command::Guide { .. } => Deed::Guide,
+        Command::Waive { .. } => Deed::Waive,
+        Command::Skip { .. } => Deed::Skip,
+        Command::Unhold => Deed::ClearLimits,
+        Command::Resume { reset: true, .. } => Deed::Reset,
+        Command::Resume { .. } => Deed::Resume,
+    }
 }
 
 fn unfinished(caller: &Caller) -> anyhow::Result<Option<(Rc<Home>, Row)>> {

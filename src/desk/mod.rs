@@ -13,6 +13,7 @@ mod design_file;
 mod dirty_tree;
 mod driver;
 mod input;
+mod inside_call;
 mod left_files;
 mod look;
 mod note;
@@ -35,12 +36,13 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answer::{AnswerRequest, Answered, Saying, answer, open_questions, refuse_agents};
+pub(crate) use answer::{AnswerRequest, Answered, Saying, answer, open_questions};
 pub(crate) use caller::{Caller, Environment, is_unfinished, load, named};
 pub(crate) use choose_workflow::{preset_named, read as read_workflow, read_source, user_config};
 pub(crate) use command::{Commanded, cancel, leave, pause, stop};
 pub(crate) use design_file::{newest as newest_design, write as write_design};
 pub(crate) use driver::{Driver, Reach, make_place};
+pub(crate) use inside_call::{Deed, refuse as refuse_agents};
 pub(crate) use look::checks;
 pub(crate) use note::{Note, Weight};
 pub(crate) use open::{FoundRun, OpenReply, OpenRun, open, retake};
@@ -50,4 +52,4 @@ pub(crate) use refusal::{Refusal, meant};
 pub(crate) use request::{By, RunRequest};
 pub(crate) use resume::{Continued, Going, Took, find_to_resume, ready, take};
 pub(crate) use session::{Stopped, first_prompt, join, of_project as sessions_of_project, stopped};
-pub(crate) use ship::{Shipment, shipment};
+pub(crate) use ship::{Shipment, Wish as ShipWish, shipment};

@@ -6,6 +6,7 @@ use super::caller::{Caller, is_unfinished, load, several_unfinished};
 use super::command::cancel_unowned;
 use super::dirty_tree::about_dirt;
 use super::input::Input;
+use super::inside_call::{self, Deed};
 use super::note::Note;
 use super::other_input::{InTheWay, in_the_way};
 use super::prepare::prepare;
@@ -66,7 +67,9 @@ pub(crate) fn open(
 }
 
 fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) -> anyhow::Result<OpenReply> {
-    refuse_nesting(caller, request)?;
+    if !request.nested && !request.dry_run {
+        inside_call::refuse(caller, None, Deed::Run)?;
+    }
     let project = caller.project()?;
     if let Some(found) = meant_without_input(caller, request, &project)? {
         return known(found, request);
@@ -121,16 +124,6 @@ pub(crate) fn retake(caller: &Caller, found: FoundRun) -> Result<OpenRun, Refusa
         Ok(OpenRun { home: Rc::clone(&found.home), run, signals, place, own_paths, tree })
     };
     retake().map_err(Refusal::from)
-}
-
-fn refuse_nesting(caller: &Caller, request: &RunRequest) -> anyhow::Result<()> {
-    match &caller.environment.inside_run {
-        Some(run) if !request.nested => Err(Refusal::usage(
-            format!("this is inside an agent call of run {run}"),
-            "a run inside a run needs --nested",
-        )),
-        Some(_) | None => Ok(()),
-    }
 }
 
 /// A run that was found without an input.

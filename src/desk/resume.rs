@@ -4,6 +4,7 @@
 use super::bystander::Bystander;
 use super::caller::{Caller, load};
 use super::command::insert;
+use super::inside_call::{self, Deed};
 use super::look::{Looked, is_finished, look};
 use super::note::Note;
 use super::open::{FoundRun, OpenRun};
@@ -60,6 +61,7 @@ pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<F
             _ => adopt::to_resume(caller, notes)?,
         };
         let (home, row) = found.ok_or_else(Refusal::no_run)?;
+        inside_call::refuse(caller, Some((&home, &row)), Deed::Resume)?;
         if row.status == Status::Cancelled {
             let text = format!("run {} is cancelled", &row.id[..8]);
             return Err(Refusal::usage(text, "loop run opens another"));
@@ -82,6 +84,9 @@ pub(crate) fn ready(
             Looked::Done(text) => Continued::Done(text),
             Looked::Anew(why) => Continued::Anew(why),
         });
+    }
+    if request.reset {
+        inside_call::refuse(caller, Some((home, row)), Deed::Reset)?;
     }
     place::refuse_move(home, row, request.worktree)?;
     if request.ask_before_resuming && matches!(row.status, Status::Paused | Status::Stopped | Status::Running)

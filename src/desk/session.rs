@@ -2,13 +2,14 @@
 //! comes next, or let go.
 
 use super::caller::{Caller, is_unfinished, load};
+use super::inside_call::{self, Deed};
 use super::open::OpenRun;
 use super::own_paths;
 use super::refusal::Refusal;
 use crate::drive::{self, drive};
 use crate::hook::{self, Setting, Stop, Visit};
 use crate::world::wait::now;
-use loop_core::engine::{Event, Rest, Session, State, Station, Status};
+use loop_core::engine::{Event, Rest, Session, SessionProcess, State, Station, Status};
 use loop_store::mirror::Mirror;
 use loop_store::run::Run;
 use loop_store::{Home, Row, TreeLock};
@@ -47,7 +48,7 @@ fn answer(caller: &Caller, stop: &Stop, timeout: Duration, cap_lifted: bool) -> 
     let place = PathBuf::from(&row.place);
     let mut run = Run::visit(Rc::clone(&home), &row.id, now())?;
     let _tree = TreeLock::take(home.path(), &place)?;
-    let session = joined(&run.state, stop);
+    let session = joined(caller, &run.state, stop);
     drive::note(&mut run, [(now(), Event::Joined(session))]);
     let ours = own_paths::of_run(&place, &run);
     let mut visit = visit(home, &run, &place, &ours, Some(said), timeout)?;
@@ -84,7 +85,7 @@ fn said_in_transcript(stop: &Stop) -> anyhow::Result<String> {
     hook::last_message(path).map_err(|why| anyhow::anyhow!(why))
 }
 
-fn joined(state: &State, stop: &Stop) -> Session {
+fn joined(caller: &Caller, state: &State, stop: &Stop) -> Session {
     let before = state.session.clone().unwrap_or_default();
     let same = before.id == stop.session;
     let carried = matches!(state.station, Station::Reported(_));
@@ -94,6 +95,11 @@ fn joined(state: &State, stop: &Stop) -> Session {
         stops: if stop.active && same { before.stops + 1 } else { 1 },
         cuts: if carried { before.cuts + 1 } else { 0 },
         proofs: if matches!(state.station, Station::Leaving { .. }) { before.proofs + 1 } else { 0 },
+        process: caller.environment.process_line.caller().map(|(pid, start, boot)| SessionProcess {
+            pid,
+            start,
+            boot,
+        }),
     }
 }
 
@@ -161,6 +167,7 @@ pub(crate) fn join(caller: &Caller, session: Option<&str>) -> Result<Row, Refusa
             || Refusal::usage("no session works on a run of this project", "loop init --preset ralph --hook");
         let home = caller.existing_home()?.ok_or_else(none)?;
         let (row, _) = of_project(caller, &home)?.into_iter().next().ok_or_else(none)?;
+        inside_call::refuse(caller, Some((&home, &row)), Deed::Join)?;
         let mut run = Run::open(Rc::clone(&home), &row.id, now())?;
         let id = session.unwrap_or_default().to_owned();
         drive::note(&mut run, [(now(), Event::Joined(Session { id, ..Session::default() }))]);

@@ -2,6 +2,7 @@
 //! anything is changed; where the work went is noted in the run's journal.
 
 use super::caller::{Caller, load};
+use super::inside_call::{self, Deed};
 use super::refusal::Refusal;
 use crate::deliver::ship::{Preflight, Shipped, Wanted, Work};
 use crate::drive;
@@ -19,8 +20,17 @@ pub(crate) struct Shipment {
     pub work: Work,
 }
 
-/// Finds what there is to hand in: a change of this kind, with or without a pull request.
-pub(crate) fn shipment(caller: &Caller, kind: Option<Kind>, request: bool) -> Result<Shipment, Refusal> {
+/// How it is to be handed in.
+pub(crate) struct Wish {
+    pub kind: Option<Kind>,
+    /// A pull request is wanted.
+    pub request: bool,
+    /// Only what would be done is asked for.
+    pub dry_run: bool,
+}
+
+/// Finds what there is to hand in.
+pub(crate) fn shipment(caller: &Caller, wish: Wish) -> Result<Shipment, Refusal> {
     let find = || -> anyhow::Result<Shipment> {
         let home = caller.existing_home()?;
         let row = match &home {
@@ -30,13 +40,16 @@ pub(crate) fn shipment(caller: &Caller, kind: Option<Kind>, request: bool) -> Re
         let (Some(home), Some(row)) = (home, row) else {
             return Err(Refusal::usage("no run in this project", "loop run FILE --preset tdd"));
         };
+        if !wish.dry_run {
+            inside_call::refuse(caller, Some((&home, &row)), Deed::Ship)?;
+        }
         let (workflow, _) = load(&home, &row)?;
         if !workflow.finish.ship.is_allowed() {
             let text = format!("the workflow {} ships nothing", workflow.name);
             let next = "[finish] ship = \"offer\" in .loop/workflow.toml allows it";
             return Err(Refusal::usage(text, next));
         }
-        Shipment::of(&home, &row, Wanted { kind, request })
+        Shipment::of(&home, &row, Wanted { kind: wish.kind, request: wish.request })
     };
     find().map_err(Refusal::from)
 }

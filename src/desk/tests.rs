@@ -6,6 +6,7 @@ use super::{
 };
 use crate::tree::sample::Sample;
 use loop_core::engine::Status;
+use loop_supervise::process_line::ProcessLine;
 
 fn caller(sample: &Sample) -> Caller {
     let environment = Environment { user: "somebody".to_owned(), ..Environment::default() };
@@ -94,7 +95,7 @@ fn cancelling_is_a_question_first_and_a_command_of_the_loop_then() {
 fn a_run_inside_a_call_is_refused_with_a_next_step() {
     let sample = Sample::committed();
     let mut caller = caller(&sample);
-    caller.environment.inside_run = Some("1f3e5a7b".to_owned());
+    caller.environment.process_line = ProcessLine::inside("1f3e5a7b");
     let Err(refusal) = open(&caller, &request(), &mut Vec::new()) else { panic!("a refusal was expected") };
     assert_eq!((refusal.exit, refusal.next.as_deref()), (2, Some("a run inside a run needs --nested")));
     let nested = RunRequest { nested: true, ..request() };

@@ -8,10 +8,12 @@
 
 use crate::hook::ignore_rules::{self, Rules};
 use crate::hook::own_paths::Kept;
+use loop_base::files::ours;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{DirEntry, Metadata};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -105,7 +107,13 @@ impl Marks {
         self.call = call;
         let (path, beside) = (folder.join(NAME), folder.join("marks.part"));
         let text = serde_json::to_vec(&self).expect("marks are plain data");
-        let _costs_time_only = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
+        let _costs_time_only = ours()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&beside)
+            .and_then(|mut it| it.write_all(&text))
+            .and_then(|()| std::fs::rename(&beside, path));
     }
 
     /// Returns the files that differ from before, and remembers what it had to read for that.

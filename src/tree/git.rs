@@ -330,6 +330,7 @@ impl Git {
         {
             command.arg("-c").arg(setting);
         }
+        tracing::debug!(?arguments, place = %self.work_tree.display(), "git");
         command.args(arguments).current_dir(&self.work_tree).process_group(0);
         command.stdin(if with_input { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

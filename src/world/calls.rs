@@ -379,7 +379,7 @@ fn note_prompt(folder: &Path, call: &Call, text: &str) {
     use std::io::Write;
     // One write: a formatter would make one for every piece of every line.
     let line = format!("{}\n", serde_json::json!({ "call": call.stem(), "prompt": text }));
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("prompts.jsonl"));
+    let file = loop_base::files::ours().create(true).append(true).open(folder.join("prompts.jsonl"));
     let _for_people_only = file.and_then(|mut it| it.write_all(line.as_bytes()));
 }
 

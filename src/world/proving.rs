@@ -277,7 +277,8 @@ pub(crate) fn is_proven(run: &Run) -> bool {
 /// What the steps after the first take, by how long each of them took the last time.
 fn expected_rest(prover: &Prover) -> Option<f64> {
     let unknown = Step::ALL.into_iter().filter(|it| *it != Step::Baseline && prover.known(*it).is_none());
-    unknown.map(|it| prover.expected_s(it)).sum()
+    let seconds: Option<f64> = unknown.map(|it| prover.expected_s(it)).sum();
+    seconds.filter(|it| 0.0 < *it)
 }
 
 fn in_words(result: &StepResult) -> String {

@@ -395,6 +395,7 @@ impl World for Host<'_> {
 
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
         self.stay()?;
+        tracing::info!(run = %self.run_id, ?effect, "performs");
         match effect {
             Effect::Workspace => self.workspace(run),
             Effect::Baseline => self.baseline(run),

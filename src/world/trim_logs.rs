@@ -4,6 +4,7 @@
 //! The last few always stay. What went is counted in a file beside them, so that whoever asks for it
 //! is told.
 
+use loop_base::files::ours;
 use loop_store::run::Run;
 use loop_supervise::protocol::How;
 use loop_supervise::tail;
@@ -166,7 +167,8 @@ fn shorten(path: &Path, most: u64) -> std::io::Result<()> {
 
 fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension("part");
-    std::fs::write(&beside, content)?;
+    use std::io::Write;
+    ours().write(true).create(true).truncate(true).open(&beside)?.write_all(content)?;
     std::fs::rename(beside, path)
 }
 

@@ -6,7 +6,6 @@ use loop_base::time::Timestamp;
 use loop_core::agents::Warning;
 use loop_core::engine::Command;
 use loop_store::{Hold, Home, Plan, Wake};
-use loop_supervise::proc_stat::Stat;
 use loop_supervise::signals;
 pub(crate) use loop_supervise::signals::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -111,26 +110,4 @@ impl Ears {
         self.home.command(&self.run, now().0, &body)?;
         Ok(())
     }
-}
-
-/// Returns the run whose agent call this process belongs to: by its own environment, or, where that
-/// was cleared, by a shim or a marked process above it. An agent's words are not a person's.
-pub(crate) fn call_around_us() -> Option<String> {
-    std::env::var("LOOP_RUN").ok().or_else(|| {
-        let mut pid = rustix::process::getppid()?.as_raw_nonzero().get();
-        loop {
-            let parent = Stat::read(pid).ok()??.parent;
-            let listed = |name: &str| std::fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
-            let (words, marks) = (listed("cmdline"), listed("environ"));
-            let marked = marks.split(|it| *it == 0).find_map(|it| it.strip_prefix(b"LOOP_RUN="));
-            let shim = words.split(|it| *it == 0).nth(1) == Some(b"__shim");
-            if let Some(run) = marked {
-                return Some(String::from_utf8_lossy(run).into_owned());
-            }
-            if shim {
-                return Some("that a shim serves".to_owned());
-            }
-            pid = parent;
-        }
-    })
 }

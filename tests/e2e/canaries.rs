@@ -1,7 +1,7 @@
 //! Thirty secrets, printed by an agent, a check and a person in every form they know, and looked for
 //! in everything that is written or shown afterwards.
 
-use super::sandbox::{CHECK, Sandbox, WORK, within};
+use super::sandbox::{CHECK, LOOP, Sandbox, WORK, within};
 use std::time::Duration;
 
 /// Names that users give to secrets, with values of every make: letters, signs that JSON, addresses
@@ -204,10 +204,11 @@ fn g36_memory_is_nobody_elses() {
     let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
     at.hear();
     let ours: Vec<i32> =
-        sandbox.processes().into_iter().filter(|it| it.1.contains("loop")).map(|it| it.0).collect();
+        sandbox.processes().into_iter().filter(|it| it.1.starts_with(LOOP)).map(|it| it.0).collect();
     let controller = running.child.id().cast_signed();
     for pid in ours.iter().chain([&controller]) {
-        let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_default();
+        // The baseline is proven beside the call; that prover may be gone by now.
+        let Ok(limits) = std::fs::read_to_string(format!("/proc/{pid}/limits")) else { continue };
         let core =
             limits.lines().find(|it| it.starts_with("Max core file size")).unwrap_or_default().to_owned();
         assert!(core.split_whitespace().nth(4) == Some("0"), "{pid}: {core}");

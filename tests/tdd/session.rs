@@ -265,11 +265,11 @@ fn g26_an_edit_by_an_agent_is_told_of() {
     assert!(!log.contains("metrics.json was"), "{log}");
     assert!(!sandbox.session("phase-status.log").contains("BLUE"));
     assert_eq!(sandbox.calls().len(), 5);
-    assert_eq!(status["verified"], true);
+    assert_eq!(status["status"], "completed");
 }
 
 #[test]
-fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
+fn init_takes_a_session_over_and_it_is_unverified_until_it_is_proven() {
     let sandbox = begun(|_| ());
     let agent = sandbox.path("agent").display().to_string();
     let check = format!("tests={}", sandbox.path("check").display());
@@ -295,7 +295,7 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
     sandbox.run(&["next"]);
     assert_eq!(sandbox.calls(), ["GREEN 6 none"]);
     let measured = status();
-    assert_eq!([&measured["verified"], &measured["iteration"]], [&json!(true), &json!(6)]);
+    assert_eq!([&measured["verified"], &measured["iteration"]], [&json!(false), &json!(6)]);
     assert!(measured["warnings"].to_string().contains("was not measured here"), "{measured:#}");
 
     // What was completed elsewhere was never measured here.

@@ -5,8 +5,9 @@
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path};
 
 /// Opens a folder below `root`; every step of the way has to be a folder itself.
@@ -32,6 +33,14 @@ fn step_by_step(top: OwnedFd, inside: &Path, flags: OFlags) -> Result<OwnedFd, E
         Component::CurDir => Ok(folder),
         Component::ParentDir | Component::RootDir | Component::Prefix(_) => Err(Errno::XDEV),
     })
+}
+
+/// Returns the options to write a file of ours: nobody else may read it, and a link in its place is
+/// not followed.
+pub fn ours() -> OpenOptions {
+    let mut options = File::options();
+    options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    options
 }
 
 /// Reads a small plain file in a folder.

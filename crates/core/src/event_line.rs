@@ -246,6 +246,7 @@ fn commanded(command: &Command) -> Option<String> {
         Command::Waive { what, reason, by } => Some(format!("{what} waived{}: {reason}", by_whom(by))),
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
         Command::Unhold => Some("the provider is asked again at once".to_owned()),
+        Command::Tried { what } => Some(format!("refused inside an agent call: loop {what}")),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),
         Command::Pause { reason } if reason == ASKED => Some(ASKED.to_owned()),
         Command::Pause { reason } => Some(format!("{ASKED}: {reason}")),

@@ -6,9 +6,10 @@
 //! computes it anew.
 
 use super::error::StoreError;
+use loop_base::files::ours;
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 pub(super) type Hash = [u8; 32];
@@ -65,6 +66,9 @@ pub(super) struct Head {
 
 const ANCHOR: &str = "head";
 
+/// Two numbers and a hash; what is longer is none of ours.
+const HEAD_MOST: usize = 4096;
+
 /// The open anchor file of a run.
 #[derive(Debug)]
 pub(super) struct Anchor(File);
@@ -72,12 +76,11 @@ pub(super) struct Anchor(File);
 impl Anchor {
     pub(super) fn open(folder: &Path) -> Result<Anchor, StoreError> {
         let path = folder.join(ANCHOR);
-        File::options()
+        ours()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .mode(0o600)
             .open(&path)
             .map(Anchor)
             .map_err(|error| StoreError::file(&path, &error))
@@ -97,7 +100,7 @@ impl Anchor {
 /// `None`; one that cannot be read is damage.
 pub(super) fn anchored(folder: &Path) -> Result<Option<Head>, StoreError> {
     let path = folder.join(ANCHOR);
-    let bytes = match std::fs::read(&path) {
+    let bytes = match loop_base::files::read(&path, HEAD_MOST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::file(&path, &error)),

@@ -22,6 +22,8 @@ pub enum StoreError {
     Full { path: PathBuf, why: String },
     #[error("{} may not be written: {why}; change its permissions, or use another --home", path.display())]
     NotWritable { path: PathBuf, why: String },
+    #[error("{} cannot be a home of loop: {why}; name an empty or new folder with --home", path.display())]
+    NotAHome { path: PathBuf, why: String },
     #[error("{what} is held by {}; wait for it, or stop it with loop stop", named(by.as_ref()))]
     Held { what: String, by: Option<Holder> },
     #[error("another controller took over run {run}; this one wrote nothing more, loop status shows the run")]
@@ -43,7 +45,7 @@ impl StoreError {
         match self {
             Self::Newer { .. } | Self::Foreign { .. } | Self::Damaged { .. } | Self::OtherVersion { .. } => 8,
             Self::Held { .. } | Self::Fenced { .. } => 7,
-            Self::NoRun { .. } => 2,
+            Self::NoRun { .. } | Self::NotAHome { .. } => 2,
             Self::Full { .. } | Self::NotWritable { .. } | Self::Busy { .. } | Self::Other { .. } => 1,
         }
     }
@@ -71,6 +73,7 @@ impl StoreError {
             | Self::Full { path, .. }
             | Self::NotWritable { path, .. }
             | Self::Busy { path }
+            | Self::NotAHome { path, .. }
             | Self::Other { path, .. } => *path = folder.join(&path),
             Self::Held { .. } | Self::Fenced { .. } | Self::NoRun { .. } | Self::OtherVersion { .. } => {}
         }

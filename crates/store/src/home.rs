@@ -5,14 +5,16 @@
 
 use super::error::StoreError;
 use super::schema;
+use loop_base::files::ours;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, Permissions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -68,16 +70,19 @@ impl Home {
 
     /// Opens the home, and creates what is missing of it.
     pub fn open(path: &Path) -> Result<Home, StoreError> {
-        private_folder(path)?;
+        claim(path)?;
         refuse_lost_database(path)?;
+        private_database(path)?;
         Home::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
     }
 
-    /// Opens the home if there is one, and creates nothing.
+    /// Opens the home if there is one, and creates nothing. One that cannot be written is opened for
+    /// reading.
     pub fn open_existing(path: &Path) -> Result<Option<Home>, StoreError> {
         refuse_lost_database(path)?;
         match std::fs::metadata(path.join(DATABASE)) {
             Ok(metadata) if metadata.len() == 0 => Ok(None),
+            Ok(_) if is_read_only(path) => Home::connect_to_read(path).map(Some),
             Ok(_) => Home::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::file(&path.join(DATABASE), &error)),
@@ -196,6 +201,41 @@ impl Home {
         attempt().map_err(|error: StoreError| error.within(path))
     }
 
+    /// Opens a database that nobody here can write. Without a log beside it nobody writes it at all, so
+    /// SQLite need not make the files by which it would notice.
+    fn connect_to_read(path: &Path) -> Result<Home, StoreError> {
+        let attempt = || {
+            let database = path.join(DATABASE);
+            let has_log = std::fs::metadata(database.with_extension("db-wal")).is_ok_and(|it| 0 < it.len());
+            let escaped: String =
+                database
+                    .to_string_lossy()
+                    .chars()
+                    .map(|it| {
+                        if matches!(it, '%' | '?' | '#') { format!("%{:02x}", it as u32) } else { it.into() }
+                    })
+                    .collect();
+            let suffix = if has_log { "" } else { "?immutable=1" };
+            let connection = Connection::open_with_flags(
+                format!("file:{escaped}{suffix}"),
+                OpenFlags::SQLITE_OPEN_READ_ONLY
+                    | OpenFlags::SQLITE_OPEN_URI
+                    | OpenFlags::SQLITE_OPEN_NO_MUTEX
+                    | OpenFlags::SQLITE_OPEN_PRIVATE_CACHE,
+            )?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            let home = Home { path: path.to_path_buf(), connection, turnstile: OnceCell::new() };
+            if home.is_current()? {
+                return Ok(home);
+            }
+            let why = "it was written by an earlier version of loop and cannot be brought up to date, \
+                       because it cannot be written";
+            Err(StoreError::Other { path: database, why: why.into() })
+        };
+        attempt().map_err(|error: StoreError| error.within(path))
+    }
+
     /// Whether the database is ours and of the version that this program knows. An empty one and
     /// one of an earlier version are not current; anything else is an error that names it.
     fn is_current(&self) -> Result<bool, StoreError> {
@@ -247,13 +287,7 @@ impl Home {
         let file = match self.turnstile.get() {
             Some(file) => file,
             None => {
-                let opened = File::options()
-                    .write(true)
-                    .create(true)
-                    .truncate(false)
-                    .mode(0o600)
-                    .open(&path)
-                    .map_err(failed)?;
+                let opened = ours().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
                 self.turnstile.get_or_init(|| opened)
             }
         };
@@ -276,15 +310,77 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// Creates a folder that only its owner may enter, or makes an existing one so.
-pub(super) fn private_folder(path: &Path) -> Result<(), StoreError> {
+/// What stands in a home. A folder that holds anything else, and no database of ours, is somebody's.
+const OURS: [&str; 9] =
+    [DATABASE, "loop.db-wal", "loop.db-shm", "loop.db-journal", TURNSTILE, RUNS, "trees", "proof", "looks"];
+
+/// Makes the home where there is none. A folder that exists is taken as it is, its mode included, and
+/// only if it is empty or has been a home before.
+fn claim(path: &Path) -> Result<(), StoreError> {
     let failed = |error: std::io::Error| StoreError::file(path, &error);
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
-    let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode();
-    if mode & 0o077 != 0 {
-        std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
+    let refused = |why: String| Err(StoreError::NotAHome { path: path.to_owned(), why });
+    let found = match std::fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed);
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    if !found.is_dir() {
+        return refused("it is not a folder".to_owned());
+    }
+    if path.join(DATABASE).exists() {
+        return Ok(());
+    }
+    if found.uid() != geteuid().as_raw() {
+        return refused("it belongs to another user".to_owned());
+    }
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        if !OURS.iter().any(|it| name == *it) {
+            return refused(format!("it holds other files, such as {}", name.to_string_lossy()));
+        }
     }
     Ok(())
+}
+
+/// SQLite would create the file readable for everybody; it accepts an empty one, and gives its mode to
+/// the files beside it.
+fn private_database(path: &Path) -> Result<(), StoreError> {
+    let database = path.join(DATABASE);
+    match ours().write(true).create_new(true).open(&database) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StoreError::file(&database, &error)),
+    }
+}
+
+/// Whether neither the database nor its folder can be written, by mode or because the disk is mounted
+/// so.
+fn is_read_only(path: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    let refused = |path: &Path| matches!(access(path, Access::WRITE_OK), Err(Errno::ACCESS | Errno::ROFS));
+    refused(path) || refused(&path.join(DATABASE))
+}
+
+/// Creates a folder of ours inside the home that only its owner may enter, or makes an existing one
+/// so. A link in its place leads out of the home and is damage.
+pub(super) fn private_folder(path: &Path) -> Result<(), StoreError> {
+    let failed = |error: std::io::Error| StoreError::file(path, &error);
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)
+        }
+        Err(error) => Err(failed(error)),
+        Ok(found) if !found.is_dir() => Err(StoreError::Damaged {
+            path: path.to_owned(),
+            what: "a link or a file stands where a folder of ours was".into(),
+        }),
+        Ok(found) if found.permissions().mode() & 0o077 != 0 => {
+            std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)
+        }
+        Ok(_) => Ok(()),
+    }
 }
 
 /// Run folders without a database mean that the truth was lost. Creating an empty one in its place

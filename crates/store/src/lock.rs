@@ -5,6 +5,7 @@
 
 use super::error::StoreError;
 use super::home::{Home, private_folder};
+use loop_base::files::ours;
 use loop_base::secret::redact;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -12,7 +13,7 @@ use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -147,7 +148,7 @@ impl TreeLock {
         let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         let path = folder.join(format!("{name}.opening"));
         let failed = |error: std::io::Error| StoreError::file(&path, &error);
-        let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let file = ours().write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(failed)?;
         loop {
             match flock(&file, FlockOperation::LockExclusive) {
@@ -192,14 +193,7 @@ const TRIES: u32 = 100;
 fn take_file(path: &Path, what: impl Fn() -> String) -> Result<NamedLock, StoreError> {
     let failed = |error: std::io::Error| StoreError::file(path, &error);
     for attempt in 1.. {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(path)
-            .map_err(failed)?;
+        let file = ours().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             // The file may have been replaced between opening and locking; a lock on a file that
             // nobody else can find protects nothing.

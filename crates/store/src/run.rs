@@ -60,6 +60,7 @@ impl Run {
         let workflow = fold::workflow(&home, id)?;
         let set = workflow.agent.env.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
         secret::learn(set);
+        workflow.checks.values().filter_map(|it| it.run.as_deref()).for_each(secret::learn_command);
         let mut state = match &opened.state {
             Some(text) => {
                 let mut state = fold::state_of(&home, id, text)?;

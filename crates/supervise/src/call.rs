@@ -15,15 +15,14 @@ use crate::shim_signals::Interrupts;
 use crate::spawn::{Launcher, PIPE_BYTES, Program};
 use crate::temp_dir::Scratch;
 use crate::waits_for_input;
+use loop_base::files::ours;
 use loop_base::secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitStatus, kill_process, kill_process_group};
-use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -79,6 +78,9 @@ pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.as_bytes().to_vec()));
     secret::learn(given);
+    if order.kind == Kind::Check {
+        order.argv.iter().for_each(|it| secret::learn_command(&it.to_string_lossy()));
+    }
     let over = |how| Finished { ending: Ending::without_exit(how), outputs: Vec::new() };
     let out = match open_output(post, &order) {
         Ok(Some(out)) => out,
@@ -184,9 +186,7 @@ fn open_output(post: &Post, order: &Order) -> io::Result<Option<Capture>> {
     let path = order.out_path(&post.run_dir);
     let file = match order.kind {
         Kind::Call => claim::take(&path)?,
-        Kind::Check => {
-            Some(OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path)?)
-        }
+        Kind::Check => Some(ours().create(true).write(true).truncate(true).open(&path)?),
     };
     Ok(file.map(|file| Capture::into_file(path, file, order.bounds.out_bytes)))
 }

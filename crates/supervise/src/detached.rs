@@ -4,11 +4,11 @@
 //! its exit code are handed on.
 
 use crate::own_children;
+use loop_base::files::ours;
 use rustix::process::Pid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -63,7 +63,7 @@ pub fn leave_session() {
 
 /// Tells whoever waits that the run is owned, and writes into this file from here on.
 pub fn let_go(log: &Path) -> io::Result<()> {
-    let log = File::options().create(true).append(true).mode(0o600).open(log)?;
+    let log = ours().create(true).append(true).open(log)?;
     let _nobody_waits = io::stdout().write_all(READY.as_bytes()).and_then(|()| io::stdout().flush());
     rustix::stdio::dup2_stdout(&log)?;
     rustix::stdio::dup2_stderr(&log)?;

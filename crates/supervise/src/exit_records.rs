@@ -3,10 +3,11 @@
 
 use super::tail;
 use crate::protocol::Ending;
+use loop_base::files::ours;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +38,7 @@ pub struct Ledger {
 
 impl Ledger {
     pub fn open(run_dir: &Path) -> io::Result<Ledger> {
-        let file = OpenOptions::new().create(true).append(true).open(path(run_dir))?;
+        let file = ours().create(true).append(true).open(path(run_dir))?;
         let end = file.metadata()?.len();
         Ok(Ledger { file, end, reserved: end })
     }

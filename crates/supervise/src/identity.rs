@@ -4,6 +4,7 @@
 
 use crate::proc_stat::Stat;
 use crate::temp_dir::Scratch;
+use loop_base::files::ours;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open};
@@ -79,7 +80,7 @@ impl Identity {
     /// after a power cut a missing file proves that the epoch started nothing.
     pub fn write(&self, run_dir: &Path, epoch: u64) -> io::Result<()> {
         let unfinished = run_dir.join(format!("shim-{epoch}.tmp"));
-        let mut file = File::create(&unfinished)?;
+        let mut file = ours().write(true).create(true).truncate(true).open(&unfinished)?;
         file.write_all(&serde_json::to_vec(self)?)?;
         file.sync_data()?;
         fs::rename(&unfinished, path(run_dir, epoch))?;
@@ -88,7 +89,7 @@ impl Identity {
 
     /// Reads the identity of the shim of this epoch; `None` when there never was one.
     pub fn read(run_dir: &Path, epoch: u64) -> io::Result<Option<Identity>> {
-        match fs::read(path(run_dir, epoch)) {
+        match loop_base::files::read(&path(run_dir, epoch), IDENTITY_MOST) {
             Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -96,13 +97,16 @@ impl Identity {
     }
 }
 
+/// A few paths and numbers; what is longer is none of ours.
+const IDENTITY_MOST: usize = 64 << 10;
+
 /// One name for all epochs would not do: a late shim of a dead controller would overwrite the name
 /// of its successor.
 fn path(run_dir: &Path, epoch: u64) -> PathBuf {
     run_dir.join(format!("shim-{epoch}"))
 }
 
-fn boot_id() -> io::Result<String> {
+pub(crate) fn boot_id() -> io::Result<String> {
     Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 

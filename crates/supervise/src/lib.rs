@@ -27,6 +27,7 @@ pub mod mount;
 mod own_children;
 pub mod previous_call;
 pub mod proc_stat;
+pub mod process_line;
 pub mod program_version;
 pub mod protocol;
 mod rlimits;

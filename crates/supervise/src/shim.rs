@@ -15,10 +15,11 @@ use crate::shim_resources::group_name;
 use crate::shim_signals::Interrupts;
 use crate::spawn::Launcher;
 use crate::temp_dir::Scratch;
+use loop_base::files::ours;
 use loop_base::secret::redact;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::setsid;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
@@ -149,6 +150,6 @@ fn complain_to(run_dir: &Path) {
 
 fn note(run_dir: &Path, text: &str) {
     // There is nobody left to tell that even this failed.
-    let file = OpenOptions::new().create(true).append(true).open(run_dir.join("shim.log"));
+    let file = ours().create(true).append(true).open(run_dir.join("shim.log"));
     let _ = file.and_then(|mut it| it.write_all(format!("{}\n", redact(text)).as_bytes()));
 }

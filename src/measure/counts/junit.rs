@@ -1,11 +1,13 @@
 //! Reads JUnit XML, as it is printed or collected from a file. The test cases are counted, because
 //! the totals in the attributes differ from tool to tool (some count suites twice, some leave
 //! hooks out); only where there are fewer cases than the attributes announce, as in a report that
-//! was cut short, the attributes count. This is no XML parser: it follows tags, comments and
-//! character data as far as counting needs it, and starts afresh at every `<`, which no attribute
-//! may hold, so other text in the same log cannot lead it astray.
+//! was cut short, the attributes count. A log is not an XML document: lines of other programs stand
+//! before, after and between. So tags, comments and character data are followed here, line by line and
+//! afresh at every `<`, which no attribute may hold; what is inside of a tag is read by `quick_xml`.
 
 use super::tally::{Finding, Sum, Tally, count};
+use quick_xml::escape::unescape;
+use quick_xml::events::BytesStart;
 
 /// A longer tag is passed over; failure messages in attributes are the longest there are.
 const TAG_LIMIT: usize = 16 * 1024;
@@ -216,40 +218,11 @@ fn after_bracket(after: &str, in_report: bool) -> Place {
 
 /// Returns the value of an attribute, as a person would read it.
 fn attribute(tag: &str, name: &str) -> Option<String> {
-    let mut rest = tag.split_once(char::is_whitespace)?.1;
-    loop {
-        let (key, after) = rest.split_once('=')?;
-        let after = after.trim_start();
-        let quote = after.chars().next().filter(|it| matches!(it, '"' | '\''))?;
-        let (value, after) = after[1..].split_once(quote)?;
-        if key.trim() == name {
-            return Some(unescaped(value));
-        }
-        rest = after;
-    }
-}
-
-fn unescaped(value: &str) -> String {
-    let mut plain = String::with_capacity(value.len());
-    let mut rest = value;
-    while let Some((before, after)) = rest.split_once('&') {
-        plain.push_str(before);
-        let (entity, after) = after.split_once(';').unwrap_or((after, ""));
-        let number = |it: &str| match it.strip_prefix('x') {
-            Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok(),
-            None => it.parse().ok(),
-        };
-        let character = match entity {
-            "lt" => Some('<'),
-            "gt" => Some('>'),
-            "amp" => Some('&'),
-            "quot" => Some('"'),
-            "apos" => Some('\''),
-            _ => entity.strip_prefix('#').and_then(number).and_then(char::from_u32),
-        };
-        plain.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
-        rest = after;
-    }
-    plain.push_str(rest);
-    plain
+    let length = tag.find(|it: char| it.is_whitespace() || it == '/').unwrap_or(tag.len());
+    let start = BytesStart::from_content(tag.trim_end_matches('/'), length);
+    let mut attributes = start.attributes();
+    // A name that is there twice is the tool's fault, not a reason to lose the count.
+    let found = attributes.with_checks(false).flatten().find(|it| it.key.as_ref() == name.as_bytes())?;
+    let raw = String::from_utf8_lossy(&found.value).into_owned();
+    Some(unescape(&raw).map_or(raw.clone(), |it| it.into_owned()))
 }

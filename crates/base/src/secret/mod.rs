@@ -11,28 +11,22 @@ mod view;
 
 pub use redactor::Redactor;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What stands where a secret stood. It is plain in JSON, TOML, Markdown and a shell.
 pub(crate) const MARK: &str = "[redacted]";
 
-/// What is looked for in a text, all of it at once. A table says of two bytes whether something may
-/// begin at the first of them or one before it: nearly every two bytes of nearly every text are passed
-/// over by one look into it, however many secrets there are.
+/// What is looked for in a text, all of it at once.
 pub struct Secrets {
-    pairs: Box<[u8]>,
-    /// By their first two bytes, the longest first.
-    needles: BTreeMap<u16, Vec<Needle>>,
+    automaton: AhoCorasick,
+    /// What each text of the automaton stands for.
+    signs: Vec<Sign>,
     /// The same texts in order, to see whether the end of a piece may be the beginning of one.
     sorted: Vec<Vec<u8>>,
     longest: usize,
-}
-
-struct Needle {
-    text: Vec<u8>,
-    sign: Sign,
 }
 
 /// Something that was found, and where.
@@ -56,13 +50,6 @@ enum Sign {
     Hidden,
 }
 
-/// The pair is the beginning of something.
-const BEGIN: u8 = 1;
-/// The pair is the beginning of something, or stands one byte after it.
-const NEAR: u8 = 2;
-/// One of the two is a control character.
-const CONTROL: u8 = 4;
-
 impl Secrets {
     /// Returns what is known about these values.
     fn of<'a>(values: impl IntoIterator<Item = &'a Vec<u8>>) -> Secrets {
@@ -75,67 +62,23 @@ impl Secrets {
         }));
         needles.extend(names::PEM.iter().map(|it| (it.as_bytes().to_vec(), Sign::Pem)));
         needles.extend(view::HIDDEN.iter().map(|it| (it.as_bytes().to_vec(), Sign::Hidden)));
-        let mut sorted: Vec<Vec<u8>> = needles.iter().map(|it| it.0.clone()).collect();
+        // Every command builds this once, so it is the kind that is built fastest of those that search
+        // at full speed.
+        let automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(needles.iter().map(|it| &it.0))
+            .expect("the forms of a person's secrets fit into four gigabytes");
+        let (mut sorted, signs): (Vec<Vec<u8>>, Vec<Sign>) = needles.into_iter().unzip();
         sorted.sort();
-        let control = |it: u8| if view::is_control(it) { CONTROL } else { 0 };
-        let mut pairs: Box<[u8]> = (0..=u16::MAX)
-            .map(|it| it.to_le_bytes())
-            .map(|[one, other]| control(one) | control(other))
-            .collect();
-        let mut grouped: BTreeMap<u16, Vec<Needle>> = BTreeMap::new();
-        for (text, sign) in needles {
-            let pair = pair(&text, 0);
-            pairs[usize::from(pair)] |= BEGIN | NEAR;
-            // Behind something of two bytes anything may follow.
-            let thirds = text.get(2).map_or(0..=u8::MAX, |it| *it..=*it);
-            for third in thirds {
-                pairs[usize::from(u16::from_le_bytes([text[1], third]))] |= NEAR;
-            }
-            grouped.entry(pair).or_default().push(Needle { text, sign });
-        }
-        for group in grouped.values_mut() {
-            group.sort_by_key(|it| std::cmp::Reverse(it.text.len()));
-        }
         let longest = sorted.iter().map(Vec::len).max().unwrap_or(0);
-        Secrets { pairs, needles: grouped, sorted, longest }
+        Secrets { automaton, signs, sorted, longest }
     }
 
     /// Returns the first thing to be found from there on, and of several the longest.
     fn find(&self, bytes: &[u8], from: usize) -> Option<Found> {
-        let mut at = from;
-        while let Some(near) = self.next(bytes, at, NEAR) {
-            if let Some(found) = self.begun(bytes, near - 1).or_else(|| self.begun(bytes, near)) {
-                return Some(found);
-            }
-            at = near + 1;
-        }
-        self.begun_last(bytes, at)
-    }
-
-    /// Returns the next pair of this kind, of those that begin one, three, five… bytes from there.
-    fn next(&self, bytes: &[u8], at: usize, kinds: u8) -> Option<usize> {
-        let mut pairs = bytes.get(at + 1..)?.chunks_exact(2);
-        pairs.position(|it| self.pairs[usize::from(pair(it, 0))] & kinds != 0).map(|it| at + 1 + 2 * it)
-    }
-
-    /// Returns the longest that begins there.
-    fn begun(&self, bytes: &[u8], at: usize) -> Option<Found> {
-        if !self.may_begin(&bytes[at..]) {
-            return None;
-        }
-        let group = &self.needles[&pair(bytes, at)];
-        let it = group.iter().find(|it| bytes[at..].starts_with(&it.text))?;
-        Some(Found { start: at, end: at + it.text.len(), sign: it.sign })
-    }
-
-    /// The last two bytes may have been between two looks.
-    fn begun_last(&self, bytes: &[u8], from: usize) -> Option<Found> {
-        let last = bytes.len().checked_sub(2).filter(|it| from <= *it)?;
-        self.begun(bytes, last)
-    }
-
-    fn may_begin(&self, bytes: &[u8]) -> bool {
-        self.pairs[usize::from(pair(bytes, 0))] & BEGIN != 0
+        let found = self.automaton.find(Input::new(bytes).range(from.min(bytes.len())..))?;
+        Some(Found { start: found.start(), end: found.end(), sign: self.signs[found.pattern().as_usize()] })
     }
 
     /// Returns the text without secrets.
@@ -155,21 +98,7 @@ impl Secrets {
 
     /// Whether nothing here is or hides a secret; most text is so, and this is fast.
     fn is_clean(&self, bytes: &[u8]) -> bool {
-        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return true };
-        if view::is_control(*first) || view::is_control(*last) {
-            return false;
-        }
-        let mut at = 0;
-        while let Some(near) = self.next(bytes, at, NEAR | CONTROL) {
-            if self.pairs[usize::from(pair(bytes, near))] & CONTROL != 0
-                || self.begun(bytes, near - 1).is_some()
-                || self.begun(bytes, near).is_some()
-            {
-                return false;
-            }
-            at = near + 1;
-        }
-        self.begun_last(bytes, at).is_none()
+        !view::has_controls(bytes) && !self.automaton.is_match(bytes)
     }
 
     /// Returns where the end of this piece may be the beginning of something to be found.
@@ -178,18 +107,11 @@ impl Secrets {
         let line = bytes[first..].iter().rposition(|it| *it == b'\n').map_or(first, |it| first + it + 1);
         let begins = |from: &usize| {
             let end = &bytes[*from..];
-            if 2 <= end.len() && !self.may_begin(end) {
-                return false;
-            }
             let next = self.sorted.partition_point(|it| it.as_slice() < end);
             self.sorted.get(next).is_some_and(|it| it.starts_with(end))
         };
         (line..bytes.len()).find(begins).unwrap_or(bytes.len())
     }
-}
-
-fn pair(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
 /// The values that this process has learnt, and what was built of them.
@@ -204,6 +126,25 @@ pub fn learn(variables: impl IntoIterator<Item = (String, Vec<u8>)>) {
     if before < values.len() {
         *KNOWN.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
+
+/// Learns the secrets that a command for a shell sets or names: `TOKEN=…`, `--password …`, and
+/// passwords in addresses.
+pub fn learn_command(command: &str) {
+    let words: Vec<&str> = command.split_ascii_whitespace().map(unquoted).collect();
+    let set = words.iter().filter_map(|it| it.split_once('='));
+    let flags = words.windows(2).filter(|it| it[0].starts_with("--")).map(|it| (it[0], it[1]));
+    let places = words.iter().map(|it| ("", *it));
+    learn(set.chain(flags).chain(places).map(|(name, value)| {
+        let name = name.trim_start_matches('-').replace('-', "_");
+        // What the shell puts in is no secret itself; its value is in the environment.
+        let value = if value.starts_with('$') { "" } else { unquoted(value) };
+        (name, value.as_bytes().to_vec())
+    }));
+}
+
+fn unquoted(word: &str) -> &str {
+    word.trim_matches(['"', '\'', ';'])
 }
 
 /// Returns everything that was learnt.

@@ -131,6 +131,10 @@ fn bearer(byte: u8) -> bool {
 pub(super) const KEYS: &[(&str, Kind, usize, bool)] = &[
     ("sk-ant-", word, 12, true),
     ("sk-", word, 20, true),
+    ("sk_live_", word, 16, true),
+    ("rk_live_", word, 16, true),
+    ("sk_test_", word, 16, true),
+    ("whsec_", word, 16, true),
     ("ghp_", word, 20, true),
     ("gho_", word, 20, true),
     ("ghu_", word, 20, true),

@@ -36,6 +36,10 @@ pub enum Command {
         reason: String,
     },
     Cancel,
+    /// Something was tried from inside an agent call and refused.
+    Tried {
+        what: String,
+    },
     Resume {
         reset: bool,
         phase: Option<PhaseId>,
@@ -54,6 +58,7 @@ impl Command {
             | Command::Skip { .. }
             | Command::Stop
             | Command::Unhold
+            | Command::Tried { .. }
             | Command::Resume { .. } => false,
         }
     }
@@ -228,6 +233,7 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         | Command::Unhold
         | Command::Pause { .. }
         | Command::Cancel
+        | Command::Tried { .. }
         | Command::Resume { .. } => Ok(command),
     }
 }

@@ -383,6 +383,9 @@ impl State {
             Command::Unhold => self.wait = self.wait.take().filter(|it| it.wait != Wait::Provider),
             Command::Pause { reason } => self.wish = Some(Wish::Pause { reason: reason.clone() }),
             Command::Cancel => self.wish = Some(Wish::Cancel),
+            Command::Tried { what } => {
+                self.warn(format!("refused inside an agent call: loop {what}"));
+            }
             Command::Resume { reset, phase, most } => {
                 self.hold = None;
                 self.wish = None;

@@ -371,6 +371,17 @@ pub struct Session {
     /// How often a stop met a proof that was not done.
     #[serde(default)]
     pub proofs: u32,
+    /// The process that called the hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<SessionProcess>,
+}
+
+/// One process for ever: pids are used again, and machines restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionProcess {
+    pub pid: i32,
+    pub start: u64,
+    pub boot: String,
 }
 
 /// How a phase came to be entered.

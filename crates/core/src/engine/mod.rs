@@ -36,7 +36,7 @@ pub use call::alike;
 pub use decide::decide;
 pub use event::{
     Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Judgement, Left, Opening,
-    Outcome, Rest, Session, Step, Usage, Verdict, Worktree,
+    Outcome, Rest, Session, SessionProcess, Step, Usage, Verdict, Worktree,
 };
 pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
 pub use feedback::Feedback;

@@ -164,7 +164,8 @@ impl State {
                 }
                 QuestionKind::Check(check) => format!("loop answer COMMAND, what runs the check \"{check}\""),
                 QuestionKind::Proof => {
-                    "loop answer waive REASON, or loop answer back, or loop answer abort".to_owned()
+                    "loop show --diff, then loop answer waive REASON, or loop answer back, or loop answer abort"
+                        .to_owned()
                 }
                 QuestionKind::Unproven => {
                     "loop answer accept REASON, or loop answer back, or loop answer abort".to_owned()

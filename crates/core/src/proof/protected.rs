@@ -287,7 +287,7 @@ fn named_scripts(commands: &[String], base_files: &[String], contents: &Contents
     let files: BTreeSet<&str> = base_files.iter().map(String::as_str).collect();
     let mut found: BTreeSet<String> = BTreeSet::new();
     for command in commands {
-        found.extend(scripts_in(command, "", &files));
+        found.extend(scripts_in(command, "", &files, contents));
     }
     let has_commands = |it: &&String| {
         let name = it.rsplit('/').next().unwrap_or(it).to_lowercase();
@@ -299,7 +299,7 @@ fn named_scripts(commands: &[String], base_files: &[String], contents: &Contents
         };
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         for line in text.lines() {
-            found.extend(scripts_in(line, folder, &files));
+            found.extend(scripts_in(line, folder, &files, contents));
         }
     }
     found
@@ -307,15 +307,31 @@ fn named_scripts(commands: &[String], base_files: &[String], contents: &Contents
 
 /// Returns the files that a command line names and that look like scripts rather than like the
 /// source under test: shell scripts, and files whose name or folder says what they are for.
-fn scripts_in(command: &str, folder: &str, files: &BTreeSet<&str>) -> Vec<String> {
+fn scripts_in(command: &str, folder: &str, files: &BTreeSet<&str>, contents: &Contents<'_>) -> Vec<String> {
     let separators = |it: char| it.is_whitespace() || "\"'`;|&()<>=,@".contains(it);
-    let words = command.split(separators).map(|it| it.trim_start_matches("./"));
-    let in_folder = |word: &str| if folder.is_empty() { word.to_owned() } else { format!("{folder}/{word}") };
-    let paths = words.filter(|it| !it.is_empty()).flat_map(|it| [it.to_owned(), in_folder(it)]);
-    paths.filter(|it| files.contains(it.as_str()) && looks_like_script(it)).collect()
+    let words = || command.split(separators).filter(|it| !it.is_empty());
+    let before = std::iter::once("").chain(words());
+    let mut found = Vec::new();
+    for (before, word) in before.zip(words()) {
+        let path = word.trim_start_matches("./");
+        let in_folder = if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
+        let started =
+            word.starts_with("./") || matches!(before, "sh" | "bash" | "dash" | "zsh" | "source" | ".");
+        found.extend([path.to_owned(), in_folder].into_iter().filter(|it| {
+            files.contains(it.as_str())
+                && looks_like_script(it, &|| started || begins_as_script(it, contents))
+        }));
+    }
+    found
 }
 
-fn looks_like_script(path: &str) -> bool {
+/// Whether a file names the program that reads it.
+fn begins_as_script(path: &str, contents: &Contents<'_>) -> bool {
+    contents(Side::Base, path).is_some_and(|it| it.starts_with(b"#!"))
+}
+
+/// Without an extension a name says nothing: such a file is data, unless it is started.
+fn looks_like_script(path: &str, is_started: &dyn Fn() -> bool) -> bool {
     let lower = path.to_lowercase();
     let (folder, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
     if matches!(mixed(name), Some(Mixed::PackageJson | Mixed::Pyproject | Mixed::CargoToml | Mixed::SetupCfg))
@@ -325,11 +341,12 @@ fn looks_like_script(path: &str) -> bool {
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let folders = ["scripts", "script", "bin", "ci", "tools", "hack", "dev"];
     let words = ["test", "check", "lint", "verify", "ci", "run", "build"];
-    matches!(extension, "" | "sh" | "bash" | "zsh" | "mk")
+    matches!(extension, "sh" | "bash" | "zsh" | "mk")
         || folder.split('/').any(|it| folders.contains(&it))
         || stem
             .split(['_', '-', '.'])
             .any(|it| words.iter().any(|word| it == *word || it == format!("{word}s")))
+        || (extension.is_empty() && is_started())
 }
 
 #[cfg(test)]
@@ -423,6 +440,15 @@ mod tests {
         assert_eq!(class("calc.py"), Class::Ordinary);
         assert_eq!(class("app/run.py"), Class::Ordinary);
         assert_eq!(class("deep/er/x.golden"), Class::Test);
+    }
+
+    #[test]
+    fn a_file_without_an_extension_is_data_unless_it_is_started() {
+        let files = ["steps", "gate", "prove", "accept"].map(str::to_owned);
+        let commands = ["sh gate && ./prove && accept && [ $(wc -l < steps) -ge 2 ]".to_owned()];
+        let contents = |_: Side, path: &str| (path == "accept").then(|| b"#!/bin/sh\n".to_vec());
+        let found = named_scripts(&commands, &files, &contents);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["accept", "gate", "prove"]);
     }
 
     #[test]

@@ -233,6 +233,29 @@ fn g07_a_full_disk_keeps_events_pending_and_goes_on_when_space_returns() {
     assert_eq!(home.faults().unwrap(), [] as [String; 0]);
 }
 
+#[test]
+fn a_home_that_cannot_be_written_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = SmallDisk::mount(folder.path(), "8m") else {
+        eprintln!("skipped: mounting a tmpfs needs root");
+        return;
+    };
+    let place = disk.0.join("home");
+    let home = Home::open(&place).unwrap();
+    create(&home, RUN);
+    let mut journal = Journal::open(&home, RUN).unwrap().journal;
+    journal.append(1, "reported", "{}");
+    journal.commit(&home, &commit("{}")).unwrap();
+    drop((journal, home));
+    disk.remount("ro");
+    let home = Home::open_existing(&place).unwrap().expect("it is there");
+    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: 1 });
+    assert!(matches!(home.command(RUN, 1, "{}"), Err(StoreError::NotWritable { .. })));
+    assert!(matches!(Home::open(&place), Err(StoreError::NotWritable { .. })));
+    drop(home);
+    disk.remount("rw");
+}
+
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -244,7 +267,11 @@ impl SmallDisk {
     }
 
     fn resize(&self, size: &str) {
-        let options = format!("remount,size={size}");
+        self.remount(&format!("size={size}"));
+    }
+
+    fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
         assert!(Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap().success());
     }
 }

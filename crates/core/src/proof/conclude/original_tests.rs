@@ -46,7 +46,11 @@ impl Judge<'_> {
         }
         // What did not build was left out of the last try and is named as not judged.
         let left_out = overlay.build_failed && !self.evidence.not_judged.is_empty();
-        if overlay.exit != Exit::Green && check.clean.exit == Exit::Green && !explained && !left_out {
+        // A runner without a single test may say so by failing: there was no original test to pass.
+        let no_test = |it: &Results| it.exit == Exit::Red && !it.build_failed && it.executed() == Some(0);
+        let empty = before.is_some_and(no_test) && no_test(overlay) && check.clean.executed() > Some(0);
+        let explained = explained || left_out || empty;
+        if overlay.exit != Exit::Green && check.clean.exit == Exit::Green && !explained {
             let what = match overlay.build_failed {
                 true => "does not build with the original tests",
                 false => "is red with the original tests and check files",

@@ -56,6 +56,18 @@ fn waiver(what: &str) -> Waiver {
 }
 
 #[test]
+fn the_first_tests_of_a_project_are_no_finding() {
+    let proof = conclude(&Evidence {
+        baseline: ran(Exit::Red, &[]),
+        overlay: ran(Exit::Red, &[]),
+        old_code: twice(Exit::Red, &[(ADD, F), (SUB, F)]),
+        changed_protected: changed_test(),
+        ..evidence()
+    });
+    assert_eq!((kinds(&proof), proof.level), (vec![], Level::NewTest));
+}
+
+#[test]
 fn a_fix_is_red_to_green() {
     let baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
     let proof = conclude(&Evidence { baseline, ..evidence() });
