@@ -178,6 +178,9 @@ fn controller_of_the_crash_tests() {
 }
 
 fn lose_the_shim(root: &Path, words: &str) {
+    // A child of the controller that is no part of the call: it is neither ended nor collected.
+    let mut helper = std::process::Command::new("cat");
+    let mut helper = helper.stdin(std::process::Stdio::piped()).spawn().expect("cat");
     let mut keeper = Keeper::start(&shim_program(), root, 1).expect("a shim");
     keeper.send(order(root, "call-1", &[words])).expect("sent");
     if words == "stops its shim" {
@@ -188,6 +191,8 @@ fn lose_the_shim(root: &Path, words: &str) {
     assert_eq!(lost.kind(), io::ErrorKind::UnexpectedEof);
     let swept = contain::sweep();
     assert!(swept.ended > 0 && swept.left.is_empty(), "{swept:?}");
+    drop(helper.stdin.take());
+    assert!(helper.wait().expect("still ours to collect").success(), "the sweep ended a helper");
     let Found::Lost(reason) = find(root, "call-1", 1).expect("possible") else { panic!("not lost") };
     assert_eq!(reason, "the shim is gone and left no exit record");
     assert_eq!(shim_resources::clear(root, 1), []);

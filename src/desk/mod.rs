@@ -14,6 +14,7 @@ mod dirty_tree;
 mod driver;
 mod input;
 mod left_files;
+mod look;
 mod note;
 mod open;
 mod other_input;
@@ -40,6 +41,7 @@ pub(crate) use choose_workflow::{preset_named, read as read_workflow, read_sourc
 pub(crate) use command::{Commanded, cancel, leave, pause, stop};
 pub(crate) use design_file::{newest as newest_design, write as write_design};
 pub(crate) use driver::{Driver, Reach, make_place};
+pub(crate) use look::checks;
 pub(crate) use note::{Note, Weight};
 pub(crate) use open::{FoundRun, OpenReply, OpenRun, open, retake};
 pub(crate) use prepare::{choose_agent, comes_later};

@@ -4,6 +4,7 @@
 use super::bystander::Bystander;
 use super::caller::{Caller, load};
 use super::command::insert;
+use super::look::{Looked, is_finished, look};
 use super::note::Note;
 use super::open::{FoundRun, OpenRun};
 use super::question::{About, RequestQuestion};
@@ -32,8 +33,10 @@ pub(crate) struct Going {
 pub(crate) enum Continued {
     /// It can be taken, and goes on like this.
     Ready(Going),
-    /// There is nothing left to do.
-    Completed,
+    /// There is nothing left to do, in words.
+    Done(String),
+    /// The run is finished, and this is why another one is needed.
+    Anew(Vec<String>),
     Question(Box<RequestQuestion>),
 }
 
@@ -74,8 +77,11 @@ pub(crate) fn ready(
     notes: &mut Vec<Note>,
 ) -> Result<Continued, Refusal> {
     let FoundRun { home, row } = found;
-    if row.status == Status::Completed {
-        return Ok(Continued::Completed);
+    if is_finished(row, request) {
+        return Ok(match look(caller, found)? {
+            Looked::Done(text) => Continued::Done(text),
+            Looked::Anew(why) => Continued::Anew(why),
+        });
     }
     place::refuse_move(home, row, request.worktree)?;
     if request.ask_before_resuming && matches!(row.status, Status::Paused | Status::Stopped | Status::Running)

@@ -124,7 +124,11 @@ pub(crate) fn left_out(pinned: &Pinned, snapshot: &Snapshot) -> Result<Vec<Strin
 
 /// Removes every snapshot of a run, which nobody can go back to any more.
 pub(crate) fn forget(repository: &Git, run: &str) -> Result<usize, GitError> {
-    let output = repository.run(["for-each-ref", "--format=%(refname) %(objectname)", &folder_of(run)])?;
+    let proven = ["base", "head", "train"].map(|it| format!("refs/loop/{it}/{run}"));
+    let mut asked = vec!["for-each-ref".to_owned(), "--format=%(refname) %(objectname)".to_owned()];
+    asked.push(folder_of(run));
+    asked.extend(proven);
+    let output = repository.run(asked)?;
     let text = String::from_utf8_lossy(&output);
     let orders: String = text.lines().map(|it| format!("delete {it}\n")).collect();
     if !orders.is_empty() {

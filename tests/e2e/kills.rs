@@ -1,7 +1,7 @@
 //! SIGKILL at random moments. However often a controller dies, the next one goes on: the run ends
 //! as an uninterrupted one does, and no call is started twice.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox, times};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, times};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -93,9 +93,9 @@ fn g10_a_call_whose_keepers_both_died_is_lost_and_not_repeated() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
     let agent = sandbox.agent(&format!(
-        "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; read x < \"$OUT/go\"; }}; {PROMISE}"
+        "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; read x < \"$OUT/go\"; }}; {WORK}"
     ));
-    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK];
     let running = sandbox.spawn(&command);
     at.hear();
     let shim = sandbox.processes().into_iter().find(|(_, line)| line.contains("__shim")).expect("a shim");

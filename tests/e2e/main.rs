@@ -43,3 +43,4 @@ mod states;
 mod terminal;
 mod upheaval;
 mod worktree;
+mod written_first;

@@ -5,11 +5,11 @@
 use super::capture::Capture;
 use super::cgroup::Cgroup;
 use super::claim;
-use super::contain::{Swept, load, reap, sweep};
+use super::contain::{Swept, load, reap, sweep_all};
 use crate::deadlines::{Deadlines, Due};
 use crate::kill_ladder::{Ladder, Step};
 use crate::proc_stat::Stat;
-use crate::protocol::{Ending, Force, How, Kind, Order};
+use crate::protocol::{Ending, Force, How, Kind, Left, Order};
 use crate::shim_input::Requests;
 use crate::shim_signals::Interrupts;
 use crate::spawn::{Launcher, PIPE_BYTES, Program};
@@ -107,7 +107,7 @@ pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
         how: How::Exited,
     };
     let status = call.watch(post);
-    let swept = post.has.end(sweep());
+    let swept = post.has.end(sweep_all());
     // Whoever held a pipe has just been ended, so this waits only for holders that are none of ours.
     let pipe_held = call.drain(&mut post.buffer, order.bounds.pipe_ms);
     let (out_cut, out_trouble) = call.outputs[0].finish();
@@ -155,8 +155,7 @@ impl Belonging {
         if let Some(cgroup) = &self.cgroup {
             let (ended, left) = cgroup.end_others();
             swept.ended += ended;
-            swept.left.retain(|it| left.contains(it));
-            swept.left.extend(left.into_iter().filter(|it| !swept.left.contains(it)).collect::<Vec<_>>());
+            swept.left = still_there(swept.left, left);
             reap(&mut |_, _| {});
         }
         swept
@@ -167,6 +166,17 @@ impl Belonging {
         let error = self.scratch.as_ref()?.empty().err()?;
         Some(format!("temporary files are left: {error}"))
     }
+}
+
+/// Joins those whom the sweep could not end with those whom the group still holds. One that left the
+/// group is not in its list and stays in ours while it lives.
+fn still_there(mut swept: Vec<Left>, group: Vec<Left>) -> Vec<Left> {
+    let is_alive =
+        |it: &Left| matches!(Stat::read(it.pid), Ok(Some(stat)) if !stat.is_dead() && stat.name == it.name);
+    swept.retain(|it| group.contains(it) || is_alive(it));
+    let others: Vec<Left> = group.into_iter().filter(|it| !swept.contains(it)).collect();
+    swept.extend(others);
+    swept
 }
 
 /// For a call the file is the right to start it; a check may be repeated, and its last log counts.
@@ -361,4 +371,24 @@ fn poll_until<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], until: Option<In
     }
     let mut ready = polled.iter().map(|it| !it.revents().is_empty());
     fds.map(|it| it.is_some() && ready.next().unwrap_or(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Left, still_there};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn whoever_left_the_group_stays_in_the_list_while_it_lives() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat");
+        let pid = i32::try_from(child.id()).expect("a pid");
+        let left = |pid, name: &str| Left { pid, name: name.to_owned() };
+        let runaway = left(pid, "cat");
+        let in_group = left(i32::MAX, "held");
+        let found = still_there(vec![runaway.clone(), left(i32::MAX - 1, "dead")], vec![in_group.clone()]);
+        assert_eq!(found, [runaway.clone(), in_group]);
+        drop(child.stdin.take());
+        child.wait().expect("collected");
+        assert_eq!(still_there(vec![runaway], Vec::new()), []);
+    }
 }

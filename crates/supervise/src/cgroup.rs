@@ -102,9 +102,12 @@ impl Cgroup {
     /// one of those is a descendant of ours, and swept as such.
     fn others(&self) -> Vec<i32> {
         let me = getpid().as_raw_nonzero().get();
+        let mut text = Vec::new();
         let mut bytes = [0; 4096];
-        let count = self.members.read_at(&mut bytes, 0).unwrap_or(0);
-        let text = String::from_utf8_lossy(&bytes[..count]);
+        while let Ok(count @ 1..) = self.members.read_at(&mut bytes, text.len() as u64) {
+            text.extend_from_slice(&bytes[..count]);
+        }
+        let text = String::from_utf8_lossy(&text);
         text.lines().filter_map(|it| it.parse().ok()).filter(|it| *it != me).collect()
     }
 }
@@ -120,13 +123,21 @@ pub fn clear(path: &Path, name: &str) -> Vec<Left> {
         return Vec::new();
     }
     let _seen_below = kill(path);
-    let members = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    let members = members(path);
     remove(path);
-    members.lines().filter_map(name_of).collect()
+    members.into_iter().filter_map(self::name).collect()
 }
 
-fn name_of(pid: &str) -> Option<Left> {
-    name(pid.parse().ok()?)
+/// Everybody in a group and in the groups that an agent made below it.
+fn members(path: &Path) -> Vec<i32> {
+    let text = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+    let mut found: Vec<i32> = text.lines().filter_map(|it| it.parse().ok()).collect();
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|it| it.is_dir()) {
+            found.extend(members(&entry.path()));
+        }
+    }
+    found
 }
 
 fn name(pid: i32) -> Option<Left> {

@@ -1,18 +1,20 @@
 //! Ending everything that a call started. This process is a child subreaper, so every descendant
 //! whose parent dies becomes our child, whatever session or group it fled to; a child's pid cannot be
-//! reused before we collect it, so plain signals are safe here. It ends children only; processes that
-//! have fallen to another parent are the business of `hunt`.
+//! reused before we collect it, so plain signals are safe here. A shim starts nothing but its calls
+//! and ends every child; a controller ends only what fell to it from a dead shim, and neither signals
+//! nor collects the children that it started itself. Processes that have fallen to another parent are
+//! the business of `find_by_mark`.
 
-use crate::proc_stat::{Stat, descendants};
+use crate::own_children;
+use crate::proc_stat::{Stat, children, descendants};
 use crate::protocol::Left;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, pidfd_open,
-    set_child_subreaper, wait,
+    set_child_subreaper, wait, waitpid,
 };
-use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -45,32 +47,77 @@ pub fn become_subreaper() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// Ends every child of this process, and theirs, until there is none. The caller must have no child
-/// that it wants to keep.
+/// Ends what fell to this process from the calls of a shim that died, and nothing else that is a child
+/// of this process.
 pub fn sweep() -> Swept {
+    if own_children::has_ordered() { sweep_up(Whose::Fallen) } else { Swept::default() }
+}
+
+/// Ends every child of this process, and theirs, until there is none: for a shim, which starts nothing
+/// but its calls.
+pub(crate) fn sweep_all() -> Swept {
+    sweep_up(Whose::All)
+}
+
+/// Which children a sweep is about.
+#[derive(Clone, Copy)]
+enum Whose {
+    All,
+    /// Those that this process did not start.
+    Fallen,
+}
+
+fn sweep_up(whose: Whose) -> Swept {
     let mut swept = Swept::default();
     let started = Instant::now();
     let mut last_death = started;
-    if let Reaped::Childless = reap(&mut |_, _| {}) {
+    if let Reaped::Childless = whose.reap(&mut |_, _| {}) {
         return swept;
     }
     loop {
-        let children = children();
+        let children = whose.children();
         let watched: Vec<OwnedFd> = children.iter().take(WATCHED).filter_map(|it| watch(*it)).collect();
         children.iter().for_each(|it| end(*it));
         let patience = STUCK.saturating_sub(last_death.elapsed());
         wait_for_any(&watched, patience);
         let before = swept.ended;
-        if let Reaped::Childless = reap(&mut |_, _| swept.ended += 1) {
+        if let Reaped::Childless = whose.reap(&mut |_, _| swept.ended += 1) {
             return swept;
         }
         if swept.ended > before {
             last_death = Instant::now();
         }
         if last_death.elapsed() >= STUCK || started.elapsed() >= SWEEP_LIMIT {
-            swept.left = names();
+            swept.left = whose.names();
+            own_children::survived(whose.children());
             return swept;
         }
+    }
+}
+
+impl Whose {
+    fn children(self) -> Vec<Pid> {
+        let mut found = children();
+        match self {
+            Whose::All => (),
+            Whose::Fallen => found.retain(|it| !own_children::is_own(*it)),
+        }
+        found
+    }
+
+    fn reap(self, seen: &mut dyn FnMut(Pid, WaitStatus)) -> Reaped {
+        match self {
+            Whose::All => reap(seen),
+            Whose::Fallen => reap_fallen(seen),
+        }
+    }
+
+    fn names(self) -> Vec<Left> {
+        let all = Stat::all();
+        let roots: Vec<i32> = self.children().iter().map(|it| it.as_raw_nonzero().get()).collect();
+        let below = roots.iter().flat_map(|root| descendants(&all, *root));
+        let alive = all.iter().filter(|it| roots.contains(&it.pid)).chain(below).filter(|it| !it.is_dead());
+        alive.take(NAMED).map(|it| Left { pid: it.pid, name: it.name.clone() }).collect()
     }
 }
 
@@ -94,6 +141,24 @@ pub(crate) fn reap(seen: &mut dyn FnMut(Pid, WaitStatus)) -> Reaped {
             Err(error) => panic!("wait failed in a way it cannot: {error}"),
         }
     }
+}
+
+/// The same for those that fell to us; what this process started is left to whoever started it.
+fn reap_fallen(seen: &mut dyn FnMut(Pid, WaitStatus)) -> Reaped {
+    let mut has_living = false;
+    for child in Whose::Fallen.children() {
+        match waitpid(Some(child), WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) => seen(pid, status),
+            Ok(None) | Err(Errno::INTR) => has_living = true,
+            Err(Errno::CHILD) => {}
+            Err(error) => panic!("waitpid failed in a way it cannot: {error}"),
+        }
+    }
+    // A list read while it changes can miss a child, so an empty one is looked at again another way.
+    let me = getpid().as_raw_nonzero().get();
+    let is_fallen =
+        |it: &Stat| it.parent == me && Pid::from_raw(it.pid).is_some_and(|pid| !own_children::is_own(pid));
+    if has_living || Stat::all().iter().any(is_fallen) { Reaped::Waiting } else { Reaped::Childless }
 }
 
 /// How busy everything below this process is.
@@ -136,23 +201,6 @@ fn foreign_group(child: Pid) -> Option<Pid> {
     if child.group == me.group || is_ours { None } else { Pid::from_raw(child.group) }
 }
 
-/// Every thread has its own list of children, and orphans may fall to any of them.
-fn children() -> Vec<Pid> {
-    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let lists = threads.filter_map(|it| fs::read_to_string(it.path().join("children")).ok());
-    let text = lists.collect::<Vec<String>>();
-    if !text.is_empty() {
-        return text.iter().flat_map(|it| it.split_ascii_whitespace()).filter_map(pid_of).collect();
-    }
-    // Kernels can be built without these lists.
-    let me = getpid().as_raw_nonzero().get();
-    Stat::all().iter().filter(|it| it.parent == me).filter_map(|it| Pid::from_raw(it.pid)).collect()
-}
-
-fn pid_of(text: &str) -> Option<Pid> {
-    text.parse().ok().and_then(Pid::from_raw)
-}
-
 fn watch(child: Pid) -> Option<OwnedFd> {
     pidfd_open(child, PidfdFlags::empty()).ok()
 }
@@ -165,11 +213,4 @@ fn wait_for_any(watched: &[OwnedFd], patience: Duration) {
     let timeout = Timespec::try_from(patience).expect("two seconds fit");
     // Interrupted or not, the caller looks again.
     let _ = poll(&mut fds, Some(&timeout));
-}
-
-fn names() -> Vec<Left> {
-    let me = getpid().as_raw_nonzero().get();
-    let all = Stat::all();
-    let alive = descendants(&all, me).into_iter().filter(|it| !it.is_dead());
-    alive.take(NAMED).map(|it| Left { pid: it.pid, name: it.name.clone() }).collect()
 }

@@ -3,6 +3,8 @@
 //! which it says on its output before it lets go of it; if it never does, what it said instead and
 //! its exit code are handed on.
 
+use crate::own_children;
+use rustix::process::Pid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -48,7 +50,9 @@ pub fn start(words: &[OsString]) -> io::Result<Started> {
 pub fn launch(words: &[OsString], complaints: File) -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
     command.args(words).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(complaints);
-    command.spawn()
+    let child = command.spawn()?;
+    let _kept_by_its_identity = own_children::remember(Pid::from_child(&child));
+    Ok(child)
 }
 
 /// Leaves the session of whoever started this process. One that leads a group already cannot; it

@@ -3,7 +3,7 @@
 //! process, and the pidfd is signalled. Identities are written atomically and durably.
 
 use crate::proc_stat::Stat;
-use crate::shim_resources::Belongings;
+use crate::temp_dir::Scratch;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open};
@@ -21,6 +21,18 @@ pub struct Identity {
     /// What whoever finds it dead has to clear up.
     #[serde(default)]
     pub belongings: Belongings,
+}
+
+/// What a shim has beside its call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Belongings {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub scratch: Option<Scratch>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cgroup: Option<PathBuf>,
+    /// What this shim has to do without, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub without: Vec<String>,
 }
 
 impl Identity {

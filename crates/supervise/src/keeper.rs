@@ -2,6 +2,7 @@
 //! never waits except for the shim's first word; the caller polls. What a dead shim leaves behind is
 //! swept by the caller, who is a subreaper too.
 
+use crate::own_children;
 use crate::protocol::{Bounds, Ending, Force, Order, Reply, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -25,6 +26,8 @@ const ANSWER_PATIENCE: Duration = Duration::from_secs(60);
 /// A shim of our own.
 pub struct Keeper {
     shim: Child,
+    /// What spares it in a sweep while it lives.
+    id: Option<own_children::Id>,
     /// The child may be collected by a sweep, after which its pid means nothing; this stays true.
     pidfd: OwnedFd,
     due: Option<Instant>,
@@ -47,11 +50,13 @@ impl Keeper {
         // A shim outlives its controller and must not hold on to its folder or its terminal.
         command.current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut shim = command.spawn()?;
+        let id = own_children::remember(Pid::from_child(&shim));
         let pidfd = pidfd_open(Pid::from_child(&shim), PidfdFlags::empty())?;
         let orders = shim.stdin.take();
         let answers = shim.stdout.take().expect("the output was to be a pipe");
         Ok(Keeper {
             shim,
+            id,
             pidfd,
             due: None,
             orders,
@@ -89,6 +94,7 @@ impl Keeper {
     pub fn send(&mut self, order: Order) -> io::Result<()> {
         assert!(!self.is_busy, "a shim carries out one order at a time");
         self.greet()?;
+        own_children::before_order();
         self.is_busy = true;
         let Bounds { total_ms, grace_ms, pipe_ms, .. } = order.bounds;
         let longest = Duration::from_millis(total_ms.saturating_add(grace_ms).saturating_add(pipe_ms));
@@ -123,6 +129,13 @@ impl Keeper {
     /// Ends the shim itself.
     pub fn kill(&mut self) -> io::Result<()> {
         self.signal(Signal::KILL)
+    }
+
+    /// A dead shim is collected by the sweep that follows.
+    fn forget(&mut self) {
+        if let Some(id) = self.id.take() {
+            own_children::forget(id);
+        }
     }
 
     fn due(&self) -> Option<Instant> {
@@ -177,6 +190,7 @@ impl Keeper {
             let mut chunk = [0; 4096];
             let count = self.answers.read(&mut chunk)?;
             if count == 0 {
+                self.forget();
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the shim died"));
             }
             self.bytes.extend_from_slice(&chunk[..count]);
@@ -195,6 +209,7 @@ impl AsFd for Keeper {
 /// an idle one is awaited, so that it leaves no zombie.
 impl Drop for Keeper {
     fn drop(&mut self) {
+        self.forget();
         drop(self.orders.take());
         let deadline = Instant::now() + FAREWELL_PATIENCE;
         if !self.is_busy && matches!(readable_before(self.pidfd.as_fd(), deadline), Ok(true)) {

@@ -24,6 +24,7 @@ pub mod identity;
 pub mod keeper;
 mod kill_ladder;
 pub mod mount;
+mod own_children;
 pub mod previous_call;
 pub mod proc_stat;
 pub mod program_version;

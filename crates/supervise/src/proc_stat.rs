@@ -1,6 +1,7 @@
 //! One process as the kernel describes it in `/proc/PID/stat`, and the list of all of them. A pid
 //! alone names nobody, so nothing here is a licence to signal anything; see `identity` for that.
 
+use rustix::process::{Pid, getpid};
 use std::fs;
 use std::io;
 use std::time::Duration;
@@ -64,6 +65,24 @@ pub fn descendants(all: &[Stat], root: i32) -> Vec<&Stat> {
         }
     }
     found
+}
+
+/// Returns the children of this process. Every thread has its own list of children, and orphans may
+/// fall to any of them.
+pub(crate) fn children() -> Vec<Pid> {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists = threads.filter_map(|it| fs::read_to_string(it.path().join("children")).ok());
+    let text = lists.collect::<Vec<String>>();
+    if !text.is_empty() {
+        return text.iter().flat_map(|it| it.split_ascii_whitespace()).filter_map(pid_of).collect();
+    }
+    // Kernels can be built without these lists.
+    let me = getpid().as_raw_nonzero().get();
+    Stat::all().iter().filter(|it| it.parent == me).filter_map(|it| Pid::from_raw(it.pid)).collect()
+}
+
+fn pid_of(text: &str) -> Option<Pid> {
+    text.parse().ok().and_then(Pid::from_raw)
 }
 
 /// The name may contain spaces, brackets and newlines, so fields are counted from the last bracket.

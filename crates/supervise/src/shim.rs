@@ -6,12 +6,12 @@
 use super::call::{Belonging, Finished, Post, run};
 use super::cgroup::Cgroup;
 use super::contain;
-use super::identity::Identity;
+use super::identity::{Belongings, Identity};
 use crate::exit_records::Ledger;
 use crate::protocol::{Ending, How, Kind, Order, Reply};
 use crate::rlimits;
 use crate::shim_input::Requests;
-use crate::shim_resources::{Belongings, group_name};
+use crate::shim_resources::group_name;
 use crate::shim_signals::Interrupts;
 use crate::spawn::Launcher;
 use crate::temp_dir::Scratch;

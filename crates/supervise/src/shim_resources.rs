@@ -6,19 +6,7 @@ use super::cgroup;
 use super::identity::Identity;
 use crate::protocol::Left;
 use crate::temp_dir::Scratch;
-use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Belongings {
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub scratch: Option<Scratch>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cgroup: Option<PathBuf>,
-    /// What this shim has to do without, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub without: Vec<String>,
-}
+use std::path::Path;
 
 /// The name of the control group of a run's shim. The folder of a run is called like the run, also
 /// after it was moved.

@@ -108,6 +108,7 @@ fn step_taken(step: ProofStep) -> Event {
         step,
         tree: String::new(),
         seconds: 0.0,
+        expected_s: None,
         found: String::new(),
         unprepared: None,
     }))
