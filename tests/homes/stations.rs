@@ -198,10 +198,10 @@ stations!(
     capped = row(("capped", None), &[Loop(&["run"], 6), Loop(&["run", "--max", "5"], 0)], &[1, 2]),
     stopped = row(("stopped", None), &[RUN], &[1, 2]),
     paused = row(("paused", None), &[RUN], &[1, 2]),
-    completed =
-        unproven(("completed", None), &[Loop(&["run", "count to two"], 0), Loop(&["resume"], 0)], &[1, 2]),
-    completed_design = unproven(("completed", None), &[Loop(&["resume"], 0)], &[1]),
-    completed_tdd = unproven(("completed", None), &[Loop(&["resume"], 0)], &[1, 2, 3, 4, 5]),
+    // Nothing was proven: `run` would open another run, and `resume` says so and opens none.
+    completed = unproven(("completed", None), &[Loop(&["resume"], 2)], &[1, 2]),
+    completed_design = unproven(("completed", None), &[Loop(&["resume"], 2)], &[1]),
+    completed_tdd = unproven(("completed", None), &[Loop(&["resume"], 2)], &[1, 2, 3, 4, 5]),
     completed_skipped = unproven(("completed", None), &[], &[1, 2]),
     cancelled = row(("cancelled", None), &[Loop(&["resume"], 2), Loop(&COUNT, 0)], &[1, 1]),
     several = Row {
