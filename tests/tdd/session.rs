@@ -304,9 +304,10 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_proven() {
         state["current_phase"] = json!("QA");
         state["phases_completed"] = json!(["RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]);
     });
-    let done = sandbox.drive_lines(&[]).exits(0);
-    assert!(done.out.contains("is already completed"), "{}", done.out);
-    let state: Value = serde_json::from_str(&sandbox.run(&["status", "--json"]).out).expect("JSON");
+    let done = sandbox.drive_lines(&["-n", "1"]);
+    assert!(done.err.contains("another one is opened: not proven: the run was taken over"), "{}", done.err);
+    let state = sandbox.run(&["status", "--json", "--run", SESSION]).out;
+    let state: Value = serde_json::from_str(&state).expect("JSON");
     assert_eq!([&state["status"], &state["verified"]], [&json!("completed"), &json!(false)]);
 }
 
