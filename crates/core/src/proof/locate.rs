@@ -31,6 +31,13 @@ pub(crate) fn file_of(test: &str, changed: &[ProtectedChange]) -> Option<String>
     found.map(|it| it.path.clone()).or_else(|| path.filter(|it| !it.starts_with("src/")).map(str::to_owned))
 }
 
+/// Tells whether a test stands in the final text of a changed file and in no text of the baseline.
+pub(crate) fn is_added(test: &str, changed: &[ProtectedChange]) -> bool {
+    let last = own_name(test);
+    let named = |text: &Option<String>| text.as_deref().is_some_and(|it| contains_word(it, last));
+    changed.iter().any(|it| named(&it.finally)) && !changed.iter().any(|it| named(&it.base))
+}
+
 /// Reads the path at the start of `tests/a.py::test`, `tests/a.rs a::test`, `a.test.js > title`.
 fn path_in(test: &str) -> Option<&str> {
     let end = ["::", " > ", " "].iter().filter_map(|it| test.find(it)).min()?;
