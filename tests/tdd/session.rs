@@ -305,7 +305,7 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
         state["phases_completed"] = json!(["RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]);
     });
     let done = sandbox.drive_lines(&[]).exits(0);
-    assert!(done.out.contains("is already completed"), "{}", done.out);
+    assert!(done.out.contains("completed by another controller"), "{}", done.out);
     let state: Value = serde_json::from_str(&sandbox.run(&["status", "--json"]).out).expect("JSON");
     assert_eq!([&state["status"], &state["verified"]], [&json!("completed"), &json!(false)]);
 }
