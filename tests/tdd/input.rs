@@ -102,7 +102,7 @@ fn bp06_bp24_a_run_that_rests_goes_on_by_its_own_rules() {
     let calls = sandbox.calls().len();
     for words in [&["run", "docs/PRPs/2026-01-13-greetings.md", "--preset", "tdd"][..], &["resume"]] {
         let done = sandbox.run(words).exits(0);
-        assert!(done.out.contains("is already completed"), "{}", done.out);
+        assert!(done.out.contains("already done"), "{}", done.out);
     }
     assert_ne!(sandbox.run(&["stop", "--now"]).exit, Some(0));
     assert_eq!(sandbox.calls().len(), calls);

@@ -41,6 +41,6 @@ pub use protected::{Class, Mixed, Rules};
 pub use ratchet::{Ratchet, ratchet};
 pub use readers::read_results;
 pub use record::{CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding};
-pub use sentence::{closing_sentence, not_proven_reason};
+pub(crate) use sentence::closing_sentence;
 pub use steps::{CanaryOutcome, NotRun, Step, StepOutcome, StepRun, needs_repeat, nothing_ran};
 pub use trees::{Change, Contents, Direction, Side};
