@@ -76,7 +76,8 @@ pub(crate) fn ready(
     notes: &mut Vec<Note>,
 ) -> Result<Continued, Refusal> {
     let FoundRun { home, row } = found;
-    if row.status == Status::Completed {
+    // The list may say anything; the state is what its hash and the chain vouch for.
+    if Status::of(&load(home, row)?.1) == Status::Completed {
         return Ok(Continued::Completed);
     }
     if request.reset {

@@ -48,6 +48,13 @@ fn g27_each_way_of_tampering_is_found_at_its_first_event() {
         ("cut the end", "delete from event where run = 1 and seq > 7", 8),
         ("edit the snapshot", "update snapshot set state = '{\"seq\":11}' where run = 1", 10),
         ("drop the snapshot", "delete from snapshot where run = 1", 10),
+        ("edit the workflow", "update definition set body = '{}' where run = 1", 10),
+        ("its version", "update definition set version = 0 where run = 1", 10),
+        ("drop the workflow", "delete from definition where run = 1", 10),
+        ("add an earlier workflow", "insert into earlier_definition values(1, 3, '{}', 1)", 10),
+        ("edit the input", "update run set input = 'something else' where key = 1", 10),
+        ("edit the project", "update run set project = '/elsewhere' where key = 1", 10),
+        ("edit the opening", "update run set opened_at = 1 where key = 1", 10),
     ];
     for (name, sql, seq) in cases {
         let place = two_runs();
