@@ -106,15 +106,20 @@ fn events_after_the_snapshot_are_handed_over() {
     let place = place();
     let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
     fill(&place.home, &mut journal, 2);
-    let old: (Vec<u8>, Vec<u8>) = rusqlite::Connection::open(place.path().join("loop.db"))
+    let old: (Vec<u8>, Vec<u8>, Vec<u8>) = rusqlite::Connection::open(place.path().join("loop.db"))
         .unwrap()
-        .query_row("select hash, state_hash from snapshot", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row("select hash, state_hash, seal from snapshot", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
         .unwrap();
     fill(&place.home, &mut journal, 2);
     drop(journal);
     rusqlite::Connection::open(place.path().join("loop.db"))
         .unwrap()
-        .execute("update snapshot set seq = 2, hash = ?1, state_hash = ?2, state = '{\"seq\":2}'", old)
+        .execute(
+            "update snapshot set seq = 2, hash = ?1, state_hash = ?2, seal = ?3, state = '{\"seq\":2}'",
+            old,
+        )
         .unwrap();
     let opened = Journal::open(&place.home, RUN).unwrap();
     assert_eq!(opened.tail, place.home.events(RUN, 3, 10).unwrap());
