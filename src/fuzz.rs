@@ -171,7 +171,8 @@ fn reports_survive_anything() {
     for_a_while(|dice| {
         let text = mangle(dice, good[dice.clone().below(5) as usize], &odd);
         for protocol in &protocols {
-            let report = report::read(protocol, Expected { phase: "GREEN", promise: "DONE" }, &text);
+            let report =
+                report::read(protocol, Expected { phase: "GREEN", promise: "DONE", prompt: "" }, &text);
             assert!(report.metrics.len() <= 200 && report.notes.len() <= 20, "{text}");
             let says_so = report.signal.is_none() || report.found;
             assert!(says_so, "a signal without a report: {text}");

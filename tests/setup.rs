@@ -63,7 +63,7 @@ fn setup_writes_a_few_lines_that_check_takes() {
         said,
         "tdd has no mistakes: Red, green, refactor, document, QA\n\
          RED -> GREEN -> REFACTOR -> DOCUMENT -> QA [back to GREEN] -> done\n\
-         it ends or asks a person after at most 900 agent calls\n"
+         it ends or asks a person after at most 1300 agent calls\n"
     );
 }
 

@@ -60,6 +60,18 @@ pub(super) struct SkipFlags {
     reason: String,
 }
 
+#[derive(Args)]
+pub(super) struct WaiveFlags {
+    /// The finding: a test, a path, a glob of paths, or a check
+    what: String,
+    /// Why it is accepted
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    /// Who accepts it
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
 pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     if flags.words.is_empty() {
         return list(context);
@@ -101,6 +113,11 @@ pub(super) fn guide(context: &Context, flags: &GuideFlags) -> anyhow::Result<u8>
 
 pub(super) fn skip(context: &Context, flags: &SkipFlags) -> anyhow::Result<u8> {
     send(context, Saying::Skip { skill: flags.skill.clone(), reason: flags.reason.clone() }, None)
+}
+
+pub(super) fn waive(context: &Context, flags: &WaiveFlags) -> anyhow::Result<u8> {
+    let words = Saying::Waive { what: flags.what.clone(), reason: flags.reason.clone() };
+    send(context, words, flags.by.as_deref())
 }
 
 fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8> {

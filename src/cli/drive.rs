@@ -120,15 +120,16 @@ fn tell_how_it_goes_on(context: &Context, run: &Run) -> u8 {
     exit
 }
 
-pub(super) fn completed_before(context: &Context, row: &Row) -> u8 {
+/// Says that nothing is left to do in a run that was finished before.
+pub(super) fn done_before(context: &Context, row: &Row, text: &str) -> u8 {
     if context.json {
         let object = serde_json::json!({
-            "status": row.status, "reason": row.reason, "next_step": "loop run --fresh", "exit": 0,
+            "status": row.status, "reason": text, "next_step": "loop run --fresh", "exit": 0,
         });
         println!("{}", json::line(&object));
         return 0;
     }
-    println!("run {} is already completed: {}", &row.id[..8], row.reason.as_deref().unwrap_or(""));
+    println!("{}", sanitise(text));
     println!("next: loop run --fresh begins anew");
     0
 }

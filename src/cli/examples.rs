@@ -43,6 +43,9 @@ pub(super) const NEXT: &str = r#"Examples:
 pub(super) const ATTACH: &str = r#"Examples:
   loop attach              the live view of the run that works in this project
   loop attach --run 1f3c   of another one; Ctrl-C leaves it alone"#;
+pub(super) const WAIT: &str = r#"Examples:
+  loop wait                and exit as the run does
+  loop wait --run 1f3c"#;
 pub(super) const STATUS: &str = r#"Examples:
   loop status
   loop status --json | jq .question
@@ -59,6 +62,7 @@ pub(super) const SHOW: &str = r#"Examples:
   loop show                      the whole run as a Markdown report
   loop show 3                    call 3: what happened, its prompt, its output, its checks
   loop show 3 --diff             what call 3 changed
+  loop show --diff               what the open question about the proof is about
   loop show 3 --prompt > prompt.md"#;
 pub(super) const WHY: &str = r#"Examples:
   loop why                       the last judgement
@@ -67,7 +71,9 @@ pub(super) const ANSWER: &str = r#"Examples:
   loop answer                            which questions are open
   loop answer reset                      the only open question
   loop answer modify "use the standard library"
-  loop answer 3 skip                     question 3"#;
+  loop answer 3 skip                     question 3
+  loop answer waive "the feature is gone"    accept what the proof found
+  loop answer accept "read it myself"        accept a run that nothing measures"#;
 pub(super) const APPROVE: &str = r#"Examples:
   loop approve
   loop approve deploy --by anna"#;
@@ -81,6 +87,13 @@ pub(super) const GUIDE: &str = r#"Examples:
   loop guide "the parser must stay allocation free""#;
 pub(super) const SKIP: &str = r#"Examples:
   loop skip security-scan --reason "no code of ours is reachable""#;
+pub(super) const WAIVE: &str = r#"Examples:
+  loop waive tests/test_old.py --reason "the old format is gone"
+  loop waive 'tests/**' --reason "renamed with the module"
+  loop answer waive "the feature is deleted"    all of them"#;
+pub(super) const CHECKS: &str = r#"Examples:
+  loop checks
+  loop checks --check tests="npm test" --json"#;
 pub(super) const STOP: &str = r#"Examples:
   loop stop                      after this iteration
   loop stop --now                at once; the call is ended, the run can go on"#;

@@ -2,6 +2,7 @@
 
 use crate::desk::{By, RunRequest};
 use clap::{Args, ValueEnum};
+use loop_core::proof::Level;
 use std::path::PathBuf;
 
 #[derive(Args, Clone, Debug, Default)]
@@ -62,6 +63,12 @@ pub(super) struct RunFlags {
     /// Work although the tree has uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,
+    /// The least that must be proven: red-to-green, new-test or approved (the default); less is a question
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "approved", value_parser = level)]
+    pub require_proof: Option<Level>,
+    /// Protected files that this run may change, as tests/old_*.py; repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub allow_test_change: Vec<String>,
     /// How many success criteria the input has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub criteria: Option<u32>,
@@ -117,6 +124,8 @@ impl RunFlags {
             dry_run: it.dry_run,
             nested: it.nested,
             allow_dirty: it.allow_dirty,
+            require_proof: it.require_proof,
+            allow_test_change: it.allow_test_change,
             ..RunRequest::default()
         }
     }
@@ -144,6 +153,15 @@ fn named_command(text: &str) -> Result<(String, String), String> {
         return Err(format!("the check \"{name}\" has no command"));
     }
     Ok((name.to_owned(), command.to_owned()))
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    Level::from_word(text).ok_or_else(|| {
+        let words = Level::ALL.map(Level::word).join(", ");
+        format!(
+            "\"{text}\" is no level of proof; one of {words}. Before an input write --require-proof=LEVEL"
+        )
+    })
 }
 
 pub(super) fn amount(text: &str) -> Result<f64, String> {

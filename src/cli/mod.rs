@@ -25,6 +25,7 @@ mod agents;
 mod answer;
 mod attach;
 mod check;
+mod checks;
 mod completions;
 mod context;
 mod demo;
@@ -63,6 +64,7 @@ mod status;
 mod stop;
 mod terminal;
 mod verify;
+mod wait;
 mod why;
 
 use crate::desk::Reach;
@@ -154,6 +156,9 @@ enum Command {
     /// Watch a run that another process drives, and answer its questions
     #[command(after_help = examples::ATTACH)]
     Attach,
+    /// Wait until a run finishes or needs you
+    #[command(after_help = examples::WAIT)]
+    Wait,
     /// Show where a run stands
     #[command(after_help = examples::STATUS)]
     Status,
@@ -187,6 +192,12 @@ enum Command {
     /// Skip a mandatory skill, with a reason
     #[command(after_help = examples::SKIP)]
     Skip(answer::SkipFlags),
+    /// Accept a finding of the proof, with a reason
+    #[command(after_help = examples::WAIVE)]
+    Waive(answer::WaiveFlags),
+    /// Run the checks once, without an agent
+    #[command(after_help = examples::CHECKS)]
+    Checks(Box<RunFlags>),
     /// Stop after this iteration; with --now, end the call at once
     #[command(after_help = examples::STOP)]
     Stop(stop::StopFlags),
@@ -282,6 +293,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Hook(command)) => hook::run(&context, &command),
         Some(Command::Resume(flags)) => resume::run(&context, &flags),
         Some(Command::Attach) => attach::run(&context),
+        Some(Command::Wait) => wait::run(&context),
         Some(Command::Status) => status::run(&context),
         Some(Command::Runs(flags)) => runs::run(&context, &flags),
         Some(Command::Log(flags)) => log::run(&context, &flags),
@@ -293,6 +305,8 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Reject(flags)) => answer::reject(&context, &flags),
         Some(Command::Guide(flags)) => answer::guide(&context, &flags),
         Some(Command::Skip(flags)) => answer::skip(&context, &flags),
+        Some(Command::Waive(flags)) => answer::waive(&context, &flags),
+        Some(Command::Checks(flags)) => checks::run(&context, &flags),
         Some(Command::Stop(flags)) => stop::stop(&context, &flags),
         Some(Command::Pause) => stop::pause(&context),
         Some(Command::Cancel(flags)) => stop::cancel(&context, &flags),

@@ -49,6 +49,11 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
     let _ = writeln!(out, "- run: {}", &id[..8]);
     let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));
     let _ = writeln!(out, "- reason: {}", state.reason(workflow));
+    if let Some(proof) = state.closing(workflow) {
+        let cost = state.shown_proof(workflow).map_or(0.0, |it| it.cost_s);
+        let cost = if cost == 0.0 { String::new() } else { format!(" (the proof took {cost:.1} s)") };
+        let _ = writeln!(out, "- proof: {proof}{cost}");
+    }
     if let (Some(worktree), Some(place)) = (&state.opening.worktree, &state.place) {
         let _ = writeln!(out, "- branch: {}", worktree.branch);
         let _ = writeln!(out, "- worktree: {place}");

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::flags::{OnQuestion, amount};
 use super::run::{TellOnce, asking};
 use super::{detach, drive};
-use crate::desk::{self, Continued, Reach, RunRequest};
+use crate::desk::{self, Continued, Reach, Refusal, RunRequest};
 use clap::Args;
 
 #[derive(Args)]
@@ -58,7 +58,11 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         ..RunRequest::default()
     };
     let going = match told.with(context, |notes| desk::ready(caller, &found, &request, notes))? {
-        Continued::Completed => return Ok(drive::completed_before(context, &found.row)),
+        Continued::Done(text) => return Ok(drive::done_before(context, &found.row, &text)),
+        Continued::Anew(why) => {
+            let text = format!("run {} is finished: {}", &found.row.id[..8], why.join("; "));
+            return Err(Refusal::usage(text, "loop run opens another run"));
+        }
         Continued::Question(question) => return Err(question.unasked.into()),
         Continued::Ready(going) => going,
     };

@@ -24,7 +24,13 @@ pub(super) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
             OpenReply::Next(text) => return Ok(tell_next(&text)),
             OpenReply::Before(found) | OpenReply::Adopted(found) => {
                 match told.with(context, |notes| desk::ready(&context.caller, &found, &request, notes))? {
-                    Continued::Completed => return Ok(drive::completed_before(context, &found.row)),
+                    Continued::Done(text) => return Ok(drive::done_before(context, &found.row, &text)),
+                    Continued::Anew(why) => {
+                        tell_why(context, &found.row.id, &why);
+                        request.fresh = true;
+                        request.input.get_or_insert_with(|| found.row.input.clone());
+                        continue;
+                    }
                     Continued::Ready(going) if flags.detach => {
                         let FoundRun { home, row } = found;
                         return detach::start(context, &home, &row.id, &going, flags.on_question);
@@ -92,6 +98,12 @@ pub(super) fn answered(
         None if question.about == About::Resume => Ok(None),
         None => Err(question.aborted.into()),
     }
+}
+
+/// Says why a finished run is followed by another one.
+fn tell_why(context: &Context, run: &str, why: &[String]) {
+    let text = format!("run {} is finished, and another one is opened: {}", &run[..8], why.join("; "));
+    context.tell(&[Note::for_people(text)]);
 }
 
 pub(super) fn tell_next(text: &str) -> u8 {

@@ -4,6 +4,7 @@ use super::Context;
 use super::status::ago;
 use super::terminal::confirm;
 use crate::desk::{Deed, Refusal, named, refuse_agents};
+use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
 use crate::world::trim_logs;
@@ -150,7 +151,9 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
             eprintln!("the worktree of run {} stays: {}", &row.id[..8], sanitise(&row.place));
         }
     }
-    println!("{} deleted, {}", counted(found.len(), "run"), bytes(weight));
+    let proofs = proof::prune(home.path())?;
+    let freed = if proofs == 0 { String::new() } else { format!("; caches of proofs, {}", bytes(proofs)) };
+    println!("{} deleted, {}{freed}", counted(found.len(), "run"), bytes(weight));
     Ok(0)
 }
 

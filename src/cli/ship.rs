@@ -45,7 +45,9 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 /// Asks at the terminal whether a run that has just been completed is to be handed in.
 pub(super) fn offer(context: &Context, home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
     let shipment = Shipment::offered(home, row)?;
-    let text = format!("ship it now: {}, commit, push, pull request?", shipment.work.names.branch);
+    let unverified = if shipment.work.state.verified() { "" } else { ", though it is unverified" };
+    let text =
+        format!("ship it now{unverified}: {}, commit, push, pull request?", shipment.work.names.branch);
     if confirm(&text)? {
         hand_in(context, &shipment, &shipment.work.preflight()?)?;
     }

@@ -7,10 +7,11 @@ use crate::tree::git::Git;
 use crate::world::trim_logs;
 use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
-use loop_core::engine::{Call, Effect, Event, Evidence};
+use loop_core::engine::{Call, Effect, Event, Evidence, State};
 use loop_core::event_line::line;
 use loop_store::{Home, Row};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -38,6 +39,12 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let (workflow, state) = load(&home, &row)?;
     let Some(number) = flags.call else {
+        if flags.diff
+            && let Some(text) = question_diff(Path::new(&row.place), &state)?
+        {
+            section(false, "diff", &text);
+            return Ok(0);
+        }
         if flags.prompt || flags.output || flags.checks || flags.diff {
             return Err(Refusal::usage(
                 "which call?",
@@ -117,6 +124,19 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         section(false, "diff", &diff(Path::new(&row.place), &told)?);
     }
     Ok(0)
+}
+
+/// Returns what changed since the opening in the files that the findings of the proof name; in all
+/// files where none names any.
+fn question_diff(place: &Path, state: &State) -> anyhow::Result<Option<String>> {
+    let Some(proof) = state.proof().filter(|it| !it.findings.is_empty()) else { return Ok(None) };
+    let Some(baseline) = &state.baseline else { return Ok(None) };
+    let files: BTreeSet<&str> = proof.findings.iter().filter_map(|it| it.file.as_deref()).collect();
+    let git = Git::open(place)?.without_repository_drivers()?;
+    let mut words = vec!["--literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", "--no-color"];
+    words.extend([baseline.facts.tree.as_str(), proof.tree.as_str(), "--"]);
+    words.extend(files);
+    Ok(Some(String::from_utf8_lossy(&git.run(words)?).into_owned()))
 }
 
 /// Returns what changed from the tree before the call to the one that was measured after it. Both are

@@ -81,6 +81,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let _ = writeln!(out, "  {}", progress::line(workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
     let _ = writeln!(out, "  reason      {}", state.reason(workflow));
+    if let Some(proof) = state.closing(workflow) {
+        let _ = writeln!(out, "  proof       {proof}");
+    }
     let phase = &workflow.phases[state.phase];
     let most = state.iterations_limit(workflow).map(|it| format!(" of at most {it}")).unwrap_or_default();
     let _ = writeln!(
@@ -187,6 +190,8 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
         "item": item,
         "progress_percent": state.progress_percent(workflow),
         "verified": state.verified(),
+        "proof": state.shown_proof(workflow),
+        "delivered": state.delivered.as_ref().map(|it| json!({ "commit": it })),
         "warnings": state.warnings,
         "question": question,
         "breaker": {

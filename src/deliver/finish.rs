@@ -12,6 +12,8 @@ pub(crate) enum Delivered {
     Done {
         shipped: Option<String>,
         trouble: Option<String>,
+        /// The commit that holds what was handed in.
+        commit: Option<String>,
     },
     Not(String),
     /// A person wants something first.
@@ -25,20 +27,26 @@ pub(crate) fn deliver(
     home: &Home,
     mut is_interrupted: impl FnMut() -> anyhow::Result<bool>,
 ) -> anyhow::Result<Delivered> {
-    let nothing = Delivered::Done { shipped: None, trouble: None };
+    let nothing = |commit| Delivered::Done { shipped: None, trouble: None, commit };
     let finish = &run.workflow.finish;
     let (commits, ships) = (finish.commit_docs, finish.ship == Ship::Auto);
     if !commits && !ships {
-        return Ok(nothing);
+        return Ok(nothing(None));
     }
-    let Some(row) = home.run(&run.id)? else { return Ok(nothing) };
+    let Some(row) = home.run(&run.id)? else { return Ok(nothing(None)) };
     let wanted = ship::Wanted { kind: None, request: true };
     let work = ship::Work::look(row, run.workflow.clone(), run.state.clone(), wanted)?;
-    if let Err(error) = if commits { work.commit_documents() } else { Ok(0) } {
-        return Ok(Delivered::Not(format!("the documents were not committed: {error:#}")));
-    }
+    let documents = match if commits { work.commit_documents() } else { Ok(0) } {
+        Ok(0) => None,
+        Ok(_) => work.head(),
+        Err(error) => return Ok(Delivered::Not(format!("the documents were not committed: {error:#}"))),
+    };
     if !ships {
-        return Ok(nothing);
+        return Ok(nothing(documents));
+    }
+    if !run.state.is_proven() && !run.workflow.proof.accept_unverified {
+        let why = run.state.closing(&run.workflow).unwrap_or_default();
+        return Ok(Delivered::Not(format!("not shipped, because the run is not verified: {why}")));
     }
     let preflight = work.preflight()?;
     if is_interrupted()? {
@@ -48,7 +56,7 @@ pub(crate) fn deliver(
     let said: Vec<String> = shipped.errors.iter().chain(&shipped.warnings).cloned().collect();
     let trouble = (!said.is_empty()).then(|| said.join("; "));
     Ok(match shipped.is_done {
-        true => Delivered::Done { trouble, shipped: shipped.words() },
+        true => Delivered::Done { trouble, shipped: shipped.words(), commit: shipped.commit },
         false => Delivered::Not(format!("not shipped: {}", trouble.unwrap_or_default())),
     })
 }

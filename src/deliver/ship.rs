@@ -17,6 +17,7 @@ use crate::tree::git_text::{bytes_to_path, single_line};
 use loop_base::text::counted;
 use loop_core::delivery_names::{Kind, Message, Names, message, names};
 use loop_core::engine::{Facts, State, Station, Status};
+use loop_core::proof::Level;
 use loop_core::workflow::model::Workflow;
 use loop_store::Row;
 use loop_store::mirror::{self, prp_session};
@@ -297,6 +298,13 @@ impl Preflight {
     }
 }
 
+impl Work {
+    /// The commit that the tree stands on.
+    pub(crate) fn head(&self) -> Option<String> {
+        self.git.run(["rev-parse", "-q", "--verify", "HEAD"]).ok().map(|it| single_line(&it))
+    }
+}
+
 impl Shipped {
     /// Returns where the work went, in a line.
     pub(crate) fn words(&self) -> Option<String> {
@@ -322,8 +330,10 @@ fn facts(workflow: &Workflow, state: &State) -> Vec<String> {
     }
     let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
     facts.push(format!("{} in {}", phases.join(", "), counted(state.iterations_total, "iteration")));
-    if !state.verified() {
-        facts.push("unverified: not everything was measured".to_owned());
+    if !state.is_proven() {
+        let level = state.shown_proof(workflow).map_or(Level::None, |it| it.level).word();
+        let why = state.closing(workflow).unwrap_or_else(|| "not everything was measured".to_owned());
+        facts.push(format!("unverified ({level}): {why}"));
     }
     facts
 }

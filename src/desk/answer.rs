@@ -2,13 +2,23 @@
 //! for whoever drives the run. A person's word comes from outside every agent call.
 
 use super::caller::{Caller, is_unfinished, load};
-use super::command::leave;
+use super::command::{insert, leave, settle};
 use super::inside_call::{self, Deed};
+use super::own_paths;
 use super::refusal::{Refusal, meant};
-use loop_core::engine::{Answer, Choice, Command, QuestionKind, State, acceptable, choices};
+use crate::tree::path_patterns::Ours;
+use crate::tree::pinned::Pinned;
+use crate::tree::working_tree::Tree;
+use crate::world::wait::now;
+use loop_core::engine::{Answer, Choice, Command, QuestionKind, State, Station, acceptable, choices};
 use loop_core::workflow::model::Workflow;
+use loop_store::run::Run;
 use loop_store::{Home, Row};
+use std::path::Path;
 use std::rc::Rc;
+
+/// A view of the tree that no controller uses.
+const VIEW: &str = "git-look";
 
 /// Something that a person says.
 pub(crate) struct AnswerRequest {
@@ -31,6 +41,11 @@ pub(crate) enum Saying {
         skill: String,
         reason: String,
     },
+    /// A finding of the proof is accepted: a test, a path, or a glob of paths.
+    Waive {
+        what: String,
+        reason: String,
+    },
 }
 
 impl Saying {
@@ -40,6 +55,7 @@ impl Saying {
             Saying::Gate { .. } => Deed::Gate,
             Saying::Guide(_) => Deed::Guide,
             Saying::Skip { .. } => Deed::Skip,
+            Saying::Waive { .. } => Deed::Waive,
         }
     }
 }
@@ -95,8 +111,13 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         Saying::Gate { choice, words } => at_gate(&workflow, &state, choice, words, by)?,
         Saying::Guide(text) => Command::Guide { text },
         Saying::Skip { skill, reason } => Command::Skip { skill, reason },
+        Saying::Waive { what, reason } => Command::Waive { what, reason, by },
     };
     let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
+    if let Station::Closed(_) = state.station {
+        accept_afterwards(&home, &row, &state, &command)?;
+        return Ok(Answered::AtOnce);
+    }
     Ok(match (leave(&home, &row, &command)?, &state.session) {
         (true, _) => Answered::AtOnce,
         (false, Some(_)) => Answered::AtNextStop,
@@ -110,7 +131,34 @@ fn found(caller: &Caller) -> anyhow::Result<(Rc<Home>, Row)> {
     Ok((home, row))
 }
 
+/// What a person accepts is the tree that was proven, so it must be the one that is there.
+fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
+    let place = Path::new(&row.place);
+    let mut run = Run::open(Rc::clone(home), &row.id, now())?;
+    if proven_tree_now(&run, place)?.as_ref() != Some(&state.seen.tree) {
+        let text = format!("the tree in {} is not the one that was proven any more", row.place);
+        return Err(Refusal::usage(text, "loop run looks at it again"));
+    }
+    insert(home, &run.id, command)?;
+    settle(home, &mut run, place, command)
+}
+
+/// Returns the tree that is there, as a run of this workflow sees it.
+fn proven_tree_now(run: &Run, place: &Path) -> anyhow::Result<Option<String>> {
+    if !place.is_dir() {
+        return Ok(None);
+    }
+    let ours = Ours::read(&own_paths::of_run(place, run))?;
+    let mut tree = Tree::open(Pinned::at(place, &run.folder().join(VIEW))?, ours)?;
+    Ok(Some(tree.status()?.tree))
+}
+
 fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Command> {
+    let is_accepted = words.first().is_some_and(|it| it == Choice::Accept.word());
+    if let (Station::Closed(_), true) = (&state.station, is_accepted) {
+        let text = words[1..].join(" ");
+        return Ok(Command::Answer(Answer { question: 0, choice: Choice::Accept, text, by }));
+    }
     let Some(question) = state.question() else {
         return Err(Refusal::usage("no question is open", "loop status shows where the run stands"));
     };

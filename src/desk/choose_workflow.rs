@@ -34,7 +34,7 @@ pub(crate) fn workflow(
 }
 
 /// The workflow file of a project.
-const FILE: &str = ".loop/workflow.toml";
+pub(crate) const FILE: &str = ".loop/workflow.toml";
 
 /// Reads the files as they are at this moment, and puts on top what was given beside them.
 pub(crate) fn read(environment: &Environment, project: &Path, given: &Given) -> anyhow::Result<Workflow> {
@@ -45,18 +45,15 @@ pub(crate) fn read(environment: &Environment, project: &Path, given: &Given) -> 
     let overrides = given.overrides.clone();
     let layers =
         Layers { preset: given.preset.clone(), user: user_config(environment)?, project: file, overrides };
-    resolve(&layers, &|path| loop_base::files::text(path).map_err(|error| error.to_string())).map_err(
-        |problems| {
-            let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            let count = counted(texts.len(), "mistake");
-            Refusal {
-                text: format!("the workflow has {count}\n\n{}\n", texts.join("\n\n")),
-                next: None,
-                exit: 2,
-            }
+    let resolved = resolve(&layers, &|path| loop_base::files::text(path).map_err(|error| error.to_string()));
+    let mut workflow = resolved.map_err(|problems| -> anyhow::Error {
+        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let count = counted(texts.len(), "mistake");
+        Refusal { text: format!("the workflow has {count}\n\n{}\n", texts.join("\n\n")), next: None, exit: 2 }
             .into()
-        },
-    )
+    })?;
+    given.overrides.bring_proof(&mut workflow);
+    Ok(workflow)
 }
 
 /// What the request and the environment put on top of the files.
@@ -81,6 +78,8 @@ pub(crate) fn overrides(caller: &Caller, request: &RunRequest) -> anyhow::Result
         time: request.time,
         notify: request.notify.clone(),
         worktree: request.worktree,
+        require: request.require_proof,
+        allow: request.allow_test_change.clone(),
         calls_per_hour: hourly_limit(&caller.environment)?,
         ..Overrides::default()
     })

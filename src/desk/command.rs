@@ -123,7 +123,7 @@ pub(crate) fn cancel_unowned(home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
 
 /// Takes what was written down by somebody who drives nothing: a call that is still under way is
 /// ended where that is wanted, and nothing is begun.
-fn settle(home: &Rc<Home>, run: &mut Run, place: &Path, command: &Command) -> anyhow::Result<()> {
+pub(crate) fn settle(home: &Rc<Home>, run: &mut Run, place: &Path, command: &Command) -> anyhow::Result<()> {
     if matches!(run.state.station, Station::Working(_)) && command.is_urgent() {
         let ours = own_paths::of_run(place, run);
         let ears = Ears::new(Rc::clone(home), &run.id, Signals::listen()?)?;

@@ -30,7 +30,7 @@ pub(crate) fn about_dirt(
     if look.is_clean() {
         return Ok(None);
     }
-    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(&look.uncommitted, 5)));
+    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(look.uncommitted.iter(), 5)));
     let next = "commit them, or allow them with --allow-dirty; they are kept in a snapshot first";
     let refusal = Refusal { text: text.clone(), next: Some(next.to_owned()), exit: 2 };
     let go = "go: they are kept in a snapshot first, and not counted against the run".to_owned();

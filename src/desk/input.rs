@@ -149,6 +149,7 @@ impl Input {
             criteria: request.criteria.or((found != 0).then_some(found)),
             unverified: request.unverified,
             lock,
+            text: self.path.as_ref().map(|_| input::lock(&self.text)),
             worktree: None,
             imported: false,
         }

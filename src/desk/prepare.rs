@@ -29,7 +29,7 @@ pub(crate) fn prepare(
     if request.by == By::Us {
         choose_agent(workflow)?;
     }
-    fill_checks(workflow, project, input);
+    fill_checks(workflow, project, &input.text);
     refuse_unverifiable(workflow, request, project)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
 }
 
 /// Gives every check that has no command the one that was found in the project or in the design.
-fn fill_checks(workflow: &mut Workflow, project: &Path, input: &Input) {
+pub(crate) fn fill_checks(workflow: &mut Workflow, project: &Path, text: &str) {
     let found = detect(project);
     for (name, check) in &mut workflow.checks {
         if check.run.is_some() {
@@ -110,7 +110,7 @@ fn fill_checks(workflow: &mut Workflow, project: &Path, input: &Input) {
     }
     // What a check runs by name need not run again as a line of the design.
     let named: Vec<String> = workflow.checks.values().filter_map(|it| it.run.clone()).collect();
-    let mut commands = input::validation(&input.text);
+    let mut commands = input::validation(text);
     commands.retain(|it| !named.contains(it));
     if let Some(check) = workflow.checks.get_mut("validation").filter(|it| it.run.is_none())
         && !commands.is_empty()

@@ -113,6 +113,7 @@ fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyh
             workflow.agent.args.clear();
         }
     }
+    over.bring_proof(workflow);
     for (name, command) in &over.checks {
         let Some(check) = workflow.checks.get_mut(name) else {
             let known = before.checks.keys().map(String::as_str);
@@ -132,6 +133,8 @@ fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyh
         kept.agent = over.agent.or(kept.agent.take());
         kept.checks.retain(|(name, _)| !over.checks.iter().any(|(it, _)| it == name));
         kept.checks.extend(over.checks);
+        kept.require = over.require.or(kept.require);
+        kept.allow.extend(over.allow);
     }
     differences(&before, workflow)
 }

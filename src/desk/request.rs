@@ -2,6 +2,7 @@
 //! same whoever asks, and answers to the desk's own questions come back in it.
 
 use super::question::Reply;
+use loop_core::proof::Level;
 use std::path::PathBuf;
 
 /// Who carries the calls of a run out.
@@ -53,6 +54,10 @@ pub(crate) struct RunRequest {
     pub dry_run: bool,
     /// A run inside an agent call of another run is meant.
     pub nested: bool,
+    /// The least that must be proven; less is a question.
+    pub require_proof: Option<Level>,
+    /// Globs of protected files that the run may change.
+    pub allow_test_change: Vec<String>,
     /// The person's word that a tree with uncommitted changes will do.
     pub allow_dirty: bool,
     /// The person's word that an unfinished run of another input makes way.

@@ -5,6 +5,7 @@ use super::bystander::Bystander;
 use super::caller::{Caller, load};
 use super::command::insert;
 use super::inside_call::{self, Deed};
+use super::look::{Looked, is_finished, look};
 use super::note::Note;
 use super::open::{FoundRun, OpenRun};
 use super::question::{About, RequestQuestion};
@@ -33,8 +34,10 @@ pub(crate) struct Going {
 pub(crate) enum Continued {
     /// It can be taken, and goes on like this.
     Ready(Going),
-    /// There is nothing left to do.
-    Completed,
+    /// There is nothing left to do, in words.
+    Done(String),
+    /// The run is finished, and this is why another one is needed.
+    Anew(Vec<String>),
     Question(Box<RequestQuestion>),
 }
 
@@ -77,8 +80,15 @@ pub(crate) fn ready(
 ) -> Result<Continued, Refusal> {
     let FoundRun { home, row } = found;
     // The list may say anything; the state is what its hash and the chain vouch for.
-    if Status::of(&load(home, row)?.1) == Status::Completed {
-        return Ok(Continued::Completed);
+    let (workflow, state) = load(home, row)?;
+    let known = Row { status: Status::of(&state), reason: Some(state.reason(&workflow)), ..(**row).clone() };
+    let found = &FoundRun { home: Rc::clone(home), row: Box::new(known) };
+    let row = &found.row;
+    if is_finished(row, request) {
+        return Ok(match look(caller, found)? {
+            Looked::Done(text) => Continued::Done(text),
+            Looked::Anew(why) => Continued::Anew(why),
+        });
     }
     if request.reset {
         inside_call::refuse(caller, Some((home, row)), Deed::Reset)?;

@@ -53,6 +53,15 @@ fn answer(caller: &Caller, stop: &Stop, timeout: Duration, cap_lifted: bool) -> 
     let ours = own_paths::of_run(&place, &run);
     let mut visit = visit(home, &run, &place, &ours, Some(said), timeout)?;
     let rest = drive(&mut run, &mut visit)?;
+    if let (Rest::Elsewhere, Some(proof)) = (&rest, &visit.proof) {
+        let text = proof.words();
+        let blocked = run.state.session.as_ref().map_or(0, |it| it.proofs);
+        return Ok(if blocked < hook::PROOF_BLOCKS_MOST && !visit.is_told_to_end() {
+            Stopped::GoesOn(hook::block(&run, &text, cap_lifted))
+        } else {
+            Stopped::LetGo(format!("{text}. Until then this run is unverified; the next stop looks again"))
+        });
+    }
     let reason = match (rest, visit.prompt.take(), visit.cut) {
         (Rest::Elsewhere, Some(prompt), _) => prompt,
         (Rest::Elsewhere, None, true) if visit.is_told_to_end() => {
@@ -90,6 +99,7 @@ fn joined(caller: &Caller, state: &State, stop: &Stop) -> Session {
             start,
             boot,
         }),
+        proofs: if matches!(state.station, Station::Leaving { .. }) { before.proofs + 1 } else { 0 },
     }
 }
 

@@ -77,7 +77,8 @@ impl Shipment {
 
     fn note(&self, shipped: &Shipped) -> anyhow::Result<()> {
         let mut run = Run::open(Rc::clone(&self.home), &self.run, now())?;
-        let event = Event::Finished { trouble: None, shipped: shipped.words() };
+        let event =
+            Event::Finished { trouble: None, shipped: shipped.words(), commit: shipped.commit.clone() };
         drive::note(&mut run, [(now(), event)]);
         run.commit()?;
         Ok(())

@@ -14,13 +14,15 @@ mod tree_changes;
 
 use crate::drive::{Performed, World};
 use crate::world::calls::{handed_back, prompt_for, reports_by_file};
+use crate::world::proving::InTime;
 use crate::world::real::{Host, Leash, Watcher};
 use crate::world::wait::{Ears, Signals, now};
 use file_stamps::Marks;
 use loop_base::time::{Timestamp, length};
 use loop_core::engine::{
-    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Station,
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, How, Station,
 };
+use loop_core::proof::Step;
 use loop_store::Home;
 use loop_store::run::Run;
 use own_paths::Kept;
@@ -36,6 +38,9 @@ pub(crate) use transcript::last_of as last_words;
 /// A build that starts cold may be cut once or twice and be quick afterwards; what is cut again
 /// and again does not fit into a hook.
 const CUTS_MOST: u32 = 3;
+
+/// A session is held so often for a proof that is under way.
+pub(crate) const PROOF_BLOCKS_MOST: u32 = 3;
 
 /// The agent ends a turn that was blocked so many times in a row.
 const BLOCKS_MOST: u32 = 8;
@@ -75,6 +80,27 @@ pub(crate) struct Visit<'a> {
     pub prompt: Option<String>,
     /// The checks would have taken longer than the hook may, or the agent lost its patience.
     pub cut: bool,
+    /// A proof that goes on beside the session.
+    pub proof: Option<UnderWay>,
+}
+
+/// A proof that did not fit into the time of a stop.
+pub(crate) struct UnderWay {
+    expected_s: Option<f64>,
+}
+
+impl UnderWay {
+    /// Returns what the session is told.
+    pub(crate) fn words(&self) -> String {
+        let long = match self.expected_s {
+            Some(seconds) => format!("about {:.0} s more", seconds.max(1.0)),
+            None => "as long as the checks do, some times over".to_owned(),
+        };
+        format!(
+            "The work is being proven in a clean checkout, which takes {long}. Change nothing; run `loop wait`, \
+             which returns when the proof is done, then say in one sentence that you are done and stop again"
+        )
+    }
 }
 
 impl<'a> Visit<'a> {
@@ -94,6 +120,7 @@ impl<'a> Visit<'a> {
             marks: None,
             prompt: None,
             cut: false,
+            proof: None,
         }
     }
 
@@ -176,6 +203,25 @@ impl<'a> Visit<'a> {
         Ok(self.corrected(run, Performed::Done(measured)))
     }
 
+    /// A step of the proof that does not fit into the hook's time goes on without it.
+    fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
+        let Some(until) = self.until else {
+            return self.host(run)?.perform(&Effect::Prove(step), run);
+        };
+        Ok(match self.host(run)?.prove_until(run, step, until)? {
+            InTime::Done(event) => Performed::Done(event),
+            InTime::GoesOn { expected_s } => {
+                self.proof = Some(UnderWay { expected_s });
+                Performed::Elsewhere
+            }
+            InTime::Moved => {
+                let why = vec!["the tree was changed after it was judged, so it is judged again".to_owned()];
+                let how = How::Unproven { why, by_person: true };
+                Performed::Done(Event::Entered { phase: run.state.phase, how })
+            }
+        })
+    }
+
     fn was_cut(&self, performed: &Performed) -> bool {
         let out_of_time = self.until.is_some_and(|it| it <= Instant::now());
         (out_of_time || self.is_told_to_end()) && matches!(performed, Performed::Begun)
@@ -237,13 +283,13 @@ impl World for Visit<'_> {
             Effect::Collect(_) => Ok(Performed::Elsewhere),
             Effect::Measure { checks, deliverables } => self.measure(run, checks, deliverables),
             Effect::Baseline => self.baseline(run),
+            Effect::Prove(step) => self.prove(run, *step),
             Effect::Ask(_) if run.workflow.notify.is_none() => {
                 Ok(Performed::Done(Event::Told { trouble: None }))
             }
             Effect::Workspace
             | Effect::List
             | Effect::Contain
-            | Effect::Prove(_)
             | Effect::Conclude
             | Effect::Sleep { .. }
             | Effect::Ask(_)

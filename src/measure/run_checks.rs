@@ -161,6 +161,11 @@ fn outcome(check: &Check, how: &How, code: Option<i32>, tests: Option<&Tests>) -
         How::CouldNotStart(why) | How::Lost(why) => return CheckOutcome::Failed(why.clone()),
         How::Interrupted | How::NotStarted => return CheckOutcome::Failed("it was ended early".to_owned()),
     }
+    judged(check, code, tests)
+}
+
+/// The same for a command that has ended by itself.
+pub(super) fn judged(check: &Check, code: Option<i32>, tests: Option<&Tests>) -> CheckOutcome {
     if code != Some(0) {
         return CheckOutcome::Failed(match (code, tests) {
             (_, Some(tests)) if 0 < tests.failing => {
@@ -188,7 +193,7 @@ fn only_known(now: Option<&Tests>, before: Option<&CheckResult>) -> bool {
     now.zip(before).is_some_and(|(now, before)| 0 < now.failing && known_red(now, before) == now.failing)
 }
 
-fn tests(counts: &Counts) -> Tests {
+pub(super) fn tests(counts: &Counts) -> Tests {
     let Counts { total, passing, failing, skipped, failed, metrics: _ } = counts.clone();
     Tests { total, passing, failing, skipped, failed }
 }

@@ -9,7 +9,8 @@ use crate::tree::tree_status::{TreeStatus, shown};
 use crate::tree::working_tree::Tree;
 use loop_base::files;
 use loop_core::engine::{Facts, State};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -49,11 +50,16 @@ pub(crate) fn since_beginning(
     if status.is_clean() {
         return Ok(Vec::new());
     }
+    // By their bytes: there may be a hundred thousand, and comparing paths part by part takes longer.
     let before = before(tree, &baseline.facts)?;
-    let changed: BTreeSet<&Path> = since_start.iter().map(|it| it.path.as_path()).collect();
+    let before: HashSet<&[u8]> = before.split(|it| *it == 0).collect();
+    let changed: HashSet<&OsStr> = since_start.iter().map(|it| it.path.as_os_str()).collect();
     // A submodule changes as a whole.
-    let is_changed = |path: &Path| path.ancestors().any(|it| changed.contains(it));
-    let counts = |it: &&PathBuf| !before.contains(*it) || is_changed(it);
+    let modules: Vec<&Path> =
+        since_start.iter().filter(|it| it.submodule).map(|it| it.path.as_path()).collect();
+    let is_changed =
+        |path: &Path| changed.contains(path.as_os_str()) || modules.iter().any(|it| path.starts_with(it));
+    let counts = |it: &&PathBuf| !before.contains(it.as_os_str().as_bytes()) || is_changed(it);
     Ok(status.uncommitted.iter().filter(counts).cloned().collect())
 }
 
@@ -75,18 +81,21 @@ pub(crate) fn said(tree: &Tree, uncommitted: &[PathBuf]) -> Vec<String> {
     notes
 }
 
-fn before(tree: &Tree, base: &Facts) -> Result<BTreeSet<PathBuf>, GitError> {
+/// What was uncommitted at the beginning, each path ended by a zero byte.
+fn before(tree: &Tree, base: &Facts) -> Result<Vec<u8>, GitError> {
+    if base.tree.is_empty() {
+        return Ok(Vec::new());
+    }
     let listing = files::bytes(&tree.pinned.beside(BEFORE), LIST_MOST).unwrap_or_default();
-    let mut paths = listed_paths(&listing);
-    if !base.tree.is_empty() && paths.next().is_some_and(|it| it == Path::new(&base.tree)) {
-        return Ok(paths.collect());
+    if listing.split(|it| *it == 0).next() == Some(base.tree.as_bytes()) {
+        return Ok(listing);
     }
     // A run of an earlier version has no such list; its two trees tell most of it.
-    if base.tree.is_empty() || base.commit.is_empty() {
-        return Ok(BTreeSet::new());
+    if base.commit.is_empty() {
+        return Ok(Vec::new());
     }
     let differing = changes::changes(&tree.pinned, &base.commit, &base.tree)?;
-    Ok(differing.into_iter().map(|it| it.path).collect())
+    Ok(differing.iter().flat_map(|it| [it.path.as_os_str().as_bytes(), b"\0"].concat()).collect())
 }
 
 fn left_by_checks(tree: &Tree) -> BTreeSet<PathBuf> {

@@ -188,6 +188,7 @@ impl World for Sim {
                 step: *step,
                 tree: run.state.seen.tree.clone(),
                 seconds: 0.0,
+                expected_s: None,
                 found: String::new(),
                 unprepared: None,
             })),
@@ -197,7 +198,7 @@ impl World for Sim {
                 Event::Woke
             }
             Effect::Ask(_) | Effect::Tell => Event::Told { trouble: None },
-            Effect::Finish => Event::Finished { trouble: None, shipped: None },
+            Effect::Finish => Event::Finished { trouble: None, shipped: None, commit: None },
         }))
     }
 

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 pub(crate) struct Status {
     /// Tracked paths whose file is not what our index holds.
     pub(crate) changed: BTreeSet<PathBuf>,
-    /// Paths that our index holds otherwise than HEAD does.
+    /// Paths that our index holds otherwise than the view's HEAD does.
     pub(crate) differing: BTreeSet<PathBuf>,
-    /// Those of them that HEAD does not hold at all.
+    /// Those of them that this HEAD does not hold at all.
     pub(crate) added: BTreeSet<PathBuf>,
     /// Paths that our index does not hold. A nested repository ends in a slash.
     pub(crate) untracked: BTreeSet<PathBuf>,

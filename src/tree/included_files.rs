@@ -12,9 +12,9 @@ pub(crate) const UNTRACKED_FILE_MOST: u64 = 50 << 20;
 /// All untracked files together, for the same reason.
 const UNTRACKED_BYTES_MOST: u64 = 1 << 30;
 
-/// A dependency folder that nobody ignored has 30,000 to 100,000 files and takes tens of seconds to
-/// hash; work that an agent has not committed yet has far fewer.
-const UNTRACKED_FILES_MOST: usize = 20_000;
+/// A dependency folder that nobody ignored has 30,000 to 100,000 files. Hashing them takes seconds,
+/// once; beyond that it is data, and every status would compare all of it.
+const UNTRACKED_FILES_MOST: usize = 100_000;
 
 /// What lies at a path of the tree.
 pub(crate) enum Found {
@@ -44,8 +44,11 @@ pub(crate) fn find(work_tree: &Path, path: &Path) -> Found {
     }
 }
 
-/// Decides which untracked files become part of the tree, and names the others.
-pub(crate) fn admit<'a>(listed: impl IntoIterator<Item = (&'a Path, Found)>) -> (Vec<PathBuf>, Vec<String>) {
+/// Decides which untracked files become part of the tree beside those that are, and names the others.
+pub(crate) fn admit<'a>(
+    present: usize,
+    listed: impl IntoIterator<Item = (&'a Path, Found)>,
+) -> (Vec<PathBuf>, Vec<String>) {
     let (mut admitted, mut left_out, mut bytes, mut surplus) = (Vec::new(), Vec::new(), 0, 0_usize);
     for (path, found) in listed {
         match found {
@@ -58,7 +61,8 @@ pub(crate) fn admit<'a>(listed: impl IntoIterator<Item = (&'a Path, Found)>) -> 
                 left_out.push(named(path, &format!("untracked and larger than {most} MiB")));
             }
             Found::File(size)
-                if admitted.len() >= UNTRACKED_FILES_MOST || bytes + size > UNTRACKED_BYTES_MOST =>
+                if present + admitted.len() >= UNTRACKED_FILES_MOST
+                    || bytes + size > UNTRACKED_BYTES_MOST =>
             {
                 surplus += 1;
             }
@@ -87,10 +91,10 @@ mod tests {
     #[test]
     fn too_many_untracked_files_are_counted() {
         let paths: Vec<PathBuf> = (0..UNTRACKED_FILES_MOST + 3).map(|it| it.to_string().into()).collect();
-        let (admitted, left_out) = admit(paths.iter().map(|it| (it.as_path(), Found::File(1))));
+        let (admitted, left_out) = admit(0, paths.iter().map(|it| (it.as_path(), Found::File(1))));
         assert_eq!((admitted.len(), left_out.len()), (UNTRACKED_FILES_MOST, 1));
         assert!(left_out[0].starts_with("3 more untracked files"), "{left_out:?}");
         let large = (0..30).map(|it| (paths[it].as_path(), Found::File(UNTRACKED_FILE_MOST)));
-        assert_eq!(admit(large).0.len(), 20);
+        assert_eq!(admit(0, large).0.len(), 20);
     }
 }

@@ -17,5 +17,6 @@ mod stat_fingerprint;
 mod status_cache;
 mod submodules;
 pub(crate) mod tree_status;
+mod view_index;
 pub(crate) mod working_tree;
 pub(crate) mod worktree;

@@ -111,6 +111,24 @@ impl Pinned {
         Some(base.map_or_else(Vec::new, |it| vec![it.join("git/ignore"), it.join("git/attributes")]))
     }
 
+    /// Makes a commit of a tree, in the name of the program.
+    pub(crate) fn commit_tree(
+        &self,
+        tree: &str,
+        parent: Option<&str>,
+        message: &str,
+    ) -> Result<String, GitError> {
+        let author = [("GIT_AUTHOR_NAME", "loopctl"), ("GIT_AUTHOR_EMAIL", "loop@localhost")];
+        let committer = [("GIT_COMMITTER_NAME", "loopctl"), ("GIT_COMMITTER_EMAIL", "loop@localhost")];
+        let identity =
+            author.iter().chain(&committer).map(|(name, value)| (*name, (*value).into())).collect();
+        let mut arguments = vec!["commit-tree", tree];
+        if let Some(parent) = parent {
+            arguments.extend(["-p", parent]);
+        }
+        Ok(single_line(&self.view.with(identity).feed(arguments, message.as_bytes())?))
+    }
+
     /// Lets the view's HEAD name a commit, or none.
     pub(crate) fn point_at(&self, commit: Option<&str>) -> Result<(), GitError> {
         let text = commit.map_or(UNBORN.to_owned(), |it| format!("{it}\n"));
@@ -164,6 +182,11 @@ fn configuration(listing: &[u8]) -> Vec<u8> {
         settings.push((known, quoted(value)));
     }
     let mut text = b"[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tsafecrlf = false\n".to_vec();
+    // In a large tree most of the time goes into writing the whole index after every change, and into
+    // reading folders that have not changed. Git remembers those folders only for the listing that is
+    // configured.
+    text.extend_from_slice(b"\tsplitIndex = true\n\tuntrackedCache = true\n");
+    text.extend_from_slice(b"[status]\n\tshowUntrackedFiles = all\n");
     text.extend_from_slice(b"[index]\n\tsparse = false\n");
     for (name, value) in settings {
         let (section, key) = name.split_once('.').expect("a copied setting has a section");
@@ -201,6 +224,13 @@ pub(crate) fn head(repository: &Git) -> Result<(Option<String>, Option<String>),
         let value = loop_base::files::text(&repository.common_dir().join(name)).unwrap_or_default();
         if is_object_id(value.trim_end()) {
             return Ok((Some(value.trim_end().to_owned()), Some(short(name))));
+        }
+    }
+    // Both at once, where there is a commit.
+    if let Ok(output) = repository.run(["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"]) {
+        let text = single_line(&output);
+        if let Some((commit, name)) = text.split_once('\n').filter(|(commit, _)| is_object_id(commit)) {
+            return Ok((Some(commit.to_owned()), name.starts_with("refs/heads/").then(|| short(name))));
         }
     }
     let line = |answer: Result<Vec<u8>, GitError>| match answer {

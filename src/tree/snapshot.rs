@@ -10,7 +10,7 @@
 //! after a crash, and the second snapshot would hide the first.
 
 use super::git::{Git, GitError};
-use super::git_text::{is_object_id, single_line, valid_ref_part};
+use super::git_text::{is_object_id, valid_ref_part};
 use super::pinned::Pinned;
 use crate::tree::changes::{Change, Kind, changes};
 use crate::tree::tree_status::TreeStatus;
@@ -90,7 +90,7 @@ pub(crate) fn take(pinned: &Pinned, status: &TreeStatus, run: &str) -> Result<Ta
         // A name with a line break must not look like two.
         message.push_str(&format!("{NOT_KEPT}{}\n", name.replace('\n', "\\n")));
     }
-    let commit = commit_tree(pinned, status, &message)?;
+    let commit = pinned.commit_tree(&status.tree, status.commit.as_deref(), &message)?;
     let mut orders = format!("create {name} {commit}\n");
     let surplus = (existing.len() + 1).saturating_sub(KEPT_MOST);
     for old in &existing[..surplus] {
@@ -124,7 +124,11 @@ pub(crate) fn left_out(pinned: &Pinned, snapshot: &Snapshot) -> Result<Vec<Strin
 
 /// Removes every snapshot of a run, which nobody can go back to any more.
 pub(crate) fn forget(repository: &Git, run: &str) -> Result<usize, GitError> {
-    let output = repository.run(["for-each-ref", "--format=%(refname) %(objectname)", &folder_of(run)])?;
+    let proven = ["base", "head", "line", "train"].map(|it| format!("refs/loop/{it}/{run}"));
+    let mut asked = vec!["for-each-ref".to_owned(), "--format=%(refname) %(objectname)".to_owned()];
+    asked.push(folder_of(run));
+    asked.extend(proven);
+    let output = repository.run(asked)?;
     let text = String::from_utf8_lossy(&output);
     let orders: String = text.lines().map(|it| format!("delete {it}\n")).collect();
     if !orders.is_empty() {
@@ -202,17 +206,6 @@ fn read_snapshot(line: &str, run: &str) -> Option<Snapshot> {
     })
 }
 
-fn commit_tree(pinned: &Pinned, status: &TreeStatus, message: &str) -> Result<String, GitError> {
-    let author = [("GIT_AUTHOR_NAME", "loopctl"), ("GIT_AUTHOR_EMAIL", "loop@localhost")];
-    let committer = [("GIT_COMMITTER_NAME", "loopctl"), ("GIT_COMMITTER_EMAIL", "loop@localhost")];
-    let identity = author.iter().chain(&committer).map(|(name, value)| (*name, (*value).into())).collect();
-    let mut arguments = vec!["commit-tree", status.tree.as_str()];
-    if let Some(parent) = &status.commit {
-        arguments.extend(["-p", parent]);
-    }
-    Ok(single_line(&pinned.view.with(identity).feed(arguments, message.as_bytes())?))
-}
-
 /// Says whether writing a file loses nothing: what is there is part of the snapshot just taken, or
 /// nothing is there, and only folders lead to it.
 fn is_free(work_tree: &Path, change: &Change) -> bool {
@@ -239,18 +232,23 @@ fn check_out(
 ) -> Result<(), GitError> {
     let (git, index) = pinned.with_index("restore-index");
     let git = git.at(folder).with(vec![("GIT_ATTR_SOURCE", snapshot.tree.clone().into())]);
-    let written = git.run(["read-tree", snapshot.tree.as_str()]).and_then(|_| match only {
-        None => git.run(["checkout-index", "--quiet", "--force", "--all"]),
-        Some([]) => Ok(Vec::new()),
-        Some(paths) => {
-            let mut input = Vec::new();
-            for path in paths {
-                input.extend_from_slice(path.as_os_str().as_bytes());
-                input.push(0);
+    let written = git.run(["-c", "core.splitIndex=false", "read-tree", snapshot.tree.as_str()]).and_then(
+        |_| match only {
+            None => git.run(["-c", "core.splitIndex=false", "checkout-index", "--quiet", "--force", "--all"]),
+            Some([]) => Ok(Vec::new()),
+            Some(paths) => {
+                let mut input = Vec::new();
+                for path in paths {
+                    input.extend_from_slice(path.as_os_str().as_bytes());
+                    input.push(0);
+                }
+                git.feed(
+                    ["-c", "core.splitIndex=false", "checkout-index", "--quiet", "--force", "-z", "--stdin"],
+                    &input,
+                )
             }
-            git.feed(["checkout-index", "--quiet", "--force", "-z", "--stdin"], &input)
-        }
-    });
+        },
+    );
     let _may_be_absent = fs::remove_file(index);
     written.map(drop)
 }

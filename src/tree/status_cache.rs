@@ -1,4 +1,4 @@
-//! What the last look at a tree leaves to the next controller, so that going on after a crash does
+//! What the last status of a tree leaves to the next controller, so that going on after a crash does
 //! not ask git everything again: one page beside the index it speaks of. It is taken away before
 //! anything that it describes is touched and written anew afterwards, and it counts only while the
 //! index is the very file that it was written for.
@@ -16,8 +16,11 @@ use std::path::PathBuf;
 
 const NAME: &str = "page.json";
 
-/// A look names fifty paths; only a great many staged files make it longer, and those are asked for.
+/// A status names what is uncommitted; where that is a great deal, git is asked again.
 const PAGE_MOST: usize = 256 << 10;
+
+/// Paths of usual length that fit.
+const PATHS_MOST: usize = 2_000;
 
 /// What is remembered.
 #[derive(Debug, Deserialize, Serialize)]
@@ -58,6 +61,10 @@ pub(crate) fn forget(pinned: &Pinned) {
 
 /// Writes the page. A path that is no text cannot be written down, and then there is none.
 pub(crate) fn write(pinned: &Pinned, ours: &[String], page: &Page) {
+    // It would be thrown away below, after the work of writing it down.
+    if page.status.uncommitted.len() > PATHS_MOST {
+        return;
+    }
     let Some(terms) = Terms::read(pinned, ours) else { return };
     let Ok(bytes) = serde_json::to_vec(&(terms, page)) else { return };
     if bytes.len() <= PAGE_MOST {

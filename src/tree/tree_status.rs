@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// How a working tree stands.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
@@ -14,7 +15,8 @@ pub(crate) struct TreeStatus {
     /// The git tree of everything tracked or untracked and not ignored, our own files aside.
     pub(crate) tree: String,
     /// Everything that is changed, staged or untracked, our own files aside; also inside submodules.
-    pub(crate) uncommitted: BTreeSet<PathBuf>,
+    #[serde(with = "shared")]
+    pub(crate) uncommitted: Rc<BTreeSet<PathBuf>>,
     /// What is not part of `tree`, each with its reason.
     pub(crate) left_out: Vec<String>,
 }
@@ -23,6 +25,27 @@ impl TreeStatus {
     /// Whether nothing is uncommitted.
     pub(crate) fn is_clean(&self) -> bool {
         self.uncommitted.is_empty()
+    }
+}
+
+/// The set is shared, because it may be large and a status is handed around.
+mod shared {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+    use std::rc::Rc;
+
+    pub(super) fn serialize<S: Serializer>(
+        paths: &Rc<BTreeSet<PathBuf>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        paths.as_ref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(
+        deserializer: D,
+    ) -> Result<Rc<BTreeSet<PathBuf>>, D::Error> {
+        BTreeSet::deserialize(deserializer).map(Rc::new)
     }
 }
 

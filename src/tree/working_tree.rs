@@ -1,12 +1,13 @@
-//! What the working tree looks like: one hash over everything that is tracked or could be, and
-//! whether it is clean.
+//! How the working tree stands: one hash over everything that is tracked or could be, and what of it
+//! is uncommitted.
 //!
-//! A [`Tree`] keeps an index of its own beside the run, so git's stat cache makes a second look
+//! A [`Tree`] keeps an index of its own beside the run, so git's stat cache makes a second status
 //! cheap, the user's index is never written, and flags that an agent sets in the user's index hide
-//! nothing. A look at an unchanged tree starts git once, and not at all where stat data can tell that
-//! nothing has changed. Our own files count neither for the hash
-//! nor for cleanliness. What cannot or should not be kept (nested repositories, sockets, huge
-//! untracked files) is left out of the hash and named; it still makes the tree unclean.
+//! nothing. The working tree is walked once for each status; everything else is asked about what that
+//! walk found changed. Where stat data can tell that nothing has changed, git is not started at all.
+//! Our own files count neither for the hash nor for cleanliness. What cannot or should not be kept
+//! (nested repositories, sockets, huge untracked files) is left out of the hash and named; it still
+//! makes the tree unclean.
 //!
 //! A submodule is a tree of its own, watched in the same way, so that git never runs under the
 //! submodule's settings. What is uncommitted inside it counts here too.
@@ -17,16 +18,27 @@ use super::path_patterns::{Asked, Ours};
 use super::pinned::{Pinned, head};
 use super::submodules;
 use super::tree_status::{StagedKey, TreeStatus};
+use super::view_index::{self, Update};
 use crate::tree::git_status::read_status;
 use crate::tree::included_files::{Found, admit, find, named};
 use crate::tree::stat_fingerprint::Still;
 use crate::tree::status_cache::{self, Page};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// From here on a commit of our own is cheaper than a listing of everything that differs from HEAD.
+const DIFFERING_MANY: usize = 2_000;
+
+/// So many paths are compared one by one; a command line holds some thousands.
+const COMPARED_APART: usize = 500;
+
+/// Repositories inside the tree that are looked up in HEAD.
+const FOLDERS_MOST: usize = 500;
 
 /// A working tree under observation.
 #[derive(Debug)]
@@ -37,7 +49,9 @@ pub(crate) struct Tree {
     /// The submodules, and what stands in our index for those that have uncommitted changes.
     modules: BTreeMap<PathBuf, Tree>,
     links: BTreeMap<PathBuf, String>,
+    /// What the view's HEAD names.
     pointed_at: Option<Option<String>>,
+    differing: Option<Differing>,
     tree: Option<String>,
     staged: Option<(StagedKey, Vec<PathBuf>)>,
     /// The last look, and how the files stood when it began.
@@ -60,6 +74,7 @@ impl Tree {
             modules: BTreeMap::new(),
             links: BTreeMap::new(),
             pointed_at: None,
+            differing: None,
             tree: None,
             staged: None,
             last: None,
@@ -70,10 +85,10 @@ impl Tree {
             return Ok(tree);
         }
         if !tree.pinned.index().exists() {
-            tree.adopt_index()?;
+            view_index::adopt(&tree.pinned)?;
         }
-        if tree.cleanse().is_err() {
-            tree.rebuild_index()?;
+        if view_index::cleanse(&tree.pinned, &tree.ours).is_err() {
+            view_index::rebuild(&tree.pinned, &tree.ours)?;
         }
         Ok(tree)
     }
@@ -104,9 +119,9 @@ impl Tree {
 
     /// Returns the last look, if nothing can have changed since; git is not started.
     pub(crate) fn unchanged(&self) -> Option<TreeStatus> {
-        let still = self.stand();
+        let still = self.stand()?;
         let (commit, branch) = head(&self.pinned.repository).ok()?;
-        self.same(still.as_ref(), &commit, &branch)
+        self.same(Some(&still), &commit, &branch)
     }
 
     fn same(
@@ -127,28 +142,20 @@ impl Tree {
         Still::read(self.pinned.repository.work_tree(), &beside, |path| self.ours.holds(path))
     }
 
+    /// Asks git: one walk of the working tree, and then only about what that walk found changed.
     fn ask(&mut self, commit: Option<String>, branch: Option<String>) -> Result<TreeStatus, GitError> {
-        let head_moved = self.pointed_at.as_ref() != Some(&commit);
-        if head_moved {
-            self.pinned.point_at(commit.as_deref())?;
-            self.pointed_at = Some(commit.clone());
-        }
-        let mut state = read_status(&self.run_status()?);
+        let head_moved = self.differing.as_ref().is_none_or(|it| it.commit != commit);
+        let state = read_status(&self.run_status(commit.as_deref())?);
+        // Then the status says too how our index differs from it.
+        let at_head = self.pointed_at.as_ref() == Some(&commit);
         let modules = self.module_statuses()?;
+        let adopted = self.committed_submodules(commit.as_deref(), &state.untracked)?;
         let work_tree = self.pinned.repository.work_tree();
-        let mut update = Update::default();
-        // HEAD holds a submodule that our index has not met: it was added and committed.
-        let is_submodule = |it: &&PathBuf| {
-            let is_known = state.differing.contains(*it) && !self.ours.holds(it);
-            is_known && matches!(find(work_tree, it), Found::Folder)
-        };
-        let adopted: Vec<PathBuf> = state.untracked.iter().filter(is_submodule).cloned().collect();
-        for path in adopted {
-            state.untracked.remove(&path);
-            update.put.insert(path.components().collect());
-        }
-        let listed = state.untracked.iter().filter(|it| !self.ours.holds(it));
-        let (untracked, mut left_out) = admit(listed.map(|it| (it.as_path(), find(work_tree, it))));
+        let mut update = Update { put: adopted, ..Update::default() };
+        let is_new = |it: &&PathBuf| !self.ours.holds(it) && !update.put.contains(*it);
+        let untracked: Vec<&PathBuf> = state.untracked.iter().filter(is_new).collect();
+        let listed = untracked.iter().map(|it| (it.as_path(), find(work_tree, it)));
+        let (admitted, mut left_out) = admit(self.differing.as_ref().map_or(0, |it| it.paths.len()), listed);
         for path in state.changed.iter().filter(|it| !self.ours.holds(it)) {
             match find(work_tree, path) {
                 Found::File(_) | Found::Folder => {
@@ -163,7 +170,9 @@ impl Tree {
                 }
             }
         }
-        let mut dirty_inside = BTreeSet::new();
+        update.put.extend(admitted);
+        let mut extra: BTreeSet<PathBuf> =
+            untracked.into_iter().filter(|it| !update.put.contains(*it)).cloned().collect();
         self.links.retain(|path, _| modules.iter().any(|(it, _)| it == path));
         for (path, status) in modules {
             left_out.extend(status.left_out.iter().map(|it| format!("{}/{it}", path.display())));
@@ -172,7 +181,7 @@ impl Tree {
                 continue;
             }
             left_out.push(named(&path, "changes inside a submodule"));
-            dirty_inside.extend(status.uncommitted.iter().map(|it| path.join(it)));
+            extra.extend(status.uncommitted.iter().map(|it| path.join(it)));
             update.put.remove(&path);
             let link = submodules::link(&status);
             if self.links.get(&path) != Some(&link) {
@@ -180,42 +189,38 @@ impl Tree {
                 update.links.insert(path, link);
             }
         }
-        let asked = self.ignored_but_asked_for()?;
-        update.put.extend(untracked);
-        let (papers, unkept) = admit(asked.iter().map(|it| (it.as_path(), find(work_tree, it))));
+        let asked = self.ignored_but_asked_for(commit.as_deref())?;
+        let (papers, unkept) = admit(0, asked.unmet.iter().map(|it| (it.as_path(), find(work_tree, it))));
         left_out.extend(unkept);
+        update.put.extend(papers);
         let staged = self.staged(&commit)?;
-        update.put.extend(papers.into_iter().filter(|it| !state.added.contains(it)));
-        if head_moved || update.touches_ignore_rules() {
-            let ignored = self.ignored_among(&state.added)?;
-            update.drop_all(ignored.into_iter().filter(|it| !staged.contains(it) && !asked.contains(it)));
+        let may_hold_ignored = !at_head || !state.added.is_empty();
+        if may_hold_ignored && (head_moved || update.touches_ignore_rules()) {
+            let ignored = self.newly_ignored(commit.as_deref())?;
+            update.drop_all(ignored.into_iter().filter(|it| !staged.contains(it) && !asked.holds(it)));
         }
-
-        let mut dirty: BTreeSet<PathBuf> = state.untracked;
-        if update.is_empty() {
-            dirty.extend(state.differing);
-        } else {
-            self.apply(&update)?;
+        if !update.is_empty() {
+            view_index::apply(&self.pinned, &update)?;
             self.tree = None;
-            // What differed from HEAD in the index may equal it after the update, so that is asked
-            // again unless nothing differed.
-            match state.differing.is_empty() {
-                true => dirty.extend(state.changed),
-                false => {
-                    dirty.retain(|it| !update.put.contains(it));
-                    dirty.extend(self.differing_from_head(commit.as_deref())?);
-                }
-            }
         }
-        dirty.retain(|it| !asked.contains(it));
-        dirty.extend(dirty_inside);
-        dirty.extend(staged);
-        dirty.retain(|it| !self.ours.holds(it));
+        let tree = self.write_tree()?;
+        let differing = at_head.then_some(state.differing);
+        let mut uncommitted = self.differing_from_head(&commit, differing, &update, &tree)?;
+        extra.extend(staged.into_iter().filter(|it| !self.ours.holds(it)));
+        let papers: Vec<&PathBuf> = asked.all().filter(|it| uncommitted.contains(*it)).collect();
+        if !extra.is_empty() || !papers.is_empty() {
+            let mut all = (*uncommitted).clone();
+            all.retain(|it| !papers.contains(&it));
+            all.extend(extra);
+            uncommitted = Rc::new(all);
+        }
         left_out.sort();
-        Ok(TreeStatus { commit, branch, tree: self.write_tree()?, uncommitted: dirty, left_out })
+        Ok(TreeStatus { commit, branch, tree, uncommitted, left_out })
     }
 
-    fn run_status(&mut self) -> Result<Vec<u8>, GitError> {
+    /// Compares the working tree with our index. Git compares the index with HEAD, too: where most of
+    /// it differs, the view's HEAD is a commit of our own, or every status would list all of that again.
+    fn run_status(&mut self, commit: Option<&str>) -> Result<Vec<u8>, GitError> {
         let asked = [
             "status",
             "--porcelain=v2",
@@ -224,47 +229,101 @@ impl Tree {
             "--ignore-submodules=dirty",
             "--no-renames",
         ];
+        let differs = self.differing.as_ref().map_or(0, |it| it.paths.len());
+        let own = match &self.tree {
+            Some(tree) if differs > DIFFERING_MANY => {
+                Some(self.pinned.commit_tree(tree, commit, "loop: seen\n")?)
+            }
+            Some(_) | None => None,
+        };
+        self.point_at(own.as_deref().or(commit))?;
         match self.pinned.view.run(asked) {
             Err(GitError::Failed { .. }) => {
                 // A damaged index of ours costs reading every file once, and nothing else.
-                self.tree = None;
-                self.rebuild_index()?;
+                (self.tree, self.differing) = (None, None);
+                self.links.clear();
+                self.point_at(commit)?;
+                view_index::rebuild(&self.pinned, &self.ours)?;
                 self.pinned.view.run(asked)
             }
             answer => answer,
         }
     }
 
-    /// Those paths of our index, of the given ones that HEAD does not hold, which are ignored. Our
-    /// index remembers files that were untracked once; when a rule for them comes, git would not
-    /// list them any more, so they have to be forgotten.
-    fn ignored_among(&self, added: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, GitError> {
-        if added.is_empty() {
-            return Ok(Vec::new());
+    fn point_at(&mut self, commit: Option<&str>) -> Result<(), GitError> {
+        let commit = commit.map(str::to_owned);
+        if self.pointed_at.as_ref() != Some(&commit) {
+            self.pinned.point_at(commit.as_deref())?;
+            self.pointed_at = Some(commit);
         }
-        let asked = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
-        Ok(listed_paths(&self.pinned.view.run(asked)?).filter(|it| added.contains(it)).collect())
+        Ok(())
     }
 
-    /// Files that git ignores, that no commit holds, and that the workflow asks for.
-    fn ignored_but_asked_for(&self) -> Result<BTreeSet<PathBuf>, GitError> {
-        if self.asked.is_empty() {
-            return Ok(BTreeSet::new());
-        }
-        let options = ["ls-files", "--others", "--cached", "--ignored", "--exclude-standard", "-z", "--"];
-        let below = self.asked.below().map(|it| it.as_os_str().to_owned());
-        let listing = self.pinned.view.run(options.map(OsString::from).into_iter().chain(below))?;
-        let mut found: BTreeSet<PathBuf> = listed_paths(&listing).filter(|it| self.asked.holds(it)).collect();
-        if let Some(commit) = self.pointed_at.as_ref().and_then(Option::as_ref).filter(|_| !found.is_empty())
-        {
-            let options = ["ls-tree", "-r", "--name-only", "-z", commit, "--"].map(OsString::from);
-            let paths = self.asked.below().map(|it| it.as_os_str().to_owned());
-            for path in listed_paths(&self.pinned.view.run(options.into_iter().chain(paths))?) {
-                found.remove(&path);
+    /// Repositories inside the tree that our index has not met and HEAD holds: submodules that were
+    /// added and committed.
+    fn committed_submodules(
+        &self,
+        commit: Option<&str>,
+        untracked: &BTreeSet<PathBuf>,
+    ) -> Result<BTreeSet<PathBuf>, GitError> {
+        let is_folder = |it: &&PathBuf| it.as_os_str().as_bytes().ends_with(b"/") && !self.ours.holds(it);
+        let folders: Vec<PathBuf> = untracked
+            .iter()
+            .filter(is_folder)
+            .take(FOLDERS_MOST)
+            .map(|it| it.components().collect())
+            .collect();
+        let Some(commit) = commit.filter(|_| !folders.is_empty()) else { return Ok(BTreeSet::new()) };
+        let options = ["ls-tree", "--full-tree", "-z", commit, "--"].map(OsString::from);
+        let listing =
+            self.pinned.view.run(options.into_iter().chain(folders.into_iter().map(OsString::from)))?;
+        let links = listing.split(|it| *it == 0).filter(|it| it.starts_with(b"160000 "));
+        let path = |it: &[u8]| it.iter().position(|it| *it == b'\t').map(|at| bytes_to_path(&it[at + 1..]));
+        Ok(links.filter_map(path).collect())
+    }
+
+    /// Paths of our index that HEAD does not hold and that are ignored. Our index remembers files that
+    /// were untracked once; when a rule for them comes, git would not list them any more, so they have
+    /// to be forgotten.
+    fn newly_ignored(&self, commit: Option<&str>) -> Result<BTreeSet<PathBuf>, GitError> {
+        let asked = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
+        let mut ignored: BTreeSet<PathBuf> = listed_paths(&self.pinned.view.run(asked)?).collect();
+        if let Some(commit) = commit.filter(|_| !ignored.is_empty()) {
+            for path in listed_paths(&self.pinned.view.run(["ls-tree", "-r", "--name-only", "-z", commit])?) {
+                ignored.remove(&path);
             }
         }
-        found.retain(|it| !self.ours.holds(it));
-        Ok(found)
+        Ok(ignored)
+    }
+
+    /// Files that git ignores, that HEAD does not hold, and that the workflow asks for.
+    fn ignored_but_asked_for(&self, commit: Option<&str>) -> Result<Papers, GitError> {
+        let mut papers = Papers::default();
+        if self.asked.is_empty() {
+            return Ok(papers);
+        }
+        let below = || self.asked.below().map(|it| it.as_os_str().to_owned());
+        let options =
+            ["ls-files", "-t", "--others", "--cached", "--ignored", "--exclude-standard", "-z", "--"];
+        let listing = self.pinned.view.run(options.map(OsString::from).into_iter().chain(below()))?;
+        for entry in listing.split(|it| *it == 0) {
+            let [tag, b' ', path @ ..] = entry else { continue };
+            let path = bytes_to_path(path);
+            if self.asked.holds(&path) && !self.ours.holds(&path) {
+                if *tag == b'?' {
+                    papers.unmet.insert(path)
+                } else {
+                    papers.met.insert(path)
+                };
+            }
+        }
+        if let Some(commit) = commit.filter(|_| !papers.met.is_empty()) {
+            let options = ["ls-tree", "-r", "--name-only", "-z", commit, "--"].map(OsString::from);
+            for path in listed_paths(&self.pinned.view.run(options.into_iter().chain(below()))?) {
+                papers.met.remove(&path);
+            }
+        }
+        Ok(papers)
     }
 
     /// How each submodule stands, each watched like the tree itself.
@@ -287,47 +346,56 @@ impl Tree {
         Ok(statuses)
     }
 
-    fn apply(&self, update: &Update) -> Result<(), GitError> {
-        if !update.drop.is_empty() {
-            self.update_index(&["--force-remove"], &update.drop)?;
-        }
-        if !update.put.is_empty() {
-            self.update_index(&["--add", "--remove", "--replace"], &update.put)?;
-        }
-        if !update.links.is_empty() {
-            let mut input = Vec::new();
-            for (path, link) in &update.links {
-                input.extend_from_slice(format!("160000 {link}\t").as_bytes());
-                input.extend_from_slice(path.as_os_str().as_bytes());
-                input.push(0);
+    /// What our tree holds otherwise than HEAD does, our own files aside. `before` is what differed
+    /// before the update, where that is known. While HEAD stays, only what was updated is compared
+    /// again.
+    fn differing_from_head(
+        &mut self,
+        commit: &Option<String>,
+        before: Option<BTreeSet<PathBuf>>,
+        update: &Update,
+        tree: &str,
+    ) -> Result<Rc<BTreeSet<PathBuf>>, GitError> {
+        let touched: Vec<&PathBuf> = update.paths().collect();
+        let known = self.differing.take().filter(|it| it.commit == *commit);
+        let is_work = |it: &PathBuf| !self.ours.holds(it);
+        let paths = match (known, commit) {
+            (Some(known), _) if touched.is_empty() => known.paths,
+            _ if touched.is_empty() && before.is_some() => {
+                Rc::new(before.into_iter().flatten().filter(is_work).collect())
             }
-            self.pinned.view.feed(["update-index", "-z", "--index-info"], &input)?;
-        }
-        Ok(())
-    }
-
-    fn update_index<'a>(
-        &self,
-        options: &[&str],
-        paths: impl IntoIterator<Item = &'a PathBuf>,
-    ) -> Result<(), GitError> {
-        let mut input = Vec::new();
-        for path in paths {
-            input.extend_from_slice(path.as_os_str().as_bytes());
-            input.push(0);
-        }
-        let arguments = [&["update-index"], options, &["-z", "--stdin"]].concat();
-        self.pinned.view.feed(arguments, &input).map(drop)
-    }
-
-    fn differing_from_head(&self, commit: Option<&str>) -> Result<Vec<PathBuf>, GitError> {
-        let output = match commit {
-            Some(commit) => {
-                self.pinned.view.run(["diff-index", "--cached", "--name-only", "-z", commit, "--"])?
+            // What equalled HEAD and was changed differs from it.
+            _ if before.as_ref().is_some_and(BTreeSet::is_empty) => {
+                Rc::new(touched.into_iter().filter(|it| is_work(it)).cloned().collect())
             }
-            None => self.pinned.view.run(["ls-files", "-z"])?,
+            (Some(mut known), Some(commit)) if touched.len() <= COMPARED_APART => {
+                let options = ["diff-tree", "-r", "--name-only", "--no-renames", "-z", commit, tree, "--"];
+                let only = touched.iter().map(|it| it.as_os_str().to_owned());
+                let output = self.pinned.view.run(options.map(OsString::from).into_iter().chain(only))?;
+                let paths = Rc::make_mut(&mut known.paths);
+                for path in touched {
+                    let below: Vec<PathBuf> =
+                        paths.range(path.clone()..).take_while(|it| it.starts_with(path)).cloned().collect();
+                    for it in &below {
+                        paths.remove(it);
+                    }
+                }
+                paths.extend(listed_paths(&output).filter(is_work));
+                known.paths
+            }
+            (_, commit) => {
+                let output = match commit {
+                    Some(commit) => {
+                        let options = ["diff-tree", "-r", "--name-only", "--no-renames", "-z"];
+                        self.pinned.view.run(options.into_iter().chain([commit.as_str(), tree, "--"]))?
+                    }
+                    None => self.pinned.view.run(["ls-files", "-z"])?,
+                };
+                Rc::new(listed_paths(&output).filter(is_work).collect())
+            }
         };
-        Ok(listed_paths(&output).collect())
+        self.differing = Some(Differing { commit: commit.clone(), paths: Rc::clone(&paths) });
+        Ok(paths)
     }
 
     /// What the user's index holds that HEAD does not. It is compared by hashes alone, so no file is
@@ -359,93 +427,29 @@ impl Tree {
         }
         Ok(self.tree.clone().expect("the tree has just been written"))
     }
-
-    /// Copies the user's index with its time, because git tells by that time which entries it must
-    /// not trust.
-    fn adopt_index(&self) -> Result<(), GitError> {
-        let (from, to) = (self.pinned.repository.git_dir().join("index"), self.pinned.index());
-        let copied = loop_base::files::open(&from).and_then(|source| {
-            let modified = source.metadata()?.modified()?;
-            let part = to.with_extension("part");
-            let mut target = File::create(&part)?;
-            std::io::copy(&mut &source, &mut target)?;
-            target.set_modified(modified)?;
-            fs::rename(part, &to)
-        });
-        match copied {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(source) => Err(GitError::File { doing: "copying", path: from, source }),
-        }
-    }
-
-    /// Makes the index anew from HEAD; every file will be read at the next look.
-    fn rebuild_index(&self) -> Result<(), GitError> {
-        let _may_be_absent = fs::remove_file(self.pinned.index());
-        match head(&self.pinned.repository)?.0 {
-            Some(commit) => self.pinned.view.run(["read-tree", &commit])?,
-            None => self.pinned.view.run(["read-tree", "--empty"])?,
-        };
-        self.cleanse()
-    }
-
-    /// Takes our own files out of the index, and the flags that would hide changes. In a sparse
-    /// checkout a file may be absent by intent; git itself ignores that flag where a file is present.
-    fn cleanse(&self) -> Result<(), GitError> {
-        let listing = self.pinned.view.run(["ls-files", "-v", "-z"])?;
-        let (mut ours, mut assumed, mut skipped) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        for entry in listing.split(|it| *it == 0) {
-            let [tag, b' ', path @ ..] = entry else { continue };
-            let path = bytes_to_path(path);
-            if self.ours.holds(&path) {
-                ours.insert(path);
-                continue;
-            }
-            if tag.is_ascii_lowercase() {
-                assumed.insert(path.clone());
-            }
-            if tag.eq_ignore_ascii_case(&b's') {
-                skipped.insert(path);
-            }
-        }
-        if !skipped.is_empty() {
-            let sparse = self.pinned.view.run(["config", "--type=bool", "core.sparseCheckout"]);
-            skipped.retain(|_| !sparse.as_ref().is_ok_and(|it| it.starts_with(b"true")));
-        }
-        for (option, paths) in
-            [("--force-remove", ours), ("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)]
-        {
-            if !paths.is_empty() {
-                self.update_index(&[option], &paths)?;
-            }
-        }
-        Ok(())
-    }
 }
 
-/// What has to happen to our index.
+/// What differs from HEAD.
+#[derive(Debug)]
+struct Differing {
+    commit: Option<String>,
+    paths: Rc<BTreeSet<PathBuf>>,
+}
+
+/// Ignored files that the workflow asks for: those that our index holds, and those that it does not.
 #[derive(Debug, Default)]
-struct Update {
-    put: BTreeSet<PathBuf>,
-    drop: BTreeSet<PathBuf>,
-    /// Submodules, each with the name that stands for its state.
-    links: BTreeMap<PathBuf, String>,
+struct Papers {
+    met: BTreeSet<PathBuf>,
+    unmet: BTreeSet<PathBuf>,
 }
 
-impl Update {
-    fn is_empty(&self) -> bool {
-        self.put.is_empty() && self.drop.is_empty() && self.links.is_empty()
+impl Papers {
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.met.iter().chain(&self.unmet)
     }
 
-    fn touches_ignore_rules(&self) -> bool {
-        self.put.iter().chain(&self.drop).any(|it| it.file_name().is_some_and(|it| it == ".gitignore"))
-    }
-
-    fn drop_all(&mut self, paths: impl Iterator<Item = PathBuf>) {
-        for path in paths {
-            self.put.remove(&path);
-            self.drop.insert(path);
-        }
+    fn holds(&self, path: &Path) -> bool {
+        self.met.contains(path) || self.unmet.contains(path)
     }
 }
 

@@ -7,9 +7,11 @@ use crate::tree::git::GitError;
 use crate::world::codex_rollout;
 use crate::world::wait::now;
 use loop_base::files;
+use loop_base::secret::redact;
 use loop_core::agent_table::{AgentRow, Stream};
 use loop_core::agents;
 use loop_core::engine::Call;
+use loop_core::prompt;
 use loop_core::report::{self, Expected, Report};
 use loop_core::workflow::model::{Agent, Protocol};
 use loop_store::run::Run;
@@ -95,7 +97,15 @@ pub(crate) fn report(
 ) -> Report {
     let phase = &run.workflow.phases[call.phase];
     let promise = run.state.opening.promise.as_deref().unwrap_or_default();
-    let expected = Expected { phase: &phase.name, promise };
+    let prompt = match &phase.report {
+        Protocol::Promise => redact(&prompt::render(&run.workflow, &run.state, call)).into_owned(),
+        Protocol::Json
+        | Protocol::Frontmatter(_)
+        | Protocol::PrpStatus
+        | Protocol::ExitSignal
+        | Protocol::None => String::new(),
+    };
+    let expected = Expected { phase: &phase.name, promise, prompt: &prompt };
     match &phase.report {
         Protocol::Json => {
             let written = files::text(&result_file(folder, call));

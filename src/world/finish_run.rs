@@ -13,19 +13,20 @@ use std::time::Duration;
 impl Host<'_> {
     pub(crate) fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
         self.forget_status();
-        let (shipped, trouble) = match self.hand_in(run)? {
+        let (shipped, trouble, commit) = match self.hand_in(run)? {
             Delivered::Cut => return Ok(Performed::Begun),
-            Delivered::Not(why) => (None, Some(format!("{why}; next: loop ship"))),
+            Delivered::Not(why) => (None, Some(format!("{why}; next: loop ship")), None),
             // What was handed in is safe, so a worktree may go; its own trouble comes after.
-            Delivered::Done { shipped, trouble } => {
+            Delivered::Done { shipped, trouble, commit } => {
                 let left = self.leave_worktree(run)?;
                 (
                     shipped,
                     [trouble, left].into_iter().flatten().reduce(|one, other| format!("{one}; {other}")),
+                    commit,
                 )
             }
         };
-        Ok(Performed::Done(Event::Finished { trouble, shipped }))
+        Ok(Performed::Done(Event::Finished { trouble, shipped, commit }))
     }
 
     fn hand_in(&mut self, run: &Run) -> anyhow::Result<Delivered> {

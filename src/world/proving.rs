@@ -10,14 +10,20 @@ use crate::tree::git::Git;
 use crate::world::real::Host;
 use crate::world::wait::Heard;
 use loop_core::engine::{Baseline, Event, StepTaken, Unprepared, proof_checks};
-use loop_core::proof::{Evidence, Exit, NotRun, Results, Step, StepOutcome, conclude, nothing_ran};
+use loop_core::proof::{
+    CanaryOutcome, Evidence, Exit, NotRun, Results, Step, StepOutcome, conclude, nothing_ran,
+};
 use loop_core::workflow::model::CleanWhen;
 use loop_store::run::Run;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A prover ends by itself; this only bounds a wait that nothing wakes.
 const PATIENCE: Duration = Duration::from_secs(3600);
+
+/// A prover that goes on with the next step wakes nobody when one is done, so somebody has to look.
+const GLANCE: Duration = Duration::from_millis(200);
 
 impl Host<'_> {
     /// Takes down under which conditions the run begins and keeps its first tree, for the proof at its
@@ -54,34 +60,82 @@ impl Host<'_> {
     }
 
     pub(crate) fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
+        let prover = self.prover_for(run, step)?;
+        if step == Step::Overlay
+            && let Some(line) = line_request(run, &self.request(run)?)
+        {
+            let line = self.prover(line)?;
+            if self.take_step(&line, step)?.is_none() {
+                return Ok(Performed::Begun);
+            }
+        }
+        let Some(result) = self.take_step(&prover, step)? else { return Ok(Performed::Begun) };
+        Ok(Performed::Done(taken(run, &prover, step, &result)))
+    }
+
+    fn prover_for(&mut self, run: &Run, step: Step) -> anyhow::Result<Prover> {
         let request = self.request(run)?;
         if step == Step::Clean {
             let name = format!("refs/loop/head/{}", self.run_id);
             keep(&Git::open(&self.place)?, &name, &request.tree, request.tree_commit.as_deref())?;
         }
-        let prover = self.prover(request)?;
-        let result = match prover.known(step) {
-            Some(known) => known,
+        Ok(self.prover(request)?)
+    }
+
+    /// Takes a step where there is little time: what is not done by then goes on without us, to the
+    /// end of the proof, and somebody comes back for it.
+    pub(crate) fn prove_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
+        if self.tree.status()?.tree != run.state.seen.tree {
+            return Ok(InTime::Moved);
+        }
+        let prover = self.prover_for(run, step)?;
+        if let Some(known) = prover.known(step) {
+            return Ok(InTime::Done(taken(run, &prover, step, &known)));
+        }
+        let mut pending = prover.start_to_the_end(step)?;
+        loop {
+            let is_over = pending.wait(Some(Duration::ZERO))?;
+            if let Some(known) = prover.known(step) {
+                return Ok(InTime::Done(taken(run, &prover, step, &known)));
+            }
+            if is_over {
+                let result = prover.collect(pending)?;
+                return Ok(InTime::Done(taken(run, &prover, step, &result)));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(InTime::GoesOn { expected_s: pending.expected_s });
+            }
+            match self.shim.ears.listen(Some(pending.as_fd()), left.min(GLANCE))? {
+                Heard::Now { .. } => return Ok(InTime::GoesOn { expected_s: pending.expected_s }),
+                Heard::Answer | Heard::Command | Heard::Nothing => (),
+            }
+        }
+    }
+
+    /// Returns what a step found, or nothing when a person wants something first.
+    fn take_step(&mut self, prover: &Prover, step: Step) -> anyhow::Result<Option<StepResult>> {
+        match prover.known(step) {
+            Some(known) => Ok(Some(known)),
             None => {
                 let pending = prover.start(step)?;
-                match self.await_prover(&prover, pending)? {
-                    Some(result) => result,
-                    None => return Ok(Performed::Begun),
-                }
+                self.await_prover(prover, pending)
             }
-        };
-        Ok(Performed::Done(Event::StepTaken(Box::new(StepTaken {
-            step,
-            tree: run.state.seen.tree.clone(),
-            seconds: result.seconds,
-            found: in_words(&result),
-            unprepared: unprepared(step, &result),
-        }))))
+        }
+    }
+
+    /// Keeps the tree whose tests are protected, so that no clean-up of git's removes it.
+    pub(crate) fn keep_line(&mut self, run: &Run) -> anyhow::Result<()> {
+        let line = &run.state.protected_line;
+        if let Some(tree) = line.as_ref().filter(|_| self.kept_line != *line && is_proven(run)) {
+            keep(&Git::open(&self.place)?, &format!("refs/loop/line/{}", self.run_id), tree, None)?;
+            self.kept_line.clone_from(line);
+        }
+        Ok(())
     }
 
     /// Waits for a prover; a person who wants something at once ends it.
     fn await_prover(&mut self, prover: &Prover, pending: Pending) -> anyhow::Result<Option<StepResult>> {
-        use std::os::fd::AsFd;
         let mut pending = pending;
         loop {
             if pending.wait(Some(Duration::ZERO))? {
@@ -100,15 +154,25 @@ impl Host<'_> {
     pub(crate) fn conclude(&mut self, run: &Run) -> anyhow::Result<Performed> {
         let request = self.request(run)?;
         let commit = self.commit_with(&request.tree, request.tree_commit.as_deref());
+        let line = match line_request(run, &request) {
+            Some(line) => self.prover(line)?.known(Step::Overlay).map(|it| it.outcome),
+            None => None,
+        };
         let evidence = Evidence {
             commit,
+            opening: in_place::read(&self.folder, in_place::OPENING),
             in_place: in_place::read(&self.folder, in_place::LAST),
+            protected_line: line.unwrap_or(StepOutcome::NotRun(NotRun::NotNeeded)),
             waivers: run.state.waivers.clone(),
             allowed: run.workflow.proof.allow.clone(),
             approved: run.state.accepted,
             ..self.prover(request)?.evidence()?
         };
-        Ok(Performed::Done(Event::Proved(Box::new(conclude(&evidence)))))
+        let mut proof = conclude(&evidence);
+        if run.state.session.is_some() {
+            proof.notes.push("the session of the agent was alive while the proof was taken".to_owned());
+        }
+        Ok(Performed::Done(Event::Proved(Box::new(proof))))
     }
 
     /// The commit that is checked out, if it has this very tree.
@@ -162,6 +226,28 @@ impl Host<'_> {
     }
 }
 
+/// What came of a step that had little time.
+pub(crate) enum InTime {
+    Done(Event),
+    /// Another process is at it, for about so many seconds more.
+    GoesOn {
+        expected_s: Option<f64>,
+    },
+    /// The tree is not the one that was judged.
+    Moved,
+}
+
+fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
+    Event::StepTaken(Box::new(StepTaken {
+        step,
+        tree: run.state.seen.tree.clone(),
+        seconds: result.seconds,
+        found: in_words(result),
+        expected_s: (step == Step::Baseline).then(|| expected_rest(prover)).flatten(),
+        unprepared: unprepared(step, result),
+    }))
+}
+
 /// A step that is taken while the agent works. Nothing of it stays behind when its controller goes.
 pub(crate) struct Beside(Option<Pending>);
 
@@ -173,6 +259,13 @@ impl Drop for Beside {
     }
 }
 
+/// The request whose overlay brings the tests of the phase that wrote them first.
+fn line_request(run: &Run, request: &Request) -> Option<Request> {
+    let line = run.state.protected_line.as_ref()?;
+    let differs = *line != request.base && *line != request.tree;
+    differs.then(|| Request { base: line.clone(), base_commit: None, ..request.clone() })
+}
+
 /// Whether the run will be proven at its end.
 pub(crate) fn is_proven(run: &Run) -> bool {
     let (workflow, state) = (&run.workflow, &run.state);
@@ -181,8 +274,16 @@ pub(crate) fn is_proven(run: &Run) -> bool {
         && proof_checks(workflow, state).next().is_some()
 }
 
+/// What the steps after the first take, by how long each of them took the last time.
+fn expected_rest(prover: &Prover) -> Option<f64> {
+    let unknown = Step::ALL.into_iter().filter(|it| *it != Step::Baseline && prover.known(*it).is_none());
+    let seconds: Option<f64> = unknown.map(|it| prover.expected_s(it)).sum();
+    seconds.filter(|it| 0.0 < *it)
+}
+
 fn in_words(result: &StepResult) -> String {
     match &result.outcome {
+        StepOutcome::Ran(_) if result.step == Step::Canary => canary_in_words(result),
         StepOutcome::NotRun(NotRun::NotNeeded) => "not needed".to_owned(),
         StepOutcome::NotRun(NotRun::Skipped) => "skipped".to_owned(),
         StepOutcome::NotRun(NotRun::Failed(why)) => why.clone(),
@@ -192,6 +293,18 @@ fn in_words(result: &StepResult) -> String {
             said.collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+fn canary_in_words(result: &StepResult) -> String {
+    let said = result.canary.iter().map(|(check, outcome)| match outcome {
+        CanaryOutcome::Seen => format!("{check} reports it as failing, as it should"),
+        CanaryOutcome::Unseen => format!("{check} does not report it, so its green says nothing"),
+        CanaryOutcome::NotOnBaseline => {
+            format!("{check} did not report it at the opening either, so that says nothing")
+        }
+        CanaryOutcome::None => format!("{check} has no test file that can carry one"),
+    });
+    said.collect::<Vec<_>>().join(", ")
 }
 
 fn tests_in_words(results: &Results) -> String {

@@ -83,6 +83,8 @@ pub(crate) struct Host<'a> {
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
+    /// The tree whose tests are protected, once it is kept under a ref.
+    pub(crate) kept_line: Option<String>,
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
     pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
@@ -126,6 +128,7 @@ impl<'a> Host<'a> {
             kept: None,
             growth: Growth::unknown(),
             beside: None,
+            kept_line: None,
             leash,
             watcher,
             onlooker: None,
@@ -399,6 +402,7 @@ impl World for Host<'_> {
             Effect::List => self.list(run),
             Effect::Work(call) => {
                 self.begin_proof(run);
+                self.keep_line(run)?;
                 self.work(run, call)
             }
             Effect::Collect(call) => self.collect(run, call),

@@ -1,6 +1,6 @@
 //! Agents that are not there, cannot be run, say nothing, say too much, or never end.
 
-use super::sandbox::{PROMISE, Sandbox};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
@@ -66,8 +66,9 @@ fn g33_any_bytes_are_survived() {
         "",
     ] {
         let sandbox = Sandbox::new();
-        let agent = sandbox.agent(script);
-        let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+        // The work is done and would be proven; only a promise is missing.
+        let agent = sandbox.agent(&format!("touch work; {COMMIT}; {script}"));
+        let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
         assert_eq!(done.code, 4, "{script}: {done:?}");
         assert_eq!(sandbox.status()["status"], "halted", "{script}");
         sandbox.run(&["show", "1"]).exits(0);
@@ -82,8 +83,10 @@ fn g33_a_prompt_that_nobody_reads_harms_nothing() {
     let design: String = (0..20_000).map(|it| format!("line {it} of a long design\n")).collect();
     sandbox.write("DESIGN-1.md", format!("# Long\n\n{design}"));
     sandbox.commit("a design");
-    let agent = "sh -c 'exec <&-; echo; echo \"<promise>TASK_COMPLETE</promise>\"'";
-    sandbox.run(&["run", "--agent-cmd", agent, "--check", "tests=true"]).exits(0);
+    let script = sandbox.note("deaf.sh");
+    std::fs::write(&script, format!("exec <&-\n{WORK}\n")).expect("a script");
+    let agent = format!("sh '{}'", script.display());
+    sandbox.run(&["run", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
 }
 
 #[test]
@@ -92,9 +95,9 @@ fn en06_fifty_megabytes_and_the_promise_is_still_found() {
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
     let agent = sandbox.agent(&format!(
         "yes 0123456789012345678901234567890123456789 | head -c 50000000; head -c 5000000 /dev/zero; echo\n\
-         {PROMISE}; echo here > \"$OUT/at\"; read x < \"$OUT/go\""
+         {WORK}; echo here > \"$OUT/at\"; read x < \"$OUT/go\""
     ));
-    let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
     at.hear();
     for (pid, line) in sandbox.processes().into_iter().filter(|(_, line)| line.contains("/loop ")) {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
@@ -144,14 +147,13 @@ fn en05_a_hanging_check_is_ended() {
 #[test]
 fn en07_a_relative_program_is_found_from_where_the_user_is() {
     let sandbox = Sandbox::new();
-    sandbox.write("below/agent.sh", format!("#!/bin/sh\n{PROMISE}\n"));
+    sandbox.write("below/agent.sh", format!("#!/bin/sh\n{WORK}\n"));
     let path = sandbox.project.join("below/agent.sh");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
     sandbox.commit("an agent");
-    let mut command = sandbox.command(&["run", "it", "--agent-cmd", "./agent.sh", "--check", "tests=true"]);
+    let mut command = sandbox.command(&["run", "it", "--agent-cmd", "./agent.sh", "--check", CHECK]);
     command.current_dir(sandbox.project.join("below"));
     sandbox.start(command).wait().exits(0);
-    sandbox
-        .run(&["run", "that", "-C", "below", "--agent-cmd", "./agent.sh", "--check", "tests=true"])
-        .exits(0);
+    sandbox.undo();
+    sandbox.run(&["run", "that", "-C", "below", "--agent-cmd", "./agent.sh", "--check", CHECK]).exits(0);
 }

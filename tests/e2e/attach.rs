@@ -1,6 +1,6 @@
 //! The controller dies during a call; the call does not.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox, within};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
 use rustix::process::Signal;
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ fn g10_the_next_controller_attaches_to_the_call() {
 fn g10_a_call_that_ended_alone_is_collected() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
-    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK];
     let first = sandbox.spawn(&command);
     at.hear();
     first.kill();
@@ -92,9 +92,9 @@ fn g09_a_fresh_run_ends_the_call_of_the_one_before() {
     let sandbox = Sandbox::new();
     let (at, _go) = (sandbox.fifo("at"), sandbox.fifo("go"));
     let agent = sandbox.agent(&format!(
-        "[ -f \"$OUT/second\" ] && {{ {PROMISE}; exit 0; }}; touch \"$OUT/second\"; echo here > \"$OUT/at\"; read x < \"$OUT/go\""
+        "[ -f \"$OUT/second\" ] && {{ {WORK}; exit 0; }}; touch \"$OUT/second\"; echo here > \"$OUT/at\"; read x < \"$OUT/go\""
     ));
-    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK];
     let first = sandbox.spawn(&command);
     at.hear();
     first.kill();
@@ -113,9 +113,9 @@ fn g09_nothing_that_a_call_started_survives_it() {
     let agent = sandbox.agent(&format!(
         "(setsid sh -c 'trap \"\" INT TERM HUP; echo one > \"$OUT/at\"; while :; do read x < \"$OUT/go\"; done' &) &\n\
          (env -i setsid sh -c 'cd /; echo two > \"$0\"; read x < \"$1\"' \"$OUT/at\" \"$OUT/go\" > /dev/null 2>&1 &)\n\
-         while [ ! -f \"$OUT/heard\" ]; do :; done; {PROMISE}"
+         while [ ! -f \"$OUT/heard\" ]; do :; done; {WORK}"
     ));
-    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", CHECK]);
     let mut said = [at.hear(), at.hear()];
     said.sort();
     assert_eq!(said, ["one", "two"]);

@@ -15,7 +15,7 @@ fn home_a_long_run_keeps_its_last_calls_and_says_what_is_gone() {
         "head -c 20000 /dev/zero | tr '\\0' a; echo; echo $LOOP_CALL >> work; {COMMIT}; [ $LOOP_CALL -lt 40 ] || {{ {PROMISE}; }}"
     ));
     let mut command =
-        sandbox.command(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true", "-n", "45"]);
+        sandbox.command(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work", "-n", "45"]);
     command.env("LOOP_RUN_BYTES", "200000");
     sandbox.start(command).wait().exits(0);
     assert_eq!(sandbox.calls().len(), 40);
@@ -35,7 +35,7 @@ fn home_a_long_run_keeps_its_last_calls_and_says_what_is_gone() {
 fn home_pruning_takes_finished_runs_with_their_snapshots_and_nothing_else() {
     let sandbox = Sandbox::new();
     let agent = sandbox.agent(&format!("echo $LOOP_CALL >> work; {COMMIT}; {PROMISE}"));
-    sandbox.run(&["run", "done", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    sandbox.run(&["run", "done", "--agent-cmd", &agent, "--check", "tests=test -f work"]).exits(0);
     sandbox.run(&["run", "open", "--agent-cmd", &agent, "--check", "tests=false", "-n", "1"]).exits(6);
     let snapshots =
         || sandbox.git(&["for-each-ref", "--format=%(refname)", "refs/loop/snap"]).lines().count();
@@ -87,6 +87,8 @@ fn g07_no_call_begins_on_a_disk_that_is_almost_full() {
         assert!(sandbox.calls().is_empty(), "{full}");
         assert_eq!(sandbox.status()["status"], "halted");
         std::fs::remove_file(ballast).expect("removed");
+        // A proof alone needs 256 MB.
+        disk.change("size=600m");
         sandbox.run(&["resume"]).exits(0);
         assert_eq!(sandbox.calls(), [1], "{full}");
         drop(disk);

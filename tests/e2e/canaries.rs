@@ -1,7 +1,7 @@
 //! Thirty secrets, printed by an agent, a check and a person in every form they know, and looked for
 //! in everything that is written or shown afterwards.
 
-use super::sandbox::{Sandbox, within};
+use super::sandbox::{CHECK, LOOP, Sandbox, WORK, within};
 use std::time::Duration;
 
 /// Names that users give to secrets, with values of every make: letters, signs that JSON, addresses
@@ -182,12 +182,12 @@ fn g36_keys_of_others_are_known_by_their_shape() {
         "AKIAIOSFODNN7EXAMPLE",
         "MIIEowIBAAKCAQEAtheKeyItself",
     ];
-    let agent = sandbox.agent(
+    let agent = sandbox.agent(&format!(
         "cat <<'END'\nexport K=sk-ant-api03-AbCdEfGhIjKlMnOp\nAuthorization: Bearer ghp_0123456789abcdefghij0123456789ABCDEF\n\
          aws AKIAIOSFODNN7EXAMPLE\n-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAtheKeyItself\n-----END RSA PRIVATE KEY-----\nEND\n\
-         echo '<promise>TASK_COMPLETE</promise>'",
-    );
-    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+         {WORK}"
+    ));
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     for (path, bytes) in sandbox.contents(&sandbox.home) {
         let text = String::from_utf8_lossy(&bytes);
         assert!(!keys.iter().any(|it| text.contains(it)), "{}: {text}", path.display());
@@ -200,15 +200,15 @@ fn g36_keys_of_others_are_known_by_their_shape() {
 fn g36_memory_is_nobody_elses() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox
-        .agent("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; echo '<promise>TASK_COMPLETE</promise>'");
-    let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+    let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
     at.hear();
     let ours: Vec<i32> =
-        sandbox.processes().into_iter().filter(|it| it.1.contains("loop")).map(|it| it.0).collect();
+        sandbox.processes().into_iter().filter(|it| it.1.starts_with(LOOP)).map(|it| it.0).collect();
     let controller = running.child.id().cast_signed();
     for pid in ours.iter().chain([&controller]) {
-        let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap_or_default();
+        // The baseline is proven beside the call; that prover may be gone by now.
+        let Ok(limits) = std::fs::read_to_string(format!("/proc/{pid}/limits")) else { continue };
         let core =
             limits.lines().find(|it| it.starts_with("Max core file size")).unwrap_or_default().to_owned();
         assert!(core.split_whitespace().nth(4) == Some("0"), "{pid}: {core}");

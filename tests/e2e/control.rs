@@ -1,6 +1,6 @@
 //! Stopping, cancelling, beginning anew, looking without touching: what people do with runs.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox, within};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::time::Duration;
@@ -12,7 +12,7 @@ fn lp19_stop_lets_the_iteration_finish() {
     let agent = sandbox.agent(&format!(
         "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; read x < \"$OUT/go\"; }}; date +%N > work; {COMMIT}; {PROMISE}"
     ));
-    let check = "tests=echo checked >> $OUT/checked; cat work; [ $(git log --oneline | wc -l) = 3 ]";
+    let check = "tests=echo checked >> ${OUT:?}/checked; cat work; [ $(git log --oneline | wc -l) = 3 ]";
     let command = ["run", "build it", "--agent-cmd", &agent, "--check", check];
     let running = sandbox.spawn(&command);
     at.hear();
@@ -79,14 +79,15 @@ fn rt21_cancel_ends_a_call_that_is_under_way() {
 #[test]
 fn runs_a_completed_run_says_so_and_fresh_begins_anew() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let agent = sandbox.agent(WORK);
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK];
     sandbox.run(&command).exits(0);
     let first = sandbox.status();
     sandbox.run(&command).exits(0).says("already completed");
     sandbox.run(&["resume"]).exits(0).says("already completed");
     sandbox.run(&["stop"]).exits(0).says("no active loop");
     assert_eq!(sandbox.calls(), [1]);
+    sandbox.undo();
     sandbox.run(&[&command[..], &["--fresh"]].concat()).exits(0);
     assert_eq!(sandbox.calls(), [1, 1]);
     let second = sandbox.status();
@@ -227,12 +228,13 @@ fn runs_a_run_inside_a_call_needs_a_word() {
     let sandbox = Sandbox::new();
     let program = super::sandbox::LOOP;
     let agent = sandbox.agent(&format!(
-        "mkdir -p inner; cd inner; git init -q; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x\n\
-         for it in '' --nested; do '{program}' run inner --agent-cmd \"echo '<promise>TASK_COMPLETE</promise>'\" \
-         --check tests=true --home \"$OUT/inner-home\" $it >> \"$OUT/said\" 2>&1; echo $? >> \"$OUT/codes\"; done\n\
-         cd ..; rm -rf inner; {PROMISE}"
+        "mkdir -p inner; cd inner; git init -q; git config user.name a; git config user.email a@b\n\
+         git commit -q --allow-empty -m x; echo \"{WORK}\" > \"$OUT/inner.sh\"\n\
+         for it in '' --nested; do '{program}' run inner --agent-cmd \"sh $OUT/inner.sh\" \
+         --check 'tests=test -f work' --home \"$OUT/inner-home\" $it >> \"$OUT/said\" 2>&1; echo $? >> \"$OUT/codes\"; done\n\
+         cd ..; rm -rf inner; {WORK}"
     ));
-    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert_eq!(sandbox.notes("codes"), ["2", "0"], "{:?}", sandbox.notes("said"));
     sandbox.assert_nothing_runs();
 }
@@ -242,8 +244,8 @@ fn runs_a_run_inside_a_call_needs_a_word() {
 fn a_followed_log_ends_with_its_run() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
-    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+    let running = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", CHECK]);
     at.hear();
     let (leaving, staying) = (sandbox.spawn(&["log", "-f"]), sandbox.spawn(&["log", "-f", "--json"]));
     for follower in [&leaving, &staying] {

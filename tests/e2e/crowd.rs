@@ -1,14 +1,14 @@
 //! Many controllers at once. One works; the others say who does.
 
-use super::sandbox::{COMMIT, Done, PROMISE, Running, Sandbox};
+use super::sandbox::{CHECK, COMMIT, Done, PROMISE, Running, Sandbox, WORK};
 use rustix::process::Signal;
 
 #[test]
 fn g16_of_fifty_controllers_one_works() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
-    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK];
     let mut crowd: Vec<Running> = (0..50).map(|_| sandbox.spawn(&command)).collect();
     at.hear();
     let holder = sandbox.processes().into_iter().find(|(_, line)| line.contains("__shim")).expect("a shim");
@@ -46,8 +46,8 @@ fn g16_fifty_controllers_of_a_short_run_make_one_run_of_it() {
 fn g16_two_inputs_do_not_share_a_working_tree() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
-    let flags = ["--agent-cmd", &agent, "--check", "tests=true"];
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+    let flags = ["--agent-cmd", &agent, "--check", CHECK];
     let first = sandbox.spawn(&[&["run", "build one"], &flags[..]].concat());
     at.hear();
     let pid = format!("pid {}", first.pid().as_raw_nonzero());
@@ -70,8 +70,8 @@ fn g16_two_inputs_do_not_share_a_working_tree() {
 fn g17_a_lock_is_the_living_ones_and_nobody_elses() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
-    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK];
     let first = sandbox.spawn(&command);
     at.hear();
     first.signal(Signal::STOP);
@@ -88,8 +88,8 @@ fn g17_a_lock_is_the_living_ones_and_nobody_elses() {
 fn g08_a_home_that_is_being_made_is_not_taken_for_a_foreign_one() {
     for _ in 0..6 {
         let sandbox = Sandbox::new();
-        let agent = sandbox.agent(PROMISE);
-        let maker = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+        let agent = sandbox.agent(WORK);
+        let maker = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
         let lookers: Vec<Running> = (0..12).map(|_| sandbox.spawn(&["status", "--json"])).collect();
         for looker in lookers {
             looker.wait().exits(0);

@@ -1,7 +1,7 @@
 //! Text that looks like a promise and is none. Every check passes and the tree is clean, so the
 //! promise alone decides; each form is one call of the same run.
 
-use super::sandbox::Sandbox;
+use super::sandbox::{CHECK, COMMIT, Sandbox};
 
 const FORMS: &[&str] = &[
     // Mentioned, quoted, negated.
@@ -92,7 +92,7 @@ fn g21_no_forged_promise_completes_a_run() {
         "--agent-cmd",
         &agent,
         "--check",
-        "tests=true",
+        "tests=test -f tracked",
         "-n",
         &count,
         "--json",
@@ -119,8 +119,8 @@ fn g21_no_forged_promise_completes_a_run() {
 #[test]
 fn g21_an_echoed_prompt_is_no_promise() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent("cat \"$OUT/prompt-$LOOP_CALL\"; exit 1");
-    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(4);
+    let agent = sandbox.agent(&format!("touch work; {COMMIT}; cat \"$OUT/prompt-$LOOP_CALL\"; exit 1"));
+    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", CHECK]).exits(4);
     assert_eq!(sandbox.status()["status"], "halted");
 }
 
@@ -134,8 +134,9 @@ fn g21_a_failed_call_promises_nothing() {
         "echo '<promise>TASK_COMPLETE</promise>'; echo; echo '<promise>NOTHING</promise>'",
     ] {
         let sandbox = Sandbox::new();
-        let agent = sandbox.agent(script);
-        let done = sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]);
+        // The work is done and would be proven; only the promise is missing.
+        let agent = sandbox.agent(&format!("touch work; {COMMIT}; {script}"));
+        let done = sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", CHECK]);
         assert_eq!(done.code, 4, "{script}: {done:?}");
     }
 }

@@ -2,7 +2,7 @@
 //! moment that was named: through a killed controller and through a clock that jumps. The agent is a
 //! program called `claude` that speaks the stream of the real one.
 
-use super::sandbox::{Done, Running, Sandbox, skipped, within};
+use super::sandbox::{CHECK, Done, Running, Sandbox, skipped, within};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,6 +34,7 @@ if [ "$(wc -l < '{calls}')" -eq 1 ]; then
     printf '%s\n' '{{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"You have hit it"}}'
     exit 1
 fi
+touch work; git add work; git -c user.name=a -c user.email=a@localhost commit -q -m work
 printf '%s\n' '{{"type":"result","subtype":"success","is_error":false,"result":"Done.\n\n<promise>TASK_COMPLETE</promise>","total_cost_usd":0.1}}'
 "#,
             calls = calls.display()
@@ -58,7 +59,7 @@ printf '%s\n' '{{"type":"result","subtype":"success","is_error":false,"result":"
     }
 
     fn run(&self, project: &Path, key: &str) -> Running {
-        let arguments = ["run", "it", "--agent", "claude", "--check", "tests=true"];
+        let arguments = ["run", "it", "--agent", "claude", "--check", CHECK];
         self.sandbox.start(self.command(project, key, &arguments))
     }
 
@@ -145,7 +146,7 @@ int clock_gettime(clockid_t id, struct timespec *at) {
         return skipped("g31_a_wait_ends_on_time_when_the_clock_jumps", "there is no C compiler");
     }
     let here = machine.sandbox.project.clone();
-    let arguments = ["run", "it", "--agent", "claude", "--check", "tests=true"];
+    let arguments = ["run", "it", "--agent", "claude", "--check", CHECK];
     let mut command = machine.command(&here, "key-of-account-one", &arguments);
     command.env("LD_PRELOAD", &library);
     let mut running = machine.sandbox.start(command);

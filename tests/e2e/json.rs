@@ -1,6 +1,6 @@
 //! What programs read: `status --json` and `run --json`.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use serde_json::Value;
 
 /// Every field of the contract, with what it may be.
@@ -85,7 +85,7 @@ fn en09_status_has_every_field_at_every_status() {
     let agent = sandbox.agent(&format!(
         "[ \"$LOOP_CALL\" = 1 ] && {{ echo call > \"$OUT/at\"; read x < \"$OUT/go\"; }}; date +%N > work; {COMMIT}; {PROMISE}"
     ));
-    let check = "tests=[ -f $OUT/based ] || { touch $OUT/based; echo check > $OUT/at; read x < $OUT/go; }; echo no; [ -f $OUT/mended ]";
+    let check = "tests=[ -f ${OUT:?}/based ] || { touch $OUT/based; echo check > $OUT/at; read x < $OUT/go; }; echo no; [ -f $OUT/mended ]";
     let command = ["run", "build it", "--agent-cmd", &agent, "--check", check];
     let running = sandbox.spawn(&command);
     assert_eq!(at.hear(), "check");
@@ -114,7 +114,7 @@ fn en09_status_has_every_field_at_every_status() {
 #[test]
 fn en09_run_json_is_json_to_its_last_line() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
+    let agent = sandbox.agent(WORK);
     let flags = ["--agent-cmd", &agent, "--json"];
     let last = |arguments: &[&str], code: i32| {
         let done = sandbox.run(&[arguments, &flags[..]].concat()).exits(code);
@@ -124,12 +124,12 @@ fn en09_run_json_is_json_to_its_last_line() {
         assert_eq!(last["exit"], code, "{last}");
         last
     };
-    let end = last(&["run", "it", "--check", "tests=true"], 0);
+    let end = last(&["run", "it", "--check", CHECK], 0);
     let mut keys: Vec<&String> = end.as_object().expect("an object").keys().collect();
     keys.sort();
     assert_eq!(keys, ["exit", "next_step", "reason", "status"]);
     assert_eq!(end["status"], "completed");
-    assert_eq!(last(&["run", "it", "--check", "tests=true"], 0)["status"], "completed");
+    assert_eq!(last(&["run", "it", "--check", CHECK], 0)["status"], "completed");
     assert_eq!(last(&["run", "that", "--check", "tests=false"], 4)["status"], "halted");
     assert_eq!(
         last(&["run", "that", "--check", "tests=false"], 4)["next_step"],
@@ -142,13 +142,14 @@ fn en09_run_json_is_json_to_its_last_line() {
 #[test]
 fn en09_data_goes_to_stdout_and_talk_to_stderr() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    let agent = sandbox.agent(WORK);
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert!(done.out.starts_with("# ralph: completed"), "{}", done.out);
     let ends: Vec<&str> = done.err.lines().rev().take(2).collect();
     assert_eq!(ends[0], "next: loop show");
     assert!(ends[1].starts_with("completed: "), "{}", done.err);
-    let quiet = sandbox.run(&["run", "that", "-q", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    sandbox.undo();
+    let quiet = sandbox.run(&["run", "that", "-q", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert_eq!(quiet.out, "");
     let show = sandbox.run(&["show"]).exits(0);
     assert_eq!(show.err, "");

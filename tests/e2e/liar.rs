@@ -1,7 +1,7 @@
 //! Agents that say more than is so. Nothing that one writes completes a run; only checks, a clean
 //! tree and ticked criteria do, and even those only together with a promise.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 
 const FAILING: &str = "tests=echo the moon is not cheese; exit 1";
 
@@ -12,7 +12,7 @@ fn g21_a_liar_without_progress_is_halted() {
     sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", FAILING]).exits(4).says("stuck");
     let status = sandbox.status();
     assert_eq!(status["status"], "halted");
-    assert_eq!(status["verified"], true);
+    assert_eq!(status["verified"], false, "nothing is proven before the end");
     assert_eq!(status["question"]["kind"], "breaker");
     assert_eq!(status["calls_total"], 2, "two iterations without progress are enough");
     sandbox.assert_nothing_runs();
@@ -101,7 +101,15 @@ fn rt13_an_untracked_file_keeps_it_from_completing() {
     let ignored =
         sandbox.agent(&format!("echo '*.rs' > .gitignore; git rm -q --cached other.rs; {COMMIT}; {PROMISE}"));
     sandbox
-        .run(&["run", "third", "--agent-cmd", &ignored, "--check", "tests=true", "--allow-dirty"])
+        .run(&[
+            "run",
+            "third",
+            "--agent-cmd",
+            &ignored,
+            "--check",
+            "tests=test -f .gitignore",
+            "--allow-dirty",
+        ])
         .exits(0);
 }
 
@@ -109,8 +117,8 @@ fn rt13_an_untracked_file_keeps_it_from_completing() {
 fn rt16_a_promise_may_have_air_inside() {
     for promise in ["<promise>  TASK_COMPLETE </promise>", "<promise>\\nTASK_COMPLETE\\n</promise>"] {
         let sandbox = Sandbox::new();
-        let agent = sandbox.agent(&format!("printf 'done\\n{promise}\\n'"));
-        sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+        let agent = sandbox.agent(&format!("touch work; {COMMIT}; printf 'done\\n{promise}\\n'"));
+        sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     }
 }
 
@@ -142,12 +150,12 @@ fn rt29_every_line_of_the_validation_block_is_run() {
     let sandbox = Sandbox::new();
     let design = "# It\n\n## Validation Checks\n\n```bash\n# a comment\n./scripts/test.sh\nmake check\n```\n";
     sandbox.write("DESIGN-1.md", design);
-    sandbox.write("scripts/test.sh", "#!/bin/sh\necho script >> $OUT/ran\n");
-    sandbox.write("Makefile", "check:\n\techo make >> $$OUT/ran\n");
+    sandbox.write("scripts/test.sh", "#!/bin/sh\necho script >> ${OUT:?}/ran\n");
+    sandbox.write("Makefile", "check:\n\techo make >> $${OUT:?}/ran\n");
     make_executable(&sandbox, "scripts/test.sh");
     sandbox.commit("a design");
-    let agent = sandbox.agent(PROMISE);
-    sandbox.run(&["run", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert_eq!(
         sandbox.notes("ran"),
         ["script", "make", "script", "make"],
@@ -207,6 +215,6 @@ fn ralph_an_honest_agent_may_take_many_turns_before_it_promises() {
     let agent = sandbox.agent(&format!(
         "echo \"$LOOP_CALL\" > step; {COMMIT}; [ \"$LOOP_CALL\" = 6 ] && {{ {PROMISE}; }}; echo >> /dev/null"
     ));
-    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=test -f step"]).exits(0);
     assert_eq!(sandbox.calls(), [1, 2, 3, 4, 5, 6]);
 }

@@ -1,7 +1,7 @@
 //! A home that is moved, and a machine that restarts: what a call becomes when the place or the
 //! time in which it was begun is gone.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -62,8 +62,8 @@ fn g10_a_home_that_is_moved_under_a_controller_loses_nothing() {
 fn g10_after_a_restart_of_the_machine_a_call_is_lost_and_not_repeated() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("{STOPS}; {PROMISE}"));
-    let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let agent = sandbox.agent(&format!("{STOPS}; {WORK}"));
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK];
     let first = sandbox.spawn(&command);
     at.hear();
     first.kill();

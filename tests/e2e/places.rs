@@ -1,6 +1,6 @@
 //! Odd places: no git, no repository, names that break shells and terminals, two homes.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -90,17 +90,19 @@ fn places_two_homes_know_nothing_of_each_other() {
     let sandbox = Sandbox::new();
     let other = sandbox.root().join("other-home");
     let other = other.to_str().expect("plain");
-    let agent = sandbox.agent(PROMISE);
-    let command = ["run", "it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let agent = sandbox.agent(WORK);
+    let command = ["run", "it", "--agent-cmd", &agent, "--check", CHECK];
     sandbox.run(&command).exits(0);
     assert_eq!(sandbox.run(&["status", "--json", "--home", other]).exits(0).out.trim(), "{\"run\":null}");
+    sandbox.undo();
     sandbox.run(&[&command[..], &["--home", other]].concat()).exits(0);
     assert_eq!(sandbox.calls(), [1, 1]);
     let mut by_variable = sandbox.command(&["status", "--json"]);
     by_variable.env("LOOP_HOME", other);
     let seen = sandbox.start(by_variable).wait().exits(0);
     assert!(!seen.out.contains(sandbox.status()["run"].as_str().expect("an id")));
-    let mut by_state_home = sandbox.command(&["run", "that", "--agent-cmd", &agent, "--check", "tests=true"]);
+    sandbox.undo();
+    let mut by_state_home = sandbox.command(&["run", "that", "--agent-cmd", &agent, "--check", CHECK]);
     by_state_home.env_remove("LOOP_HOME").env("XDG_STATE_HOME", sandbox.root().join("state"));
     sandbox.start(by_state_home).wait().exits(0);
     assert!(sandbox.root().join("state/loop/loop.db").exists());
@@ -112,9 +114,18 @@ fn places_it_works_from_a_folder_below() {
     let sandbox = Sandbox::new();
     sandbox.write("deep/down/file", "x");
     sandbox.commit("a folder");
-    let agent = sandbox.agent(&format!("pwd > \"$OUT/where\"; {PROMISE}"));
+    let agent = sandbox.agent(&format!("pwd > \"$OUT/where\"; {WORK}"));
     sandbox
-        .run(&["run", "it", "-C", "deep/down", "--agent-cmd", &agent, "--check", "tests=test -d deep"])
+        .run(&[
+            "run",
+            "it",
+            "-C",
+            "deep/down",
+            "--agent-cmd",
+            &agent,
+            "--check",
+            "tests=test -d deep && test -f work",
+        ])
         .exits(0);
     assert_eq!(sandbox.notes("where"), [sandbox.project.to_str().expect("plain")]);
     assert_eq!(sandbox.status()["status"], "completed");

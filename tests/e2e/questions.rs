@@ -1,13 +1,13 @@
 //! Questions, and what people answer: with a controller that waits, and with none.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox, within};
+use super::sandbox::{COMMIT, PROMISE, Sandbox, stuck, within};
 use std::time::Duration;
 
-/// A run that is halted by its breaker after two calls; `$OUT/mended` makes its check pass.
+/// A run that is halted by its breaker after two calls; `$OUT/mended` gets its agent going.
 fn halted() -> Sandbox {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    let check = "tests=echo broken; [ -f $OUT/mended ]";
+    let agent = sandbox.agent(&stuck());
+    let check = "tests=echo broken; test -f work";
     sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", check]).exits(4);
     assert_eq!(sandbox.calls(), [1, 2]);
     sandbox
@@ -91,8 +91,8 @@ fn answers_abort_leaves_it_halted() {
 #[test]
 fn answers_an_answer_reaches_a_controller_that_waits() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    let check = "tests=echo broken; [ -f $OUT/mended ]";
+    let agent = sandbox.agent(&stuck());
+    let check = "tests=echo broken; test -f work";
     let running =
         sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", check, "--on-question", "wait"]);
     assert!(within(Duration::from_secs(30), || sandbox.status()["status"] == "halted"));

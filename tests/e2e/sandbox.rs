@@ -112,6 +112,14 @@ impl Sandbox {
         self.git(&["commit", "-q", "-m", subject]);
     }
 
+    /// Takes back what `WORK` did, so that another run has something to do.
+    pub(crate) fn undo(&self) {
+        if self.project.join("work").exists() {
+            self.git(&["rm", "-q", "work"]);
+            self.git(&["commit", "-q", "-m", "take it back"]);
+        }
+    }
+
     /// The subjects of all commits, oldest first.
     pub(crate) fn subjects(&self) -> Vec<String> {
         self.git(&["log", "--reverse", "--format=%s"]).lines().map(str::to_owned).collect()
@@ -326,6 +334,18 @@ pub(crate) fn skipped(test: &str, why: &str) {
 
 /// An agent's way to end its message with the promise of a run that a sentence began.
 pub(crate) const PROMISE: &str = "echo; echo '<promise>TASK_COMPLETE</promise>'";
+
+/// A check that fails until an agent has done its work; with `WORK` that is a proof from red to green.
+pub(crate) const CHECK: &str = "tests=test -f work";
+
+/// An agent's way to do the work that `CHECK` looks for, to commit it, and to promise.
+pub(crate) const WORK: &str = "touch work; git add work; git commit -q -m work -- work\n\
+    echo; echo '<promise>TASK_COMPLETE</promise>'";
+
+/// An agent that gets nowhere until a person has left the note `mended`, and then does its work.
+pub(crate) fn stuck() -> String {
+    format!("[ -f \"$OUT/mended\" ] || {{ {PROMISE}; exit 0; }}\n{WORK}")
+}
 
 /// Commits everything.
 pub(crate) const COMMIT: &str = "git add -A; git commit -q -m \"call $LOOP_CALL\"";

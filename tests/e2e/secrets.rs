@@ -1,6 +1,6 @@
 //! Secrets of the environment reach the agent, which needs them, and no file of ours.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 
 const CANARY: &str = "canary-7f3a9c51-do-not-write-me-down";
 
@@ -34,8 +34,8 @@ fn en13_secrets_of_the_environment_are_not_written_down() {
 fn en13_nor_while_a_call_is_under_way() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
-    let mut command = sandbox.command(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+    let mut command = sandbox.command(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
     command.env("FOO_API_KEY", CANARY);
     let running = sandbox.start(command);
     at.hear();
@@ -55,8 +55,8 @@ fn en13_nor_while_a_call_is_under_way() {
 fn en13_the_home_is_nobody_elses() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     let mode = std::fs::metadata(&sandbox.home).expect("a home").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 }

@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP: saved at once, ended gently, and nothing is lost.
 
-use super::sandbox::{PROMISE, Sandbox, within};
+use super::sandbox::{CHECK, PROMISE, Sandbox, WORK, stuck, within};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,11 @@ fn signals_a_signal_during_a_call_pauses_the_run() {
         let sandbox = Sandbox::new();
         let (at, _go) = (sandbox.fifo("at"), sandbox.fifo("go"));
         let agent = sandbox.agent(&format!(
-            "[ \"$LOOP_CALL\" = 1 ] || {{ {PROMISE}; exit 0; }}\n\
+            "[ \"$LOOP_CALL\" = 1 ] || {{ {WORK}; exit 0; }}\n\
              for it in INT TERM HUP; do trap \"echo $it >> \\\"$OUT/signals\\\"; exit 1\" $it; done\n\
              echo here > \"$OUT/at\"; read x < \"$OUT/go\""
         ));
-        let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=true", "--json"];
+        let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK, "--json"];
         let running = sandbox.spawn(&command);
         at.hear();
         let began = Instant::now();
@@ -71,7 +71,7 @@ fn signals_a_signal_during_a_check_pauses_the_run_and_the_check_is_run_again() {
         let sandbox = Sandbox::new();
         let (at, _go) = (sandbox.fifo("at"), sandbox.fifo("go"));
         let agent = sandbox.agent(&format!("touch \"$OUT/worked\"; {PROMISE}"));
-        let check = "tests=[ -f $OUT/worked ] || exit 1; [ -f $OUT/seen ] && exit 0; touch $OUT/seen; \
+        let check = "tests=[ -f ${OUT:?}/worked ] || exit 1; [ -f $OUT/seen ] && exit 0; touch $OUT/seen; \
                      echo here > $OUT/at; read x < $OUT/go";
         let command = ["run", "build it", "--agent-cmd", &agent, "--check", check];
         let running = sandbox.spawn(&command);
@@ -92,8 +92,8 @@ fn signals_a_signal_during_a_check_pauses_the_run_and_the_check_is_run_again() {
 fn signals_a_signal_during_the_first_check_pauses_the_run() {
     let sandbox = Sandbox::new();
     let (at, _go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(PROMISE);
-    let check = "tests=[ -f $OUT/seen ] && exit 0; touch $OUT/seen; echo here > $OUT/at; read x < $OUT/go";
+    let agent = sandbox.agent(WORK);
+    let check = "tests=[ -f ${OUT:?}/seen ] && exec test -f work; touch $OUT/seen; echo here > $OUT/at; read x < $OUT/go";
     let command = ["run", "build it", "--agent-cmd", &agent, "--check", check];
     let running = sandbox.spawn(&command);
     at.hear();
@@ -108,9 +108,8 @@ fn signals_a_signal_during_the_first_check_pauses_the_run() {
 #[test]
 fn signals_a_signal_during_a_wait_for_an_answer_leaves_the_question_open() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    let check = "tests=[ -f $OUT/mended ]";
-    let command = ["run", "build it", "--agent-cmd", &agent, "--check", check, "--on-question", "wait"];
+    let agent = sandbox.agent(&stuck());
+    let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK, "--on-question", "wait"];
     let running = sandbox.spawn(&command);
     assert!(within(Duration::from_secs(30), || sandbox.status()["status"] == "halted"));
     running.signal(Signal::INT);
@@ -130,10 +129,10 @@ fn g14_a_reader_that_goes_away_does_not_end_the_run() {
     use std::io::Read;
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
     for words in [&["--json"][..], &[]] {
-        let arguments =
-            ["run", &format!("build it {words:?}"), "--agent-cmd", &agent, "--check", "tests=true"];
+        sandbox.undo();
+        let arguments = ["run", &format!("build it {words:?}"), "--agent-cmd", &agent, "--check", CHECK];
         let mut command = sandbox.command(&arguments);
         command.args(words).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         let mut child = command.spawn().expect("the program");

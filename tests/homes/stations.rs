@@ -21,7 +21,7 @@ struct Row {
     /// The status that it is found in, and the question, if there is one.
     found: (&'static str, Option<&'static str>),
     acts: &'static [Act],
-    /// The status at the end, and whether it is verified.
+    /// The status at the end, and whether it is verified: proven, which no older program did.
     ends: (&'static str, bool),
     /// The calls that agents were started for, each once, the recorded ones included.
     calls: &'static [u32],

@@ -1,6 +1,6 @@
 //! `loop design`, `loop refine`, and the sentences that become designs.
 
-use super::sandbox::Sandbox;
+use super::sandbox::{CHECK, Sandbox};
 
 #[test]
 fn a_design_has_its_sections_and_the_checks_that_were_found() {
@@ -90,8 +90,10 @@ fn rt07_a_locked_design_is_not_refined() {
 #[test]
 fn a_sentence_becomes_a_design_once() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent("echo; echo '<promise>TASK_COMPLETE</promise>'");
-    let words = ["run", "say hello", "--preset", "ralph", "--agent-cmd", &agent, "--check", "tests=true"];
+    let agent = sandbox.agent(
+        "echo hello > hello.txt; git add -A; git commit -qm hello; echo '<promise>TASK_COMPLETE</promise>'",
+    );
+    let words = ["run", "say hello", "--preset", "ralph", "--agent-cmd", &agent, "--check", CHECK];
     let dry = sandbox.run(&[&words[..], &["--dry-run"]].concat());
     assert_eq!((dry.code, sandbox.designs()), (0, vec![]));
 

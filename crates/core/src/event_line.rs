@@ -38,7 +38,9 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Measured(evidence) => Some(format!("measured: {}", results(&told(&evidence.results)))),
         Event::Judged(judgement) => Some(judged(judgement)),
         Event::StepTaken(taken) => Some(step_line(taken)),
-        Event::Proved(proof) => Some(closing_sentence(proof)),
+        Event::Proved(proof) => {
+            Some(format!("{}; the proof took {:.1} s", closing_sentence(proof), proof.cost_s))
+        }
         Event::Waived(waiver) => Some(format!(
             "findings waived{}: {}",
             by_whom(waiver.by.as_deref().unwrap_or_default()),
@@ -71,12 +73,14 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
         Event::Refused { command: _, why } => Some(format!("refused: {why}")),
-        Event::Finished { trouble: None, shipped: None } => None,
-        Event::Finished { trouble: None, shipped: Some(shipped) } => Some(format!("shipped: {shipped}")),
-        Event::Finished { trouble: Some(trouble), shipped: Some(shipped) } => {
+        Event::Finished { trouble: None, shipped: None, .. } => None,
+        Event::Finished { trouble: None, shipped: Some(shipped), .. } => Some(format!("shipped: {shipped}")),
+        Event::Finished { trouble: Some(trouble), shipped: Some(shipped), .. } => {
             Some(format!("shipped: {shipped} ({trouble})"))
         }
-        Event::Finished { trouble: Some(trouble), shipped: None } => Some(format!("at the end: {trouble}")),
+        Event::Finished { trouble: Some(trouble), shipped: None, .. } => {
+            Some(format!("at the end: {trouble}"))
+        }
         Event::Noted { text } => Some(text.clone()),
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),
@@ -132,7 +136,9 @@ fn step_line(taken: &StepTaken) -> String {
         ProofStep::Canary => "a test that must fail",
     };
     let found = if taken.found.is_empty() { String::new() } else { format!(": {}", taken.found) };
-    format!("proof, {:.1} s, {what}{found}", taken.seconds)
+    let rest =
+        taken.expected_s.map(|it| format!("; the proof takes about {it:.0} s more")).unwrap_or_default();
+    format!("proof, {:.1} s, {what}{found}{rest}", taken.seconds)
 }
 
 fn ended_line(ended: &Ended) -> String {
@@ -224,6 +230,9 @@ fn entered(phase: &str, how: &How) -> String {
 
 fn commanded(command: &Command) -> Option<String> {
     match command {
+        Command::Answer(answer) if answer.question == 0 => {
+            Some(format!("accepted as it is{}: {}", by_whom(&answer.by), answer.text))
+        }
         Command::Answer(answer) => {
             let text = if answer.text.is_empty() { String::new() } else { format!(" \"{}\"", answer.text) };
             Some(format!(

@@ -245,7 +245,7 @@ impl Run {
                     state: &state,
                     row: row(&self.workflow, &self.state, place),
                     taken: &self.taken,
-                    questions: &questions(&self.pending),
+                    questions: &questions(&self.pending, &self.state),
                     call_at: self.pending.iter().find_map(call_at),
                     spend: spend(&self.pending),
                     definition: definition.as_deref(),
@@ -363,7 +363,7 @@ fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
     }
 }
 
-fn questions(facts: &[(Timestamp, Event)]) -> Vec<QuestionChange> {
+fn questions(facts: &[(Timestamp, Event)], state: &State) -> Vec<QuestionChange> {
     let mut changes = Vec::new();
     for (at, event) in facts {
         match event {
@@ -376,6 +376,10 @@ fn questions(facts: &[(Timestamp, Event)]) -> Vec<QuestionChange> {
             })),
             Event::Commanded(Command::Answer(answer)) => {
                 changes.push(QuestionChange::Answered { id: answer.question.to_string(), at: at.0 });
+            }
+            // What is waived may have been asked about; whatever is left is asked anew.
+            Event::Commanded(Command::Waive { .. }) if state.question().is_none() => {
+                changes.push(QuestionChange::Answered { id: state.questions.to_string(), at: at.0 });
             }
             Event::Expired { question } => {
                 changes.push(QuestionChange::Answered { id: question.to_string(), at: at.0 });

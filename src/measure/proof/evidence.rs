@@ -2,7 +2,7 @@
 //! an event for each; whoever has their results, or wants them taken at once, comes here.
 
 use super::overlay::Trees;
-use super::pure::{Class, Evidence, Mixed, NotRun, ProtectedChange, Side, Step, StepOutcome};
+use super::pure::{Class, Evidence, NotRun, ProtectedChange, Side, Step, StepOutcome};
 use super::request::{ProofError, StepResult};
 use super::steps::Prover;
 
@@ -24,11 +24,13 @@ impl Prover {
         Ok(Evidence {
             tree: self.request.tree.clone(),
             commit: None,
+            opening: Vec::new(),
             in_place: Vec::new(),
             baseline: outcome(Step::Baseline),
             clean: outcome(Step::Clean),
             overlay: outcome(Step::Overlay),
             old_code: outcome(Step::OldCode),
+            protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
             canary: canary.map(|it| it.canary.clone()).unwrap_or_default(),
             not_judged: overlay.map(|it| it.not_judged.clone()).unwrap_or_default(),
             changed_protected: self.changed_protected()?,
@@ -45,8 +47,8 @@ impl Prover {
         let trees = Trees::read(&self.repository, &self.request)?;
         let text = |side, path: &str| trees.contents(side, path).and_then(|it| String::from_utf8(it).ok());
         let changed = trees.changes.iter().filter(|it| match trees.class(&it.path) {
-            Class::Test | Class::Control | Class::Mixed(Mixed::RustSource) => true,
-            Class::Mixed(_) | Class::Ordinary => false,
+            Class::Test | Class::Control | Class::Mixed(_) => true,
+            Class::Ordinary => false,
         });
         let changed = changed.map(|it| ProtectedChange {
             path: it.path.clone(),

@@ -4,6 +4,7 @@
 //! kernel lock; what a killed one left is ended and removed by the next.
 
 use super::files;
+use crate::tree::git::Git;
 use loop_supervise::find_by_mark::hunt;
 use loop_supervise::identity::Identity;
 use loop_supervise::shim_resources;
@@ -208,6 +209,13 @@ fn elsewhere() -> io::Result<PathBuf> {
         return Err(io::Error::other(format!("{} is not a private folder of this user", top.display())));
     }
     Ok(top)
+}
+
+/// Returns the process that is at a proof of this working tree, if there is one.
+pub(crate) fn occupant(home: &Path, repository: &Git) -> io::Result<Option<i32>> {
+    let place = repository.work_tree();
+    let folders = Folders::open(home, repository.common_dir(), [place, place])?;
+    Ok(folders.occupant().map(|it| it.identity.pid))
 }
 
 /// Removes everything that proofs of a home keep on disk but what a running one uses.

@@ -42,7 +42,7 @@ pub(crate) mod dev;
 
 pub(crate) use self::{
     checkout::keep,
-    folders::prune,
+    folders::{occupant, prune},
     opening::Opening,
     prover::Pending,
     request::{ProofCheck, ProofError, Request, StepResult},

@@ -159,8 +159,10 @@ pub(super) fn apply(
             Action::Write { path, text } => write_text(checkout, path, text)?,
         }
     }
-    // Where a folder took the place of a link, its files replace the link's entry.
-    let paths = plan.actions.iter().map(|it| OsString::from(it.path()));
+    // Where a folder took the place of a link, its files replace the link's entry; where a link took
+    // the place of a folder, it has replaced the entries of its files.
+    let reached = plan.actions.iter().filter(|it| !is_beyond_link(checkout, Path::new(it.path())));
+    let paths = reached.map(|it| OsString::from(it.path()));
     let paths = paths.filter(|it| !fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_dir()));
     git.feed(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], &zero_separated(paths))?;
     let tree = single_line(&git.run(["write-tree"])?);
@@ -213,6 +215,11 @@ fn clear_way(checkout: &Path, inside: &Path) -> Result<(), ProofError> {
         }
     }
     Ok(())
+}
+
+fn is_beyond_link(checkout: &Path, inside: &Path) -> bool {
+    let mut parents = inside.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+    parents.any(|it| fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_symlink()))
 }
 
 fn is_reached_plainly(checkout: &Path, inside: &Path) -> bool {

@@ -30,6 +30,9 @@ struct Task {
     home: PathBuf,
     request: Request,
     step: Step,
+    /// Steps that are taken after it, for whoever comes back later.
+    #[serde(default)]
+    then: Vec<Step>,
 }
 
 /// A step under way in another process.
@@ -44,11 +47,24 @@ pub(crate) struct Pending {
 impl Prover {
     /// Starts a prover for a step, or finds the one that is at it.
     pub(crate) fn start(&self, step: Step) -> Result<Pending, ProofError> {
+        self.start_with(step, Vec::new())
+    }
+
+    /// Starts a prover that goes on to the end of the proof, or finds the one that is at this step.
+    pub(crate) fn start_to_the_end(&self, step: Step) -> Result<Pending, ProofError> {
+        let then: Vec<Step> = Step::ALL.into_iter().filter(|it| step < *it).collect();
+        let rest: Option<f64> = then.iter().map(|it| self.expected_s(*it)).sum();
+        let mut pending = self.start_with(step, then)?;
+        pending.expected_s = pending.expected_s.map(|it| it + rest.unwrap_or_default());
+        Ok(pending)
+    }
+
+    fn start_with(&self, step: Step, then: Vec<Step>) -> Result<Pending, ProofError> {
         if let Some(pending) = self.running(step)? {
             return Ok(pending);
         }
         let key = self.request.key(step);
-        let task = Task { home: self.home.clone(), request: self.request.clone(), step };
+        let task = Task { home: self.home.clone(), request: self.request.clone(), step, then };
         let file = self.folders.result(&key).with_extension("task");
         files::replace(&file, &serde_json::to_vec(&task).map_err(io::Error::from)?)?;
         let complaints = loop_base::files::ours()
@@ -152,6 +168,9 @@ fn try_serve(file: &Path) -> Result<(), ProofError> {
     // A result that is not kept under its key is for whoever waits.
     if prover.known(task.step).is_none() {
         files::replace(&once, &serde_json::to_vec(&result).map_err(io::Error::from)?)?;
+    }
+    for step in task.then {
+        prover.step(step)?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ fn a_clean_tree_is_its_commit() {
         commit: Some(sample.user(&["rev-parse", "HEAD"])),
         branch: Some("main".to_owned()),
         tree: sample.user(&["rev-parse", "HEAD^{tree}"]),
-        uncommitted: BTreeSet::new(),
+        uncommitted: Rc::default(),
         left_out: vec![],
     };
     assert_eq!(status, expected);
@@ -261,7 +261,7 @@ fn nested_repositories_huge_files_and_pipes_are_named() {
     let before = tree.status().unwrap();
     sample.write("nested/file", b"x");
     sample.user_in(&sample.path("nested"), &["init", "-q"]);
-    let huge = File::create(sample.path("huge")).unwrap();
+    let huge = fs::File::create(sample.path("huge")).unwrap();
     huge.set_len(UNTRACKED_FILE_MOST + 1).unwrap();
     let status = tree.status().unwrap();
     assert_eq!(

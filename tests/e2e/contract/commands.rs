@@ -8,7 +8,7 @@
 //! `design` `refine` `hook` tests/ralph, `ship` tests/tdd, `check` `presets` tests/setup.rs, `restore`
 //! snapshots.rs, `verify` database.rs, `limits` `agents` tests/agents.rs.
 
-use crate::sandbox::{PROMISE, Sandbox};
+use crate::sandbox::{CHECK, PROMISE, Sandbox, WORK};
 
 const COMMANDS: [&str; 38] = [
     "demo",
@@ -122,11 +122,18 @@ fn commands_run_has_every_flag_in_both_forms() {
     for flag in RUN_FLAGS {
         assert!(help.contains(flag), "no {flag} in\n{help}");
     }
-    let agent = sandbox.agent(PROMISE);
-    let joined =
-        ["run", "one", &format!("--agent-cmd={agent}"), "--check=tests=true", "--max=3", "--budget=$5"];
+    let agent = sandbox.agent(WORK);
+    let joined = [
+        "run",
+        "one",
+        &format!("--agent-cmd={agent}"),
+        "--check=tests=test -f work",
+        "--max=3",
+        "--budget=$5",
+    ];
     sandbox.run(&joined).exits(0);
-    let apart = ["run", "two", "--agent-cmd", &agent, "--check", "tests=true", "-n", "3", "--budget", "5"];
+    sandbox.undo();
+    let apart = ["run", "two", "--agent-cmd", &agent, "--check", CHECK, "-n", "3", "--budget", "5"];
     sandbox.run(&apart).exits(0);
     assert_eq!(sandbox.status()["budget"]["usd_limit"], 5.0);
 }
@@ -160,8 +167,8 @@ fn commands_alone_it_says_how_to_begin_and_then_where_it_stands() {
     let done = sandbox.run(&[]).exits(0);
     let words: Vec<&str> = done.out.lines().filter_map(|it| it.split_whitespace().nth(1)).collect();
     assert_eq!(words, ["demo", "setup", "run"]);
-    let agent = sandbox.agent(PROMISE);
-    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(0);
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert_eq!(sandbox.run(&[]).exits(0).out, sandbox.run(&["status"]).exits(0).out);
 }
 

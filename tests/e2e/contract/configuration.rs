@@ -10,7 +10,7 @@
 //!
 //! Merging key by key, phases by name and lists as a whole are units of `src/workflow`.
 
-use crate::sandbox::{Done, PROMISE, Sandbox};
+use crate::sandbox::{CHECK, Done, Sandbox, WORK};
 
 const FILE: &str = ".loop/workflow.toml";
 
@@ -21,8 +21,9 @@ fn config(sandbox: &Sandbox, text: &str) {
 }
 
 fn run(sandbox: &Sandbox, input: &str, more: &[&str], variables: &[(&str, &str)]) -> Done {
-    let agent = sandbox.agent(PROMISE);
-    let words = [&["run", input, "--agent-cmd", &agent, "--check", "tests=true"][..], more].concat();
+    sandbox.undo();
+    let agent = sandbox.agent(WORK);
+    let words = [&["run", input, "--agent-cmd", &agent, "--check", CHECK][..], more].concat();
     let mut command = sandbox.command(&words);
     command.envs(variables.iter().copied());
     sandbox.start(command).wait()

@@ -13,15 +13,15 @@
 //! | 8 | `eight_is_a_damaged_state` | database.rs |
 //! | 129 130 143 | `a_signal_saves_and_says_which` | signals.rs |
 
-use crate::sandbox::{PROMISE, Sandbox};
+use crate::sandbox::{CHECK, PROMISE, Sandbox, WORK};
 use rustix::process::Signal;
 use serde_json::Value;
 
 #[test]
 fn zero_is_completed() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true", "--json"]).exits(0);
+    let agent = sandbox.agent(WORK);
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK, "--json"]).exits(0);
     let last: Value = serde_json::from_str(done.out.lines().last().expect("a line")).expect("an object");
     assert_eq!((&last["status"], &last["exit"]), (&"completed".into(), &0.into()));
     for field in ["reason", "next_step"] {
@@ -63,12 +63,12 @@ fn two_is_a_mistake_and_nothing_begins() {
 fn seven_names_the_holder() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
-    let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+    let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
     assert_eq!(at.hear(), "here");
     let pid = running.child.id().to_string();
     sandbox.run(&["run", "it"]).exits(7).says(&pid);
-    sandbox.run(&["run", "another", "--agent-cmd", &agent, "--check", "tests=true"]).exits(7).says(&pid);
+    sandbox.run(&["run", "another", "--agent-cmd", &agent, "--check", CHECK]).exits(7).says(&pid);
     sandbox.run(&["resume"]).exits(7).says(&pid);
     sandbox.run(&["restore", "1"]).exits(7);
     go.say();
@@ -97,9 +97,9 @@ fn a_signal_saves_and_says_which() {
         let sandbox = Sandbox::new();
         let at = sandbox.fifo("at");
         let agent = sandbox.agent(&format!(
-            "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; exec sleep 600; }}; {PROMISE}"
+            "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; exec sleep 600; }}; {WORK}"
         ));
-        let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]);
+        let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
         assert_eq!(at.hear(), "here");
         running.signal(signal);
         running.wait().exits(code);

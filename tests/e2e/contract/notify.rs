@@ -1,7 +1,7 @@
 //! `[notify]` and `--notify`: a person is told at a question, a halt, a hold and the end; each once,
 //! whatever is killed in between, and nothing of what is told is ever part of a command line.
 
-use crate::sandbox::{COMMIT, PROMISE, Sandbox, within};
+use crate::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
 use std::time::Duration;
 
 /// Leaves one line for each time somebody was told.
@@ -27,8 +27,8 @@ fn words(pairs: &[(String, String)]) -> Vec<&str> {
 #[test]
 fn the_end_is_told_once() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    let command = ["run", "it", "--agent-cmd", &agent, "--check", "tests=true", "--notify", RING];
+    let agent = sandbox.agent(WORK);
+    let command = ["run", "it", "--agent-cmd", &agent, "--check", CHECK, "--notify", RING];
     sandbox.run(&command).exits(0);
     assert_eq!(rings(&sandbox), [("completed".to_owned(), "loop show".to_owned())]);
     sandbox.run(&command).exits(0);
@@ -138,10 +138,8 @@ fn g35_nothing_that_is_told_is_run() {
 #[test]
 fn a_command_that_fails_is_a_fact_and_harms_nothing() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
-    sandbox
-        .run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true", "--notify", "exit 7"])
-        .exits(0);
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK, "--notify", "exit 7"]).exits(0);
     let told: Vec<_> = sandbox.events().into_iter().filter(|it| it["kind"] == "told").collect();
     assert_eq!(told.len(), 1);
     assert!(told[0]["event"].to_string().contains("exit status 7"), "{told:?}");

@@ -14,7 +14,7 @@
 //! | blocked | | runs.rs `blocked_goes_on_at_the_persons_word` |
 //! | check | | stories; a preset that works before its project exists is refused until it can be run |
 
-use crate::sandbox::{COMMIT, PROMISE, Sandbox};
+use crate::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use serde_json::json;
 
 fn asked(sandbox: &Sandbox) -> (String, serde_json::Value) {
@@ -44,7 +44,7 @@ fn hourly_lists_its_choices() {
         sandbox.commit("a workflow");
         let agent = sandbox
             .agent(&format!("date +%N > work; {COMMIT}; if [ \"$LOOP_CALL\" = 2 ]; then {PROMISE}; fi"));
-        sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(5);
+        sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(5);
         assert_eq!(sandbox.status()["status"], "paused");
         assert_eq!(asked(&sandbox), ("hourly".to_owned(), json!(["wait", "continue", "abort"])));
         sandbox
@@ -84,9 +84,9 @@ fn gate_lists_its_choices() {
 #[test]
 fn dirty_is_refused_where_nobody_can_be_asked() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
+    let agent = sandbox.agent(WORK);
     sandbox.write("unsaved", "work\n");
-    let command = ["run", "it", "--agent-cmd", &agent, "--check", "tests=true"];
+    let command = ["run", "it", "--agent-cmd", &agent, "--check", CHECK];
     sandbox.run(&command).exits(2).says("unsaved").says("--allow-dirty");
     assert!(sandbox.calls().is_empty());
     sandbox.run(&[&command[..], &["--allow-dirty", "-n", "1"]].concat());

@@ -1,7 +1,7 @@
 //! A run keeps the workflow it was opened with; `--reload` and flags with values are recorded acts of
 //! a person.
 
-use crate::sandbox::{COMMIT, PROMISE, Sandbox};
+use crate::sandbox::{CHECK, COMMIT, PROMISE, Sandbox};
 
 const FILE: &str = ".loop/workflow.toml";
 
@@ -12,7 +12,7 @@ fn capped(extra: &str) -> Sandbox {
     sandbox.commit("a workflow");
     let agent =
         sandbox.agent(&format!("date +%N > work; {COMMIT}; if [ \"$LOOP_CALL\" -gt 2 ]; then {PROMISE}; fi"));
-    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(6);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(6);
     sandbox
 }
 

@@ -15,11 +15,10 @@
 //!
 //! What is asked on a terminal (resume, new, abort) is tried where terminals are.
 
-use crate::sandbox::{COMMIT, PROMISE, Sandbox};
+use crate::sandbox::{CHECK, COMMIT, Sandbox, WORK, stuck};
 use rustix::process::Signal;
 
-const PASSES: &str = "tests=true";
-const FAILS: &str = "tests=echo broken; [ -f $OUT/mended ]";
+const FAILS: &str = "tests=echo broken; test -f work";
 
 fn status(sandbox: &Sandbox) -> String {
     sandbox.status()["status"].as_str().expect("a word").to_owned()
@@ -40,8 +39,8 @@ fn both(rest: impl Fn() -> Sandbox, then: impl Fn(&Sandbox, &str)) {
 fn ready_goes_on() {
     let rest = || {
         let sandbox = Sandbox::new();
-        let agent = sandbox.agent(PROMISE);
-        sandbox.run(&["init", "it", "--agent-cmd", &agent, "--check", PASSES]).exits(0);
+        let agent = sandbox.agent(WORK);
+        sandbox.run(&["init", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
         assert_eq!((status(&sandbox).as_str(), sandbox.calls().len()), ("ready", 0));
         sandbox
     };
@@ -56,8 +55,8 @@ fn running_whose_owner_is_dead_goes_on() {
     let rest = || {
         let sandbox = Sandbox::new();
         let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
-        let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {PROMISE}"));
-        let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", PASSES]);
+        let agent = sandbox.agent(&format!("echo here > \"$OUT/at\"; read x < \"$OUT/go\"; {WORK}"));
+        let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
         assert_eq!(at.hear(), "here");
         running.kill();
         assert_eq!(status(&sandbox), "running");
@@ -76,9 +75,9 @@ fn paused_goes_on() {
         let sandbox = Sandbox::new();
         let at = sandbox.fifo("at");
         let agent = sandbox.agent(&format!(
-            "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; exec sleep 600; }}; {PROMISE}"
+            "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; exec sleep 600; }}; {WORK}"
         ));
-        let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", PASSES]);
+        let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
         assert_eq!(at.hear(), "here");
         running.signal(Signal::INT);
         running.wait().exits(130);
@@ -98,9 +97,9 @@ fn stopped_goes_on() {
         let sandbox = Sandbox::new();
         let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
         let agent = sandbox.agent(&format!(
-            "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; read x < \"$OUT/go\"; date > work; {COMMIT}; exit; }}; {PROMISE}"
+            "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; read x < \"$OUT/go\"; date > draft; {COMMIT}; exit; }}; {WORK}"
         ));
-        let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", PASSES]);
+        let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
         assert_eq!(at.hear(), "here");
         sandbox.run(&["stop"]).exits(0);
         go.say();
@@ -119,8 +118,8 @@ fn capped_needs_more_or_a_reset() {
     let rest = || {
         let sandbox = Sandbox::new();
         let agent = sandbox
-            .agent(&format!("date +%N > work; {COMMIT}; if [ \"$LOOP_CALL\" -gt 2 ]; then {PROMISE}; fi"));
-        sandbox.run(&["run", "it", "-n", "1", "--agent-cmd", &agent, "--check", PASSES]).exits(6);
+            .agent(&format!("date +%N > draft; {COMMIT}; if [ \"$LOOP_CALL\" -gt 2 ]; then {WORK}; fi"));
+        sandbox.run(&["run", "it", "-n", "1", "--agent-cmd", &agent, "--check", CHECK]).exits(6);
         assert_eq!(status(&sandbox), "capped");
         sandbox
     };
@@ -134,7 +133,7 @@ fn capped_needs_more_or_a_reset() {
     });
 }
 
-const GATED: &str = "name = \"gated\"\n[checks.tests]\nrun = \"true\"\n[[phase]]\nname = \"ONE\"\nprompt = \"do\"\n\
+const GATED: &str = "name = \"gated\"\n[checks.tests]\nrun = \"test -f work\"\n[[phase]]\nname = \"ONE\"\nprompt = \"do\"\n\
     report = \"none\"\nsignal = \"none\"\nchecks = [\"tests\"]\ngates = [\"look\"]\n[[phase]]\nname = \"TWO\"\nprompt = \"more\"\n\
     report = \"none\"\nsignal = \"none\"\n[gates.look]\nask = \"good?\"\n";
 
@@ -142,7 +141,7 @@ fn gated() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(".loop/workflow.toml", GATED);
     sandbox.commit("a workflow");
-    let agent = sandbox.agent("true");
+    let agent = sandbox.agent(WORK);
     sandbox.run(&["run", "it", "--agent-cmd", &agent]).exits(3);
     assert_eq!(status(&sandbox), "waiting");
     sandbox
@@ -178,7 +177,7 @@ fn blocked_goes_on_at_the_persons_word() {
 
 fn halted() -> Sandbox {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
+    let agent = sandbox.agent(&stuck());
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", FAILS]).exits(4);
     assert_eq!(status(&sandbox), "halted");
     sandbox
@@ -212,16 +211,17 @@ fn a_phase_may_be_named() {
 fn completed_says_so() {
     let rest = || {
         let sandbox = Sandbox::new();
-        let agent = sandbox.agent(PROMISE);
-        sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", PASSES]).exits(0);
+        let agent = sandbox.agent(WORK);
+        sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
         sandbox
     };
     let sandbox = rest();
     sandbox.run(&["run", "it"]).exits(0).says("already completed");
     sandbox.run(&["resume"]).exits(0).says("already completed");
     assert_eq!(sandbox.calls(), [1]);
-    let agent = sandbox.agent(PROMISE);
-    sandbox.run(&["run", "it", "--fresh", "--agent-cmd", &agent, "--check", PASSES]).exits(0);
+    sandbox.undo();
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "it", "--fresh", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert_eq!(sandbox.calls(), [1, 1], "another run, which counts from 1");
 }
 
@@ -232,7 +232,7 @@ fn cancelled_is_over() {
     sandbox.run(&["cancel"]).exits(0);
     assert_eq!(status(&sandbox), "cancelled");
     sandbox.run(&["resume"]).exits(2).says("is cancelled");
-    let agent = sandbox.agent(PROMISE);
-    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", PASSES]).exits(0);
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert_ne!(sandbox.status()["run"], before, "run opens a new one");
 }

@@ -29,6 +29,8 @@ pub(super) fn abstracted(workflow: &Workflow) -> Workflow {
     // Where a check has no command, a person is asked or there is no proof; both make fewer calls.
     world.checks.values_mut().for_each(|it| it.run = Some(String::new()));
     world.proof.require = Level::None;
+    // Where a required check did not run, a person is asked before the phase is left.
+    world.phases.iter_mut().for_each(|it| it.require.clear());
     let never = Condition::parse("false").expect("a literal is a condition");
     for gate in world.phases.iter_mut().flat_map(|it| &mut it.gates) {
         // A gate that is asked for whatever the condition says still stops the run.
@@ -108,6 +110,7 @@ fn step_taken(step: ProofStep) -> Event {
         step,
         tree: String::new(),
         seconds: 0.0,
+        expected_s: None,
         found: String::new(),
         unprepared: None,
     }))

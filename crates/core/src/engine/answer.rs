@@ -4,6 +4,7 @@
 use super::event::Outcome;
 use super::question::{Question, QuestionKind};
 use super::state::{State, Station};
+use crate::proof::Level;
 use crate::workflow::model::{PhaseId, Workflow};
 use crate::workflow::problem::nearest;
 use serde::{Deserialize, Serialize};
@@ -140,6 +141,9 @@ impl From<String> for Choice {
             "resume" => Choice::Resume,
             "done" => Choice::Done,
             "command" => Choice::Command,
+            "waive" => Choice::Waive,
+            "accept" => Choice::Accept,
+            "back" => Choice::Back,
             "expired" => Choice::Expired,
             _ => Choice::Other(word),
         }
@@ -190,6 +194,11 @@ fn of_kind(kind: &QuestionKind) -> &'static [Choice] {
 
 /// Returns the command as it can be taken by a run in this state, or why it cannot.
 pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Result<Command, String> {
+    if let (Station::Closed(Outcome::Completed), Command::Answer(answer)) = (&state.station, &command)
+        && answer.choice == Choice::Accept
+    {
+        return acceptable_afterwards(state, answer).map(|()| command);
+    }
     if let Station::Closed(outcome) = &state.station {
         let word = match outcome {
             Outcome::Completed => "completed",
@@ -214,6 +223,9 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         Command::Waive { ref reason, .. } if reason.trim().is_empty() => {
             Err("a finding is waived only with a reason".to_owned())
         }
+        Command::Waive { ref what, .. } if !names_a_finding(state, what) => {
+            Err(format!("the proof found nothing that is called \"{what}\"; loop status shows what it found"))
+        }
         Command::Guide { .. }
         | Command::Waive { .. }
         | Command::Skip { .. }
@@ -223,6 +235,28 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         | Command::Cancel
         | Command::Tried { .. }
         | Command::Resume { .. } => Ok(command),
+    }
+}
+
+/// Before there are findings, a waiver is for those that may come.
+fn names_a_finding(state: &State, what: &str) -> bool {
+    let findings = state.proof().map(|it| it.findings.as_slice()).unwrap_or_default();
+    findings.is_empty() || findings.iter().any(|it| it.is_named_by(what))
+}
+
+/// A person can take a completed run as it is where nothing measures its task.
+fn acceptable_afterwards(state: &State, answer: &Answer) -> Result<(), String> {
+    if answer.text.trim().is_empty() {
+        return Err("\"accept\" needs a reason: loop answer accept REASON".to_owned());
+    }
+    let proof = state.proof().filter(|_| !state.unproven && !state.untested);
+    match proof {
+        Some(proof) if proof.level == Level::UnchangedGreen && !proof.weakened => Ok(()),
+        Some(proof) => Err(format!(
+            "only a run with the proof unchanged-green can be accepted afterwards; this one is {}",
+            proof.level.word()
+        )),
+        None => Err("this run has no proof that a person could accept".to_owned()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! How each fact changes the state: bookkeeping only, in one match over all of them. Nothing is
 //! decided here.
 
-use super::answer::{Answer, Command};
+use super::answer::{Answer, Choice, Command};
 use super::breaker::Breaker;
 use super::event::{Effect, Ended, Ending, Event};
 use super::evidence::Baseline;
@@ -185,12 +185,15 @@ impl State {
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
-            Event::Finished { trouble, shipped } => {
+            Event::Finished { trouble, shipped, commit } => {
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());
                 }
                 if shipped.is_some() {
                     self.shipped.clone_from(shipped);
+                }
+                if commit.is_some() {
+                    self.delivered.clone_from(commit);
                 }
                 if !matches!(self.station, Station::Closed(_)) {
                     self.station = Station::Finished;
@@ -359,6 +362,9 @@ impl State {
             Command::Answer(given) => {
                 if let Station::Waiting { answer, .. } = &mut self.station {
                     *answer = Some(given.clone());
+                }
+                if matches!(self.station, Station::Closed(_)) && given.choice == Choice::Accept {
+                    self.accept();
                 }
             }
             Command::Waive { what, reason, by } => {

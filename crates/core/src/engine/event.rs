@@ -245,6 +245,9 @@ pub enum Event {
         /// Where the work went, if it left the house.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shipped: Option<String>,
+        /// The commit that holds what was handed in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
     },
     /// Something that a person should know.
     Noted {
@@ -322,6 +325,9 @@ pub struct Opening {
     /// A hash of the input's locked text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<String>,
+    /// A hash of the document's text; ticks do not change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// What came before was told by the files of another controller, and measured by nobody here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
@@ -362,6 +368,9 @@ pub struct Session {
     /// How often the checks of this iteration were cut short by the hook's time limit.
     #[serde(default)]
     pub cuts: u32,
+    /// How often a stop met a proof that was not done.
+    #[serde(default)]
+    pub proofs: u32,
     /// The process that called the hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<SessionProcess>,

@@ -6,6 +6,7 @@ mod answered;
 mod apply;
 mod breaker;
 mod call;
+mod closing;
 mod decide;
 mod event;
 mod evidence;
@@ -45,7 +46,7 @@ pub use history::{
 pub use item_list::{Item, ItemList, ListChange, Listing};
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
-pub use proving::{Proving, StepTaken, Unprepared, checks as proof_checks};
+pub use proving::{NOTHING_TO_DO, Proving, StepTaken, Unprepared, checks as proof_checks};
 pub use question::{CheckpointKind, Question, QuestionKind};
 pub use signature::signature;
 pub use state::{STATE_VERSION, State, Station, Wish};

@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 /// Findings that are listed for the agent and in the question; the report has the others.
 const FINDINGS_SHOWN: usize = 20;
 
+/// How the reason of a halt begins where nothing changed and nothing was red.
+pub const NOTHING_TO_DO: &str = "nothing to do";
+
 /// A proof sends the work back by itself so often. After that a person decides.
 const RETURNS_MOST: u32 = 1;
 
@@ -38,6 +41,9 @@ pub struct StepTaken {
     /// What it found, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,
+    /// Seconds that the steps after it are expected to take, where it is the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_s: Option<f64>,
     /// Nothing could run in a clean checkout of the baseline: a command is missing that prepares it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unprepared: Option<Unprepared>,
@@ -54,14 +60,20 @@ pub struct Unprepared {
 /// Returns what the proof still needs before the phase is left, or `None` when nothing stands in the
 /// way.
 pub(super) fn before_leaving(workflow: &Workflow, state: &State) -> Option<Decision> {
-    if !is_due(workflow, state) {
+    if !is_guarded(workflow, state) {
         return None;
+    }
+    if !is_taken(workflow, state) {
+        let is_asked_for = Level::None < workflow.proof.require && !state.accepted;
+        let required = workflow.proof.require.word();
+        let text = format!("no proof is taken of this run; it asks for {required}");
+        return is_asked_for.then(|| ask(state, QuestionKind::Unproven, text, None));
     }
     if is_nothing_changed(state) {
         let why = "nothing has changed since the run began, and every check passed before it";
         return Some(match state.proof_returns < RETURNS_MOST {
             true => go_back(workflow, vec![format!("{why}: do the work, or say STUCK and why")]),
-            false => halt(format!("nothing to do: {why}")),
+            false => halt(format!("{NOTHING_TO_DO}: {why}")),
         });
     }
     let proving = state.proving.as_ref().filter(|it| it.tree == state.seen.tree);
@@ -80,14 +92,17 @@ pub(super) fn before_leaving(workflow: &Workflow, state: &State) -> Option<Decis
     }
 }
 
-/// Whether this phase is left only with a proof.
-fn is_due(workflow: &Workflow, state: &State) -> bool {
-    let guarded = match workflow.proof.at {
+/// Whether this phase is left only with a proof, where one can be taken.
+fn is_guarded(workflow: &Workflow, state: &State) -> bool {
+    match workflow.proof.at {
         Some(phase) => phase == state.phase,
         None => workflow.phases[state.phase].next == Next::Done,
-    };
-    let taken = workflow.proof.clean == CleanWhen::Completion && !state.proof_skipped && !state.unproven;
-    guarded && taken && checks(workflow, state).next().is_some()
+    }
+}
+
+fn is_taken(workflow: &Workflow, state: &State) -> bool {
+    let wanted = workflow.proof.clean == CleanWhen::Completion && !state.proof_skipped && !state.unproven;
+    wanted && checks(workflow, state).next().is_some()
 }
 
 /// The checks that a proof consists of, each with its command.

@@ -123,6 +123,9 @@ pub struct State {
     /// The proof of the tree that was judged last, as far as it has been taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proving: Option<Proving>,
+    /// The tree that a phase left which had to write failing tests: its tests are protected from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protected_line: Option<String>,
     /// How often a proof sent the work back by itself.
     #[serde(default)]
     pub proof_returns: u32,
@@ -147,6 +150,9 @@ pub struct State {
     /// Where the work went when it was handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipped: Option<String>,
+    /// The commit that holds what was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<String>,
     pub warnings: Vec<String>,
     /// The last errors and failures. The key is older than the name.
     #[serde(default, rename = "history")]
@@ -271,6 +277,7 @@ impl State {
             unproven: false,
             untested: false,
             proving: None,
+            protected_line: None,
             proof_returns: 0,
             waivers: Vec::new(),
             accepted: false,
@@ -279,6 +286,7 @@ impl State {
             ratchet_told: Vec::new(),
             review: None,
             shipped: None,
+            delivered: None,
             warnings: Vec::new(),
             troubles: Troubles::default(),
         }

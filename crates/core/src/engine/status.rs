@@ -164,7 +164,8 @@ impl State {
                 }
                 QuestionKind::Check(check) => format!("loop answer COMMAND, what runs the check \"{check}\""),
                 QuestionKind::Proof => {
-                    "loop answer waive REASON, or loop answer back, or loop answer abort".to_owned()
+                    "loop show --diff, then loop answer waive REASON, or loop answer back, or loop answer abort"
+                        .to_owned()
                 }
                 QuestionKind::Unproven => {
                     "loop answer accept REASON, or loop answer back, or loop answer abort".to_owned()
@@ -241,8 +242,13 @@ impl State {
 
     /// Whether the run is completed and its proof holds.
     pub fn verified(&self) -> bool {
-        let completed = self.station == Station::Closed(Outcome::Completed);
-        completed && !self.unproven && !self.untested && self.proof().is_some_and(Proof::verified)
+        self.station == Station::Closed(Outcome::Completed) && self.is_proven()
+    }
+
+    /// Whether the proof holds for the tree that was judged last: a run that is completed with it is
+    /// verified.
+    pub fn is_proven(&self) -> bool {
+        !self.unproven && !self.untested && self.proof().is_some_and(Proof::verified)
     }
 
     /// Whether the work could be handed in: the workflow offers it, nobody has done it, and what was

@@ -244,7 +244,11 @@ fn rust_source(
         }
         (Some(base), None, Direction::BaseTestsOverFinal) => {
             let tests = rust_tests::test_texts(&base);
-            let lost = tests.is_none_or(|it| it.iter().any(|test| !moved(test, changes, contents)));
+            let lost = match tests {
+                Some(tests) => tests.iter().any(|test| !moved(test, changes, contents)),
+                // What cannot be read as Rust, and never says the word, had no test to lose.
+                None => base.contains("test"),
+            };
             if lost {
                 plan.leave(&change.path, "was deleted with its tests");
             }
@@ -379,6 +383,14 @@ mod tests {
         let expected =
             NotJudged { path: "src/a.rs".to_owned(), why: "was deleted with its tests".to_owned() };
         assert_eq!(plan(lost, Direction::BaseTestsOverFinal).not_judged, [expected]);
+    }
+
+    #[test]
+    fn a_deleted_source_file_that_cannot_be_read_is_a_loss_only_where_it_may_have_had_tests() {
+        let plain: Files<'_> = &[("a.rs", Some("no ( rust"), None)];
+        assert_eq!(plan(plain, Direction::BaseTestsOverFinal).not_judged, []);
+        let doubtful: Files<'_> = &[("a.rs", Some("#[test] no ( rust"), None)];
+        assert_eq!(plan(doubtful, Direction::BaseTestsOverFinal).not_judged.len(), 1);
     }
 
     #[test]

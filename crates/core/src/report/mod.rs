@@ -82,6 +82,8 @@ pub struct Expected<'a> {
     pub phase: &'a str,
     /// The promise's exact text, where the protocol is `promise`.
     pub promise: &'a str,
+    /// What the agent was asked; a promise that it only repeats from there is not given.
+    pub prompt: &'a str,
 }
 
 /// Returns what the agent's final message says. For `frontmatter` the text is the content of the
@@ -91,7 +93,7 @@ pub fn read(protocol: &Protocol, expected: Expected<'_>, text: &str) -> Report {
     match protocol {
         Protocol::PrpStatus => prp_status::read(expected.phase, text),
         Protocol::ExitSignal => exit_signal::read(text),
-        Protocol::Promise => promise::read(expected.promise, text),
+        Protocol::Promise => promise::read(expected.promise, expected.prompt, text),
         Protocol::Json => json::read(text),
         Protocol::Frontmatter(_) => frontmatter::read(text),
         // Nothing is asked for, so nothing is missing.

@@ -1,6 +1,7 @@
 //! The `promise` protocol: `<promise>TEXT</promise>` with the exact text that the run asked for. The
-//! tag has to stand alone on its line or lines, in the text itself; one that is quoted, shown as code
-//! or mentioned in a sentence promises nothing. The last tag counts.
+//! tag has to stand alone on its line or lines, without indentation, in the text itself; one that is
+//! quoted, shown as code, mentioned in a sentence or repeated from the prompt promises nothing. The last
+//! tag counts.
 
 use super::Report;
 use super::block::{HIDDEN, Place, Survey};
@@ -10,22 +11,22 @@ const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
 /// A promise is a word or a sentence; agents break it over three lines at most.
 const PROMISE_LINES: usize = 10;
-/// Four spaces make a code block in Markdown.
-const INDENT: usize = 3;
 
-pub(super) fn read(promise: &str, text: &str) -> Report {
+pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
     let (mut last, mut begun, mut is_hidden) = (None, None, false);
+    let asked = Asked::of(prompt);
     for line in Survey::of(text).lines() {
         let tag = line.text.trim_start_matches(' ');
         let indent = line.text.len() - tag.len();
         let begins = tag.starts_with(OPEN);
-        if line.place != Place::Open || (begins && indent > INDENT) {
+        // An indented line is code, or the context of a diff.
+        if line.place != Place::Open || (begins && 0 < indent) {
             is_hidden |= begins;
             begun = None;
             continue;
         }
         if begins {
-            begun = Some(Begun { inner_from: line.start + indent + OPEN.len(), lines: 0 });
+            begun = Some(Begun { inner_from: line.start + OPEN.len(), lines: 0 });
         }
         let Some(Begun { inner_from, lines }) = begun.take() else { continue };
         let looked_from = inner_from.max(line.start);
@@ -34,7 +35,8 @@ pub(super) fn read(promise: &str, text: &str) -> Report {
             Some(at) => {
                 let inner = &text[inner_from..looked_from + at];
                 let is_alone = looked_from + at + CLOSE.len() == line_end && !inner.contains(OPEN);
-                last = if is_alone { Some(inner) } else { last };
+                let is_echo = || asked.is_repeated(text, inner_from - OPEN.len()..line.end);
+                last = if is_alone && !is_echo() { Some(inner) } else { last };
             }
             None if lines < PROMISE_LINES => begun = Some(Begun { inner_from, lines: lines + 1 }),
             None => {}
@@ -48,6 +50,35 @@ pub(super) fn read(promise: &str, text: &str) -> Report {
         None => {}
     }
     report
+}
+
+/// The places in a prompt that show the promise.
+struct Asked<'a> {
+    /// For each: the tag and the lines with text before and after it.
+    places: Vec<(&'a str, Option<&'a str>, Option<&'a str>)>,
+}
+
+impl<'a> Asked<'a> {
+    fn of(prompt: &'a str) -> Asked<'a> {
+        let lines: Vec<&str> = prompt.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
+        let shown = lines.iter().enumerate().filter(|(_, it)| it.starts_with(OPEN));
+        let around = |at: usize| (at.checked_sub(1).map(|it| lines[it]), lines.get(at + 1).copied());
+        let places = shown.map(|(at, tag)| (*tag, around(at).0, around(at).1)).collect();
+        Asked { places }
+    }
+
+    /// Tells whether the tag stands in a message as it does in the prompt: next to a line of the prompt
+    /// that is its neighbour there.
+    fn is_repeated(&self, text: &str, tag: std::ops::Range<usize>) -> bool {
+        let with_text = |it: &&str| !it.is_empty();
+        let before = text[..tag.start].lines().rev().map(str::trim).find(with_text);
+        let after = text[tag.end..].lines().map(str::trim).find(with_text);
+        let same = |one: Option<&str>, other: Option<&str>| one.is_some() && one == other;
+        let given = text[tag].trim();
+        self.places
+            .iter()
+            .any(|(asked, above, below)| *asked == given && (same(*above, before) || same(*below, after)))
+    }
 }
 
 /// A tag that was opened and not yet closed.
@@ -69,7 +100,7 @@ mod tests {
     use crate::workflow::model::SignalWord;
 
     fn signal(text: &str) -> Option<String> {
-        read("API COMPLETE", text).signal.map(String::from)
+        read("API COMPLETE", "", text).signal.map(String::from)
     }
 
     #[test]
@@ -80,7 +111,7 @@ mod tests {
             "<promise>  API \t COMPLETE </promise>  \r\n",
             "<promise>\nAPI COMPLETE\n</promise>",
             "<promise>\r\n  API\r\n  COMPLETE\r\n</promise>\r\n",
-            "  <promise>API\nCOMPLETE</promise>",
+            "<promise>API\nCOMPLETE</promise>",
             "<promise>API COMPLETE</promise>\n\nThat was the last task.",
             "```\ncargo test\n```\n<promise>API COMPLETE</promise>",
         ];
@@ -94,7 +125,7 @@ mod tests {
         let right = "<promise>API COMPLETE</promise>";
         let wrong = "<promise>DONE</promise>";
         assert_eq!(signal(&format!("{wrong}\n{right}")).as_deref(), Some("API COMPLETE"));
-        let report = read("API COMPLETE", &format!("{right}\n\n{wrong}"));
+        let report = read("API COMPLETE", "", &format!("{right}\n\n{wrong}"));
         let expected =
             Report { found: true, notes: vec!["unknown promise \"DONE\"".into()], ..Report::default() };
         assert_eq!(report, expected);
@@ -107,28 +138,54 @@ mod tests {
         {
             assert_eq!(signal(&format!("<promise>{text}</promise>")), None, "{text}");
         }
-        assert_eq!(read("", "<promise></promise>").signal, None);
-        assert_eq!(read("A.*", "<promise>A.*</promise>").signal, Some(SignalWord::Other("A.*".to_owned())));
+        assert_eq!(read("", "", "<promise></promise>").signal, None);
+        assert_eq!(
+            read("A.*", "", "<promise>A.*</promise>").signal,
+            Some(SignalWord::Other("A.*".to_owned()))
+        );
     }
 
     #[test]
     fn a_tag_that_is_shown_promises_nothing_and_the_note_says_why() {
         let tag = "<promise>API COMPLETE</promise>";
         let hidden = Report { notes: vec![HIDDEN.to_owned()], ..Report::default() };
-        for text in [format!("```\n{tag}\n```"), format!("    {tag}"), format!("a `\n{tag}\n` b")] {
-            assert_eq!(read("API COMPLETE", &text), hidden, "{text}");
+        for text in
+            [format!("```\n{tag}\n```"), format!("    {tag}"), format!(" {tag}"), format!("a `\n{tag}\n` b")]
+        {
+            assert_eq!(read("API COMPLETE", "", &text), hidden, "{text}");
         }
         for text in
             [format!("> {tag}"), format!("I print {tag} at the end"), format!("- {tag}"), "Done.".into()]
         {
-            assert_eq!(read("API COMPLETE", &text), Report::default(), "{text}");
+            assert_eq!(read("API COMPLETE", "", &text), Report::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_echo_of_the_prompt_promises_nothing() {
+        let tag = "<promise>API COMPLETE</promise>";
+        let prompt = format!("Build it.\n\nWhen done, say:\n\n{tag}\n\nThe checks are run again.\n");
+        let given = |text: &str| read("API COMPLETE", &prompt, text).signal.is_some();
+        let said = [
+            prompt.clone(),
+            format!("{prompt}\nThat was the prompt."),
+            format!("When done, say:\n{tag}"),
+            format!("{tag}\n\n  The checks are run again."),
+        ];
+        for text in said {
+            assert!(!given(&text), "{text}");
+        }
+        for text in
+            [tag.to_owned(), format!("{prompt}\nAll is built.\n\n{tag}"), format!("Done.\n{tag}\nBye.")]
+        {
+            assert!(given(&text), "{text}");
         }
     }
 
     #[test]
     fn a_tag_that_is_never_closed_does_not_wait_for_ever() {
         let text = format!("<promise>\n{}API COMPLETE</promise>", "\n".repeat(11));
-        assert_eq!(read("API COMPLETE", &text), Report::default());
+        assert_eq!(read("API COMPLETE", "", &text), Report::default());
         assert_eq!(signal("<promise>\nAPI\n```\n```\nCOMPLETE</promise>"), None);
         assert_eq!(signal("<promise>A\n<promise>API COMPLETE</promise>").as_deref(), Some("API COMPLETE"));
     }

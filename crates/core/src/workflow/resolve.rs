@@ -17,6 +17,7 @@ use super::shape::ModelFile;
 use super::typed::{At, Length, Named};
 use super::{pattern, phases, preset, template};
 use crate::facts::{FactName, Supplier};
+use crate::proof::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -62,6 +63,22 @@ pub struct Overrides {
     pub notify: Option<String>,
     pub mirror: Option<String>,
     pub worktree: bool,
+    /// The least that must be proven.
+    pub require: Option<Level>,
+    /// Globs of protected files whose changes are accepted.
+    pub allow: Vec<String>,
+}
+
+impl Overrides {
+    /// Puts what was given about the proof on top of a workflow's rules.
+    pub fn bring_proof(&self, workflow: &mut Workflow) {
+        if let Some(level) = self.require {
+            workflow.proof.require = level;
+        }
+        for glob in self.allow.iter().filter(|it| !workflow.proof.allow.contains(it)).collect::<Vec<_>>() {
+            workflow.proof.allow.push(glob.clone());
+        }
+    }
 }
 
 /// Returns the workflow that the layers describe, or everything that is wrong with them.

@@ -23,6 +23,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Evidence {
     pub tree: String,
     pub commit: Option<String>,
+    /// The checks in place at the opening: a test that was red there and in every clean checkout was not
+    /// made green by the tree.
+    pub opening: Vec<Results>,
     /// The final tree's checks in place, which tell a test that fails only in the clean checkout.
     pub in_place: Vec<Results>,
     pub baseline: StepOutcome,
@@ -31,6 +34,9 @@ pub struct Evidence {
     pub overlay: StepOutcome,
     /// `NotNeeded` if no test text changed.
     pub old_code: StepOutcome,
+    /// The final code with the tests as a phase left them that had to write failing ones; `NotNeeded`
+    /// if there is no such phase or it left the same tests.
+    pub protected_line: StepOutcome,
     /// The canary of each check.
     pub canary: BTreeMap<String, CanaryOutcome>,
     /// Files that no try of the overlay could judge.
@@ -57,6 +63,9 @@ pub fn conclude(evidence: &Evidence) -> Proof {
     }
     judge.proof().bounded()
 }
+
+/// A finding names so many changed files; the diff has the others.
+const SUSPECTS_MOST: usize = 5;
 
 struct Judge<'a> {
     evidence: &'a Evidence,
@@ -146,8 +155,34 @@ impl<'a> Judge<'a> {
     }
 
     fn find_test(&mut self, kind: FindingKind, step: Step, id: &TestId, what: &str) {
-        let file = file_of(&id.name, &self.evidence.changed_protected);
-        self.find(Finding::of_test(kind, step, id, file, what));
+        let changed = &self.evidence.changed_protected;
+        let file = file_of(&id.name, changed);
+        let explains = |file: &String| changed.iter().any(|it| it.path == *file);
+        let what = match file.as_ref().is_some_and(explains) || kind == FindingKind::RedInClean {
+            true => what.to_owned(),
+            false => format!("{what}{}", self.suspects()),
+        };
+        let mut finding = Finding::of_test(kind, step, id, file, &what);
+        if let (None, [only]) = (&finding.file, changed.as_slice()) {
+            finding.file = Some(only.path.clone());
+        }
+        self.find(finding);
+    }
+
+    fn find_check(&mut self, kind: FindingKind, step: Step, check: &str, what: &str) {
+        let what = format!("{what}{}", self.suspects());
+        self.find(Finding::of_check(kind, step, check, &what));
+    }
+
+    /// The tests and check files that the run changed, for a finding that no file of its own explains.
+    fn suspects(&self) -> String {
+        let changed = &self.evidence.changed_protected;
+        let named: Vec<&str> = changed.iter().take(SUSPECTS_MOST).map(|it| it.path.as_str()).collect();
+        match (named.is_empty(), changed.len() - named.len()) {
+            (true, _) => String::new(),
+            (false, 0) => format!(" (the run changed {})", named.join(", ")),
+            (false, more) => format!(" (the run changed {} and {more} more)", named.join(", ")),
+        }
     }
 
     fn check_names(&self) -> Vec<String> {
@@ -163,12 +198,13 @@ impl<'a> Judge<'a> {
         self.judge_clean(&check);
         self.judge_overlay(&check);
         self.judge_gone(&check);
+        self.judge_line(&check);
         self.judge_red_to_green(&check);
         self.judge_new_tests(&check);
         self.count_green(&check);
         if self.evidence.canary.get(name) == Some(&CanaryOutcome::Unseen) {
-            let what = "did not report a test that must fail, which it reported on the baseline";
-            self.find(Finding::of_check(FindingKind::CanaryUnseen, Step::Canary, name, what));
+            let what = "did not report the canary, a test that must fail, which it reported on the baseline";
+            self.find_check(FindingKind::CanaryUnseen, Step::Canary, name, what);
         }
     }
 
@@ -187,10 +223,25 @@ impl<'a> Judge<'a> {
             };
             Unreproducible { id, why: why.to_owned() }
         };
+        // Red at the opening, here and in a clean checkout, and green here only: what made it green is
+        // not in the tree.
+        let opening = self.evidence.opening.iter().find(|it| it.check == check.name);
+        let was_red = |name: &str| match opening {
+            Some(results) if name.is_empty() => results.exit == Exit::Red,
+            Some(results) => results.outcome(name) == Some(Outcome::Failed),
+            None => false,
+        };
+        let is_green_only_here = |name: &str| was_red(name) && in_place.is_some() && is_green_here(name);
+        let only_here = "passes in place and fails in a clean checkout, as it did at the opening: what makes it \
+                         pass is not in the tree";
         let before = check.before.as_ref();
         for name in check.clean.names(Outcome::Failed) {
             let id = check.clean.id(name);
             match before.and_then(|it| it.outcome(name)) {
+                Some(Outcome::Failed) if is_green_only_here(name) => {
+                    self.red = true;
+                    self.find_test(FindingKind::RedInClean, Step::Clean, &id, only_here);
+                }
                 Some(Outcome::Failed) => self.not_reproducible.push(unreproducible(id)),
                 Some(Outcome::Passed | Outcome::Skipped) | None => {
                     self.red = true;
@@ -207,14 +258,20 @@ impl<'a> Judge<'a> {
         }
         let ran_before = before.and_then(Results::executed).unwrap_or(0);
         if ran_before > 0 && check.clean.executed().unwrap_or(0) == 0 && check.clean.exit == Exit::Green {
-            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline");
-            self.find(Finding::of_check(FindingKind::NoTestsRan, Step::Clean, check.name, &what));
+            let red = before.and_then(|it| it.names(Outcome::Failed).next());
+            let red = red.map(|it| format!(", where {it} failed")).unwrap_or_default();
+            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{red}");
+            self.find_check(FindingKind::NoTestsRan, Step::Clean, check.name, &what);
         }
         let explained = check.clean.names(Outcome::Failed).next().is_some();
         let same_before = before.is_some_and(|it| it.exit == check.clean.exit && !explains_red(it));
         match check.clean.exit {
             Exit::Green => {}
             Exit::Red | Exit::NotStarted if explained => {}
+            Exit::Red if same_before && is_green_only_here("") => {
+                self.red = true;
+                self.find_check(FindingKind::RedInClean, Step::Clean, check.name, only_here);
+            }
             Exit::Red | Exit::NotStarted if same_before => {
                 self.not_reproducible.push(unreproducible(TestId::exit(check.name)));
             }
@@ -227,6 +284,25 @@ impl<'a> Judge<'a> {
                 };
                 self.find(Finding::of_check(FindingKind::RedInClean, Step::Clean, check.name, what));
             }
+        }
+    }
+
+    /// Tests that were written first must pass with the text that they had then.
+    fn judge_line(&mut self, check: &Check<'_>) {
+        let StepOutcome::Ran(run) = &self.evidence.protected_line else { return };
+        let settled = settled(run);
+        let Some(line) = settled.check(check.name) else { return };
+        let changed: Vec<TestId> = line
+            .names(Outcome::Failed)
+            .filter(|name| check.clean.outcome(name) != Some(Outcome::Failed))
+            .map(|name| line.id(name))
+            .collect();
+        let what = "fails with the text that it had when the tests were written first";
+        if changed.is_empty() && line.exit == Exit::Red && check.clean.exit == Exit::Green {
+            self.find(Finding::of_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what));
+        }
+        for id in changed.iter().filter(|it| !settled.flaky.contains(it)) {
+            self.find_test(FindingKind::ChangedTest, Step::Overlay, id, what);
         }
     }
 

@@ -2,7 +2,7 @@
 //! put back.
 
 use super::{Check, Judge};
-use crate::proof::finding::{Finding, FindingKind};
+use crate::proof::finding::FindingKind;
 use crate::proof::ids::{Exit, Listing, Outcome, Results};
 use crate::proof::steps::Step;
 
@@ -51,7 +51,7 @@ impl Judge<'_> {
                 true => "does not build with the original tests",
                 false => "is red with the original tests and check files",
             };
-            self.find(Finding::of_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what));
+            self.find_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what);
         }
     }
 
@@ -108,10 +108,10 @@ impl Judge<'_> {
         if judged.skipped > before.skipped {
             let (more, less) = (judged.skipped, before.skipped);
             let what = format!("skips {more} tests, {less} at the opening");
-            self.find(Finding::of_check(FindingKind::Skipped, step, check.name, &what));
+            self.find_check(FindingKind::Skipped, step, check.name, &what);
         } else if ran < then && ran > 0 && judged.complete {
             let what = format!("runs {ran} tests, {then} at the opening");
-            self.find(Finding::of_check(FindingKind::Vanished, step, check.name, &what));
+            self.find_check(FindingKind::Vanished, step, check.name, &what);
         }
     }
 }

@@ -23,8 +23,10 @@ fn twice(exit: Exit, tests: &[(&str, Outcome)]) -> StepOutcome {
 fn evidence() -> Evidence {
     let green = [(ADD, P), (SUB, P)];
     Evidence {
+        protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
         tree: "f1e2".to_owned(),
         commit: None,
+        opening: Vec::new(),
         in_place: vec![results("tests", Exit::Green, &green)],
         baseline: ran(Exit::Green, &green),
         clean: ran(Exit::Green, &green),
@@ -60,6 +62,20 @@ fn a_fix_is_red_to_green() {
     assert_eq!((proof.level, proof.verified(), proof.still_green), (Level::RedToGreen, true, 1));
     let expected = "proven: tests/test_calc.py::test_sub failed before and passes now, in a clean checkout";
     assert_eq!(closing_sentence(&proof), expected);
+}
+
+#[test]
+fn a_fix_outside_of_the_tree_is_found() {
+    let red = [(ADD, P), (SUB, F)];
+    let opening = vec![results("tests", Exit::Red, &red)];
+    let (baseline, clean) = (ran(Exit::Red, &red), ran(Exit::Red, &red));
+    let proof =
+        conclude(&Evidence { opening, baseline: baseline.clone(), clean: clean.clone(), ..evidence() });
+    assert_eq!((kinds(&proof), proof.verified()), (vec![FindingKind::RedInClean], false));
+    // A test that was green in place all the time needs something that a clean checkout has not.
+    let opening = vec![results("tests", Exit::Green, &[(ADD, P), (SUB, P)])];
+    let proof = conclude(&Evidence { opening, baseline, clean, ..evidence() });
+    assert_eq!((kinds(&proof), proof.not_reproducible.len()), (Vec::new(), 1));
 }
 
 #[test]

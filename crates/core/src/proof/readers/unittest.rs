@@ -127,10 +127,12 @@ fn dotted(text: &str) -> Option<String> {
     let plain = |it: &str, more: &str| {
         !it.is_empty() && it.chars().all(|it| it.is_alphanumeric() || it == '_' || more.contains(it))
     };
-    if !plain(method, "") || !plain(path, ".<>") || !path.contains('.') && method != "setUpModule" {
+    // A module that cannot be imported is named in place of a test, with its packages.
+    let more = if path.starts_with("unittest.loader._FailedTest") { "." } else { "" };
+    if !plain(method, more) || !plain(path, ".<>") || !path.contains('.') && method != "setUpModule" {
         return None;
     }
-    let already = path.rsplit('.').next() == Some(method);
+    let already = path.strip_suffix(method).is_some_and(|it| it.ends_with('.'));
     Some(if already { path.to_owned() } else { format!("{path}.{method}") })
 }
 

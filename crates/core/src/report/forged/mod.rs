@@ -9,7 +9,7 @@ use super::{Expected, read};
 use crate::workflow::model::Protocol;
 use std::collections::BTreeSet;
 
-const EXPECTED: Expected<'_> = Expected { phase: "GREEN", promise: "API COMPLETE" };
+const EXPECTED: Expected<'_> = Expected { phase: "GREEN", promise: "API COMPLETE", prompt: "" };
 
 const STATUS: &str =
     "---PRP_PHASE_STATUS---\nPHASE: GREEN\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_PRP_PHASE_STATUS---\n";

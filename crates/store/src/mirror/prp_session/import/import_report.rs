@@ -60,7 +60,7 @@ impl Found {
             }
             Standing::Completed => {
                 told.add(self.last_activity, Event::Began(Effect::Finish));
-                told.add(self.last_activity, Event::Finished { trouble: None, shipped: None });
+                told.add(self.last_activity, Event::Finished { trouble: None, shipped: None, commit: None });
                 told.add(self.last_activity, Event::Closed(Outcome::Completed));
             }
         }

@@ -1,0 +1,289 @@
+//! What people and programs see of a proof, and what they can do about it: a real project in Python,
+//! with tests that fail, pass, vanish and are added.
+
+use crate::sandbox::{PROMISE, Sandbox};
+use serde_json::Value;
+
+const CHECK: &str = "python3 -B -m unittest discover -s tests -t . -v";
+
+/// One phase that is left as soon as its check passes.
+const WORKFLOW: &str = r#"
+name = "fix"
+input = { kind = "text", about = "what to fix" }
+
+[limits]
+iterations = 6
+
+[checks.tests]
+run = "python3 -B -m unittest discover -s tests -t . -v"
+
+[[phase]]
+name   = "WORK"
+prompt = "work"
+report = "none"
+signal = "none"
+checks = ["tests"]
+"#;
+
+const WRONG: &str = "def add(a, b):\n    return a - b\n";
+const RIGHT: &str = "def add(a, b):\n    return a + b\n";
+const TESTS: &str = "\
+import unittest
+from calc import add
+
+class TestAdd(unittest.TestCase):
+    def test_zero(self):
+        self.assertEqual(add(0, 0), 0)
+
+    def test_two(self):
+        self.assertEqual(add(1, 1), 2)
+";
+
+/// Writes the right code and commits it.
+const FIX: &str = "printf 'def add(a, b):\\n    return a + b\\n' > calc.py; git commit -qam fix || :";
+
+fn project(code: &str, more: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(".loop/workflow.toml", format!("{WORKFLOW}{more}"));
+    sandbox.write("calc.py", code);
+    sandbox.write("tests/__init__.py", "");
+    sandbox.write("tests/test_calc.py", TESTS);
+    sandbox.commit("a calculator");
+    sandbox
+}
+
+fn level(status: &Value) -> &str {
+    status["proof"]["level"].as_str().expect("a proof")
+}
+
+#[test]
+fn g21_a_fix_is_proven_said_and_found_again() {
+    let sandbox = project(WRONG, "");
+    let agent = sandbox.agent(FIX);
+    let words = ["run", "fix add", "--agent-cmd", &agent];
+    assert_eq!(sandbox.status_if_any()["run"], Value::Null);
+    let done = sandbox.run(&words).exits(0).says("proven: ").says("- proof: proven: ").says("the proof took");
+    assert!(done.err.contains("the proof takes about"), "{done:?}");
+    assert!(done.err.contains("a test that must fail: tests reports it as failing"), "{done:?}");
+    let status = sandbox.status();
+    assert_eq!((level(&status), &status["verified"]), ("red-to-green", &true.into()), "{status:#}");
+    assert_eq!(status["proof"]["commit"], sandbox.git(&["rev-parse", "HEAD"]).trim());
+    assert_eq!(status["proof"]["findings"], Value::Array(Vec::new()));
+    assert!(0.0 < status["proof"]["cost_s"].as_f64().expect("seconds"));
+    sandbox.run(&["status"]).exits(0).says("proof       proven: ");
+    sandbox.run(&["show"]).exits(0).says("- proof: proven: ");
+
+    // The same again: everything is as it was left.
+    let commit = sandbox.git(&["rev-parse", "--short=7", "HEAD"]);
+    sandbox.run(&words).exits(0).says("already done").says(commit.trim()).says("20");
+    sandbox.run(&["resume"]).exits(0).says("already done");
+    assert_eq!(sandbox.calls().len(), 1);
+
+    // Somebody breaks it: resume says so and opens nothing, run opens another run.
+    sandbox.write("calc.py", WRONG);
+    sandbox.commit("break it");
+    sandbox.run(&["resume"]).exits(2).says("tests fails (1 of 2 tests fail)");
+    sandbox.run(&words).exits(0).says("another one is opened: tests fails").says("proven: ");
+    assert_eq!(sandbox.calls().len(), 2);
+    assert_eq!(sandbox.read("calc.py"), RIGHT);
+}
+
+#[test]
+fn g21_a_deleted_test_is_one_question_with_its_diff_and_a_waiver_answers_it() {
+    let sandbox = project(WRONG, "");
+    let agent = sandbox.agent("git rm -q tests/test_calc.py; printf 'import unittest\\nclass T(unittest.TestCase):\\n    def test_t(self):\\n        pass\\n' > tests/test_other.py; git add -A; git commit -qm gone || :");
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(3);
+    let status = sandbox.status();
+    assert_eq!((&status["status"], &status["verified"]), (&"waiting".into(), &false.into()), "{status:#}");
+    assert_eq!(status["question"]["kind"], "proof");
+    assert!(!status["proof"]["findings"].as_array().expect("a list").is_empty(), "{status:#}");
+    sandbox.run(&["show", "--diff"]).exits(0).says("-        self.assertEqual(add(1, 1), 2)");
+    sandbox.run(&["waive", "nothing-of-the-kind", "--reason", "x"]).exits(2).says("nothing that is called");
+    sandbox.run(&["waive", "tests/test_calc.py"]).exits(2);
+    sandbox.run(&["answer", "waive"]).exits(2).says("needs a reason");
+    sandbox.run(&["answer", "waive", "the feature is gone"]).exits(0);
+    sandbox.run(&["run"]).exits(0);
+    let status = sandbox.status();
+    assert_eq!((&status["status"], &status["verified"]), (&"completed".into(), &false.into()), "{status:#}");
+    assert_eq!(status["proof"]["waived"][0]["reason"], "the feature is gone", "{status:#}");
+}
+
+#[test]
+fn g23_a_finding_that_is_waived_by_its_name_closes_the_question() {
+    let sandbox = project(WRONG, "");
+    let agent = sandbox.agent(
+        "sed -i 's/add(0, 0), 0/add(0, 0), 7/' tests/test_calc.py
+        printf 'def add(a, b):\\n    return 7 if a == 0 else 2\\n' > calc.py; git commit -qam x || :",
+    );
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(3).says("test_zero in tests/test_calc.py");
+    sandbox.run(&["answer"]).exits(0).says("question 1: ");
+    sandbox.run(&["waive", "tests/test_calc.py", "--reason", "zero is seven", "--by", "anna"]).exits(0);
+    sandbox.run(&["run"]).exits(0);
+    sandbox.run(&["answer"]).exits(0).says("no question is open");
+    let status = sandbox.status();
+    assert_eq!((level(&status), &status["verified"]), ("red-to-green", &true.into()), "{status:#}");
+    assert_eq!(status["proof"]["waived"][0]["by"], "anna", "{status:#}");
+}
+
+#[test]
+fn g21_allowed_changes_of_tests_are_no_question() {
+    let sandbox = project(WRONG, "");
+    let agent = sandbox.agent(&format!("sed -i '/test_zero/,+2d' tests/test_calc.py; {FIX}"));
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent, "--allow-test-change", "tests/**"]).exits(0);
+    let status = sandbox.status();
+    assert_eq!((level(&status), &status["verified"]), ("red-to-green", &true.into()), "{status:#}");
+}
+
+#[test]
+fn g21_a_run_that_nothing_measures_is_unverified_until_a_person_accepts_it() {
+    let sandbox = project(RIGHT, "");
+    let agent = sandbox.agent("echo more >> README.md; git commit -qam docs");
+    let done = sandbox.run(&["run", "describe it", "--agent-cmd", &agent]).exits(0);
+    assert!(done.out.contains("- proof: not proven: every check was green before"), "{done:?}");
+    let status = sandbox.status();
+    assert_eq!((level(&status), &status["verified"]), ("unchanged-green", &false.into()), "{status:#}");
+    // Only the tree that was proven can be accepted.
+    sandbox.write("calc.py", WRONG);
+    sandbox.run(&["answer", "accept", "read it"]).exits(2).says("not the one that was proven");
+    sandbox.write("calc.py", RIGHT);
+    sandbox.run(&["answer", "accept"]).exits(2).says("needs a reason");
+    sandbox.run(&["answer", "accept", "read", "it"]).exits(0);
+    let status = sandbox.status();
+    assert_eq!((level(&status), &status["verified"]), ("approved", &true.into()), "{status:#}");
+    sandbox.run(&["log"]).exits(0).says("read it");
+    sandbox.run(&["run", "describe it", "--agent-cmd", &agent]).exits(0).says("already done");
+    sandbox.run(&["answer", "accept", "again"]).exits(2);
+}
+
+#[test]
+fn g21_less_than_required_is_a_question_that_accept_answers() {
+    for flags in [&["--require-proof"][..], &["--require-proof=new-test"], &["--require-proof", "approved"]] {
+        let sandbox = project(RIGHT, "");
+        let agent = sandbox.agent("echo more >> README.md; git commit -qam docs");
+        let mut words = vec!["run", "describe it", "--agent-cmd", &agent];
+        words.extend(flags);
+        sandbox.run(&words).exits(3);
+        assert_eq!(sandbox.status()["question"]["kind"], "unproven");
+        sandbox.run(&["answer", "accept", "it is only a sentence"]).exits(0);
+        sandbox.run(&["run"]).exits(0);
+        let status = sandbox.status();
+        assert_eq!((level(&status), &status["verified"]), ("approved", &true.into()), "{status:#}");
+    }
+    let sandbox = project(RIGHT, "");
+    sandbox.run(&["run", "x", "--agent-cmd", "true", "--require-proof=much"]).exits(2).says("red-to-green");
+}
+
+#[test]
+fn g21_a_run_without_a_proof_says_why() {
+    let sandbox = project(WRONG, "[proof]\nclean = \"never\"\n");
+    let agent = sandbox.agent(FIX);
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(0).says("not proven: ").says("never");
+    let status = sandbox.status();
+    assert_eq!((level(&status), &status["verified"]), ("none", &false.into()), "{status:#}");
+
+    let sandbox = project(WRONG, "");
+    let agent = sandbox.agent(FIX);
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent, "--unverified"]).exits(0).says("--unverified");
+    assert_eq!(level(&sandbox.status()), "none");
+}
+
+#[test]
+fn g21_an_unverified_run_is_not_shipped_by_itself() {
+    for (accepts, branch) in [(false, "main"), (true, "feature/describe-it")] {
+        let more = format!("[finish]\nship = \"auto\"\n[proof]\naccept_unverified = {accepts}\n");
+        let sandbox = project(RIGHT, &more);
+        let agent = sandbox.agent("echo more >> README.md; git commit -qam docs");
+        let done = sandbox.run(&["run", "describe it", "--agent-cmd", &agent]).exits(0);
+        assert_eq!(sandbox.git(&["branch", "--show-current"]).trim(), branch, "{done:?}");
+        assert_eq!(sandbox.status()["delivered"].is_null(), !accepts);
+        if !accepts {
+            assert!(done.err.contains("not shipped, because the run is not verified"), "{done:?}");
+            sandbox.run(&["ship", "--dry-run"]).exits(0).says("unverified (unchanged-green)");
+            sandbox.run(&["ship"]).exits(0);
+            assert!(sandbox.status()["delivered"]["commit"].is_string());
+        }
+    }
+}
+
+#[test]
+fn g21_nothing_to_do_is_looked_at_again() {
+    let sandbox = project(RIGHT, "");
+    let agent = sandbox.agent(FIX);
+    let words = ["run", "fix the failing tests", "--agent-cmd", &agent];
+    sandbox.run(&words).exits(4).says("nothing to do");
+    let calls = sandbox.calls().len();
+    sandbox.run(&words).exits(0).says("nothing to do");
+    assert_eq!(sandbox.calls().len(), calls);
+    sandbox.write("calc.py", WRONG);
+    sandbox.commit("broken at night");
+    sandbox.run(&words).exits(0).says("another one is opened: tests fails").says("proven: ");
+    assert_eq!(sandbox.status()["verified"], true);
+}
+
+#[test]
+fn g21_a_changed_document_opens_a_new_run() {
+    let sandbox = Sandbox::new();
+    let design = "# Add\n\n## Acceptance Criteria\n\n- [x] it adds\n\n## Validation Checks\n\n```bash\ngrep -q b calc.py\n```\n";
+    sandbox.write("DESIGN-20260101-000000.md", design);
+    sandbox.write("calc.py", "");
+    sandbox.commit("a design whose own checks are the only ones");
+    let agent = sandbox.agent(&format!("{FIX}; {PROMISE}"));
+    let words = ["run", "DESIGN-20260101-000000.md", "--agent-cmd", &agent];
+    sandbox.run(&words).exits(0).says("proven: ");
+    assert_eq!(level(&sandbox.status()), "red-to-green");
+    sandbox.run(&words).exits(0).says("already done");
+    sandbox.write("DESIGN-20260101-000000.md", design.replace("it adds", "it adds numbers"));
+    sandbox.commit("another design");
+    sandbox.run(&words).says("DESIGN-20260101-000000.md has changed");
+}
+
+#[test]
+fn g21_a_run_without_any_check_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["run", "write a poem", "--agent-cmd", "true"]).exits(2).says("no check found");
+    assert_eq!(sandbox.status_if_any()["run"], Value::Null);
+}
+
+#[test]
+fn g21_a_check_can_be_left_out_of_the_proof() {
+    let more = "[checks.database]\nrun = \"test -f $OUT/database\"\nproof = false\n";
+    let sandbox = project(WRONG, more);
+    let text = sandbox.read(".loop/workflow.toml").replace("[\"tests\"]", "[\"tests\", \"database\"]");
+    sandbox.write(".loop/workflow.toml", text);
+    sandbox.commit("a database");
+    std::fs::write(sandbox.note("database"), "").expect("a file");
+    let agent = sandbox.agent(FIX);
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(0);
+    let status = sandbox.status();
+    let names: Vec<&str> = status["proof"]["checks"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
+    assert_eq!((names, &status["verified"]), (vec!["tests"], &true.into()), "{status:#}");
+}
+
+#[test]
+fn checks_are_run_once_without_an_agent() {
+    let sandbox = project(WRONG, "");
+    let done = sandbox.run(&["checks"]).exits(4).says("tests fails (1 of 2 tests fail)");
+    assert!(done.out.contains(CHECK), "{done:?}");
+    sandbox.write("calc.py", RIGHT);
+    let done = sandbox.run(&["checks", "--json"]).exits(0);
+    let list: Value = serde_json::from_str(&done.out).expect("a list");
+    assert_eq!((&list[0]["name"], &list[0]["passed"]), (&"tests".into(), &true.into()), "{list:#}");
+    assert_eq!(sandbox.status_if_any()["run"], Value::Null, "nothing is recorded");
+    Sandbox::new().run(&["checks"]).exits(2).says("no check found");
+}
+
+#[test]
+fn g25_pruned_runs_leave_no_proof_behind() {
+    let sandbox = project(WRONG, "");
+    let agent = sandbox.agent(FIX);
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(0);
+    let refs = sandbox.git(&["for-each-ref", "refs/loop"]);
+    assert!(refs.contains("refs/loop/base/") && refs.contains("refs/loop/head/"), "{refs}");
+    sandbox.run(&["runs", "--prune", "--yes"]).exits(0).says("1 run deleted");
+    assert_eq!(sandbox.git(&["for-each-ref", "refs/loop"]), "");
+}
