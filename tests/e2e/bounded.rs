@@ -79,7 +79,7 @@ fn g07_no_call_begins_on_a_disk_that_is_almost_full() {
         let ballast = if full == "tree" { ballast } else { place.join("ballast") };
         std::fs::write(&ballast, vec![1; 193 << 20]).expect("room for it");
         // A home holds nothing but its own files.
-        sandbox.home = if full == "home" { place.join("home") } else { sandbox.home };
+        sandbox.home = if full == "home" { place.join("home") } else { sandbox.home.clone() };
         let agent = sandbox.agent(&format!("touch work; {COMMIT}; {PROMISE}"));
         let command = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"];
         let done = sandbox.run(&command).exits(4);
