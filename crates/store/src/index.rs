@@ -90,6 +90,8 @@ pub struct Snapshot {
     pub seq: i64,
     pub(super) version: i64,
     pub(super) text: String,
+    /// Whether a program that seals wrote it, and with it the list as this version means it.
+    pub(super) is_sealed: bool,
 }
 
 impl Snapshot {
@@ -185,7 +187,12 @@ impl Home {
                     "select seq, version, state, hash, state_hash, seal from snapshot where run = ?1",
                 )?
                 .query_row([key], |row| {
-                    let snapshot = Snapshot { seq: row.get(0)?, version: row.get(1)?, text: row.get(2)? };
+                    let snapshot = Snapshot {
+                        seq: row.get(0)?,
+                        version: row.get(1)?,
+                        text: row.get(2)?,
+                        is_sealed: row.get::<_, Option<Hash>>(5)?.is_some(),
+                    };
                     let (hash, state_hash): (Hash, Hash) = (row.get(3)?, row.get(4)?);
                     Ok((snapshot, hash, state_hash, row.get::<_, Option<Hash>>(5)?))
                 })

@@ -302,7 +302,9 @@ pub(crate) fn account_of(workflow: &Workflow) -> String {
 /// question. Returns the first difference. The journal is folded from its first event.
 pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError> {
     let Some(listed) = home.run(id)? else { return Ok(None) };
-    if home.snapshot(id)?.is_none() {
+    // Before the first commit there is nothing to compare, and an earlier version of the program may
+    // have meant something else by the columns of its list.
+    if !home.snapshot(id)?.is_some_and(|it| it.is_sealed) {
         return Ok(None);
     }
     let workflow = fold::workflow(home, id)?;
