@@ -33,7 +33,7 @@ fn other(change: impl Fn(&mut Value)) -> String {
 /// A project in which that session left its tests.
 fn begun(change: impl Fn(&mut Value)) -> Sandbox {
     let sandbox = Sandbox::with_lines();
-    sandbox.file("project/tests.txt", "greets\nworld\n");
+    sandbox.file("project/tests/cases.txt", "greets\nworld\n");
     sandbox.git(&["commit", "-qam", "red"]);
     sandbox.file("project/.prp-session/loop-state.json", &other(change));
     sandbox
@@ -64,7 +64,7 @@ fn bp07_a_session_of_another_controller_goes_on_where_it_was() {
     assert_eq!(found.matches("---PRP_PHASE_STATUS---").count(), 5);
     // The tests that failed when it was taken over had to be mended, and its files are none of git's.
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    assert_eq!(sandbox.git(&["log", "--format=%s", "-1", "--", "tests.txt"]), "green");
+    assert_eq!(sandbox.git(&["log", "--format=%s", "-1", "--", "done.txt"]), "green");
 }
 
 #[test]
@@ -84,7 +84,8 @@ fn bp12_bp14_companions_may_be_missing_and_every_phase_resumes() {
         state["phases_completed"] = json!(["RED", "GREEN", "REFACTOR", "DOCUMENT"]);
         state["status"] = json!("suspended");
     });
-    sandbox.file("project/tests.txt", "ok\nok\n");
+    sandbox.file("project/tests/cases.txt", "greets\nworld\n");
+    sandbox.file("project/done.txt", "greets\nworld\n");
     sandbox.git(&["commit", "-qam", "green"]);
     let agent = sandbox.path("agent");
     let check = sandbox.path("check");
@@ -390,7 +391,7 @@ fn bp92_a_pause_from_outside_ends_the_call() {
     let told =
         ["status", "current_phase", "current_iteration", "total_agent_calls"].map(|it| state[it].clone());
     assert_eq!(told, [json!("paused"), json!("GREEN"), json!(0), json!(2)]);
-    sandbox.step("GREEN", "printf 'ok\\nok\\n' > tests.txt; commit green; report true </dev/null\n");
+    sandbox.step("GREEN", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
     sandbox.drive_lines(&[]).exits(0);
     assert_ne!(sandbox.run(&["pause"]).exit, Some(0), "there is nothing to pause");
 }
