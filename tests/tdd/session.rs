@@ -86,7 +86,8 @@ fn bp12_bp14_companions_may_be_missing_and_every_phase_resumes() {
     });
     sandbox.file("project/tests/cases.txt", "greets\nworld\n");
     sandbox.file("project/done.txt", "greets\nworld\n");
-    sandbox.git(&["commit", "-qam", "green"]);
+    sandbox.git(&["add", "tests/cases.txt", "done.txt"]);
+    sandbox.git(&["commit", "-qm", "green"]);
     let agent = sandbox.path("agent");
     let check = sandbox.path("check");
     sandbox.file(
@@ -296,7 +297,7 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
     sandbox.run(&["next"]);
     assert_eq!(sandbox.calls(), ["GREEN 6 none"]);
     let measured = status();
-    assert_eq!([&measured["verified"], &measured["iteration"]], [&json!(true), &json!(6)]);
+    assert_eq!([&measured["verified"], &measured["iteration"]], [&json!(false), &json!(6)]);
     assert!(measured["warnings"].to_string().contains("was not measured here"), "{measured:#}");
 
     // What was completed elsewhere was never measured here.
