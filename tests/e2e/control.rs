@@ -10,9 +10,9 @@ fn lp19_stop_lets_the_iteration_finish() {
     let sandbox = Sandbox::new();
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
     let agent = sandbox.agent(&format!(
-        "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; read x < \"$OUT/go\"; }}; date +%N > work; {COMMIT}; {PROMISE}"
+        "[ \"$LOOP_CALL\" = 1 ] && {{ echo here > \"$OUT/at\"; read x < \"$OUT/go\"; }}; date +%N > work; [ \"$LOOP_CALL\" = 1 ] || touch second; {COMMIT}; {PROMISE}"
     ));
-    let check = "tests=echo checked >> ${OUT:?}/checked; cat work; [ $(git log --oneline | wc -l) = 3 ]";
+    let check = "tests=[ -z \"$OUT\" ] || echo checked >> $OUT/checked; cat work; [ -f second ]";
     let command = ["run", "build it", "--agent-cmd", &agent, "--check", check];
     let running = sandbox.spawn(&command);
     at.hear();

@@ -45,6 +45,7 @@ const FIX: &str = "printf 'def add(a, b):\\n    return a + b\\n' > calc.py; git 
 fn project(code: &str, more: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(".loop/workflow.toml", format!("{WORKFLOW}{more}"));
+    sandbox.write(".gitignore", "__pycache__/\n");
     sandbox.write("calc.py", code);
     sandbox.write("tests/__init__.py", "");
     sandbox.write("tests/test_calc.py", TESTS);

@@ -28,7 +28,7 @@ fn g07_a_home_that_may_not_be_written_is_named() {
     if done.err.contains("setpriv") || done.code == 127 {
         return skipped(NAME, &done.err);
     }
-    let done = done.exits(1);
+    let done = done.exits(2);
     assert!(done.err.contains("loop-home"), "{}", done.err);
     assert!(sandbox.calls().is_empty());
 }
