@@ -7,6 +7,7 @@ use crate::drive::Performed;
 use crate::measure::in_place;
 use crate::measure::proof::{Opening, Pending, ProofCheck, ProofError, Prover, Request, StepResult, keep};
 use crate::tree::git::Git;
+use crate::tree::git_text::listed_paths;
 use crate::world::beside::Beside;
 use crate::world::real::Host;
 use crate::world::wait::Heard;
@@ -179,9 +180,10 @@ impl Host<'_> {
     /// The commit that is checked out, if it has this very tree.
     fn commit_with(&self, tree: &str, commit: Option<&str>) -> Option<String> {
         let commit = commit?;
-        let named = format!("{commit}^{{tree}}");
-        let found = Git::open(&self.place).ok()?.run(["rev-parse", "--verify", "--quiet", &named]).ok()?;
-        (String::from_utf8_lossy(&found).trim() == tree).then(|| commit.to_owned())
+        let git = Git::open(&self.place).ok()?;
+        let differing = git.run(["diff-tree", "-r", "-z", "--name-only", "--no-renames", commit, tree]).ok()?;
+        // Our own files are part of no tree that is judged.
+        listed_paths(&differing).all(|it| self.ours.holds(&it)).then(|| commit.to_owned())
     }
 
     fn prover(&self, request: Request) -> Result<Prover, ProofError> {

@@ -73,7 +73,7 @@ pub(crate) struct Host<'a> {
     /// What was read of a long output while its call went on.
     pub(crate) hearing: Option<Hearing>,
     pub(crate) tree: Tree,
-    ours: Ours,
+    pub(crate) ours: Ours,
     /// The tree as it was last seen, while nothing that could change it has been started since.
     pub(crate) status: Option<TreeStatus>,
     /// What the journal was told that snapshots do not hold.
