@@ -6,6 +6,7 @@ mod codex_rollout;
 mod final_message;
 mod finish_run;
 pub(crate) mod live_output;
+mod proof_beside;
 pub(crate) mod proving;
 pub(crate) mod real;
 pub(crate) mod shim;

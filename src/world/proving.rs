@@ -7,6 +7,7 @@ use crate::drive::Performed;
 use crate::measure::in_place;
 use crate::measure::proof::{Opening, Pending, ProofCheck, ProofError, Prover, Request, StepResult, keep};
 use crate::tree::git::Git;
+use crate::world::proof_beside::Beside;
 use crate::world::real::Host;
 use crate::world::wait::Heard;
 use loop_core::engine::{Baseline, Event, StepTaken, Unprepared, proof_checks};
@@ -55,7 +56,7 @@ impl Host<'_> {
         // What cannot be begun here is said when the proof is due.
         let Ok(prover) = self.request(run).and_then(|it| Ok(self.prover(it)?)) else { return };
         if prover.known(Step::Baseline).is_none() {
-            self.beside = prover.start(Step::Baseline).ok().map(|it| Beside(Some(it)));
+            self.beside = prover.start(Step::Baseline).ok().map(Beside::of);
         }
     }
 
@@ -246,17 +247,6 @@ fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
         expected_s: (step == Step::Baseline).then(|| expected_rest(prover)).flatten(),
         unprepared: unprepared(step, result),
     }))
-}
-
-/// A step that is taken while the agent works. Nothing of it stays behind when its controller goes.
-pub(crate) struct Beside(Option<Pending>);
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        if let Some(pending) = self.0.take() {
-            let _the_next_one_clears_up = pending.end();
-        }
-    }
 }
 
 /// The request whose overlay brings the tests of the phase that wrote them first.

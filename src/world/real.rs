@@ -15,7 +15,7 @@ use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
 use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::final_message::Hearing;
-use crate::world::proving::Beside;
+use crate::world::proof_beside::Beside;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, Heard, now};
