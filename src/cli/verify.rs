@@ -4,7 +4,7 @@
 use super::Context;
 use crate::desk::Refusal;
 use clap::Args;
-use loop_base::text::counted;
+use loop_base::text::{counted, sanitise};
 use loop_store::Verdict;
 use std::path::PathBuf;
 
@@ -25,6 +25,11 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     let Some(row) = context.caller.find(&home)? else { return Err(Refusal::no_run()) };
     match home.verify(&row.id)? {
         Verdict::Whole { events } => {
+            if let Some(what) = loop_store::run::derived_fault(&home, &row.id)? {
+                eprintln!("loop: run {} is damaged: {}", &row.id[..8], sanitise(&what));
+                eprintln!("next: restore a backup of the home, or begin anew with loop run --fresh");
+                return Ok(8);
+            }
             println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
             Ok(0)
         }

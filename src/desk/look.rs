@@ -46,6 +46,11 @@ pub(crate) fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> 
     let FoundRun { home, row } = found;
     let (workflow, state) = load(home, row)?;
     let is_completed = row.status == Status::Completed;
+    if is_completed && state.untested {
+        let id = &row.id[..8];
+        let text = format!("run {id} was completed by another controller; nothing of it was measured here");
+        return Ok(Looked::Done(text));
+    }
     let mut why = Vec::new();
     if is_completed && !state.verified() {
         why.push(state.closing(&workflow).unwrap_or_else(|| "it was not verified".to_owned()));

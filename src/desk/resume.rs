@@ -79,6 +79,11 @@ pub(crate) fn ready(
     notes: &mut Vec<Note>,
 ) -> Result<Continued, Refusal> {
     let FoundRun { home, row } = found;
+    // The list may say anything; the state is what its hash and the chain vouch for.
+    let (workflow, state) = load(home, row)?;
+    let known = Row { status: Status::of(&state), reason: Some(state.reason(&workflow)), ..(**row).clone() };
+    let found = &FoundRun { home: Rc::clone(home), row: Box::new(known) };
+    let row = &found.row;
     if is_finished(row, request) {
         return Ok(match look(caller, found)? {
             Looked::Done(text) => Continued::Done(text),

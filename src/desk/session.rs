@@ -89,12 +89,14 @@ fn joined(caller: &Caller, state: &State, stop: &Stop) -> Session {
     let before = state.session.clone().unwrap_or_default();
     let same = before.id == stop.session;
     let carried = matches!(state.station, Station::Reported(_));
+    // What was judged waits only for its proof.
+    let is_proven = matches!(state.station, Station::Judged(_) | Station::Leaving { .. });
     Session {
         id: stop.session.clone(),
         active: stop.active,
         stops: if stop.active && same { before.stops + 1 } else { 1 },
         cuts: if carried { before.cuts + 1 } else { 0 },
-        proofs: if matches!(state.station, Station::Leaving { .. }) { before.proofs + 1 } else { 0 },
+        proofs: if is_proven { before.proofs + 1 } else { 0 },
         process: caller.environment.process_line.caller().map(|(pid, start, boot)| SessionProcess {
             pid,
             start,

@@ -2,7 +2,7 @@
 
 use super::{
     About, Caller, Commanded, Continued, Environment, FoundRun, Note, OpenReply, Reply, RunRequest, cancel,
-    open, ready,
+    open, pause, ready,
 };
 use crate::tree::sample::Sample;
 use loop_core::engine::Status;
@@ -59,7 +59,9 @@ fn a_run_that_exists_is_found_and_may_be_asked_about() {
         panic!("the run was expected")
     };
     assert_eq!(found.row.id, id);
-    let rested = FoundRun { row: Box::new(paused(&found)), home: found.home };
+    assert!(matches!(pause(&caller), Ok(Commanded::Done(_))));
+    let rested =
+        FoundRun { row: Box::new(found.home.run(&id).expect("a home").expect("the run")), home: found.home };
     let asking = RunRequest { ask_before_resuming: true, ..request() };
     let Ok(Continued::Question(question)) = ready(&caller, &rested, &asking, &mut notes) else {
         panic!("a question was expected")
@@ -69,10 +71,6 @@ fn a_run_that_exists_is_found_and_may_be_asked_about() {
     assert!(fresh.fresh);
     let going = asking.answered(Reply::Resume, question.about).expect("a request");
     assert!(matches!(ready(&caller, &rested, &going, &mut notes), Ok(Continued::Ready(_))));
-}
-
-fn paused(found: &FoundRun) -> loop_store::Row {
-    loop_store::Row { status: Status::Paused, ..(*found.row).clone() }
 }
 
 #[test]

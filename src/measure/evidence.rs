@@ -14,7 +14,7 @@ use crate::tree::git_text::listed_paths;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
 use loop_core::engine::{Baseline, Evidence};
-use loop_core::proof::ratchet;
+use loop_core::proof::{Defence, ratchet};
 use loop_core::workflow::model::PhaseProof;
 use loop_store::run::Run;
 use std::collections::BTreeSet;
@@ -96,7 +96,7 @@ pub(crate) fn measure(
     in_place::write(&run.folder(), in_place::LAST, &now)?;
     let compared = ratchet(&in_place::read(&run.folder(), in_place::OPENING), &now);
     notes.extend(compared.notes);
-    let ratchet = compared.not_done;
+    let ratchet = if Defence::Ratchet.is_on() { compared.not_done } else { Vec::new() };
     let evidence = Evidence { results, unstable, notes, ms, ratchet, ..Evidence::default() };
     let evidence = complete(subject, tree, &status, evidence, deliverables)?;
     Ok(Ok((status, evidence)))

@@ -30,7 +30,7 @@ pub(crate) fn of(folder: &Path, results: &[CheckResult]) -> Vec<Results> {
 }
 
 pub(crate) fn write(folder: &Path, name: &str, results: &[Results]) -> io::Result<()> {
-    loop_base::files::replace(&folder.join(name), &serde_json::to_string(results)?)
+    loop_base::files::replace_ours(&folder.join(name), &serde_json::to_string(results)?)
 }
 
 /// What is missing or damaged counts as nothing known.

@@ -27,7 +27,7 @@ use loop_core::engine::{
     StepTaken, Tests, Usage,
 };
 use loop_core::facts::FactName;
-use loop_core::proof::{Finding, FindingKind, Level, Proof};
+use loop_core::proof::{Finding, FindingKind, Level, NewTest, Proof, ProvenTest, TestId};
 use loop_core::report::Report;
 use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_store::run::Run;
@@ -219,7 +219,16 @@ impl Sim {
         };
         let nothing = Proof::of_nothing(run.state.seen.tree.clone());
         match played {
-            PlayedProof::Proves(level) => Proof { level, ..nothing },
+            PlayedProof::Proves(level) => {
+                let id = TestId { check: TESTS_CHECK.to_owned(), name: "a_test".to_owned() };
+                let mut proof = Proof { level, ..nothing };
+                match level {
+                    Level::RedToGreen => proof.red_to_green.push(ProvenTest { id }),
+                    Level::NewTest => proof.new_tests.push(NewTest { id, only_build_failed: false }),
+                    Level::Approved | Level::UnchangedGreen | Level::None => (),
+                }
+                proof
+            }
             PlayedProof::Finds(line) => {
                 let finding = Finding {
                     kind: FindingKind::ChangedTest,

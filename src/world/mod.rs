@@ -1,12 +1,12 @@
 //! The real `World`: joins the supervisor, the working tree, measuring and delivery. It decides
 //! nothing; whatever goes wrong with an agent, a check or git becomes an event.
 
+mod beside;
 pub(crate) mod calls;
 mod codex_rollout;
 mod final_message;
 mod finish_run;
 pub(crate) mod live_output;
-mod proof_beside;
 pub(crate) mod proving;
 pub(crate) mod real;
 pub(crate) mod shim;

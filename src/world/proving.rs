@@ -7,7 +7,7 @@ use crate::drive::Performed;
 use crate::measure::in_place;
 use crate::measure::proof::{Opening, Pending, ProofCheck, ProofError, Prover, Request, StepResult, keep};
 use crate::tree::git::Git;
-use crate::world::proof_beside::Beside;
+use crate::world::beside::Beside;
 use crate::world::real::Host;
 use crate::world::wait::Heard;
 use loop_core::engine::{Baseline, Event, StepTaken, Unprepared, proof_checks};
@@ -56,7 +56,7 @@ impl Host<'_> {
         // What cannot be begun here is said when the proof is due.
         let Ok(prover) = self.request(run).and_then(|it| Ok(self.prover(it)?)) else { return };
         if prover.known(Step::Baseline).is_none() {
-            self.beside = prover.start(Step::Baseline).ok().map(Beside::of);
+            self.beside = prover.start(Step::Baseline).ok().map(Beside::new);
         }
     }
 
@@ -316,7 +316,10 @@ fn unprepared(step: Step, result: &StepResult) -> Option<Unprepared> {
         return None;
     }
     let why = match &result.outcome {
-        StepOutcome::Ran(run) if nothing_ran(run) => "its commands cannot be started there".to_owned(),
+        StepOutcome::Ran(run) if nothing_ran(run) => {
+            let said = ["its commands cannot be started there".to_owned()].into_iter();
+            said.chain(result.notes.iter().cloned()).collect::<Vec<_>>().join("; ")
+        }
         StepOutcome::NotRun(NotRun::Failed(why)) => why.clone(),
         StepOutcome::Ran(_) | StepOutcome::NotRun(_) => return None,
     };

@@ -72,7 +72,7 @@ fn run(sample: &data::Sample, protocol: Protocol, forged: &[&Forged]) -> Vec<Str
 fn workflow_text(protocol: Protocol) -> String {
     let breaker = "breaker = { no_progress = 90, same_error = 90, failures = 90 }";
     format!(
-        "extends = \"ralph\"\n[agent]\nreport = \"{}\"\n[[phase]]\nname = \"WORK\"\n{breaker}\n",
+        "extends = \"ralph\"\n[proof]\nfeedback = false\n[agent]\nreport = \"{}\"\n[[phase]]\nname = \"WORK\"\n{breaker}\n",
         protocol.name()
     )
 }

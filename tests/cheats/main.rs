@@ -3,6 +3,7 @@
 //! `LOOP_TEST_TIMES` it takes all. `LOOP_CHEATS=TEXT` takes the rows whose id contains the text.
 
 mod data;
+mod defences;
 mod forged;
 mod oracle;
 mod project;

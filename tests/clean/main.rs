@@ -3,6 +3,7 @@
 //! have (every file of the tree, submodules, dependencies).
 
 mod checkout;
+mod cost;
 mod dependencies;
 mod environment;
 mod kills;

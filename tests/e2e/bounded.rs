@@ -62,7 +62,7 @@ fn home_pruning_takes_finished_runs_with_their_snapshots_and_nothing_else() {
 fn g07_no_call_begins_on_a_disk_that_is_almost_full() {
     const NAME: &str = "g07_no_call_begins_on_a_disk_that_is_almost_full";
     for full in ["home", "tree"] {
-        let sandbox = Sandbox::new();
+        let mut sandbox = Sandbox::new();
         let at = if full == "home" { sandbox.home.clone() } else { sandbox.project.join("big") };
         let place = if full == "home" { at.clone() } else { sandbox.project.clone() };
         if full == "tree" {
@@ -78,6 +78,8 @@ fn g07_no_call_begins_on_a_disk_that_is_almost_full() {
         let ballast = place.join(".git/ballast");
         let ballast = if full == "tree" { ballast } else { place.join("ballast") };
         std::fs::write(&ballast, vec![1; 193 << 20]).expect("room for it");
+        // A home holds nothing but its own files.
+        sandbox.home = if full == "home" { place.join("home") } else { sandbox.home.clone() };
         let agent = sandbox.agent(&format!("touch work; {COMMIT}; {PROMISE}"));
         let command = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"];
         let done = sandbox.run(&command).exits(4);

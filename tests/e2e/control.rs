@@ -83,8 +83,8 @@ fn runs_a_completed_run_says_so_and_fresh_begins_anew() {
     let command = ["run", "build it", "--agent-cmd", &agent, "--check", CHECK];
     sandbox.run(&command).exits(0);
     let first = sandbox.status();
-    sandbox.run(&command).exits(0).says("already completed");
-    sandbox.run(&["resume"]).exits(0).says("already completed");
+    sandbox.run(&command).exits(0).says("already done");
+    sandbox.run(&["resume"]).exits(0).says("already done");
     sandbox.run(&["stop"]).exits(0).says("no active loop");
     assert_eq!(sandbox.calls(), [1]);
     sandbox.undo();

@@ -22,6 +22,7 @@ mod fifo;
 mod fits;
 mod forged;
 mod gates;
+mod history;
 mod holds;
 mod homes;
 mod inside;

@@ -194,16 +194,14 @@ stations!(
         ..row(("waiting", Some("checkpoint")), &[Loop(&["run"], 3), Loop(&["cancel", "--yes"], 0)], &[1])
     },
     check = unproven(("waiting", Some("check")), &[Loop(&["answer", "command", "true"], 0), RUN], &[1, 2]),
-    // Nothing measures its work, which is said to the agent once.
-    held = unproven(("running", None), &[Loop(&["limits", "--clear", "claude"], 0), RUN], &[1, 2, 3]),
+    held = unproven(("running", None), &[Loop(&["limits", "--clear", "claude"], 0), RUN], &[1, 2]),
     capped = row(("capped", None), &[Loop(&["run"], 6), Loop(&["run", "--max", "5"], 0)], &[1, 2]),
     stopped = row(("stopped", None), &[RUN], &[1, 2]),
     paused = row(("paused", None), &[RUN], &[1, 2]),
-    completed =
-        unproven(("completed", None), &[Loop(&["run", "count to two"], 0), Loop(&["resume"], 0)], &[1, 2]),
-    completed_design = unproven(("completed", None), &[RUN], &[1]),
-    completed_tdd =
-        unproven(("completed", None), &[Loop(&["run", "docs/PRPs/greetings.md"], 0)], &[1, 2, 3, 4, 5]),
+    // Nothing was proven: `run` would open another run, and `resume` says so and opens none.
+    completed = unproven(("completed", None), &[Loop(&["resume"], 2)], &[1, 2]),
+    completed_design = unproven(("completed", None), &[Loop(&["resume"], 2)], &[1]),
+    completed_tdd = unproven(("completed", None), &[Loop(&["resume"], 2)], &[1, 2, 3, 4, 5]),
     completed_skipped = unproven(("completed", None), &[], &[1, 2]),
     cancelled = row(("cancelled", None), &[Loop(&["resume"], 2), Loop(&COUNT, 0)], &[1, 1]),
     several = Row {

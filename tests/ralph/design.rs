@@ -110,7 +110,7 @@ fn a_sentence_becomes_a_design_once() {
     // By either name it is the same run.
     for input in ["say hello", &designs[0]] {
         let again = sandbox.run(&[&["run", input], &words[2..]].concat());
-        assert!(again.out.contains("already completed"), "{again:?}");
+        assert!(again.out.contains("already done"), "{again:?}");
     }
     assert_eq!(sandbox.designs(), designs);
 }

@@ -168,6 +168,23 @@ fn rt19_a_session_that_gets_nowhere_is_let_go_and_the_run_is_stuck() {
 }
 
 #[test]
+fn g28_a_session_speaks_for_no_person_and_may_end_its_own_run() {
+    let sandbox = Sandbox::new();
+    sandbox.begin(CHECK);
+    assert!(sandbox.stop("one", false, "hm").is_some());
+    let tries = ["answer modify later", "skip docs --reason none", "resume --reset", "cancel --yes"];
+    let script: Vec<String> = tries
+        .iter()
+        .map(|it| format!("'{LOOP}' {it} >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\""))
+        .collect();
+    sandbox.session(&script.join("\n"), &sandbox.stop_input("one", true, "hm").to_string());
+    let read = |name: &str| std::fs::read_to_string(sandbox.root.join("out").join(name)).unwrap_or_default();
+    assert_eq!(read("codes"), "2\n2\n2\n0\n", "{}", read("tried"));
+    assert!(read("tried").contains("only a person may use loop answer"), "{}", read("tried"));
+    assert_eq!(sandbox.status()["status"], "cancelled");
+}
+
+#[test]
 fn the_last_turn_counts_and_the_limit_lets_go() {
     let sandbox = Sandbox::new();
     sandbox.write("DESIGN-20260101-000000.md", super::sandbox::DESIGN);
@@ -218,9 +235,10 @@ fn where_no_message_is_sent_the_transcript_tells() {
 #[test]
 fn checks_that_take_too_long_are_carried_over() {
     let sandbox = Sandbox::new();
-    sandbox.begin("tests=test -e $OUT/warm || { test -e $OUT/cold && exec sleep 60; exit 1; }");
+    sandbox.begin(
+        "tests=grep -q hello hello.txt || exit 1; test -z \"$OUT\" || test -e $OUT/warm || exec sleep 60",
+    );
     sandbox.fulfil();
-    std::fs::write(sandbox.note("cold"), "").expect("written");
     let stop = |active: bool, said: &str| {
         let input = sandbox.stop_input("one", active, said).to_string();
         answer(&sandbox.finish(sandbox.furnished(LOOP, &["hook", "stop", "--timeout", "1"]), &input))

@@ -13,5 +13,6 @@ mod killed;
 mod lock;
 #[path = "../agents/programs.rs"]
 mod programs;
+mod proofs;
 mod rules;
 mod sandbox;

@@ -143,9 +143,18 @@ impl Sandbox {
         })
     }
 
-    /// Lets the hook answer.
+    /// Lets the hook answer, called by a process that is the session: what descends from it is not a
+    /// person.
     pub(crate) fn hook(&self, input: &str) -> Done {
-        self.finish(self.furnished(LOOP, &["hook", "stop"]), input)
+        self.session("", input)
+    }
+
+    /// The same, and afterwards the session runs this script.
+    pub(crate) fn session(&self, script: &str, input: &str) -> Done {
+        let path = self.root.join("session.sh");
+        std::fs::write(&path, format!("'{LOOP}' hook stop\ncode=$?\n{script}\nexit $code\n"))
+            .expect("a script");
+        self.finish(self.furnished("sh", &[path.to_str().expect("text")]), input)
     }
 
     /// A session stops; returns what it is told, or nothing when it may go.

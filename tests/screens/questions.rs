@@ -1,7 +1,7 @@
 //! Questions at the terminal: their words, first letters and texts, what is no answer, and answers
 //! that come from elsewhere.
 
-use crate::sandbox::PROMISE;
+use crate::sandbox::WORK;
 use crate::stage::{RUN, STUCK, Stage, WAITS, WORKS};
 use crate::tdd;
 use crate::terminal::Terminal;
@@ -199,7 +199,7 @@ fn a_run_of_another_input_is_asked_about() {
 fn gated(stage: &Stage, gate: &str) -> Terminal {
     let workflow = "name = \"small\"\ninput = { kind = \"text\", about = \"what\" }\n[agent]\nreport = \"promise\"\n\
         [limits]\niterations = 9\n[[phase]]\nname = \"WORK\"\nprompt = \"work on {{ input }}\"\nchecks = [\"tests\"]\n\
-        exit = \"tests_ok\"\n[checks.tests]\nrun = \"true\"\n[gates.look]\nat = \"WORK\"\n";
+        exit = \"tests_ok\"\n[checks.tests]\nrun = \"test -f work\"\n[gates.look]\nat = \"WORK\"\n";
     stage.sandbox.write(".loop/workflow.toml", format!("{workflow}{gate}"));
     stage.sandbox.commit("a workflow");
     stage.terminal(24, 80, &["run", "x", "--agent-cmd", "agent"])
@@ -207,7 +207,7 @@ fn gated(stage: &Stage, gate: &str) -> Terminal {
 
 #[test]
 fn a_gate_is_passed_at_the_terminal() {
-    let stage = Stage::new(PROMISE);
+    let stage = Stage::new(WORK);
     let mut terminal = gated(&stage, "");
     terminal.until("approve, changes TEXT, reject?");
     terminal
@@ -220,7 +220,7 @@ fn a_gate_is_passed_at_the_terminal() {
 
 #[test]
 fn a_question_whose_time_is_over_is_no_longer_asked() {
-    let stage = Stage::new(PROMISE);
+    let stage = Stage::new(WORK);
     let mut terminal = gated(&stage, "timeout = \"2s\"\n");
     terminal.until("approve, changes TEXT, reject?").types("appr");
     // A gate that nobody answered is another question, and nothing that was typed belongs to it.

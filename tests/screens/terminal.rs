@@ -197,7 +197,7 @@ fn steady(text: &str) -> String {
         (r"loop-demo-[0-9a-f-]+", "loop-demo-ID"),
         (r"(?m)^- [0-9a-f]{7} ", "- COMMIT "),
         (r"pid \d+", "pid N"),
-        (r"\b(\d+h )?\d+m( \d\ds)?\b|\b\d+s\b", "TIME"),
+        (r"\b(\d+h )?\d+m( \d\ds)?\b|\b\d+s\b|\b\d+(\.\d)? s\b", "TIME"),
     ];
     let mut text = text.to_owned();
     for (pattern, by) in replaced {

@@ -22,7 +22,7 @@ fn tdd_from_red_to_completed() {
     sandbox.step(
         "GREEN",
         "echo making it pass; echo here > \"$OUT/at\"; read x < \"$OUT/go\"\n\
-        printf 'ok\\nok\\n' > tests.txt; commit green; report true </dev/null\n",
+        printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n",
     );
     std::fs::create_dir(sandbox.path("out")).expect("a folder");
     let at = crate::fifo::Fifo::new(&sandbox.path("out/at"));

@@ -54,7 +54,7 @@ fn red(cli: &str) {
         &sandbox,
         &json!({"turns": [
             {"text": "I write the tests.", "tools": [{"write": {"path": "made.txt", "content": "made\n"}}]},
-            {"tools": [{"sh": "printf 'greets\\nworld\\n' > tests.txt && git add -A && git commit -qm red"}]},
+            {"tools": [{"sh": "printf 'greets\\nworld\\n' > tests/cases.txt && git add -A && git commit -qm red"}]},
             {"text": format!("Two tests fail.\n\n{block}")},
         ]}),
     );

@@ -34,7 +34,7 @@ fn a_document_that_is_none_is_refused_by_name_and_starts_nothing() {
 fn blocks_that_are_none_leave_no_phase_and_the_next_prompt_says_why() {
     let sandbox = Sandbox::with_lines();
     // Each call adds a failing test, so only the block decides.
-    let add = "echo \"test $LOOP_CALL\" >> tests.txt; commit more\n";
+    let add = "echo \"test $LOOP_CALL\" >> tests/cases.txt; commit more\n";
     let block = "---PRP_PHASE_STATUS---\\nPHASE: RED\\nEXIT_SIGNAL: true\\n";
     let end = "---END_PRP_PHASE_STATUS---\\n";
     let counts = "TESTS:\\n  TOTAL: 11\\n  PASSING: 5\\n  FAILING: -5\\nEXIT";
@@ -71,7 +71,7 @@ fn blocks_that_are_none_leave_no_phase_and_the_next_prompt_says_why() {
         &last.to_string(),
         &format!("{add}printf -- '{}'\n", format!("{block}{end}").replace("\\n", " \\r\\n")),
     );
-    sandbox.step("GREEN", "sed -i 's/.*/ok/' tests.txt; commit green; report true </dev/null\n");
+    sandbox.step("GREEN", "cp tests/cases.txt done.txt; commit green; report true </dev/null\n");
     sandbox.drive_lines(&[]).exits(0);
     let calls = sandbox.calls();
     for (index, (name, _, words)) in cases.iter().enumerate() {
@@ -96,13 +96,13 @@ fn bp06_bp24_a_run_that_rests_goes_on_by_its_own_rules() {
         assert!(refused.err.contains("next: loop answer reset|skip|abort|modify"), "{}", refused.err);
     }
     assert_eq!(sandbox.calls().len(), 4);
-    sandbox.step("GREEN", "printf 'ok\\nok\\n' > tests.txt; commit green; report true </dev/null\n");
+    sandbox.step("GREEN", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
     sandbox.run(&["resume", "--reset"]).exits(0);
     // A completed one says so, starts nothing, and cannot be stopped.
     let calls = sandbox.calls().len();
     for words in [&["run", "docs/PRPs/2026-01-13-greetings.md", "--preset", "tdd"][..], &["resume"]] {
         let done = sandbox.run(words).exits(0);
-        assert!(done.out.contains("is already completed"), "{}", done.out);
+        assert!(done.out.contains("already done"), "{}", done.out);
     }
     assert_ne!(sandbox.run(&["stop", "--now"]).exit, Some(0));
     assert_eq!(sandbox.calls().len(), calls);

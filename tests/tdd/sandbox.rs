@@ -53,17 +53,21 @@ impl Sandbox {
         sandbox
     }
 
-    /// A project whose tests are lines of a file: `ok` passes and anything else fails.
+    /// A project whose tests are lines of a file, each of which passes when `done.txt` has the same line.
     pub(crate) fn with_lines() -> Sandbox {
         let sandbox = Sandbox::new();
         sandbox.program(
             "check",
-            "#!/bin/sh\nn=0; bad=0\nwhile read -r it; do n=$((n+1)); if [ \"$it\" = ok ]; then echo \"ok $n - test $n\"; \
-             else bad=$((bad+1)); echo \"not ok $n - $it\"; fi; done < tests.txt\necho \"1..$n\"\n[ $bad = 0 ]\n",
+            "#!/bin/sh\nn=0; bad=0\nwhile read -r it; do n=$((n+1)); if grep -qx \"$it\" done.txt 2>/dev/null; then echo \"ok $n - $it\"; \
+             else bad=$((bad+1)); echo \"not ok $n - $it\"; fi; done < tests/cases.txt\necho \"1..$n\"\n[ $bad = 0 ]\n",
         );
-        sandbox.file("project/tests.txt", "");
-        sandbox.step("RED", "printf 'greets\\nworld\\n' > tests.txt; commit red; report true </dev/null\n");
-        sandbox.step("GREEN", "printf 'ok\\nok\\n' > tests.txt; commit green; report true </dev/null\n");
+        sandbox.file("project/tests/cases.txt", "");
+        sandbox.step(
+            "RED",
+            "printf 'greets\\nworld\\n' > tests/cases.txt; commit red; report true </dev/null\n",
+        );
+        sandbox
+            .step("GREEN", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
         sandbox.begin();
         sandbox
     }

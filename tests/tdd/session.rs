@@ -33,7 +33,7 @@ fn other(change: impl Fn(&mut Value)) -> String {
 /// A project in which that session left its tests.
 fn begun(change: impl Fn(&mut Value)) -> Sandbox {
     let sandbox = Sandbox::with_lines();
-    sandbox.file("project/tests.txt", "greets\nworld\n");
+    sandbox.file("project/tests/cases.txt", "greets\nworld\n");
     sandbox.git(&["commit", "-qam", "red"]);
     sandbox.file("project/.prp-session/loop-state.json", &other(change));
     sandbox
@@ -64,7 +64,7 @@ fn bp07_a_session_of_another_controller_goes_on_where_it_was() {
     assert_eq!(found.matches("---PRP_PHASE_STATUS---").count(), 5);
     // The tests that failed when it was taken over had to be mended, and its files are none of git's.
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    assert_eq!(sandbox.git(&["log", "--format=%s", "-1", "--", "tests.txt"]), "green");
+    assert_eq!(sandbox.git(&["log", "--format=%s", "-1", "--", "done.txt"]), "green");
 }
 
 #[test]
@@ -84,8 +84,10 @@ fn bp12_bp14_companions_may_be_missing_and_every_phase_resumes() {
         state["phases_completed"] = json!(["RED", "GREEN", "REFACTOR", "DOCUMENT"]);
         state["status"] = json!("suspended");
     });
-    sandbox.file("project/tests.txt", "ok\nok\n");
-    sandbox.git(&["commit", "-qam", "green"]);
+    sandbox.file("project/tests/cases.txt", "greets\nworld\n");
+    sandbox.file("project/done.txt", "greets\nworld\n");
+    sandbox.git(&["add", "tests/cases.txt", "done.txt"]);
+    sandbox.git(&["commit", "-qm", "green"]);
     let agent = sandbox.path("agent");
     let check = sandbox.path("check");
     sandbox.file(
@@ -265,11 +267,11 @@ fn g26_an_edit_by_an_agent_is_told_of() {
     assert!(!log.contains("metrics.json was"), "{log}");
     assert!(!sandbox.session("phase-status.log").contains("BLUE"));
     assert_eq!(sandbox.calls().len(), 5);
-    assert_eq!(status["status"], "completed");
+    assert_eq!(status["verified"], true);
 }
 
 #[test]
-fn init_takes_a_session_over_and_it_is_unverified_until_it_is_proven() {
+fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
     let sandbox = begun(|_| ());
     let agent = sandbox.path("agent").display().to_string();
     let check = format!("tests={}", sandbox.path("check").display());
@@ -305,7 +307,7 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_proven() {
         state["phases_completed"] = json!(["RED", "GREEN", "REFACTOR", "DOCUMENT", "QA"]);
     });
     let done = sandbox.drive_lines(&[]).exits(0);
-    assert!(done.out.contains("is already completed"), "{}", done.out);
+    assert!(done.out.contains("completed by another controller"), "{}", done.out);
     let state: Value = serde_json::from_str(&sandbox.run(&["status", "--json"]).out).expect("JSON");
     assert_eq!([&state["status"], &state["verified"]], [&json!("completed"), &json!(false)]);
 }
@@ -390,7 +392,7 @@ fn bp92_a_pause_from_outside_ends_the_call() {
     let told =
         ["status", "current_phase", "current_iteration", "total_agent_calls"].map(|it| state[it].clone());
     assert_eq!(told, [json!("paused"), json!("GREEN"), json!(0), json!(2)]);
-    sandbox.step("GREEN", "printf 'ok\\nok\\n' > tests.txt; commit green; report true </dev/null\n");
+    sandbox.step("GREEN", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
     sandbox.drive_lines(&[]).exits(0);
     assert_ne!(sandbox.run(&["pause"]).exit, Some(0), "there is nothing to pause");
 }

@@ -92,7 +92,7 @@ fn bp94_a_dry_run_and_a_refusal_change_nothing() {
     assert_eq!(repository(&sandbox), before);
     assert!(!sandbox.path("user/.bp-sessions/project/ship-result.json").exists());
 
-    sandbox.file("project/tests.txt", "bad\n");
+    sandbox.file("project/tests/cases.txt", "bad\n");
     let before = repository(&sandbox);
     let refused = ship(&sandbox, &[]).exits(4);
     assert!(refused.err.contains("tests fails"), "{}", refused.err);

@@ -18,7 +18,7 @@ fn keys<const N: usize>(object: &Value, names: [&str; N]) -> [Value; N] {
 fn bp32_a_liar_does_not_leave_green() {
     let sandbox = Sandbox::with_lines();
     let claims = "TESTS:\\n  TOTAL: 2\\n  PASSING: 2\\n  FAILING: 0\\n  SKIPPED: 0\\n";
-    sandbox.step("GREEN", &format!("printf 'ok\\nbad\\n' > tests.txt; printf '{claims}' | report true\n"));
+    sandbox.step("GREEN", &format!("echo greets > done.txt; printf '{claims}' | report true\n"));
     sandbox.drive_lines(&["--allow-dirty"]).exits(4);
     let gate = sandbox.session_json("dual-gate.json");
     assert_eq!(keys(&gate, ["phase", "can_exit"]), [json!("GREEN"), json!(false)]);
@@ -40,7 +40,7 @@ fn a_test_that_comes_and_goes_is_caught_by_the_second_run() {
     // In GREEN every second run of the check fails.
     let check = sandbox.read("check").replace(
         "#!/bin/sh\n",
-        "#!/bin/sh\nif grep -q ok tests.txt; then if [ -e ../odd ]; then rm ../odd; echo '1..2'; echo 'ok 1 - a'; \
+        "#!/bin/sh\nif [ -s done.txt ]; then if [ -e ../odd ]; then rm ../odd; echo '1..2'; echo 'ok 1 - a'; \
          echo 'not ok 2 - b'; exit 1; else touch ../odd; fi; fi\n",
     );
     sandbox.program("check", &check);
@@ -81,7 +81,7 @@ fn bp56_bp65_a_stuck_phase_halts_and_guidance_helps() {
 
     sandbox.run(&["resume"]).exits(4);
     sandbox.run(&["answer", "modify", "use the other library"]).exits(0);
-    sandbox.step("5", "printf 'ok\\nok\\n' > tests.txt; commit green; report true </dev/null\n");
+    sandbox.step("5", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
     sandbox.drive_lines(&[]).exits(0);
     assert!(sandbox.read("prompts/5").contains("use the other library"), "{}", sandbox.read("prompts/5"));
     let breaker = sandbox.session_json("circuit-breaker.json");
@@ -98,7 +98,7 @@ fn bp65_a_skipped_phase_is_completed_with_warnings() {
     sandbox.step("GREEN", "report false </dev/null\n");
     sandbox.drive_lines(&[]).exits(4);
     sandbox.run(&["answer", "skip"]).exits(0);
-    sandbox.step("REFACTOR", "printf 'ok\\nok\\n' > tests.txt; commit late; printf 'METRICS:\\n  REFACTORING_COMPLETE: true\\n' | report true\n");
+    sandbox.step("REFACTOR", "printf 'greets\\nworld\\n' > done.txt; commit late; printf 'METRICS:\\n  REFACTORING_COMPLETE: true\\n' | report true\n");
     sandbox.drive_lines(&[]).exits(0);
     let state = state(&sandbox);
     assert_eq!(
@@ -168,7 +168,7 @@ fn bp18_a_signal_pauses_and_the_run_goes_on_later() {
         assert!(state["paused_at"].is_string(), "{state:#}");
         std::fs::remove_file(sandbox.path("here")).expect("removed");
     }
-    sandbox.step("GREEN", "printf 'ok\\nok\\n' > tests.txt; commit green; report true </dev/null\n");
+    sandbox.step("GREEN", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
     sandbox.drive_lines(&[]).exits(0);
     let state = state(&sandbox);
     assert_eq!(keys(&state, ["status", "total_agent_calls"]), [json!("completed"), json!(7)]);
@@ -234,7 +234,7 @@ fn caps_and_cancelling_read_as_halted() {
 #[test]
 fn bp91_the_status_says_where_it_stands() {
     let sandbox = Sandbox::with_lines();
-    sandbox.step("GREEN", "printf 'ok\\nbad\\n' > tests.txt; commit half; report false </dev/null\n");
+    sandbox.step("GREEN", "echo greets > done.txt; commit half; report false </dev/null\n");
     sandbox.drive_lines(&[]).exits(4);
     let shown = sandbox.run(&["status"]).exits(0).out;
     assert!(shown.contains("[GREEN] iteration 3 | 1/2 tests passing | status: halted"), "{shown}");

@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path};
 
 /// Opens a folder below `root`; every step of the way has to be a folder itself.
@@ -95,6 +95,13 @@ pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 /// may do it at once.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     replace_beside(path, &format!(".{}.tmp", std::process::id()), text, |_| Ok(()))
+}
+
+/// The same for a file of ours, which nobody else may read.
+pub fn replace_ours(path: &Path, text: &str) -> io::Result<()> {
+    replace_beside(path, &format!(".{}.tmp", std::process::id()), text, |beside| {
+        beside.set_permissions(std::fs::Permissions::from_mode(0o600))
+    })
 }
 
 /// Replaces a person's own file: its mode is kept, and the text survives a power loss. The file beside

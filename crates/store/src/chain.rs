@@ -51,7 +51,7 @@ pub(super) fn state_hash(run: &str, seq: i64, head: &Hash, state: &str) -> Hash 
     sha.finalize().into()
 }
 
-fn framed(sha: &mut Sha256, text: &str) {
+pub(super) fn framed(sha: &mut Sha256, text: &str) {
     sha.update((text.len() as u64).to_be_bytes());
     sha.update(text.as_bytes());
 }

@@ -129,7 +129,8 @@ impl Home {
             // These never are: what remains of them is the log's length.
             let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let bytes = LOG_BYTES as i64 + CACHE_KIB * 1024;
-            transaction.execute("insert into snapshot values(-1, 0, zeroblob(?1), x'', '', 0)", [bytes])?;
+            transaction
+                .execute("insert into snapshot values(-1, 0, zeroblob(?1), x'', '', 0, null)", [bytes])?;
             transaction.rollback()
         };
         attempt().map_err(|error| StoreError::from(error).within(&self.path))

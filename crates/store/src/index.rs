@@ -2,12 +2,14 @@
 //! snapshots nor definitions; both can be asked for by run. Opening a run and removing one are here
 //! too, since they are about the row and its folder.
 
+use super::chain::{self, Hash};
 use super::error::StoreError;
 use super::home::{Home, private_folder};
 use super::journal::{Question, Recorded};
 #[cfg(test)]
 use super::lock::Holder;
 use super::lock::RunLock;
+use super::seal;
 use crate::run_row::find;
 use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
@@ -88,6 +90,8 @@ pub struct Snapshot {
     pub seq: i64,
     pub(super) version: i64,
     pub(super) text: String,
+    /// Whether a program that seals wrote it, and with it the list as this version means it.
+    pub(super) is_sealed: bool,
 }
 
 impl Snapshot {
@@ -172,16 +176,39 @@ impl Home {
         })
     }
 
-    /// The state of a run, for reading; its hash is checked by whoever opens the journal.
+    /// The state of a run, for reading: it is what was written, and so is the workflow it belongs to.
     pub fn snapshot(&self, run: &str) -> Result<Option<Snapshot>, StoreError> {
         self.read(|connection| {
-            let key = find(connection, run)?.key;
-            Ok(connection
-                .prepare_cached("select seq, version, state from snapshot where run = ?1")?
+            // One look, so that an owner who commits meanwhile is not taken for damage.
+            let transaction = connection.unchecked_transaction()?;
+            let key = find(&transaction, run)?.key;
+            let found = transaction
+                .prepare_cached(
+                    "select seq, version, state, hash, state_hash, seal from snapshot where run = ?1",
+                )?
                 .query_row([key], |row| {
-                    Ok(Snapshot { seq: row.get(0)?, version: row.get(1)?, text: row.get(2)? })
+                    let snapshot = Snapshot {
+                        seq: row.get(0)?,
+                        version: row.get(1)?,
+                        text: row.get(2)?,
+                        is_sealed: row.get::<_, Option<Hash>>(5)?.is_some(),
+                    };
+                    let (hash, state_hash): (Hash, Hash) = (row.get(3)?, row.get(4)?);
+                    Ok((snapshot, hash, state_hash, row.get::<_, Option<Hash>>(5)?))
                 })
-                .optional()?)
+                .optional()?;
+            let Some((snapshot, hash, state_hash, seal)) = found else { return Ok(None) };
+            let damaged =
+                |what: &str| StoreError::damaged(format!("run {run}, event {}: {what}", snapshot.seq));
+            if chain::state_hash(run, snapshot.seq, &hash, &snapshot.text) != state_hash {
+                return Err(damaged("the snapshot does not match its hash"));
+            }
+            if seal.is_some_and(|it| {
+                seal::opening(&transaction, run, key).is_ok_and(|opening| it != seal::seal(&hash, &opening))
+            }) {
+                return Err(damaged(seal::BROKEN));
+            }
+            Ok(Some(snapshot))
         })
     }
 

@@ -10,6 +10,7 @@ use super::error::StoreError;
 use super::home::Home;
 use super::ledger::{self, Spend};
 use super::lock::{Holder, RunLock};
+use super::seal;
 use crate::index::status_at;
 use crate::run_row::{Known, find, standing};
 use loop_core::engine::{STATE_VERSION, Status};
@@ -95,6 +96,8 @@ pub struct Journal {
     epoch: i64,
     seq: i64,
     head: Hash,
+    /// The hash of what the run was opened with.
+    opening: Hash,
     pending: Vec<Pending>,
     /// What the last commit wrote (the state's hash, if there was one), so that an unchanged state
     /// costs nothing.
@@ -143,6 +146,7 @@ impl Held<'_> {
             epoch: epoch + 1,
             seq: standing.head.seq,
             head: standing.head.hash,
+            opening: standing.opening,
             pending: Vec::new(),
             written: (standing.state_hash, row),
             fenced: false,
@@ -225,7 +229,8 @@ impl Journal {
             return Err(StoreError::Fenced { run: self.run.clone() });
         }
         match home.write(|transaction| self.write(transaction, commit, &state_hash)) {
-            Ok(()) => {
+            Ok(opening) => {
+                self.opening = opening;
                 self.pending.clear();
                 self.unbegun = None;
                 self.written = (Some(state_hash), commit.row.clone());
@@ -258,7 +263,7 @@ impl Journal {
         transaction: &Transaction<'_>,
         commit: &Commit<'_>,
         state_hash: &Hash,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Hash, StoreError> {
         // The row comes first: if the epoch is not ours, nothing else is even tried.
         self.begin(transaction)?;
         self.write_row(transaction, commit)?;
@@ -268,13 +273,23 @@ impl Journal {
             let Recorded { seq, epoch, at, kind, body } = event;
             insert.execute(params![self.key, seq, epoch, at, kind, body, prev, hash])?;
         }
+        let opening = match commit.definition {
+            Some(definition) => {
+                self.write_definition(transaction, definition)?;
+                seal::opening(transaction, &self.run, self.key)?
+            }
+            None => self.opening,
+        };
+        let seal = seal::seal(&self.head, &opening);
         transaction
             .prepare_cached(
-                "insert into snapshot(run, seq, hash, state_hash, state, version) values(?1, ?2, ?3, ?4, ?5, ?6)
+                "insert into snapshot(run, seq, hash, state_hash, state, version, seal)
+                 values(?1, ?2, ?3, ?4, ?5, ?6, ?7)
                  on conflict(run) do update set seq = excluded.seq, hash = excluded.hash,
-                     state_hash = excluded.state_hash, state = excluded.state, version = excluded.version",
+                     state_hash = excluded.state_hash, state = excluded.state, version = excluded.version,
+                     seal = excluded.seal",
             )?
-            .execute(params![self.key, self.seq, self.head, state_hash, commit.state, STATE_VERSION])?;
+            .execute(params![self.key, self.seq, self.head, state_hash, commit.state, STATE_VERSION, seal])?;
         for id in commit.taken {
             let taken = transaction
                 .prepare_cached(
@@ -294,10 +309,7 @@ impl Journal {
         if let Some(spend) = &commit.spend {
             ledger::add_spend(transaction, &self.project, spend)?;
         }
-        if let Some(definition) = commit.definition {
-            self.write_definition(transaction, definition)?;
-        }
-        Ok(())
+        Ok(opening)
     }
 
     /// Replaces the workflow, and keeps the one before it for folding the events that it was in force

@@ -17,6 +17,7 @@ pub mod mirror;
 pub mod run;
 mod run_row;
 mod schema;
+mod seal;
 mod verify;
 
 #[cfg(test)]

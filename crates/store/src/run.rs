@@ -298,6 +298,55 @@ pub(crate) fn account_of(workflow: &Workflow) -> String {
     }
 }
 
+/// Compares what is kept beside the journal with what the journal says: the list's columns and the open
+/// question. Returns the first difference. The journal is folded from its first event.
+pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError> {
+    let Some(listed) = home.run(id)? else { return Ok(None) };
+    // Before the first commit there is nothing to compare, and an earlier version of the program may
+    // have meant something else by the columns of its list.
+    if !home.snapshot(id)?.is_some_and(|it| it.is_sealed) {
+        return Ok(None);
+    }
+    let workflow = fold::workflow(home, id)?;
+    let folded = fold::refold(home, id, &workflow)?;
+    let journal = row(&workflow, &folded, &listed.place);
+    let kept = row(&workflow, &fold::state(home, id, &workflow)?, &listed.place);
+    // Texts for people may be worded anew by another build of the same version.
+    let facts = |it: &RowUpdate| {
+        [
+            ("status", it.status.word().to_owned()),
+            ("phase", it.phase.clone().unwrap_or_default()),
+            ("iterations", it.iterations_total.to_string()),
+            ("calls", it.calls_total.to_string()),
+            ("verified", it.verified.to_string()),
+            ("branch", it.branch.clone().unwrap_or_default()),
+        ]
+    };
+    let shown = RowUpdate {
+        status: listed.status,
+        phase: listed.phase.clone(),
+        iterations_total: listed.iterations_total,
+        calls_total: listed.calls_total,
+        verified: listed.verified,
+        branch: listed.branch.clone(),
+        ..RowUpdate::default()
+    };
+    for (whose, found) in [("the snapshot", &kept), ("the list", &shown)] {
+        let pairs = facts(&journal).into_iter().zip(facts(found));
+        if let Some(((name, right), (_, wrong))) = pairs.into_iter().find(|(right, found)| right != found) {
+            return Ok(Some(format!("{whose} says {name} {wrong:?}, the events say {right:?}")));
+        }
+    }
+    let asked = folded.question().map(|it| (it.id.to_string(), it.kind.word()));
+    let open = home.open_questions(id)?;
+    Ok(match asked {
+        Some((id, kind)) if !open.iter().any(|it| it.id == id && it.kind == kind) => {
+            Some(format!("question {id} is open, and the list of questions does not have it"))
+        }
+        Some(_) | None => None,
+    })
+}
+
 fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
     let status = Status::of(state);
     RowUpdate {

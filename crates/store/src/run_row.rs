@@ -5,6 +5,7 @@
 use super::chain::{self, Hash, Head, Link, ORIGIN};
 use super::error::StoreError;
 use super::journal::Recorded;
+use super::seal;
 use loop_core::engine::STATE_VERSION;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -25,6 +26,8 @@ pub(super) fn find(connection: &Connection, run: &str) -> Result<Known, StoreErr
 /// The end of a run's journal, found sound.
 pub(super) struct Standing {
     pub head: Head,
+    /// The hash of what the run was opened with.
+    pub opening: Hash,
     pub state_hash: Option<Hash>,
     /// Only where this version of the program wrote it.
     pub state: Option<String>,
@@ -39,7 +42,7 @@ pub(super) fn standing(
 ) -> Result<Standing, StoreError> {
     let damaged = |seq: i64, what: &str| StoreError::damaged(format!("run {run}, event {seq}: {what}"));
     let snapshot = connection
-        .prepare_cached("select seq, hash, state_hash, state, version from snapshot where run = ?1")?
+        .prepare_cached("select seq, hash, state_hash, state, version, seal from snapshot where run = ?1")?
         .query_row([key], |row| {
             Ok((
                 row.get::<_, i64>(0)?,
@@ -47,11 +50,16 @@ pub(super) fn standing(
                 row.get::<_, Hash>(2)?,
                 row.get::<_, String>(3)?,
                 row.get::<_, i64>(4)?,
+                row.get::<_, Option<Hash>>(5)?,
             ))
         })
         .optional()?;
+    let opening = seal::opening(connection, run, key)?;
     let (from, mut head, state_hash, state) = match snapshot {
-        Some((seq, hash, state_hash, state, version)) => {
+        Some((seq, hash, state_hash, state, version, seal)) => {
+            if seal.is_some_and(|it| it != seal::seal(&hash, &opening)) {
+                return Err(damaged(seq, seal::BROKEN));
+            }
             if chain::state_hash(run, seq, &hash, &state) != state_hash {
                 return Err(damaged(seq, "the snapshot does not match its hash"));
             }
@@ -100,7 +108,7 @@ pub(super) fn standing(
     if let Some(anchored) = anchored {
         match_anchor(connection, run, key, &head, anchored)?;
     }
-    Ok(Standing { head, state_hash, state, tail })
+    Ok(Standing { head, opening, state_hash, state, tail })
 }
 
 /// Compares the anchor with the journal, which may be ahead of it (a kill between commit and anchor)

@@ -10,7 +10,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4c4f_4f50;
 /// The schema version that this program knows.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
 
-pub(super) const STEPS: [&str; 3] = [FIRST, PLAN, VERSIONS];
+pub(super) const STEPS: [&str; 4] = [FIRST, PLAN, VERSIONS, SEAL];
 
 // `run` holds everything that a list shows, so that lists never touch another table; the large texts
 // (snapshot, definition) live apart. Of the columns that change with every commit none is indexed:
@@ -159,3 +159,6 @@ create table earlier_definition(
 
 create index event_of_list on event(run, seq) where kind in ('listed', 'item-done');
 ";
+
+/// Binds what a run was opened with to the head of its chain.
+const SEAL: &str = "alter table snapshot add column seal blob;";

@@ -6,6 +6,7 @@
 use super::chain::{self, Hash, Link, ORIGIN};
 use super::error::StoreError;
 use super::home::Home;
+use super::seal;
 use crate::run_row::{find, match_anchor};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -98,17 +99,18 @@ fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreErr
     }
     drop(rows);
     let snapshot = connection
-        .prepare_cached("select seq, hash, state_hash, state from snapshot where run = ?1")?
+        .prepare_cached("select seq, hash, state_hash, state, seal from snapshot where run = ?1")?
         .query_row([key], |row| {
             Ok((
                 row.get::<_, i64>(0)?,
                 row.get::<_, Hash>(1)?,
                 row.get::<_, Hash>(2)?,
                 row.get::<_, String>(3)?,
+                row.get::<_, Option<Hash>>(4)?,
             ))
         })
         .optional()?;
-    let Some((seq, hash, state_hash, state)) = snapshot else {
+    let Some((seq, hash, state_hash, state, seal)) = snapshot else {
         return if head.seq == 0 { Ok(Ok(head)) } else { broken(head.seq, "the snapshot is missing") };
     };
     if seq > head.seq {
@@ -119,6 +121,10 @@ fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreErr
     }
     if chain::state_hash(run, seq, &hash, &state) != state_hash {
         return broken(seq, "the snapshot does not match its hash");
+    }
+    let opening = seal::opening(connection, run, key)?;
+    if seal.is_some_and(|it| it != seal::seal(&hash, &opening)) {
+        return broken(seq, seal::BROKEN);
     }
     Ok(Ok(head))
 }

@@ -1,6 +1,7 @@
 //! All steps together, as what a proof is concluded from. The engine takes the steps one by one, with
 //! an event for each; whoever has their results, or wants them taken at once, comes here.
 
+use super::borrow::Lent;
 use super::overlay::Trees;
 use super::pure::{Class, Evidence, NotRun, ProtectedChange, Side, Step, StepOutcome};
 use super::request::{ProofError, StepResult};
@@ -34,6 +35,11 @@ impl Prover {
             canary: canary.map(|it| it.canary.clone()).unwrap_or_default(),
             not_judged: overlay.map(|it| it.not_judged.clone()).unwrap_or_default(),
             changed_protected: self.changed_protected()?,
+            changed_folders: known
+                .iter()
+                .find(|it| it.step == Step::Clean)
+                .map(changed_folders)
+                .unwrap_or_default(),
             waivers: Vec::new(),
             allowed: Vec::new(),
             nothing_changed: self.request.tree == self.request.base,
@@ -54,7 +60,14 @@ impl Prover {
             path: it.path.clone(),
             base: text(Side::Base, &it.path),
             finally: text(Side::Final, &it.path),
+            is_control: trees.class(&it.path) == Class::Control,
         });
         Ok(changed.collect())
     }
+}
+
+/// Folders of dependencies that were not what they were at the opening.
+fn changed_folders(clean: &StepResult) -> Vec<String> {
+    let changed = clean.folders.iter().filter(|(_, lent)| *lent == Lent::Changed);
+    changed.map(|(path, _)| path.display().to_string()).collect()
 }

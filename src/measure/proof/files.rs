@@ -215,7 +215,7 @@ fn unlock(top: &Path) -> io::Result<()> {
 pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     use std::io::Write;
     let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-    let mut file = fs::File::create(&unfinished)?;
+    let mut file = loop_base::files::ours().write(true).create(true).truncate(true).open(&unfinished)?;
     file.write_all(content)?;
     file.sync_data()?;
     fs::rename(&unfinished, path)?;

@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode};
@@ -67,7 +67,11 @@ impl Prover {
         let task = Task { home: self.home.clone(), request: self.request.clone(), step, then };
         let file = self.folders.result(&key).with_extension("task");
         files::replace(&file, &serde_json::to_vec(&task).map_err(io::Error::from)?)?;
-        let complaints = File::create(file.with_extension("error"))?;
+        let complaints = loop_base::files::ours()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(file.with_extension("error"))?;
         let child = detached::launch(&[WORD.into(), file.into()], complaints)?;
         let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).map_err(io::Error::from)?;
         Ok(Pending { child: Some(child), pidfd, step, expected_s: self.expected_s(step) })

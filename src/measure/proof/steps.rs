@@ -13,7 +13,7 @@ use super::opening::Opening;
 use super::overlay::{self, Trees};
 use super::pure::{
     CanaryOutcome, Direction, Exit, Listing, NotRun, OverlayPlan, Results, Step, StepOutcome, StepRun,
-    canaries, canary_seen, plan_overlay, retry_without, without_canary,
+    canaries, canaries_reported, canary_seen, plan_overlay, retry_without, without_canary,
 };
 use super::request::{ProofError, Request, StepResult};
 use super::session::{Ran, Session};
@@ -101,8 +101,9 @@ impl Prover {
         if let StepOutcome::Ran(run) = &mut result.outcome {
             run.seconds = result.seconds;
         }
-        self.keep(&result)?;
+        // A result that is known is not looked at again, so nothing may be left to clear after it.
         files::remove(&self.folders.work())?;
+        self.keep(&result)?;
         drop(held);
         Ok(result)
     }
@@ -289,7 +290,9 @@ impl Prover {
                 (true, true) => CanaryOutcome::Seen,
                 (true, false) => CanaryOutcome::Unseen,
             };
-            if outcome == CanaryOutcome::Seen {
+            // Whoever stopped at the first canary did not get to the other tests.
+            let went_on = planned.len() <= canaries_reported(&ran.results, word);
+            if outcome == CanaryOutcome::Seen && went_on {
                 plain.push(Ran { results: without_canary(&ran.results, word), output: ran.output });
             }
             site.result.canary.insert(check, outcome);

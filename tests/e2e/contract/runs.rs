@@ -216,8 +216,8 @@ fn completed_says_so() {
         sandbox
     };
     let sandbox = rest();
-    sandbox.run(&["run", "it"]).exits(0).says("already completed");
-    sandbox.run(&["resume"]).exits(0).says("already completed");
+    sandbox.run(&["run", "it"]).exits(0).says("already done");
+    sandbox.run(&["resume"]).exits(0).says("already done");
     assert_eq!(sandbox.calls(), [1]);
     sandbox.undo();
     let agent = sandbox.agent(WORK);

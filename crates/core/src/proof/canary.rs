@@ -67,6 +67,12 @@ pub fn canary_seen(results: &Results, output: &str, word: &str) -> bool {
     }
 }
 
+/// Returns how many canaries were reported by name. A runner that stops at the first failure, or a
+/// Makefile that does, reports fewer than were planted.
+pub fn canaries_reported(results: &Results, word: &str) -> usize {
+    results.names(Outcome::Failed).filter(|it| carries(it, word)).count()
+}
+
 /// Returns the results as they would be without canaries, for runners that go on after a failure. The
 /// exit code is green where nothing else failed.
 pub fn without_canary(results: &Results, word: &str) -> Results {

@@ -8,6 +8,8 @@ pub struct ProtectedChange {
     pub path: String,
     pub base: Option<String>,
     pub finally: Option<String>,
+    /// It decides what runs and how.
+    pub is_control: bool,
 }
 
 /// Returns the file of a test.
@@ -27,6 +29,13 @@ pub(crate) fn file_of(test: &str, changed: &[ProtectedChange]) -> Option<String>
         changed.iter().find(|it| named(&it.base)).or_else(|| changed.iter().find(|it| named(&it.finally)));
     // The file of a Rust unit test is the root of its crate, which says nothing about its module.
     found.map(|it| it.path.clone()).or_else(|| path.filter(|it| !it.starts_with("src/")).map(str::to_owned))
+}
+
+/// Tells whether a test stands in the final text of a changed file and in no text of the baseline.
+pub(crate) fn is_added(test: &str, changed: &[ProtectedChange]) -> bool {
+    let last = own_name(test);
+    let named = |text: &Option<String>| text.as_deref().is_some_and(|it| contains_word(it, last));
+    changed.iter().any(|it| named(&it.finally)) && !changed.iter().any(|it| named(&it.base))
 }
 
 /// Reads the path at the start of `tests/a.py::test`, `tests/a.rs a::test`, `a.test.js > title`.
@@ -80,6 +89,7 @@ mod tests {
             path: path.to_owned(),
             base: Some(base.to_owned()),
             finally: None,
+            is_control: false,
         };
         let changed = [
             change("tests/test_calc.py", "class TestCalc"),

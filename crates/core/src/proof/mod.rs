@@ -6,8 +6,10 @@
 //! differs from a plain checkout, [`canaries`] adds the tests that must fail, [`read_results`] turns
 //! the output of a check into test ids, and [`conclude`] turns the steps into a [`Proof`].
 
+mod added_modules;
 mod canary;
 mod conclude;
+mod defence;
 mod environment;
 mod finding;
 mod hunks;
@@ -27,8 +29,9 @@ mod steps;
 mod testing;
 mod trees;
 
-pub use canary::{Canary, CanaryPlan, canaries, canary_seen, without_canary};
+pub use canary::{Canary, CanaryPlan, canaries, canaries_reported, canary_seen, without_canary};
 pub use conclude::{Evidence, conclude};
+pub use defence::Defence;
 pub use environment::{IdFile, id_environment, id_files};
 pub use finding::{Finding, FindingKind, Waiver};
 pub use ids::{Exit, IdHash, Listing, Outcome, Results, TestId};
@@ -38,6 +41,6 @@ pub use protected::{Class, Mixed, Rules};
 pub use ratchet::{Ratchet, ratchet};
 pub use readers::read_results;
 pub use record::{CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding};
-pub use sentence::{closing_sentence, not_proven_reason};
+pub(crate) use sentence::closing_sentence;
 pub use steps::{CanaryOutcome, NotRun, Step, StepOutcome, StepRun, needs_repeat, nothing_ran};
 pub use trees::{Change, Contents, Direction, Side};

@@ -3,6 +3,7 @@
 //! Where the overlay does not build, there are two more tries: with the added test files kept, and
 //! without the files that the output names. What is left then is not judged.
 
+use crate::proof::added_modules;
 use crate::proof::hunks::{PutBack, put_tests_back};
 use crate::proof::parts;
 use crate::proof::protected::{Class, Mixed, Rules};
@@ -65,7 +66,7 @@ impl OverlayPlan {
         all
     }
 
-    fn act(&mut self, class: Class, action: Action) {
+    pub(super) fn act(&mut self, class: Class, action: Action) {
         self.touches_tests |= match class {
             Class::Test | Class::Mixed(Mixed::RustSource) | Class::Ordinary => true,
             Class::Control | Class::Mixed(_) => false,
@@ -110,6 +111,9 @@ pub fn plan_overlay(
             Class::Ordinary if mode & 0o170000 == 0o100000 => source(&mut plan, change, contents, direction),
             Class::Ordinary => {}
         }
+    }
+    if direction == Direction::FinalTestsOverBase {
+        added_modules::add_tests(&mut plan, changes, contents);
     }
     let order = |it: &Action| match it {
         Action::Remove { .. } => 0,
@@ -315,6 +319,27 @@ mod tests {
 
     fn remove(path: &str) -> Action {
         Action::Remove { path: path.to_owned() }
+    }
+
+    #[test]
+    fn the_tests_of_an_added_module_come_alone() {
+        let tax = "pub fn tax() -> i32 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() { super::tax(); }\n}\n";
+        let files: Files<'_> = &[
+            ("src/lib.rs", Some("pub mod a;\n"), Some("pub mod a;\npub mod tax;\n")),
+            ("src/tax.rs", None, Some(tax)),
+        ];
+        let overlay = plan(files, Direction::FinalTestsOverBase);
+        let texts: Vec<(&str, &str)> = overlay
+            .actions
+            .iter()
+            .map(|it| match it {
+                Action::Write { path, text } => (path.as_str(), text.as_str()),
+                Action::Take { .. } | Action::Remove { .. } => panic!("{it:?}"),
+            })
+            .collect();
+        assert_eq!(texts[0], ("src/lib.rs", "pub mod a;\n#[cfg(test)]\nmod tax;\n"));
+        assert!(texts[1].0 == "src/tax.rs" && texts[1].1.contains("fn one()"), "{texts:?}");
+        assert!(!texts[1].1.contains("pub fn tax") && overlay.touches_tests, "{texts:?}");
     }
 
     #[test]

@@ -341,7 +341,10 @@ fn looks_like_script(path: &str, is_started: &dyn Fn() -> bool) -> bool {
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let folders = ["scripts", "script", "bin", "ci", "tools", "hack", "dev"];
     let words = ["test", "check", "lint", "verify", "ci", "run", "build"];
-    matches!(extension, "sh" | "bash" | "zsh" | "mk")
+    // A program written in shell is a source like any other.
+    let sources = ["src", "lib", "app", "source", "cmd", "pkg", "internal"];
+    let is_source = folder.split('/').any(|it| sources.contains(&it));
+    (!is_source && matches!(extension, "sh" | "bash" | "zsh" | "mk"))
         || folder.split('/').any(|it| folders.contains(&it))
         || stem
             .split(['_', '-', '.'])

@@ -53,8 +53,8 @@ fn compare(before: &Results, after: &Results, ratchet: &mut Ratchet) {
             None | Some(Outcome::Passed) => {}
         }
     }
-    if before.listing == Listing::Failures && before.complete {
-        // At the opening only failures were named: any other name has passed, or is new.
+    if before.listing == Listing::Failures && before.complete && after.executed() <= before.executed() {
+        // At the opening only failures were named: where no test was added, any other name had passed.
         let known = before.names(Outcome::Failed).collect::<Vec<_>>();
         red.extend(after.names(Outcome::Failed).filter(|it| !known.contains(it)));
     }
@@ -133,6 +133,20 @@ mod tests {
         let stopped = Results { complete: false, ..results("tests", Exit::Red, &[("a", F)]) };
         let found = ratchet(&[opening], &[stopped]);
         assert_eq!((found.not_done.len(), found.notes.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_test_that_was_added_and_fails_got_no_worse() {
+        let named_failures = |passed, ids: &[(&str, Outcome)]| Results {
+            listing: Listing::Failures,
+            passed,
+            complete: true,
+            ..results("tests", Exit::Red, ids)
+        };
+        let added = ratchet(&[named_failures(1, &[])], &[named_failures(1, &[("new", F)])]);
+        assert_eq!(added, Ratchet::default());
+        let broken = ratchet(&[named_failures(2, &[])], &[named_failures(1, &[("old", F)])]);
+        assert_eq!(broken.not_done, ["tests: old was passing at the opening and fails now"]);
     }
 
     #[test]

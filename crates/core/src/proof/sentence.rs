@@ -4,7 +4,7 @@ use crate::proof::ids::TestId;
 use crate::proof::record::{Level, Proof};
 
 /// Returns the sentence that says what was proven.
-pub fn closing_sentence(proof: &Proof) -> String {
+pub(crate) fn closing_sentence(proof: &Proof) -> String {
     match not_proven_reason(proof) {
         Some(reason) => format!("not proven: {reason}"),
         None => proven(proof),
@@ -12,7 +12,7 @@ pub fn closing_sentence(proof: &Proof) -> String {
 }
 
 /// Returns why a run with this proof is not verified, or nothing if it is.
-pub fn not_proven_reason(proof: &Proof) -> Option<String> {
+fn not_proven_reason(proof: &Proof) -> Option<String> {
     let open = proof.number("findings", proof.findings.len());
     if let Some(first) = proof.findings.first() {
         return Some(match open {

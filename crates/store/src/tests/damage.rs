@@ -176,7 +176,7 @@ fn an_empty_file_without_runs_becomes_a_home() {
 fn a_home_that_may_not_be_written_says_so() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("home"), "").unwrap();
-    assert_eq!(Home::open(&folder.path().join("home")).unwrap_err().exit_code(), 1);
+    assert_eq!(Home::open(&folder.path().join("home")).unwrap_err().exit_code(), 2);
     let error = Home::open(Path::new("/proc/loop")).unwrap_err();
     assert_eq!(error.exit_code(), 1);
     assert!(error.to_string().starts_with("/proc/loop"), "{error}");

@@ -119,7 +119,7 @@ fn listing_ten_thousand_runs() {
                         n
                     ],
                 )?;
-                transaction.execute("insert into snapshot values(?1, 1, x'00', x'00', ?2, 1)", rusqlite::params![n + 2, "s".repeat(3_000)])?;
+                transaction.execute("insert into snapshot values(?1, 1, x'00', x'00', ?2, 1, null)", rusqlite::params![n + 2, "s".repeat(3_000)])?;
             }
             Ok(())
         })

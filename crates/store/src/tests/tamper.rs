@@ -48,6 +48,13 @@ fn g27_each_way_of_tampering_is_found_at_its_first_event() {
         ("cut the end", "delete from event where run = 1 and seq > 7", 8),
         ("edit the snapshot", "update snapshot set state = '{\"seq\":11}' where run = 1", 10),
         ("drop the snapshot", "delete from snapshot where run = 1", 10),
+        ("edit the workflow", "update definition set body = '{}' where run = 1", 10),
+        ("its version", "update definition set version = 0 where run = 1", 10),
+        ("drop the workflow", "delete from definition where run = 1", 10),
+        ("add an earlier workflow", "insert into earlier_definition values(1, 3, '{}', 1)", 10),
+        ("edit the input", "update run set input = 'something else' where key = 1", 10),
+        ("edit the project", "update run set project = '/elsewhere' where key = 1", 10),
+        ("edit the opening", "update run set opened_at = 1 where key = 1", 10),
     ];
     for (name, sql, seq) in cases {
         let place = two_runs();
@@ -99,15 +106,20 @@ fn events_after_the_snapshot_are_handed_over() {
     let place = place();
     let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
     fill(&place.home, &mut journal, 2);
-    let old: (Vec<u8>, Vec<u8>) = rusqlite::Connection::open(place.path().join("loop.db"))
+    let old: (Vec<u8>, Vec<u8>, Vec<u8>) = rusqlite::Connection::open(place.path().join("loop.db"))
         .unwrap()
-        .query_row("select hash, state_hash from snapshot", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row("select hash, state_hash, seal from snapshot", [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
         .unwrap();
     fill(&place.home, &mut journal, 2);
     drop(journal);
     rusqlite::Connection::open(place.path().join("loop.db"))
         .unwrap()
-        .execute("update snapshot set seq = 2, hash = ?1, state_hash = ?2, state = '{\"seq\":2}'", old)
+        .execute(
+            "update snapshot set seq = 2, hash = ?1, state_hash = ?2, seal = ?3, state = '{\"seq\":2}'",
+            old,
+        )
         .unwrap();
     let opened = Journal::open(&place.home, RUN).unwrap();
     assert_eq!(opened.tail, place.home.events(RUN, 3, 10).unwrap());

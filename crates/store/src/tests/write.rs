@@ -22,7 +22,7 @@ fn a_commit_is_read_back_by_the_next_owner() {
     );
     assert_eq!(
         place.home.snapshot(RUN).unwrap(),
-        Some(Snapshot { seq: 2, version: STATE_VERSION, text: "{\"s\":1}".into() })
+        Some(Snapshot { seq: 2, version: STATE_VERSION, text: "{\"s\":1}".into(), is_sealed: true })
     );
     assert_eq!(place.home.definition(RUN).unwrap().body, "{\"name\":\"other\"}");
     assert_eq!(place.home.calls_between("/srv/shop", 6, 9).unwrap(), Calls { count: 1, oldest_at: Some(6) });

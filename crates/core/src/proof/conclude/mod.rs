@@ -8,6 +8,7 @@ mod original_tests;
 #[cfg(test)]
 mod tests;
 
+use crate::proof::defence::Defence;
 use crate::proof::finding::{Finding, FindingKind, Waiver};
 use crate::proof::ids::{Exit, Listing, Outcome, Results, TestId};
 use crate::proof::locate::{ProtectedChange, file_of};
@@ -42,6 +43,8 @@ pub struct Evidence {
     /// Files that no try of the overlay could judge.
     pub not_judged: Vec<NotJudged>,
     pub changed_protected: Vec<ProtectedChange>,
+    /// Folders of dependencies that changed since the opening and were not used.
+    pub changed_folders: Vec<String>,
     pub waivers: Vec<Waiver>,
     /// The globs of `--allow-test-change`.
     pub allowed: Vec<String>,
@@ -53,6 +56,7 @@ pub struct Evidence {
 }
 
 pub fn conclude(evidence: &Evidence) -> Proof {
+    let evidence = &defended(evidence.clone());
     let mut judge = Judge::new(evidence);
     for it in &evidence.not_judged {
         let what = format!("changed and could not be judged: {}", it.why);
@@ -62,6 +66,22 @@ pub fn conclude(evidence: &Evidence) -> Proof {
         judge.check(&check);
     }
     judge.proof().bounded()
+}
+
+/// Leaves out the steps of defences that this build does not have.
+fn defended(mut evidence: Evidence) -> Evidence {
+    if !Defence::Overlay.is_on() {
+        evidence.overlay = StepOutcome::NotRun(NotRun::NotNeeded);
+        evidence.not_judged.clear();
+    }
+    if !Defence::Canary.is_on() {
+        evidence.canary.clear();
+    }
+    if let (false, StepOutcome::Ran(run)) = (Defence::Clean.is_on(), &mut evidence.clean) {
+        run.attempts = vec![evidence.in_place.clone()];
+        run.touched.clear();
+    }
+    evidence
 }
 
 /// A finding names so many changed files; the diff has the others.
@@ -159,7 +179,7 @@ impl<'a> Judge<'a> {
         let file = file_of(&id.name, changed);
         let explains = |file: &String| changed.iter().any(|it| it.path == *file);
         let what = match file.as_ref().is_some_and(explains) || kind == FindingKind::RedInClean {
-            true => what.to_owned(),
+            true => format!("{what}{}", self.left_out(kind)),
             false => format!("{what}{}", self.suspects()),
         };
         let mut finding = Finding::of_test(kind, step, id, file, &what);
@@ -172,6 +192,15 @@ impl<'a> Judge<'a> {
     fn find_check(&mut self, kind: FindingKind, step: Step, check: &str, what: &str) {
         let what = format!("{what}{}", self.suspects());
         self.find(Finding::of_check(kind, step, check, &what));
+    }
+
+    /// What a clean checkout went without.
+    fn left_out(&self, kind: FindingKind) -> String {
+        let folders = &self.evidence.changed_folders;
+        match kind == FindingKind::RedInClean && !folders.is_empty() {
+            true => format!(" ({} changed since the opening and was not used)", folders.join(", ")),
+            false => String::new(),
+        }
     }
 
     /// The tests and check files that the run changed, for a finding that no file of its own explains.
@@ -197,7 +226,9 @@ impl<'a> Judge<'a> {
         let check = Check { name, before: of(&self.baseline), clean, overlay: of(&self.overlay) };
         self.judge_clean(&check);
         self.judge_overlay(&check);
-        self.judge_gone(&check);
+        if Defence::Ratchet.is_on() {
+            self.judge_gone(&check);
+        }
         self.judge_line(&check);
         self.judge_red_to_green(&check);
         self.judge_new_tests(&check);
@@ -249,18 +280,22 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        for name in check.clean.names(Outcome::Skipped) {
-            if before.and_then(|it| it.outcome(name)) == Some(Outcome::Passed) {
-                let id = check.clean.id(name);
-                let what = "passed at the opening and is skipped now";
-                self.find_test(FindingKind::Skipped, Step::Clean, &id, what);
-            }
+        for name in check.clean.names(Outcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
+            let what = match before.and_then(|it| it.outcome(name)) {
+                Some(Outcome::Passed) => "passed at the opening and is skipped now",
+                Some(Outcome::Failed) => "failed at the opening and is skipped now",
+                Some(Outcome::Skipped) | None => continue,
+            };
+            self.find_test(FindingKind::Skipped, Step::Clean, &check.clean.id(name), what);
         }
         let ran_before = before.and_then(Results::executed).unwrap_or(0);
-        if ran_before > 0 && check.clean.executed().unwrap_or(0) == 0 && check.clean.exit == Exit::Green {
-            let red = before.and_then(|it| it.names(Outcome::Failed).next());
-            let red = red.map(|it| format!(", where {it} failed")).unwrap_or_default();
-            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{red}");
+        if Defence::Ratchet.is_on()
+            && ran_before > 0
+            && check.clean.executed().unwrap_or(0) == 0
+            && check.clean.exit == Exit::Green
+        {
+            let missing = before.map(missing_tests).unwrap_or_default();
+            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{missing}");
             self.find_check(FindingKind::NoTestsRan, Step::Clean, check.name, &what);
         }
         let explained = check.clean.names(Outcome::Failed).next().is_some();
@@ -282,7 +317,8 @@ impl<'a> Judge<'a> {
                     Exit::Interrupted => "did not end in a clean checkout",
                     Exit::Green | Exit::Red => "is red in a clean checkout",
                 };
-                self.find(Finding::of_check(FindingKind::RedInClean, Step::Clean, check.name, what));
+                let what = format!("{what}{}", self.left_out(FindingKind::RedInClean));
+                self.find(Finding::of_check(FindingKind::RedInClean, Step::Clean, check.name, &what));
             }
         }
     }
@@ -462,6 +498,16 @@ impl<'a> Judge<'a> {
             canary: self.evidence.canary.get(name).copied().unwrap_or(CanaryOutcome::None),
             tests: clean.and_then(Results::executed),
         }
+    }
+}
+
+/// The tests that a run without any leaves out, those that failed first.
+fn missing_tests(before: &Results) -> String {
+    let all: Vec<&str> = before.names(Outcome::Failed).chain(before.names(Outcome::Passed)).collect();
+    match (all.as_slice(), all.len().saturating_sub(SUSPECTS_MOST)) {
+        ([], _) => String::new(),
+        (all, 0) => format!(": {}", all.join(", ")),
+        (all, more) => format!(": {} and {more} more", all[..SUSPECTS_MOST].join(", ")),
     }
 }
 

@@ -2,6 +2,7 @@
 //! that the code does something that it did not do.
 
 use super::{Check, Judge};
+use crate::proof::defence::Defence;
 use crate::proof::ids::{Exit, Listing, Outcome, Results, TestId};
 use crate::proof::locate::file_of;
 use crate::proof::record::NewTest;
@@ -10,6 +11,12 @@ use std::collections::BTreeSet;
 impl Judge<'_> {
     /// F: tests that pass on the final tree and fail, each time, on the baseline's code.
     pub(super) fn judge_new_tests(&mut self, check: &Check<'_>) {
+        if !Defence::OldCode.is_on() {
+            let was_there = |name: &&str| check.before.as_ref().is_some_and(|it| it.ids.contains_key(*name));
+            let new = check.clean.names(Outcome::Passed).filter(|it| !was_there(it));
+            self.new_tests.extend(new.map(|it| NewTest { id: check.clean.id(it), only_build_failed: false }));
+            return;
+        }
         let Some(step) = &self.old_code else { return };
         let Some(old_code) = step.check(check.name).cloned() else { return };
         if step.attempts_of(check.name) < 2 || old_code.exit != Exit::Red || !self.is_sound_in_clean(check) {
@@ -29,7 +36,10 @@ impl Judge<'_> {
             found = self.unbuilt_tests(check, &old_code);
         }
         let before_green = check.before.as_ref().is_some_and(|it| it.exit == Exit::Green);
+        // With another Makefile the whole check may fail on the old code for any reason.
+        let same_control = !self.evidence.changed_protected.iter().any(|it| it.is_control);
         if found.is_empty()
+            && same_control
             && old_code.listing == Listing::Nothing
             && before_green
             && check.clean.exit == Exit::Green

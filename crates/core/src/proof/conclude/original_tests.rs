@@ -2,8 +2,10 @@
 //! put back.
 
 use super::{Check, Judge};
+use crate::proof::defence::Defence;
 use crate::proof::finding::FindingKind;
 use crate::proof::ids::{Exit, Listing, Outcome, Results};
+use crate::proof::locate::is_added;
 use crate::proof::steps::Step;
 
 impl Judge<'_> {
@@ -18,8 +20,8 @@ impl Judge<'_> {
             let red_in_clean = check.clean.outcome(name) == Some(Outcome::Failed);
             explained = true;
             // An added test that a later try of the overlay kept is not the baseline's.
-            let added =
-                was(name).is_none() && before.is_some_and(|it| it.listing == Listing::All && it.complete);
+            // What the baseline did not show may be one that it did not get to: make stops early.
+            let added = was(name).is_none() && is_added(name, &self.evidence.changed_protected);
             if red_in_clean || added || self.is_flaky(&id) {
                 continue;
             }
@@ -38,7 +40,7 @@ impl Judge<'_> {
                 }
             }
         }
-        for name in overlay.names(Outcome::Skipped) {
+        for name in overlay.names(Outcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
             if matches!(was(name), Some(Outcome::Passed | Outcome::Failed)) {
                 let what = "ran at the opening and is skipped now, even with its original text";
                 self.find_test(FindingKind::Skipped, Step::Overlay, &overlay.id(name), what);

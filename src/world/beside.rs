@@ -1,4 +1,5 @@
-//! A step of the proof that goes on beside the agent.
+//! The first step of a proof, which is taken in a process of its own beside the first call. It is what
+//! the steps at the end are compared with, so nobody has to wait for it then.
 
 use crate::measure::proof::Pending;
 
@@ -6,7 +7,7 @@ use crate::measure::proof::Pending;
 pub(crate) struct Beside(Option<Pending>);
 
 impl Beside {
-    pub(crate) fn of(pending: Pending) -> Beside {
+    pub(crate) fn new(pending: Pending) -> Beside {
         Beside(Some(pending))
     }
 }
