@@ -30,7 +30,8 @@ pub(crate) fn changes(pinned: &Pinned, from_tree: &str, to_tree: &str) -> Result
         return Ok(Vec::new());
     }
     let (from, to) = (checked(from_tree), checked(to_tree));
-    let output = pinned.view.run(["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to, "--"])?;
+    let output =
+        pinned.without_index().run(["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to, "--"])?;
     Ok(read_changes(&output))
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn added_lines_match(
     }
     let options = ["diff-tree", "-r", "-p", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv"];
     let trees = ["--no-renames", checked(from_tree), checked(to_tree), "--"];
-    let output = pinned.view.run(options.into_iter().chain(trees))?;
+    let output = pinned.without_index().run(options.into_iter().chain(trees))?;
     Ok(added_lines(&output).any(|line| pattern.is_match(&String::from_utf8_lossy(line))))
 }
 

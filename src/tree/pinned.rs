@@ -93,6 +93,11 @@ impl Pinned {
         write(&self.beside(name), content)
     }
 
+    /// The same view without an index, for comparing trees: git would read all of it for nothing.
+    pub(crate) fn without_index(&self) -> Git {
+        self.with_index("no-index").0
+    }
+
     /// The same view with another index, which the caller removes.
     pub(crate) fn with_index(&self, name: &str) -> (Git, PathBuf) {
         let index = self.folder.join(name);

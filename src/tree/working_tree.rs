@@ -371,7 +371,8 @@ impl Tree {
             (Some(mut known), Some(commit)) if touched.len() <= COMPARED_APART => {
                 let options = ["diff-tree", "-r", "--name-only", "--no-renames", "-z", commit, tree, "--"];
                 let only = touched.iter().map(|it| it.as_os_str().to_owned());
-                let output = self.pinned.view.run(options.map(OsString::from).into_iter().chain(only))?;
+                let output =
+                    self.pinned.without_index().run(options.map(OsString::from).into_iter().chain(only))?;
                 let paths = Rc::make_mut(&mut known.paths);
                 for path in touched {
                     let below: Vec<PathBuf> =
@@ -387,7 +388,11 @@ impl Tree {
                 let output = match commit {
                     Some(commit) => {
                         let options = ["diff-tree", "-r", "--name-only", "--no-renames", "-z"];
-                        self.pinned.view.run(options.into_iter().chain([commit.as_str(), tree, "--"]))?
+                        self.pinned.without_index().run(options.into_iter().chain([
+                            commit.as_str(),
+                            tree,
+                            "--",
+                        ]))?
                     }
                     None => self.pinned.view.run(["ls-files", "-z"])?,
                 };

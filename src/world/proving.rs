@@ -57,7 +57,7 @@ impl Host<'_> {
         // What cannot be begun here is said when the proof is due.
         let Ok(prover) = self.request(run).and_then(|it| Ok(self.prover(it)?)) else { return };
         if prover.known(Step::Baseline).is_none() {
-            self.beside = prover.start(Step::Baseline).ok().map(|it| Beside::new(it));
+            self.beside = prover.start(Step::Baseline).ok().map(Beside::new);
         }
     }
 
