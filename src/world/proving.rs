@@ -181,7 +181,8 @@ impl Host<'_> {
     fn commit_with(&self, tree: &str, commit: Option<&str>) -> Option<String> {
         let commit = commit?;
         let git = Git::open(&self.place).ok()?;
-        let differing = git.run(["diff-tree", "-r", "-z", "--name-only", "--no-renames", commit, tree]).ok()?;
+        let differing =
+            git.run(["diff-tree", "-r", "-z", "--name-only", "--no-renames", commit, tree]).ok()?;
         // Our own files are part of no tree that is judged.
         listed_paths(&differing).all(|it| self.ours.holds(&it)).then(|| commit.to_owned())
     }

@@ -112,11 +112,11 @@ fn a_hook_that_claude_code_ends_leaves_nothing_running_and_loses_nothing() {
         return;
     }
     let sandbox = sandbox();
-    let check = "tests=test ! -e $OUT/begun || test -e $OUT/go || { echo $$ > $OUT/pid; exec sleep 600; }";
+    let check = "tests=grep -q hello hello.txt || exit 1; test -z \"$OUT\" || test -e $OUT/go || \
+                 { echo $$ > $OUT/pid; exec sleep 600; }";
     let done = sandbox.run(&["init", "--preset", "ralph", "--hook", "--session", SESSION, "--check", check]);
     assert_eq!(done.code, 0, "{done:?}");
     sandbox.fulfil();
-    std::fs::write(sandbox.note("begun"), "").expect("written");
     let hook = json!({ "type": "command", "command": "loop hook stop", "timeout": 3 });
     let settings = json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } }).to_string();
     let turns = json!([{ "text": "Done.\n\n<promise>FEATURE_COMPLETE</promise>" }]);
