@@ -90,6 +90,7 @@ impl Prover {
     }
 
     /// Takes a step in a process of its own and waits for it.
+    #[cfg(debug_assertions)]
     pub(crate) fn step_apart(&self, step: Step) -> Result<StepResult, ProofError> {
         if let Some(known) = self.known(step) {
             return Ok(known);
