@@ -187,7 +187,7 @@ impl Scene {
             .collect();
         let branch = status["branch"].as_str().unwrap_or("HEAD");
         json!({
-            "status": status["status"], "verified": status["verified"], "phases": phases,
+            "status": status["status"], "phases": phases,
             "calls": status["calls_total"], "iterations": status["iterations_total"],
             "started": starts(&self.root.join("out/starts")),
             "lost": log.lines().filter(|it| it.contains("\"lost\"")).count(),
