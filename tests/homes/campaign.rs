@@ -256,6 +256,12 @@ fn an_older_program_is_killed_and_this_one_goes_on() {
         if !killed_after(&mut scene.begin(&old), moment) {
             continue;
         }
+        // A run that the old program completed has no proof, so it would be done again.
+        if scene.root.join("home/loop.db").exists()
+            && scene.reads(&["status", "--json"]).contains("\"status\":\"completed\"")
+        {
+            continue;
+        }
         kills += 1;
         before += u32::from(!scene.root.join("home/loop.db").exists());
         scene.ends(Path::new(LOOP));
