@@ -4,17 +4,17 @@
 //! the same limits, makes output and exit record durable, and goes. It decides nothing about the run.
 
 use super::call::{Belonging, Finished, Post, run};
-use super::cgroup::Cgroup;
-use super::contain;
-use super::identity::{Belongings, Identity};
-use crate::exit_records::Ledger;
-use crate::protocol::{Ending, How, Kind, Order, Reply};
-use crate::rlimits;
-use crate::shim_input::Requests;
-use crate::shim_resources::group_name;
-use crate::shim_signals::Interrupts;
-use crate::spawn::Launcher;
-use crate::temp_dir::Scratch;
+use super::input::Requests;
+use super::resources::group_name;
+use super::signals::Interrupts;
+use super::spawn::Launcher;
+use crate::contain::cgroup::Cgroup;
+use crate::contain::identity::{Belongings, Identity};
+use crate::contain::sweep as contain;
+use crate::contain::temp_dir::Scratch;
+use crate::process::rlimits;
+use crate::records::exit_records::Ledger;
+use crate::records::protocol::{Ending, How, Kind, Order, Reply};
 use loop_base::files::ours;
 use loop_base::secret::redact;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

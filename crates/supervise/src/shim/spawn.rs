@@ -2,8 +2,8 @@
 //! environment, its own process group. Nothing here runs between fork and exec, so the start is a
 //! `posix_spawn`, which does not slow down with the size of this process.
 
-use crate::protocol::{Kind, Order};
-use crate::rlimits;
+use crate::process::rlimits;
+use crate::records::protocol::{Kind, Order};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Access, MemfdFlags, access, memfd_create};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};

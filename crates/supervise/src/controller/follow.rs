@@ -2,7 +2,7 @@
 //! that process is gone, when a key was pressed, or on a signal. Nothing is asked of the process
 //! that is followed, and nothing polls.
 
-use super::signals::Signals;
+use crate::process::signals::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::inotify;

@@ -1,7 +1,7 @@
 //! The shim's end of the pipe from its controller: lines as they come, without waiting. End of file
 //! means that the controller is dead.
 
-use crate::protocol::{Force, Order, Request};
+use crate::records::protocol::{Force, Order, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;

@@ -2,10 +2,10 @@
 //! way, ended, or lost. Asking twice gives the same, and a crash while asking is harmless. No answer
 //! ever allows the same call to start a second time.
 
-use super::claim;
-use super::identity::Identity;
-use crate::exit_records;
-use crate::protocol::{Ending, Force};
+use crate::contain::identity::Identity;
+use crate::records::claim;
+use crate::records::exit_records;
+use crate::records::protocol::{Ending, Force};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{Signal, pidfd_send_signal};
@@ -81,9 +81,9 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<Found> {
 #[cfg(test)]
 mod tests {
     use super::{Ending, Found, Identity, claim, find};
-    use crate::exit_records;
-    use crate::proc_stat::Stat;
-    use crate::protocol::How;
+    use crate::process::proc_stat::Stat;
+    use crate::records::exit_records;
+    use crate::records::protocol::How;
     use std::path::Path;
     use std::process::{Command, Stdio};
 

@@ -5,7 +5,7 @@
 //! there already when the call was ordered. Processes that survived a sweep are remembered too, so
 //! that the next call does not take them for the controller's own.
 
-use crate::proc_stat::{Stat, children};
+use super::proc_stat::{Stat, children};
 use rustix::process::Pid;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};

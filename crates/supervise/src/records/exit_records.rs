@@ -1,8 +1,8 @@
 //! The exit records of a run, `calls.log`: one JSON line for each call that ended. It exists for the
 //! next controller, when the one that ordered the call is dead; nobody else reads it.
 
+use super::protocol::Ending;
 use super::tail;
-use crate::protocol::Ending;
 use loop_base::files::ours;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -92,8 +92,8 @@ fn path(run_dir: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use super::super::protocol::How;
     use super::{Ending, Ledger, find};
-    use crate::protocol::How;
     use std::io::Write;
 
     #[test]

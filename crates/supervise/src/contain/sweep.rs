@@ -5,9 +5,9 @@
 //! nor collects the children that it started itself. Processes that have fallen to another parent are
 //! the business of `find_by_mark`.
 
-use crate::own_children;
-use crate::proc_stat::{Stat, children, descendants};
-use crate::protocol::Left;
+use crate::process::own_children;
+use crate::process::proc_stat::{Stat, children, descendants};
+use crate::records::protocol::Left;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

@@ -3,7 +3,7 @@
 //! which it says on its output before it lets go of it; if it never does, what it said instead and
 //! its exit code are handed on.
 
-use crate::own_children;
+use crate::process::own_children;
 use loop_base::files::ours;
 use rustix::process::Pid;
 use std::ffi::OsString;

@@ -4,8 +4,8 @@
 //! cleared, by the session that the shim once led. What was started by a program that stands outside
 //! of the call (a tmux server, cron, at) cannot be told from a person's own command.
 
-use crate::identity::{self, Identity};
-use crate::proc_stat::Stat;
+use crate::contain::identity::{self, Identity};
+use crate::process::proc_stat::Stat;
 use rustix::process::getpid;
 use std::fs;
 use std::path::Path;

@@ -5,8 +5,8 @@
 //! a whole group at once, and limit its memory and processes where those controllers were handed to
 //! us. Without a group everything else works as before, and the reason is written down.
 
-use crate::proc_stat::Stat;
-use crate::protocol::{Bounds, Left};
+use crate::process::proc_stat::Stat;
+use crate::records::protocol::{Bounds, Left};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{geteuid, getpid};
 use std::fs::{self, File};

@@ -2,10 +2,10 @@
 //! in its identity before its first call, so that whoever comes after a shim that was killed can end
 //! what is in the one and remove the other.
 
-use super::cgroup;
-use super::identity::Identity;
-use crate::protocol::Left;
-use crate::temp_dir::Scratch;
+use crate::contain::cgroup;
+use crate::contain::identity::Identity;
+use crate::contain::temp_dir::Scratch;
+use crate::records::protocol::Left;
 use std::path::Path;
 
 /// The name of the control group of a run's shim. The folder of a run is called like the run, also

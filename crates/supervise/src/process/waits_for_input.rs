@@ -4,7 +4,7 @@
 //! question to a person, and a process that sleeps in a read from a terminal. A quiet worker has
 //! neither, and one that says its questions in JSON has ended its line.
 
-use crate::proc_stat::{Stat, descendants};
+use super::proc_stat::{Stat, descendants};
 use rustix::process::getpid;
 use std::fs;
 use std::path::Path;

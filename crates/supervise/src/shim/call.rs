@@ -1,20 +1,20 @@
 //! One order from start to end: claim, start, watch, end, clean up. It waits for whatever comes first
 //! (output, exit, a word from the controller, a signal, a deadline) in one `poll` and in nothing
-//! else. The policy is elsewhere: what is due in `deadline`, what is sent in `ladder`.
+//! else. The policy is elsewhere: what is due in `deadlines`, what is sent in `kill_ladder`.
 
 use super::capture::Capture;
-use super::cgroup::Cgroup;
-use super::claim;
-use super::contain::{Swept, load, reap, sweep_all};
-use crate::deadlines::{Deadlines, Due};
-use crate::kill_ladder::{Ladder, Step};
-use crate::proc_stat::Stat;
-use crate::protocol::{Ending, Force, How, Kind, Left, Order};
-use crate::shim_input::Requests;
-use crate::shim_signals::Interrupts;
-use crate::spawn::{Launcher, PIPE_BYTES, Program};
-use crate::temp_dir::Scratch;
-use crate::waits_for_input;
+use super::deadlines::{Deadlines, Due};
+use super::input::Requests;
+use super::signals::Interrupts;
+use super::spawn::{Launcher, PIPE_BYTES, Program};
+use crate::contain::cgroup::Cgroup;
+use crate::contain::kill_ladder::{Ladder, Step};
+use crate::contain::sweep::{Swept, load, reap, sweep_all};
+use crate::contain::temp_dir::Scratch;
+use crate::process::proc_stat::Stat;
+use crate::process::waits_for_input;
+use crate::records::claim;
+use crate::records::protocol::{Ending, Force, How, Kind, Left, Order};
 use loop_base::files::ours;
 use loop_base::secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

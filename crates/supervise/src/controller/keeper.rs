@@ -2,8 +2,8 @@
 //! never waits except for the shim's first word; the caller polls. What a dead shim leaves behind is
 //! swept by the caller, who is a subreaper too.
 
-use crate::own_children;
-use crate::protocol::{Bounds, Ending, Force, Order, Reply, Request};
+use crate::process::own_children;
+use crate::records::protocol::{Bounds, Ending, Force, Order, Reply, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;

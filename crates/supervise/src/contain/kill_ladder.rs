@@ -1,7 +1,7 @@
 //! The steps by which a call is ended, from asking to killing, and when the next one is due. It names
 //! the signals and sends none.
 
-use crate::protocol::Force;
+use crate::records::protocol::Force;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 

@@ -3,8 +3,8 @@
 //! its environment is found while its parent carries the mark, and not otherwise. Nothing is signalled
 //! before a pidfd of it is held and proven to be the process that was looked at.
 
-use crate::proc_stat::{Stat, descendants};
-use crate::protocol::Left;
+use crate::process::proc_stat::{Stat, descendants};
+use crate::records::protocol::Left;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, geteuid, getpid, pidfd_open, pidfd_send_signal};

@@ -2,8 +2,8 @@
 //! how busy the call is, and decides; it reads no clock. The clock that feeds it stands still while
 //! the machine sleeps, so a closed lid is no silence.
 
-use super::contain::Load;
-use crate::protocol::{Bounds, How};
+use crate::contain::sweep::Load;
+use crate::records::protocol::{Bounds, How};
 use std::time::{Duration, Instant};
 
 /// How long the first look at a silent call lasts: long enough for a hundred clock ticks, the unit in

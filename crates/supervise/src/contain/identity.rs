@@ -2,8 +2,8 @@
 //! was written down is never signalled; it is turned into a pidfd that is proven to be the same
 //! process, and the pidfd is signalled. Identities are written atomically and durably.
 
-use crate::proc_stat::Stat;
-use crate::temp_dir::Scratch;
+use super::temp_dir::Scratch;
+use crate::process::proc_stat::Stat;
 use loop_base::files::ours;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

@@ -2,7 +2,7 @@
 //! mebibyte, which is written at the end: the final message of an agent stands there. Memory is
 //! bounded whatever comes, and a disk that is full costs output, never the call.
 
-use crate::waits_for_input::LAST_BYTES;
+use crate::process::waits_for_input::LAST_BYTES;
 use loop_base::secret::{Redactor, known};
 use rustix::fs::OFlags;
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 //! a row may arrive as one. What a closing terminal or a limit on file sizes would send is heard and
 //! changes nothing.
 
-use crate::protocol::Force;
+use crate::records::protocol::Force;
 use rustix::fd::{AsFd, BorrowedFd};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use std::io::{self, Read};
