@@ -1,7 +1,7 @@
 //! The design files of a project: which is the newest, which belongs to a sentence, and how one is
 //! written and locked. A design is never overwritten.
 
-use super::refusal::Refusal;
+use crate::desk::refusal::Refusal;
 use crate::world::wait::now;
 use loop_base::files::replace_for_good;
 use loop_base::time::Timestamp;

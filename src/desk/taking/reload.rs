@@ -4,11 +4,12 @@
 //!
 //! A reloaded workflow has the same phases, because everything that was recorded names them.
 
-use super::caller::{Caller, load};
-use super::note::Note;
-use super::refusal::{Refusal, meant};
-use super::request::RunRequest;
-use super::{choose_workflow, prepare};
+use crate::desk::caller::{Caller, load};
+use crate::desk::meaning::choose_workflow;
+use crate::desk::note::Note;
+use crate::desk::obstacles::prepare;
+use crate::desk::refusal::{Refusal, meant};
+use crate::desk::request::RunRequest;
 use crate::drive;
 use crate::world::wait::now;
 use loop_core::agent_table::{AgentRow, COMMAND};

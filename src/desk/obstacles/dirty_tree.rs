@@ -1,11 +1,11 @@
 //! The question about a working tree with changes that nobody committed.
 
-use super::caller::Caller;
-use super::own_paths::own_paths;
-use super::question::{About, RequestQuestion};
-use super::refusal::Refusal;
-use super::request::RunRequest;
-use super::wanted::WantedRun;
+use crate::desk::caller::Caller;
+use crate::desk::meaning::wanted::WantedRun;
+use crate::desk::own_paths::own_paths;
+use crate::desk::question::{About, RequestQuestion};
+use crate::desk::refusal::Refusal;
+use crate::desk::request::RunRequest;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;

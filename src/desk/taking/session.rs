@@ -1,11 +1,11 @@
 //! Runs that a session of the agent works on: it joins, and whenever it wants to stop it is told what
 //! comes next, or let go.
 
-use super::caller::{Caller, is_unfinished, load};
-use super::inside_call::{self, Deed};
 use super::open::OpenRun;
-use super::own_paths;
-use super::refusal::Refusal;
+use crate::desk::caller::{Caller, is_unfinished, load};
+use crate::desk::inside_call::{self, Deed};
+use crate::desk::own_paths;
+use crate::desk::refusal::Refusal;
 use crate::drive::{self, drive};
 use crate::hook::{self, Setting, Stop, Visit};
 use crate::world::wait::now;

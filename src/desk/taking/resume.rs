@@ -1,17 +1,19 @@
 //! Continuing a run that exists: what stands against it, what a person wants changed first, and then
 //! taking it with its working tree.
 
-use super::bystander::Bystander;
-use super::caller::{Caller, load};
-use super::command::insert;
-use super::inside_call::{self, Deed};
 use super::look::{Looked, is_finished, look};
-use super::note::Note;
 use super::open::{FoundRun, OpenRun};
-use super::question::{About, RequestQuestion};
-use super::refusal::{Refusal, meant};
-use super::request::RunRequest;
-use super::{adopt, own_paths, place, reload};
+use super::{adopt, reload};
+use crate::desk::caller::{Caller, load};
+use crate::desk::inside_call::{self, Deed};
+use crate::desk::note::Note;
+use crate::desk::obstacles::place;
+use crate::desk::own_paths;
+use crate::desk::question::{About, RequestQuestion};
+use crate::desk::refusal::{Refusal, meant};
+use crate::desk::request::RunRequest;
+use crate::desk::wishes::bystander::Bystander;
+use crate::desk::wishes::command::insert;
 use crate::drive::drive;
 use crate::world::wait::{Signals, now};
 use loop_core::engine::{Answer, Choice, Command, Opening, QuestionKind, Status, acceptable};

@@ -1,10 +1,10 @@
 //! Handing in what a completed run made. What stands in the way is found, all of it at once, before
 //! anything is changed; where the work went is noted in the run's journal.
 
-use super::caller::{Caller, load};
-use super::inside_call::{self, Deed};
-use super::refusal::Refusal;
 use crate::deliver::ship::{Preflight, Shipped, Wanted, Work};
+use crate::desk::caller::{Caller, load};
+use crate::desk::inside_call::{self, Deed};
+use crate::desk::refusal::Refusal;
 use crate::drive;
 use crate::world::wait::now;
 use loop_core::delivery_names::Kind;

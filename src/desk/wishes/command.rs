@@ -2,11 +2,11 @@
 //! the run is woken, and where nobody does, what can be done at once is done here.
 
 use super::bystander::Bystander;
-use super::caller::{Caller, is_unfinished, load};
-use super::inside_call::{self, Deed};
-use super::own_paths;
-use super::question::{About, RequestQuestion};
-use super::refusal::Refusal;
+use crate::desk::caller::{Caller, is_unfinished, load};
+use crate::desk::inside_call::{self, Deed};
+use crate::desk::own_paths;
+use crate::desk::question::{About, RequestQuestion};
+use crate::desk::refusal::Refusal;
 use crate::drive::drive;
 use crate::world::real::{Host, Leash};
 use crate::world::wait::{Ears, Signals, now};

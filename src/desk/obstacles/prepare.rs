@@ -2,9 +2,9 @@
 //! checks, and something that could prove the work done. What is missing is said before the first
 //! call.
 
-use super::input::Input;
-use super::refusal::Refusal;
-use super::request::{By, RunRequest};
+use crate::desk::meaning::input::Input;
+use crate::desk::refusal::Refusal;
+use crate::desk::request::{By, RunRequest};
 use crate::measure::detect::detect;
 use crate::measure::item_list::unreadable;
 use loop_core::agent_table::AgentRow;

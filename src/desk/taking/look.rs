@@ -1,15 +1,15 @@
 //! A finished run is looked at again. What was done once may be undone by now: somebody broke the
 //! checks, or wants something else of the same document. Only what still holds is "already done".
 
-use super::caller::Caller;
-use super::caller::load;
-use super::choose_workflow;
-use super::input::Input;
-use super::note::Note;
 use super::open::FoundRun;
-use super::prepare::fill_checks;
-use super::refusal::Refusal;
-use super::request::RunRequest;
+use crate::desk::caller::Caller;
+use crate::desk::caller::load;
+use crate::desk::meaning::choose_workflow;
+use crate::desk::meaning::input::Input;
+use crate::desk::note::Note;
+use crate::desk::obstacles::prepare::fill_checks;
+use crate::desk::refusal::Refusal;
+use crate::desk::request::RunRequest;
 use crate::measure::once::{Once, run_once};
 use loop_core::documents::input;
 use loop_core::engine::{NOTHING_TO_DO, Opening, State, Status};

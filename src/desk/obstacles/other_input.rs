@@ -1,12 +1,12 @@
 //! An unfinished run of another input in the place where this one would write its files: a question
 //! for a person, who may let it make way.
 
-use super::caller::is_unfinished;
 use super::left_files::{UNFINISHED, invalid, is_same, left};
-use super::question::{About, RequestQuestion};
-use super::refusal::Refusal;
-use super::request::RunRequest;
-use super::wanted::WantedRun;
+use crate::desk::caller::is_unfinished;
+use crate::desk::meaning::wanted::WantedRun;
+use crate::desk::question::{About, RequestQuestion};
+use crate::desk::refusal::Refusal;
+use crate::desk::request::RunRequest;
 use crate::world::wait::now;
 use loop_store::mirror::prp_session::{self, import};
 use loop_store::{Filter, Home, Row, fold};

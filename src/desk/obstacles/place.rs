@@ -1,9 +1,9 @@
 //! Where a run works: in the user's own tree, or in a worktree that is planned here, before anything
 //! of it is made. A run that goes on must find its place as it left it.
 
-use super::caller::load;
-use super::input::Input;
-use super::refusal::Refusal;
+use crate::desk::caller::load;
+use crate::desk::meaning::input::Input;
+use crate::desk::refusal::Refusal;
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;

@@ -2,20 +2,22 @@
 //! could make a run pointless is a refusal or a question here, before the first call.
 
 use super::adopt::{settle_place, take_over};
-use super::caller::{Caller, is_unfinished, load, several_unfinished};
-use super::command::cancel_unowned;
-use super::dirty_tree::about_dirt;
-use super::input::Input;
-use super::inside_call::{self, Deed};
-use super::note::Note;
-use super::other_input::{InTheWay, in_the_way};
-use super::prepare::prepare;
-use super::preview::{dry_run, next_decision};
-use super::question::RequestQuestion;
-use super::refusal::Refusal;
-use super::request::RunRequest;
-use super::wanted::{self, Before, WantedRun};
-use super::{choose_workflow, design_file, left_files, own_paths, place};
+use crate::desk::caller::{Caller, is_unfinished, load, several_unfinished};
+use crate::desk::inside_call::{self, Deed};
+use crate::desk::meaning::input::Input;
+use crate::desk::meaning::wanted::{self, Before, WantedRun};
+use crate::desk::meaning::{choose_workflow, design_file};
+use crate::desk::note::Note;
+use crate::desk::obstacles::dirty_tree::about_dirt;
+use crate::desk::obstacles::other_input::{InTheWay, in_the_way};
+use crate::desk::obstacles::prepare::prepare;
+use crate::desk::obstacles::preview::{dry_run, next_decision};
+use crate::desk::obstacles::{left_files, place};
+use crate::desk::own_paths;
+use crate::desk::question::RequestQuestion;
+use crate::desk::refusal::Refusal;
+use crate::desk::request::RunRequest;
+use crate::desk::wishes::command::cancel_unowned;
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;

@@ -1,10 +1,10 @@
 //! Which workflow is meant: the request, files, and where neither says it, the input.
 
-use super::caller::{Caller, Environment};
-use super::note::Note;
-use super::refusal::{Refusal, meant};
-use super::request::RunRequest;
 use super::{design_file, words};
+use crate::desk::caller::{Caller, Environment};
+use crate::desk::note::Note;
+use crate::desk::refusal::{Refusal, meant};
+use crate::desk::request::RunRequest;
 use loop_base::text::counted;
 use loop_core::documents::input;
 use loop_core::workflow::model::{Given, Workflow};

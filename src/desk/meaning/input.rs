@@ -1,10 +1,10 @@
 //! What a run works on: a document, a sentence that becomes one, or nothing.
 
-use super::caller::Caller;
 use super::design_file;
-use super::note::Note;
-use super::refusal::Refusal;
-use super::request::RunRequest;
+use crate::desk::caller::Caller;
+use crate::desk::note::Note;
+use crate::desk::refusal::Refusal;
+use crate::desk::request::RunRequest;
 use crate::tree::git::Git;
 use loop_base::secret::redact;
 use loop_core::documents::input;

@@ -1,8 +1,8 @@
 //! A run that is being driven: the loop and the real world behind it, for whoever shows what happens
 //! and answers its questions.
 
-use super::command::insert;
 use super::open::OpenRun;
+use crate::desk::wishes::command::insert;
 use crate::drive;
 use crate::world::real::{Host, Leash, Onlooker};
 use crate::world::wait::{Ears, Heard, now};

@@ -1,14 +1,14 @@
 //! Adopting the session of another controller: what its files say becomes the beginning of a run,
 //! once. Everything here happens before a run is driven.
 
-use super::caller::{Caller, Environment};
-use super::input::Input;
-use super::left_files::{Left, is_known, is_same, keep, left};
-use super::note::Note;
-use super::prepare::prepare;
-use super::request::RunRequest;
-use super::wanted::{self, WantedRun};
-use super::{choose_workflow, design_file};
+use crate::desk::caller::{Caller, Environment};
+use crate::desk::meaning::input::Input;
+use crate::desk::meaning::wanted::{self, WantedRun};
+use crate::desk::meaning::{choose_workflow, design_file};
+use crate::desk::note::Note;
+use crate::desk::obstacles::left_files::{Left, is_known, is_same, keep, left};
+use crate::desk::obstacles::prepare::prepare;
+use crate::desk::request::RunRequest;
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::git_text::single_line;

@@ -1,11 +1,11 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills. It is written down
 //! for whoever drives the run. A person's word comes from outside every agent call.
 
-use super::caller::{Caller, is_unfinished, load};
 use super::command::{insert, leave, settle};
-use super::inside_call::{self, Deed};
-use super::own_paths;
-use super::refusal::{Refusal, meant};
+use crate::desk::caller::{Caller, is_unfinished, load};
+use crate::desk::inside_call::{self, Deed};
+use crate::desk::own_paths;
+use crate::desk::refusal::{Refusal, meant};
 use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
 use crate::tree::working_tree::Tree;

@@ -2,7 +2,7 @@
 //! the same, and by them a run is found again.
 
 use super::input::Input;
-use super::request::RunRequest;
+use crate::desk::request::RunRequest;
 use crate::tree::git::Git;
 use crate::world::wait::now;
 use loop_core::engine::Status;
