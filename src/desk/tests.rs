@@ -2,9 +2,8 @@
 
 use super::{
     About, Caller, Commanded, Continued, Environment, FoundRun, Note, OpenReply, Reply, RunRequest, cancel,
-    pause, ready,
+    open, pause, ready,
 };
-use crate::desk::taking::open;
 use crate::tree::sample::Sample;
 use loop_core::engine::Status;
 use loop_supervise::process_line::ProcessLine;
