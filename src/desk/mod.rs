@@ -43,7 +43,7 @@ pub(crate) use command::{Commanded, cancel, leave, pause, stop};
 pub(crate) use design_file::{newest as newest_design, write as write_design};
 pub(crate) use driver::{Driver, Reach, make_place};
 pub(crate) use inside_call::{Deed, refuse as refuse_agents};
-pub(crate) use look::checks;
+pub(crate) use look::{Looked, checks, look_again};
 pub(crate) use note::{Note, Weight};
 pub(crate) use open::{FoundRun, OpenReply, OpenRun, open, retake};
 pub(crate) use prepare::{choose_agent, comes_later};
