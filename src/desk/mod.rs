@@ -28,7 +28,7 @@ pub(crate) use question::{About, Reply, RequestQuestion};
 pub(crate) use refusal::{Refusal, meant};
 pub(crate) use request::{By, RunRequest};
 pub(crate) use taking::driver::{Driver, Reach, make_place};
-pub(crate) use taking::look::checks;
+pub(crate) use taking::look::{Looked, checks, look_again};
 pub(crate) use taking::open::{FoundRun, OpenReply, OpenRun, open, retake};
 pub(crate) use taking::resume::{Continued, Going, Took, find_to_resume, ready, take};
 pub(crate) use taking::session::{Stopped, first_prompt, join, of_project as sessions_of_project, stopped};

@@ -45,7 +45,7 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
     let past = told.past.as_ref();
     let mut out = String::new();
     let status = Status::of(state);
-    let verified = if state.verified() { "" } else { " (unverified)" };
+    let verified = if state.is_called_unverified() { " (unverified)" } else { "" };
     let _ = writeln!(out, "# {}: {}{verified}\n", workflow.name, status.word());
     let _ = writeln!(out, "- run: {}", &id[..8]);
     let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));

@@ -77,7 +77,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let status = Status::of(state);
-    let verified = if state.verified() { "" } else { ", unverified" };
+    let verified = if state.is_called_unverified() { ", unverified" } else { "" };
     let _ = writeln!(out, "run {}  {}  {}{verified}", &row.id[..8], workflow.name, status.word());
     let _ = writeln!(out, "  {}", progress::line(workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));

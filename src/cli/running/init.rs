@@ -1,13 +1,14 @@
 //! `loop init`: opens a run without driving it. With `--hook` the agent's own session works on it:
 //! the prompt is printed, and from then on the session's stop hook says what comes next.
 
+use super::drive;
 use super::flags::RunFlags;
 use super::not_yet;
-use super::run::{TellOnce, answered, open, tell_next};
+use super::run::{TellOnce, answered, open, tell_next, tell_why};
 use crate::cli::context::Context;
 use crate::cli::looking::report;
 use crate::cli::setting_up::setup;
-use crate::desk::{self, By, OpenReply, OpenRun, Refusal, load};
+use crate::desk::{self, By, Looked, OpenReply, OpenRun, Refusal, load};
 use clap::Args;
 use loop_base::text::counted;
 use loop_core::engine::Status;
@@ -60,12 +61,16 @@ pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
                 None => Ok(5),
             },
             OpenReply::Next(text) => Ok(tell_next(&text)),
-            OpenReply::Before(found) if found.row.status == Status::Completed => {
-                println!("run {} is already completed", &found.row.id[..8]);
-                println!("next: loop init --fresh begins anew");
-                Ok(0)
-            }
-            OpenReply::Before(found) => Err(active(&found.home, &found.row)),
+            OpenReply::Before(found) => match desk::look_again(&context.caller, &found, &request)? {
+                Some(Looked::Done(text)) => Ok(drive::done_before(context, &found.row, &text)),
+                Some(Looked::Anew(why)) => {
+                    tell_why(context, &found.row.id, &why);
+                    request.fresh = true;
+                    request.input.get_or_insert_with(|| found.row.input.clone());
+                    continue;
+                }
+                None => Err(active(&found.home, &found.row)),
+            },
             OpenReply::Adopted(found) if !flags.hook => taken_over(context, &found.home, &found.row),
             OpenReply::Adopted(found) => opened(context, flags, desk::retake(&context.caller, found)?),
             OpenReply::Opened(it) => opened(context, flags, *it),

@@ -16,6 +16,7 @@ use loop_core::engine::{NOTHING_TO_DO, Opening, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Row, TreeLock};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// What a second look at a finished run came to.
 pub(crate) enum Looked {
@@ -26,7 +27,7 @@ pub(crate) enum Looked {
 }
 
 /// Whether there is nothing to go on with in this run, so that it is only looked at.
-pub(crate) fn is_finished(row: &Row, request: &RunRequest) -> bool {
+fn is_finished(row: &Row, request: &RunRequest) -> bool {
     let is_kept = !request.reset && request.phase.is_none();
     match row.status {
         Status::Completed => true,
@@ -41,8 +42,33 @@ pub(crate) fn is_finished(row: &Row, request: &RunRequest) -> bool {
     }
 }
 
+/// Looks at a run again if it is finished.
+pub(crate) fn look_again(
+    caller: &Caller,
+    found: &FoundRun,
+    request: &RunRequest,
+) -> Result<Option<Looked>, Refusal> {
+    let look_again = || -> anyhow::Result<Option<Looked>> {
+        let found = as_recorded(found)?;
+        if !is_finished(&found.row, request) {
+            return Ok(None);
+        }
+        look(caller, &found).map(Some)
+    };
+    look_again().map_err(Refusal::from)
+}
+
+/// The run with the status of its state, which the hash and the chain vouch for; the list may say
+/// anything.
+pub(super) fn as_recorded(found: &FoundRun) -> anyhow::Result<FoundRun> {
+    let FoundRun { home, row } = found;
+    let (workflow, state) = load(home, row)?;
+    let row = Row { status: Status::of(&state), reason: Some(state.reason(&workflow)), ..(**row).clone() };
+    Ok(FoundRun { home: Rc::clone(home), row: Box::new(row) })
+}
+
 /// Looks at a finished run: its proof, its input, and its checks on the tree as it is.
-pub(crate) fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
+fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
     let FoundRun { home, row } = found;
     let (workflow, state) = load(home, row)?;
     let is_completed = row.status == Status::Completed;

@@ -1,7 +1,7 @@
 //! Continuing a run that exists: what stands against it, what a person wants changed first, and then
 //! taking it with its working tree.
 
-use super::look::{Looked, is_finished, look};
+use super::look::{Looked, as_recorded, look_again};
 use super::open::{FoundRun, OpenRun};
 use super::{adopt, reload};
 use crate::desk::caller::{Caller, load};
@@ -80,17 +80,12 @@ pub(crate) fn ready(
     request: &RunRequest,
     notes: &mut Vec<Note>,
 ) -> Result<Continued, Refusal> {
+    let found = &as_recorded(found)?;
     let FoundRun { home, row } = found;
-    // The list may say anything; the state is what its hash and the chain vouch for.
-    let (workflow, state) = load(home, row)?;
-    let known = Row { status: Status::of(&state), reason: Some(state.reason(&workflow)), ..(**row).clone() };
-    let found = &FoundRun { home: Rc::clone(home), row: Box::new(known) };
-    let row = &found.row;
-    if is_finished(row, request) {
-        return Ok(match look(caller, found)? {
-            Looked::Done(text) => Continued::Done(text),
-            Looked::Anew(why) => Continued::Anew(why),
-        });
+    match look_again(caller, found, request)? {
+        Some(Looked::Done(text)) => return Ok(Continued::Done(text)),
+        Some(Looked::Anew(why)) => return Ok(Continued::Anew(why)),
+        None => (),
     }
     if request.reset {
         inside_call::refuse(caller, Some((home, row)), Deed::Reset)?;

@@ -102,6 +102,10 @@ impl Prover {
         if let StepOutcome::Ran(run) = &mut result.outcome {
             run.seconds = result.seconds;
         }
+        // Whoever fills the disk in the middle fails for that reason alone.
+        if result.run().is_some_and(has_red) {
+            self.folders.refuse_filled_disk()?;
+        }
         // A result that is known is not looked at again, so nothing may be left to clear after it.
         files::remove(&self.folders.work())?;
         self.keep(&result)?;
@@ -461,6 +465,10 @@ fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
 }
 
 /// A word that stands in no project, and by which code could not tell that it is being looked at.
+fn has_red(run: &StepRun) -> bool {
+    run.attempts.iter().flatten().any(|it| it.exit != Exit::Green)
+}
+
 fn random_word() -> String {
     let digits = uuid::Uuid::new_v4().simple().to_string();
     let first = digits.bytes().next().map_or('q', |it| char::from(b'g' + it % 16));
