@@ -1,10 +1,12 @@
 //! What an answer leads to, for every kind of question and every word that answers it.
 
-use super::answer::{Answer, Choice};
-use super::event::{Decision, Event, Hold, HoldKind, How};
-use super::limits::Wait;
+use super::ask::ask;
+use super::command::{Answer, Choice};
+use super::decision::Decision;
+use super::ending::How;
+use super::event::Event;
+use super::hold::{Hold, HoldKind, Wait};
 use super::question::{Question, QuestionKind};
-use super::route::ask;
 use super::state::State;
 use crate::proof::Waiver;
 use crate::workflow::model::{Phase, Workflow};

@@ -1,14 +1,17 @@
 //! How each fact changes the state: bookkeeping only, in one match over all of them. Nothing is
 //! decided here.
 
-use super::answer::{Answer, Choice, Command};
 use super::breaker::Breaker;
-use super::event::{Effect, Ended, Ending, Event};
+use super::command::{Answer, Choice, Command};
+use super::effect::Effect;
+use super::ending::{Ended, Ending};
+use super::event::Event;
 use super::evidence::Baseline;
-use super::limits::{self, Wait};
+use super::hold::Wait;
 use super::question::{CheckpointKind, QuestionKind};
-use super::retry::Retry;
-use super::state::{Leave, State, Station, Turn, Waiting, Wish};
+use super::retry::{self, Retry};
+use super::state::State;
+use super::station::{Leave, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
 use crate::proof::{Level, Waiver};
 use crate::report::Report;
@@ -304,7 +307,7 @@ impl State {
                 Station::Ready
             }
             Ending::Unreachable { why } => {
-                match limits::pause(workflow, self.unreachable) {
+                match retry::pause(workflow, self.unreachable) {
                     Some(pause) => {
                         let until = at.plus(pause);
                         self.wait = Some(Waiting { until, why: why.clone(), wait: Wait::Backoff });

@@ -2,7 +2,7 @@
 //! iterations without progress, then half open (a warning), open at the phase's thresholds; only a
 //! person, or one fresh call with a summary of what was tried, closes an open one.
 
-use super::event::{Failure, Judgement};
+use super::judgement::{Failure, Judgement};
 use crate::workflow::model::Breaker as Thresholds;
 use loop_base::text::counted;
 use loop_base::time::Timestamp;

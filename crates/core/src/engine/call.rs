@@ -1,7 +1,7 @@
 //! The next call: which of a phase's skills it is, which model it asks for, and what is measured
 //! after it.
 
-use super::event::{Call, Effect, Step};
+use super::effect::{Call, Effect, Step};
 use super::state::State;
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Model, Phase, Workflow};

@@ -1,9 +1,10 @@
 //! What a run shows of its proof: the record for programs, and one sentence for people. A run that is
 //! completed without a proof has both too, at the lowest level and with the reason.
 
-use super::event::Outcome;
+use super::hold::Outcome;
 use super::proving;
-use super::state::{State, Station};
+use super::state::State;
+use super::station::Station;
 use super::visit::PhaseStatus;
 use crate::proof::{Level, Proof, closing_sentence};
 use crate::workflow::model::{CleanWhen, Workflow};

@@ -5,13 +5,20 @@
 //! then work. The ways out of a phase are in `route.rs`, answers in `answered.rs`.
 
 use super::answered::answered;
+use super::ask::{ask, ask_among};
 use super::call::{call, is_done_with_skills, measure};
-use super::event::{Decision, Effect, Event, Hold, HoldKind, How, Judgement, Outcome, Rest, Verdict};
-use super::limits::{Wait, reached, window_spent};
+use super::decision::{Decision, Rest};
+use super::effect::Effect;
+use super::ending::How;
+use super::event::Event;
+use super::hold::{Hold, HoldKind, Outcome, Wait};
+use super::judgement::{Judgement, Verdict};
+use super::limits::{reached, window_spent};
 use super::metrics::known;
 use super::question::{CheckpointKind, Question, QuestionKind};
-use super::route::{ask, ask_among, between, leave, pass_over_body, reject};
-use super::state::{Leave, State, Station, Wish};
+use super::route::{between, leave, pass_over_body, reject};
+use super::state::State;
+use super::station::{Leave, Station, Wish};
 use super::{judge, retry};
 use crate::facts::FactName;
 use crate::workflow::model::{Phase, Place, WindowThen, Workflow};

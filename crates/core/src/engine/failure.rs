@@ -1,11 +1,12 @@
 //! What went wrong in an iteration, as one error with a class and a signature, so that the same error
 //! is known again.
 
-use super::event::{Ending, Failure};
+use super::ending::Ending;
 use super::evidence::{CheckOutcome, CheckResult, Evidence};
+use super::judgement::Failure;
 use super::metrics::broken_checks;
 use super::signature::signature;
-use super::state::Turn;
+use super::station::Turn;
 use crate::workflow::model::{Phase, Protocol};
 
 /// What an error's text is cut to; its signature is taken before.

@@ -1,8 +1,9 @@
 //! What the next prompt says about the iteration before it.
 
-use super::event::{Ending, Judgement, Verdict};
+use super::ending::Ending;
 use super::evidence::{CheckOutcome, CheckResult, Evidence};
-use super::state::Turn;
+use super::judgement::{Judgement, Verdict};
+use super::station::Turn;
 use crate::facts::FactName;
 use crate::workflow::model::PhaseId;
 use serde::{Deserialize, Serialize};

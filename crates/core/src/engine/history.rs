@@ -6,10 +6,14 @@
 //! iteration, is returned by [`History::follow`] to whoever writes it, and forgotten.
 
 use super::breaker::BreakerState;
-use super::event::{Call, Ending, Event, Judgement, Outcome, Verdict};
-use super::limits::Wait;
+use super::effect::Call;
+use super::ending::Ending;
+use super::event::Event;
+use super::hold::{Outcome, Wait};
+use super::judgement::{Judgement, Verdict};
 use super::question::QuestionKind;
-use super::state::{State, Station};
+use super::state::State;
+use super::station::Station;
 use super::status::Status;
 use super::turn::IMPORTED_EPOCH;
 use crate::facts::FactName;

@@ -3,8 +3,10 @@
 //! before the next.
 
 use super::event::Event;
-use super::item_list::{Item, ItemList, ListChange, Listing};
-use super::state::{State, Station};
+use super::item::{Item, ListChange, Listing};
+use super::item_list::ItemList;
+use super::state::State;
+use super::station::Station;
 use crate::workflow::model::{ItemSource, PhaseId, Workflow};
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -3,12 +3,16 @@
 //! make the first half true, and an unknown value never does.
 
 use super::call::more_skills_than;
-use super::event::{Ending, Judgement, Step, Verdict};
+use super::effect::Step;
+use super::ending::Ending;
 use super::evidence::Evidence;
 use super::failure::{error_of, is_silent};
-use super::metrics::{Metrics, Source, broken_checks, failing_checks, gather};
+use super::judgement::{Judgement, Verdict};
+use super::metric::{Metrics, Source};
+use super::metrics::{broken_checks, failing_checks, gather};
 use super::question::CheckpointKind;
-use super::state::{State, Turn};
+use super::state::State;
+use super::station::Turn;
 use crate::facts::FactName;
 use crate::workflow::condition::Truth;
 use crate::workflow::model::{Phase, Protocol, Signal, SignalWord, Workflow};

@@ -5,37 +5,12 @@
 //! `--unverified` the agent's test counts do where no check brings them.
 
 use super::evidence::{CheckOutcome, CheckResult, Evidence, Tests};
+use super::metric::{Metric, Metrics, Source};
 use super::state::State;
 use crate::facts::{Claim, FactName};
 use crate::report::Report;
 use crate::workflow::model::{Phase, TESTS_CHECK, Workflow};
 use loop_base::value::Value;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-
-/// A named value and its source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Metric {
-    pub value: Value,
-    pub source: Source,
-    /// What the agent said, where that differs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claimed: Option<Value>,
-}
-
-/// Who says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// A check that we ran.
-    Measured,
-    /// The engine's own books, the tree, the input.
-    Engine,
-    /// The agent's report.
-    Claimed,
-}
-
-pub(crate) type Metrics = BTreeMap<String, Metric>;
 
 /// Returns every name that a condition of this phase may see, and how often in a row the tests
 /// have passed.

@@ -3,15 +3,19 @@
 //! one tree; when the tree changes, the proof is taken again. The ids of tests are never kept here:
 //! the world keeps the results of each step and hands over the conclusion.
 
-use super::event::{Decision, Effect, Event, Hold, HoldKind, How};
+use super::ask::ask;
+use super::decision::Decision;
+use super::effect::Effect;
+use super::ending::How;
+use super::event::Event;
 use super::evidence::CheckOutcome;
+use super::hold::{Hold, HoldKind};
+use super::proof_steps::{Proving, StepTaken, Unprepared};
 use super::question::QuestionKind;
-use super::route::ask;
 use super::state::State;
 use crate::proof::{Level, Proof, Step, closing_sentence};
 use crate::workflow::model::{CleanWhen, Next, Workflow};
 use loop_base::text::counted;
-use serde::{Deserialize, Serialize};
 
 /// Findings that are listed for the agent and in the question; the report has the others.
 const FINDINGS_SHOWN: usize = 20;
@@ -21,41 +25,6 @@ pub const NOTHING_TO_DO: &str = "nothing to do";
 
 /// A proof sends the work back by itself so often. After that a person decides.
 const RETURNS_MOST: u32 = 1;
-
-/// The proof of one tree, as far as it has been taken.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Proving {
-    pub tree: String,
-    pub steps: Vec<StepTaken>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Box<Proof>>,
-}
-
-/// One step of a proof, as far as decisions depend on it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StepTaken {
-    pub step: Step,
-    /// The tree that is being proven.
-    pub tree: String,
-    pub seconds: f64,
-    /// What it found, in a few words.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub found: String,
-    /// Seconds that the steps after it are expected to take, where it is the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_s: Option<f64>,
-    /// Nothing could run in a clean checkout of the baseline: a command is missing that prepares it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unprepared: Option<Unprepared>,
-}
-
-/// Why a clean checkout cannot run the checks, and the command that would most likely help.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unprepared {
-    pub why: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proposal: Option<String>,
-}
 
 /// Returns what the proof still needs before the phase is left, or `None` when nothing stands in the
 /// way.

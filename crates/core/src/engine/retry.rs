@@ -2,8 +2,8 @@
 //! person has to look. A different error begins a different episode; the total and the alternation
 //! of two errors bound what that allows.
 
-use super::event::Failure;
-use crate::workflow::model::{Millis, Retries};
+use super::judgement::Failure;
+use crate::workflow::model::{Millis, Retries, Workflow};
 use loop_base::text::counted;
 use serde::{Deserialize, Serialize};
 
@@ -99,4 +99,20 @@ impl Retry {
         }
         Next::Again
     }
+}
+
+/// How long to wait before a provider that could not be reached is tried again: a cable that was
+/// pulled is back in seconds, a service in minutes. So many tries take an hour, after which a person
+/// should know.
+const REACH_FIRST: Millis = 5_000;
+const REACH_MOST: Millis = 300_000;
+const REACH_TRIES: u32 = 16;
+
+/// Returns the pause after so many tries that came to nothing, or nothing when it is a person's turn.
+/// A workflow that says how long to wait for failures from outside is followed.
+pub(super) fn pause(workflow: &Workflow, tries: u32) -> Option<Millis> {
+    let rules = workflow.retries.as_ref().and_then(|it| it.backoff.get("external"));
+    let (first, most, at_most) =
+        rules.map_or((REACH_FIRST, REACH_MOST, REACH_TRIES), |it| (it.first, it.most, it.tries));
+    (tries < at_most).then(|| first.saturating_mul(1 << tries.min(30)).min(most))
 }

@@ -1,9 +1,14 @@
 //! The ways out of a phase: its gates, then the next phase, the next item, or back to where the work
 //! was rejected.
 
-use super::event::{Decision, Effect, Event, How};
-use super::question::{Question, QuestionKind};
-use super::state::{Leave, State};
+use super::ask::ask;
+use super::decision::Decision;
+use super::effect::Effect;
+use super::ending::How;
+use super::event::Event;
+use super::question::QuestionKind;
+use super::state::State;
+use super::station::Leave;
 use super::{gate, items, proving};
 use crate::proof::closing_sentence;
 use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, Workflow};
@@ -67,21 +72,6 @@ pub(super) fn reject(phase: &Phase, state: &State) -> Decision {
         RejectThen::Ask => ask(state, QuestionKind::Rejected, text, None),
         RejectThen::Halt => ask(state, QuestionKind::Breaker, text, None),
     }
-}
-
-pub(super) fn ask(state: &State, kind: QuestionKind, text: String, deadline: Option<Timestamp>) -> Decision {
-    ask_among(state, kind, text, deadline, Vec::new())
-}
-
-/// Asks a question that has its own choices.
-pub(super) fn ask_among(
-    state: &State,
-    kind: QuestionKind,
-    text: String,
-    deadline: Option<Timestamp>,
-    options: Vec<String>,
-) -> Decision {
-    Decision::Perform(Effect::Ask(Question { id: state.questions + 1, kind, text, options, deadline }))
 }
 
 fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Timestamp) -> Option<Decision> {

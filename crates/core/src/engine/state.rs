@@ -2,19 +2,22 @@
 //! to do about it is decided elsewhere. Everything here has a bounded size, because the whole state
 //! is written with every commit.
 
-use super::answer::Answer;
-use super::event::{Call, Ended, Hold, Judgement, Left, Opening, Outcome, Session};
-use super::evidence::{Baseline, CheckResult, Evidence, Facts};
+use super::call_window::Calls;
+use super::ending::Left;
+use super::evidence::{Baseline, CheckResult, Facts};
 use super::feedback::Feedback;
-use super::item_list::{Item, ItemList};
-use super::limits::{Calls, Wait};
-use super::proving::Proving;
+use super::hold::Hold;
+use super::item::Item;
+use super::item_list::ItemList;
+use super::opening::{Opening, Session};
+use super::proof_steps::Proving;
 use super::question::Question;
 use super::retry::Retry;
+use super::station::{Spent, Station, Waiting, Wish};
 use super::troubles::Troubles;
 use super::visit::{PhaseLog, PhaseStatus, Visit};
 use crate::proof::Waiver;
-use crate::workflow::model::{Millis, PhaseId, Workflow};
+use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -157,67 +160,6 @@ pub struct State {
     /// The last errors and failures. The key is older than the name.
     #[serde(default, rename = "history")]
     pub troubles: Troubles,
-}
-
-/// The stations of one iteration, in the order they are visited.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Station {
-    Ready,
-    Working(Call),
-    Reported(Turn),
-    Measured(Turn, Box<Evidence>),
-    Judged(Box<Judgement>),
-    /// An item is done; the list says whether the body begins again.
-    Between,
-    /// The exit rule holds; gates and the route are left.
-    Leaving {
-        how: Leave,
-    },
-    Waiting {
-        question: Question,
-        answer: Option<Answer>,
-    },
-    Finishing,
-    Finished,
-    Closed(Outcome),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Leave {
-    Passed,
-    Skipped,
-}
-
-/// A call that ended, and what it said.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
-    pub call: Call,
-    pub ended: Box<Ended>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
-    pub tokens: u64,
-    pub usd: f64,
-    pub ms: Millis,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
-    pub until: Timestamp,
-    pub why: String,
-    pub wait: Wait,
-}
-
-/// What a person wants to happen as soon as it can.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wish {
-    Stop,
-    Pause { reason: String },
-    Cancel,
 }
 
 impl State {

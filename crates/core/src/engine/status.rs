@@ -1,9 +1,11 @@
 //! What a run's state is called outside: the contract's status words, the reason, the next step
 //! and the exit code. Presets have words of their own for these; mirrors translate.
 
-use super::event::{HoldKind, Outcome, Session};
+use super::hold::{HoldKind, Outcome};
+use super::opening::Session;
 use super::question::QuestionKind;
-use super::state::{State, Station};
+use super::state::State;
+use super::station::Station;
 use super::visit::PhaseStatus;
 use crate::proof::Proof;
 use crate::workflow::model::Workflow;
@@ -157,7 +159,7 @@ impl State {
     pub fn next_step(&self, workflow: &Workflow) -> String {
         let status = Status::of(self);
         if let Some(question) = self.question() {
-            let words = super::answer::choices(question).join("|");
+            let words = super::command::choices(question).join("|");
             return match &question.kind {
                 QuestionKind::Gate(gate) => {
                     format!("loop approve {gate}, or loop changes {gate} TEXT, or loop reject {gate}")

@@ -2,7 +2,7 @@
 //! that were retried with what became of them. The journal has all of it; this is what the state
 //! carries along.
 
-use super::event::Failure;
+use super::judgement::Failure;
 use crate::workflow::model::PhaseId;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};

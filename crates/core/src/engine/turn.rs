@@ -1,10 +1,13 @@
 //! How the end of an iteration and the entry of a phase change the state. These are the two facts
 //! with the most consequences; the others are in `apply.rs`.
 
-use super::event::{How, Judgement, Step, Verdict};
+use super::effect::Step;
+use super::ending::How;
 use super::evidence::{CheckOutcome, Evidence};
 use super::feedback::Feedback;
-use super::state::{State, Station, Turn};
+use super::judgement::{Judgement, Verdict};
+use super::state::State;
+use super::station::{Station, Turn};
 use super::troubles::FailureEntry;
 use super::visit::{PhaseStatus, Visit};
 use crate::facts::FactName;

@@ -2,7 +2,7 @@
 //! entered, and the log that stays, one entry for each phase of the workflow.
 
 use super::breaker::Breaker;
-use super::metrics::Metrics;
+use super::metric::Metrics;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
