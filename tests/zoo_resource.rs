@@ -1,14 +1,12 @@
 //! What a call may use and what it leaves: temporary files, memory, processes, control groups; and
 //! calls that wait for somebody who is not there.
 
-mod zoo_cage;
-
-use std::fs;
-use std::path::{Path, PathBuf};
-use zoo_cage::{
+use loop_harness::zoo::{
     BOUNDS, Bounds, How, Kind, Order, Zoo, contain, order, proc_stat::Stat, shim_resources, survivors,
     until_output, wait,
 };
+use std::fs;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn temporary_files_have_a_folder_of_their_own_that_goes() {
@@ -59,7 +57,7 @@ fn whoever_comes_next_removes_what_a_killed_shim_left() {
     assert_eq!(shim_resources::clear_before(zoo.run.path(), 5), []);
     assert!(scratch.exists());
     zoo.keeper.kill().expect("signalled");
-    zoo_cage::readable(rustix::fd::AsFd::as_fd(&zoo.keeper), None);
+    loop_harness::zoo::readable(rustix::fd::AsFd::as_fd(&zoo.keeper), None);
     assert_eq!(shim_resources::clear_before(zoo.run.path(), 5), []);
     assert!(!scratch.exists());
     assert!(!group.is_some_and(|it| it.exists()));
@@ -127,7 +125,7 @@ fn who_outlives_shim_and_controller_is_found_by_the_group() {
     wait(&mut zoo.keeper).expect_err("the shim is dead");
     assert!(is_alive(pid));
     // A forged name kills nobody.
-    assert_eq!(zoo_cage::cgroup::clear(&group, "loop-another-1"), []);
+    assert_eq!(loop_harness::zoo::cgroup::clear(&group, "loop-another-1"), []);
     assert!(is_alive(pid));
     assert_eq!(shim_resources::clear(zoo.run.path(), 1), []);
     assert!(!is_alive(pid) && !group.exists());
@@ -149,7 +147,8 @@ fn the_frozen_are_ended() {
 fn who_is_in_the_group_is_ended_whoever_its_parent_is() {
     let mut zoo = Zoo::open();
     let Some(group) = group(&zoo, "who_is_in_the_group_is_ended_whoever_its_parent_is") else { return };
-    let mut other = std::process::Command::new(zoo_cage::zoo_program()).arg("sits").spawn().expect("started");
+    let mut other =
+        std::process::Command::new(loop_harness::zoo::zoo_program()).arg("sits").spawn().expect("started");
     fs::write(group.join("cgroup.procs"), other.id().to_string()).expect("moved");
     let ending = zoo.watch(&["exits", "0"], BOUNDS);
     assert_eq!((ending.code, ending.swept, ending.left), (Some(0), 1, Vec::new()));

@@ -1,7 +1,7 @@
 //! What people and programs see of a proof, and what they can do about it: a real project in Python,
 //! with tests that fail, pass, vanish and are added.
 
-use crate::sandbox::{PROMISE, Sandbox};
+use loop_harness::{PROMISE, Sandbox};
 use serde_json::Value;
 
 const CHECK: &str = "python3 -B -m unittest discover -s tests -t . -v";
