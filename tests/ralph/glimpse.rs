@@ -1,7 +1,6 @@
 //! A stop without a promise starts no process, and still knows what the session did.
 
 use super::session::{CHECK, PROMISE, Sandbox, answer};
-use loop_harness::program;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
@@ -12,7 +11,7 @@ fn stop(sandbox: &Sandbox, said: &str) -> Option<Value> {
     let git = folder.join("git");
     std::fs::write(&git, "#!/bin/sh\necho called >> \"$OUT/git\"\nexit 1\n").expect("a script");
     std::fs::set_permissions(&git, PermissionsExt::from_mode(0o755)).expect("a mode");
-    let mut command = sandbox.furnished(program(), &["hook", "stop"]);
+    let mut command = sandbox.command(&["hook", "stop"]);
     command.env("PATH", folder);
     answer(&sandbox.finish(command, &sandbox.stop_input("one", true, said).to_string()))
 }

@@ -241,15 +241,13 @@ fn checks_that_take_too_long_are_carried_over() {
         "tests=grep -q hello hello.txt || exit 1; test -z \"$OUT\" || test -e $OUT/warm || exec sleep 60",
     );
     sandbox.fulfil();
-    let stop = |active: bool, said: &str| {
-        let input = sandbox.stop_input("one", active, said).to_string();
-        answer(&sandbox.finish(sandbox.furnished(program(), &["hook", "stop", "--timeout", "1"]), &input))
-    };
-    let told = stop(false, PROMISE);
+    let input = sandbox.stop_input("one", false, PROMISE).to_string();
+    let told = answer(&sandbox.finish(sandbox.command(&["hook", "stop", "--timeout", "1"]), &input));
     assert!(reason(&told).contains("carried over"), "{told:?}");
     assert_eq!(sandbox.status()["iterations_total"], 0, "nothing was judged");
     std::fs::write(sandbox.note("warm"), "").expect("written");
-    assert_eq!(stop(true, "done, as I said"), None);
+    // With all of its time: what is carried over is the check, and the proof comes on top of it.
+    assert_eq!(sandbox.stop("one", true, "done, as I said"), None);
     assert_eq!(sandbox.status()["status"], "completed");
 }
 
@@ -261,9 +259,7 @@ fn checks_that_never_fit_into_the_hook_fail_in_the_end() {
     std::fs::write(sandbox.note("cold"), "").expect("written");
     let input = sandbox.stop_input("one", true, PROMISE).to_string();
     let told: Vec<Option<Value>> = (0..3)
-        .map(|_| {
-            answer(&sandbox.finish(sandbox.furnished(program(), &["hook", "stop", "--timeout", "1"]), &input))
-        })
+        .map(|_| answer(&sandbox.finish(sandbox.command(&["hook", "stop", "--timeout", "1"]), &input)))
         .collect();
     assert!(reason(&told[1]).contains("carried over"), "{told:?}");
     assert!(reason(&told[2]).contains("it takes longer than the 1s that the hook may take"), "{told:?}");
