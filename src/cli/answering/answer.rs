@@ -7,7 +7,7 @@ use loop_base::text::sanitise;
 use loop_core::engine::Choice;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct AnswerFlags {
     /// The question's number, which may be left out; then the choice, and a text where it needs one
     #[arg(value_name = "[ID] CHOICE [TEXT]")]
     words: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) struct WaiveFlags {
     by: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &AnswerFlags) -> anyhow::Result<u8> {
     if flags.words.is_empty() {
         return list(context);
     }

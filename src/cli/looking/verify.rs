@@ -9,13 +9,13 @@ use loop_store::Verdict;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct VerifyFlags {
     /// Copy the database to this file while runs go on; it is never overwritten
     #[arg(long, value_name = "FILE")]
     backup: Option<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return Err(Refusal::no_run()) };
     if let Some(file) = &flags.backup {
         home.backup(&context.caller.dir.join(file))?;
