@@ -1,9 +1,9 @@
 //! `loop doctor`: what is installed, what is allowed, and what would stop a run.
 //! Nothing is started but git and `--version` of the agents that are there.
 
-use super::agents;
 use super::context::Context;
 use super::findings::{Finding, bad, good, print_one};
+use super::{agents, signing};
 use crate::desk::{Caller, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config};
 use crate::measure::detect::detect;
 use crate::tree::git::Git;
@@ -23,6 +23,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<u8> {
     found.push(checks(&project));
     found.extend(holds(context)?);
     found.extend(unfinished(context)?);
+    found.push(signing::finding(context));
     found.push(isolation());
     print(context, &found);
     if !context.json && !context.quiet {

@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use super::terminal::{RunOutput, Said, Turn};
-use super::{json, report, ship};
+use super::{json, report, ship, signing};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
 use crate::world::wait::Heard;
 use loop_base::text::sanitise;
@@ -82,6 +82,10 @@ pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
         None => Status::of(&run.state).exit(),
     };
     output.rest(&run.workflow, &run.state, exit);
+    if !context.json && !context.quiet {
+        let lines = signing::lines(context, &run.id, &run.workflow, &run.state);
+        lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
+    }
     report::at_end(context, &rested.home, run, &rested.place);
     let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {

@@ -5,7 +5,7 @@ use super::context::Context;
 use super::flags::RunFlags;
 use super::run::{TellOnce, answered, open, tell_next};
 use super::{not_yet, report, setup};
-use crate::desk::{self, By, OpenReply, OpenRun, Refusal, load};
+use crate::desk::{self, By, FoundRun, OpenReply, OpenRun, Refusal, load};
 use clap::Args;
 use loop_base::text::counted;
 use loop_core::engine::Status;
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
                 None => Ok(5),
             },
             OpenReply::Next(text) => Ok(tell_next(&text)),
-            OpenReply::Before(found) if found.row.status == Status::Completed => {
+            OpenReply::Before(found) if is_completed(&found)? => {
                 println!("run {} is already completed", &found.row.id[..8]);
                 println!("next: loop init --fresh begins anew");
                 Ok(0)
@@ -69,6 +69,12 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
             OpenReply::Opened(it) => opened(context, flags, *it),
         };
     }
+}
+
+/// What the list says is not enough: it is the journal that knows.
+fn is_completed(found: &FoundRun) -> anyhow::Result<bool> {
+    let (_, state) = desk::load(&found.home, &found.row)?;
+    Ok(Status::of(&state) == Status::Completed)
 }
 
 fn opened(context: &Context, flags: &Flags, opened: OpenRun) -> anyhow::Result<u8> {

@@ -59,6 +59,7 @@ mod runs;
 mod setup;
 mod ship;
 mod show;
+mod signing;
 mod simulate;
 mod status;
 mod stop;

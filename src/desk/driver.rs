@@ -2,6 +2,7 @@
 //! and answers its questions.
 
 use super::command::insert;
+use super::kept_head::{keep_head, match_kept_head};
 use super::open::OpenRun;
 use crate::drive;
 use crate::world::real::{Host, Leash, Onlooker};
@@ -53,6 +54,7 @@ impl<'a> Driver<'a> {
             Reach::Far => Leash::Free,
             Reach::OneCall => Leash::Calls(1),
         };
+        match_kept_head(&home, &run.id, &place)?;
         if reach == Reach::Far {
             home.grow_log()?;
         }
@@ -82,7 +84,7 @@ impl<'a> Driver<'a> {
     /// Waits until somebody answers elsewhere, or the question decides itself.
     pub(crate) fn wait(&mut self, question: &Question) -> anyhow::Result<()> {
         loop {
-            let left = question.deadline.map_or(u64::MAX, |it| it.since(now()));
+            let left = question.ends_at().map_or(u64::MAX, |it| it.since(now()));
             if left == 0 {
                 return Ok(());
             }
@@ -95,6 +97,7 @@ impl<'a> Driver<'a> {
 
     pub(crate) fn end(self) -> Rested {
         let Driver { run, host, home, place, _tree } = self;
+        keep_head(&run, &place);
         Rested { home, run, place, signal: host.shim.ears.signals.last(), tree: _tree }
     }
 }

@@ -268,6 +268,7 @@ impl World for Visit<'_> {
             | Effect::Baseline
             | Effect::Prove(_)
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Work(_)
             | Effect::Sleep { .. }
             | Effect::Ask(_)
@@ -291,6 +292,7 @@ impl World for Visit<'_> {
             | Effect::List
             | Effect::Contain
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Sleep { .. }
             | Effect::Ask(_)
             | Effect::Tell

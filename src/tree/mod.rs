@@ -8,6 +8,7 @@ pub(crate) mod git_lock;
 mod git_status;
 pub(crate) mod git_text;
 mod included_files;
+pub(crate) mod journal_head;
 pub(crate) mod path_patterns;
 pub(crate) mod pinned;
 #[cfg(test)]

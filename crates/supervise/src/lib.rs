@@ -37,6 +37,7 @@ pub mod shim_resources;
 mod shim_signals;
 pub mod signals;
 pub mod spawn;
+pub mod ssh_keygen;
 pub mod tail;
 pub mod temp_dir;
 mod waits_for_input;

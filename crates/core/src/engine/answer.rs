@@ -1,6 +1,7 @@
 //! What people say to a run: commands, and answers to its questions. A command is validated
 //! against the state that it meets, because it may have been written before something changed.
 
+use super::approval::Signature;
 use super::event::Outcome;
 use super::question::{Question, QuestionKind};
 use super::state::{State, Station};
@@ -72,6 +73,9 @@ pub struct Answer {
     pub text: String,
     #[serde(default)]
     pub by: String,
+    /// For a gate that asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Box<Signature>>,
 }
 
 /// How a question is answered. In journals it is the word itself.
@@ -165,7 +169,13 @@ impl std::fmt::Display for Choice {
 impl Answer {
     /// What stands for the answer of a question whose time ran out.
     pub(super) fn expired() -> Answer {
-        Answer { question: 0, choice: Choice::Expired, text: String::new(), by: String::new() }
+        Answer {
+            question: 0,
+            choice: Choice::Expired,
+            text: String::new(),
+            by: String::new(),
+            signature: None,
+        }
     }
 }
 

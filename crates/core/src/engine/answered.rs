@@ -1,7 +1,7 @@
 //! What an answer leads to, for every kind of question and every word that answers it.
 
 use super::answer::{Answer, Choice};
-use super::event::{Decision, Event, Hold, HoldKind, How};
+use super::event::{Decision, Effect, Event, Hold, HoldKind, How};
 use super::limits::Wait;
 use super::question::{Question, QuestionKind};
 use super::route::ask;
@@ -45,9 +45,7 @@ pub(super) fn answered(
         (QuestionKind::Hourly, _) => {
             Decision::Record(Event::Granted { until: question.deadline.unwrap_or(now) })
         }
-        (QuestionKind::Gate(gate), Choice::Approve) => {
-            Decision::Record(Event::Approved { gate: gate.clone(), by: answer.by.clone() })
-        }
+        (QuestionKind::Gate(_), Choice::Approve) => Decision::Perform(Effect::Confirm),
         (QuestionKind::Gate(gate), Choice::Changes) => {
             let target = workflow.gates[gate].changes_to.unwrap_or(state.phase);
             let how = How::Changes { gate: gate.clone(), text: answer.text.clone() };

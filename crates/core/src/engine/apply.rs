@@ -2,6 +2,7 @@
 //! decided here.
 
 use super::answer::{Answer, Choice, Command};
+use super::approval::Void;
 use super::breaker::Breaker;
 use super::event::{Effect, Ended, Ending, Event};
 use super::evidence::Baseline;
@@ -155,7 +156,7 @@ impl State {
                 self.visit.breaker.pivoted = true;
                 self.station = Station::Ready;
             }
-            Event::Approved { gate, by } => {
+            Event::Approved { gate, by, about: _, signer: _ } => {
                 self.approved.insert(gate.clone(), by.clone());
                 self.gates_wanted.retain(|it| it != gate);
                 if self.proof().is_some_and(|it| it.level == Level::UnchangedGreen) {
@@ -163,6 +164,7 @@ impl State {
                 }
                 self.leave_again();
             }
+            Event::Voided { gate, why, void } => self.void(gate, why, void),
             Event::Counted { start, made } => {
                 self.calls.start = *start;
                 self.calls.made = *made;
@@ -244,6 +246,7 @@ impl State {
             | Effect::Measure { .. }
             | Effect::Prove(_)
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Sleep { .. } => (),
         }
     }
@@ -343,6 +346,30 @@ impl State {
             tail: String::new(),
         };
         Turn { call, ended: Box::new(ended) }
+    }
+
+    /// What was approved is asked about again. Another tree is measured before that.
+    fn void(&mut self, gate: &str, why: &str, void: &Void) {
+        self.warn(format!("the approval of gate \"{gate}\" is void: {why}"));
+        match void {
+            Void::Changed { commit, tree } => {
+                self.approved.clear();
+                self.seen.commit.clone_from(commit);
+                self.seen.tree.clone_from(tree);
+                if self.visit.skipped {
+                    self.leave_again();
+                } else {
+                    self.visit.recheck = true;
+                    self.station = Station::Ready;
+                }
+            }
+            Void::Expired => self.leave_again(),
+            Void::Unsigned => {
+                if let Station::Waiting { answer, .. } = &mut self.station {
+                    *answer = None;
+                }
+            }
+        }
     }
 
     /// Goes back to the boundary at which a gate was asked.

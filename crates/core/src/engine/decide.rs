@@ -5,6 +5,7 @@
 //! then work. The ways out of a phase are in `route.rs`, answers in `answered.rs`.
 
 use super::answered::answered;
+use super::approval::Void;
 use super::call::{call, is_done_with_skills, measure};
 use super::event::{Decision, Effect, Event, Hold, HoldKind, How, Judgement, Outcome, Rest, Verdict};
 use super::limits::{Wait, reached, window_spent};
@@ -86,6 +87,10 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
     }
     if !state.left.is_empty() {
         return contain(state);
+    }
+    if state.visit.recheck {
+        let next = call(workflow, phase, state);
+        return Decision::Perform(measure(workflow, phase, state, &next));
     }
     if let Some(wait) = &state.wait {
         // A clock that was set back over the window has emptied it: nothing is left to wait for.
@@ -254,6 +259,12 @@ fn checkpoint(
 fn wait_for_answer(state: &State, question: &Question, now: Timestamp) -> Decision {
     if state.withdrawn || question.deadline.is_some_and(|it| it <= now) {
         return Decision::Record(Event::Expired { question: question.id });
+    }
+    if let (QuestionKind::Gate(gate), Some(about)) = (&question.kind, &question.about)
+        && about.expires.is_some_and(|it| it <= now)
+    {
+        let why = "nobody approved it in time".to_owned();
+        return Decision::Record(Event::Voided { gate: gate.clone(), why, void: Void::Expired });
     }
     Decision::Rest(Rest::Waiting(question.clone()))
 }

@@ -3,6 +3,7 @@
 //! a field that is added has a default.
 
 use super::answer::Command;
+use super::approval::{Signer, Subject, Void};
 use super::evidence::{Baseline, Evidence};
 use super::item_list::{Item, Listing};
 use super::limits::Wait;
@@ -66,6 +67,8 @@ pub enum Effect {
     Ask(Question),
     /// Tell a person that the run rests, or waits for a provider.
     Tell,
+    /// Look whether an approval holds: for what is there now, in time, signed where that is asked for.
+    Confirm,
     /// What the workflow does at the end.
     Finish,
 }
@@ -82,6 +85,7 @@ impl Effect {
             | Effect::Measure { .. }
             | Effect::Prove(_)
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Sleep { .. } => false,
         }
     }
@@ -217,6 +221,17 @@ pub enum Event {
     Approved {
         gate: String,
         by: String,
+        /// What was approved; journals from before do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<Box<Subject>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signer: Option<Box<Signer>>,
+    },
+    /// An approval does not hold.
+    Voided {
+        gate: String,
+        why: String,
+        void: Void,
     },
     /// Other runs of the project have made calls in the same window.
     Counted {
@@ -289,6 +304,7 @@ impl Event {
             Event::Reset { .. } => "reset",
             Event::Pivoted => "pivoted",
             Event::Approved { .. } => "approved",
+            Event::Voided { .. } => "voided",
             Event::Granted { .. } => "granted",
             Event::Counted { .. } => "counted",
             Event::Retried => "retried",
@@ -331,6 +347,9 @@ pub struct Opening {
     /// What came before was told by the files of another controller, and measured by nobody here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
+    /// The working tree that the run works in, where it has none to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// Where the run is to work, if it has a worktree to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Box<Worktree>>,

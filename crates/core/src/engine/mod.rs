@@ -4,6 +4,7 @@
 mod answer;
 mod answered;
 mod apply;
+mod approval;
 mod breaker;
 mod call;
 mod closing;
@@ -31,6 +32,7 @@ mod turn;
 mod visit;
 
 pub use answer::{Answer, Choice, Command, acceptable, choices};
+pub use approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use breaker::BreakerState;
 pub use call::alike;
 pub use decide::decide;

@@ -1,6 +1,7 @@
 //! The ways out of a phase: its gates, then the next phase, the next item, or back to where the work
 //! was rejected.
 
+use super::approval::{self, Subject};
 use super::event::{Decision, Effect, Event, How};
 use super::question::{Question, QuestionKind};
 use super::state::{Leave, State};
@@ -81,7 +82,8 @@ pub(super) fn ask_among(
     deadline: Option<Timestamp>,
     options: Vec<String>,
 ) -> Decision {
-    Decision::Perform(Effect::Ask(Question { id: state.questions + 1, kind, text, options, deadline }))
+    let (id, about) = (state.questions + 1, None);
+    Decision::Perform(Effect::Ask(Question { id, kind, text, options, about, deadline }))
 }
 
 fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Timestamp) -> Option<Decision> {
@@ -91,7 +93,18 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
     if let Some(proof) = state.proof() {
         text = format!("{text}\n{}", closing_sentence(proof));
     }
-    Some(ask(state, QuestionKind::Gate(name), text, gate.timeout.map(|it| now.plus(it))))
+    let about = Subject::of(workflow, state, approval::expiry(gate, now)).map(Box::new);
+    if let Some(about) = &about {
+        text = format!("{text}\n{}", about.line());
+    }
+    Some(Decision::Perform(Effect::Ask(Question {
+        id: state.questions + 1,
+        kind: QuestionKind::Gate(name),
+        text,
+        options: Vec::new(),
+        about,
+        deadline: gate.timeout.map(|it| now.plus(it)),
+    })))
 }
 
 fn goes_straight_back(workflow: &Workflow, state: &State, rejecting: PhaseId) -> bool {
