@@ -82,6 +82,9 @@ pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
         None => Status::of(&run.state).exit(),
     };
     output.rest(&run.workflow, &run.state, exit);
+    if let Some(trouble) = &rested.record_trouble {
+        eprintln!("{}; loop evidence tries again", sanitise(trouble));
+    }
     if !context.json && !context.quiet {
         let lines = signing::lines(context, &run.id, &run.workflow, &run.state);
         lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));

@@ -35,6 +35,7 @@ mod detach;
 mod doctor;
 mod drive;
 mod error_output;
+mod evidence;
 mod examples;
 mod findings;
 mod flags;
@@ -226,6 +227,9 @@ enum Command {
     /// Check that nothing of a run's journal is missing or changed
     #[command(after_help = examples::VERIFY)]
     Verify(verify::Flags),
+    /// Show what the completion of a run stands on, and its record
+    #[command(after_help = examples::EVIDENCE)]
+    Evidence,
     /// Say what is installed, what is allowed, and what would stop a run
     #[command(after_help = examples::DOCTOR)]
     Doctor,
@@ -244,9 +248,6 @@ enum Command {
     /// The jobs of a domain (comes with a later version)
     #[command(hide = true)]
     Queue(not_yet::Words),
-    /// What a completion stands on (comes with a later version)
-    #[command(hide = true)]
-    Evidence(not_yet::Words),
     /// A terminal interface (comes with a later version)
     #[command(hide = true)]
     Watch(not_yet::Words),
@@ -320,9 +321,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Completions(flags)) => completions::run(&flags),
         Some(Command::Man(flags)) => man::run(&context, &flags),
         Some(Command::Queue(_)) => not_yet::command("queue", "loop run INPUT works on one thing at a time"),
-        Some(Command::Evidence(_)) => {
-            not_yet::command("evidence", "loop show is the report, loop verify the chain")
-        }
+        Some(Command::Evidence) => evidence::run(&context),
         Some(Command::Watch(_)) => not_yet::command("watch", "loop log -f, or loop run on a terminal"),
         Some(Command::Serve(_)) => not_yet::command("serve", "loop status --json for programs"),
         Some(Command::Mcp(_)) => {

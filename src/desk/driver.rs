@@ -4,6 +4,7 @@
 use super::command::insert;
 use super::kept_head::{keep_head, match_kept_head};
 use super::open::OpenRun;
+use super::record::write_record;
 use crate::drive;
 use crate::world::real::{Host, Leash, Onlooker};
 use crate::world::wait::{Ears, Heard, now};
@@ -38,6 +39,8 @@ pub(crate) struct Rested {
     pub place: PathBuf,
     /// The signal that ended it.
     pub signal: Option<i32>,
+    /// Why the record of the completed run is missing, or not signed.
+    pub record_trouble: Option<String>,
     tree: TreeLock,
 }
 
@@ -98,7 +101,20 @@ impl<'a> Driver<'a> {
     pub(crate) fn end(self) -> Rested {
         let Driver { run, host, home, place, _tree } = self;
         keep_head(&run, &place);
-        Rested { home, run, place, signal: host.shim.ears.signals.last(), tree: _tree }
+        let record_trouble = write_record_of(&home, &run.id);
+        Rested { home, run, place, signal: host.shim.ears.signals.last(), record_trouble, tree: _tree }
+    }
+}
+
+/// Writes the record of a run that is completed; says what went wrong with it.
+fn write_record_of(home: &Home, run: &str) -> Option<String> {
+    let written = home.run(run).map_err(anyhow::Error::from).and_then(|row| match row {
+        Some(row) => write_record(home, &row),
+        None => Ok(None),
+    });
+    match written {
+        Ok(written) => written.and_then(|it| it.trouble),
+        Err(error) => Some(format!("the record could not be written: {error:#}")),
     }
 }
 

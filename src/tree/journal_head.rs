@@ -32,6 +32,15 @@ pub(crate) fn kept(git: &Git, run: &str) -> Result<Option<String>, GitError> {
     }
 }
 
+/// Returns the runs that this repository remembers.
+pub(crate) fn runs(git: &Git) -> Result<Vec<String>, GitError> {
+    let found = git.run(["for-each-ref", "--format=%(refname)", FOLDER])?;
+    let found = String::from_utf8_lossy(&found).into_owned();
+    Ok(found.lines().filter_map(|it| it.strip_prefix(FOLDER)).map(str::to_owned).collect())
+}
+
+const FOLDER: &str = "refs/loop/journal/";
+
 fn name(run: &str) -> String {
-    format!("refs/loop/journal/{run}")
+    format!("{FOLDER}{run}")
 }

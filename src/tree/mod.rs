@@ -18,6 +18,7 @@ mod stat_fingerprint;
 mod status_cache;
 mod submodules;
 pub(crate) mod tree_status;
+pub(crate) mod tree_without;
 mod view_index;
 pub(crate) mod working_tree;
 pub(crate) mod worktree;

@@ -38,6 +38,7 @@ mod power;
 mod proof;
 mod proofs;
 mod questions;
+mod records;
 mod replaced;
 mod sandbox;
 mod secrets;

@@ -59,6 +59,22 @@ pub fn history(home: &Home, run: &str, workflow: &Workflow) -> Result<History, S
     Ok(history)
 }
 
+/// Returns those events of a run that somebody asks for, in order.
+pub fn chosen(
+    home: &Home,
+    run: &str,
+    workflow: &Workflow,
+    is_meant: impl Fn(&Event) -> bool,
+) -> Result<Vec<(Timestamp, Event)>, StoreError> {
+    let mut found = Vec::new();
+    replay(home, run, workflow, |_, at, event| {
+        if is_meant(event) {
+            found.push((at, event.clone()));
+        }
+    })?;
+    Ok(found)
+}
+
 /// Folds the whole journal of a run into its state.
 pub(super) fn refold(home: &Home, run: &str, workflow: &Workflow) -> Result<State, StoreError> {
     let mut state = State::new(workflow);
@@ -69,12 +85,13 @@ pub(super) fn refold(home: &Home, run: &str, workflow: &Workflow) -> Result<Stat
 /// Reads a snapshot of this version.
 pub(super) fn state_of(home: &Home, run: &str, text: &str) -> Result<State, StoreError> {
     serde_json::from_str(text)
-        .map_err(|error| unreadable(home, format!("the state of run {run} cannot be read: {error}")))
+        .map_err(|_| unreadable(home, format!("the state of run {run} is not what was stored")))
 }
 
 pub(super) fn event_of(home: &Home, run: &str, recorded: &Recorded) -> Result<Event, StoreError> {
-    serde_json::from_str(&recorded.body)
-        .map_err(|error| unreadable(home, format!("event {} of run {run}: {error}", recorded.seq)))
+    serde_json::from_str(&recorded.body).map_err(|_| {
+        unreadable(home, format!("run {run}, event {}: it is not what was stored", recorded.seq))
+    })
 }
 
 /// Folds the list of items from the few events that tell of it.
@@ -126,7 +143,7 @@ fn workflow_of(home: &Home, run: &str, definition: &Definition) -> Result<Workfl
         return Err(other("it may mean something else by the same words".to_owned()));
     }
     serde_json::from_str(&definition.body).map_err(|error| match definition.version == DEFINITION_VERSION {
-        true => unreadable(home, format!("the workflow of run {run} cannot be read: {error}")),
+        true => unreadable(home, format!("the workflow of run {run} is not what was stored")),
         false => other(error.to_string()),
     })
 }

@@ -353,6 +353,9 @@ impl<'a> Filter<'a> {
     }
 }
 
+/// A UUID in its usual form.
+const ID_LENGTH: usize = 36;
+
 /// SQLite takes a negative limit for none.
 fn as_limit(limit: Option<usize>) -> i64 {
     limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1))
@@ -381,8 +384,14 @@ pub(super) fn status_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Res
 }
 
 fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let id: String = row.get(0)?;
+    // Everything that names a run shows the beginning of its id.
+    if id.len() != ID_LENGTH || !id.is_ascii() {
+        let says = format!("\"{id}\" is no id of a run");
+        return Err(rusqlite::Error::FromSqlConversionFailure(0, Type::Text, says.into()));
+    }
     Ok(Row {
-        id: row.get(0)?,
+        id,
         project: row.get(1)?,
         workflow: row.get(2)?,
         input: row.get(3)?,

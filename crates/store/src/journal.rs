@@ -146,12 +146,15 @@ impl Held<'_> {
             place: row.place.clone(),
             epoch,
         });
+        let Some(next_epoch) = epoch.checked_add(1) else {
+            return Err(StoreError::damaged(format!("run {run}: its epoch is no number of owners")));
+        };
         let owner = serde_json::to_string(&Holder::this_process()).expect("a holder is plain data");
         let journal = Journal {
             run: run.to_owned(),
             key: known.key,
             project: known.project,
-            epoch: epoch + 1,
+            epoch: next_epoch,
             seq: standing.head.seq,
             head: standing.head.hash,
             opening: standing.opening,

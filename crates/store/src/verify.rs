@@ -54,6 +54,22 @@ impl Home {
         })
     }
 
+    /// Returns the head of a run's journal, as it can be kept elsewhere.
+    pub fn journal_head(&self, run: &str) -> Result<Option<String>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let head = connection
+                .prepare_cached(
+                    "select seq, epoch, hash from event where run = ?1 order by seq desc limit 1",
+                )?
+                .query_row([key], |row| {
+                    Ok(chain::Head { seq: row.get(0)?, epoch: row.get(1)?, hash: row.get(2)? })
+                })
+                .optional()?;
+            Ok(head.map(|it| it.line()))
+        })
+    }
+
     /// Compares the journal of a run with a head that was kept elsewhere, which may be behind it.
     pub fn match_head(&self, run: &str, kept: &str) -> Result<(), StoreError> {
         let Some(kept) = chain::parse_head(kept) else {

@@ -85,6 +85,22 @@ pub fn verify(signers: &str, namespace: &str, text: &str, armored: &str) -> Resu
     Err(trouble)
 }
 
+/// Returns the fingerprint of the key that signed this text, whoever has it.
+pub fn signing_key(namespace: &str, text: &str, armored: &str) -> Result<String, String> {
+    let signature = memory(armored).map_err(|error| format!("no memory for a signature: {error}"))?;
+    let mut command = Command::new(PROGRAM);
+    let file = format!("/proc/self/fd/{}", signature.as_raw_fd());
+    command.args(["-Y", "check-novalidate", "-n", namespace, "-s", &file]);
+    let said =
+        run(command, text.as_bytes(), CHECK_MOST)?.map_err(|_| "its signature does not hold".to_owned())?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    Ok(said
+        .split_whitespace()
+        .find(|it| it.starts_with("SHA256:"))
+        .unwrap_or("of an unknown kind")
+        .to_owned())
+}
+
 /// Whether a signature was made by a security key that somebody touched: the key itself signs that.
 pub fn is_touched(armored: &str) -> bool {
     let Some(blob) = decoded(armored) else { return false };
