@@ -39,7 +39,7 @@ use answering::{answer, stop};
 use clap::{Args, Parser, Subcommand};
 pub(crate) use context::Context;
 use delivering::{restore, ship};
-use looking::{attach, log, runs, show, status, verify, wait, why};
+use looking::{attach, evidence, log, runs, show, status, verify, wait, why};
 use loop_base::secret::redact;
 use running::flags::RunFlags;
 use running::{checks, demo, demo_agent, detach, init, not_yet, resume, run};
@@ -197,6 +197,9 @@ enum Command {
     /// Check that nothing of a run's journal is missing or changed
     #[command(after_help = examples::VERIFY)]
     Verify(verify::VerifyFlags),
+    /// Show what the completion of a run stands on, and its record
+    #[command(after_help = examples::EVIDENCE)]
+    Evidence,
     /// Say what is installed, what is allowed, and what would stop a run
     #[command(after_help = examples::DOCTOR)]
     Doctor,
@@ -215,9 +218,6 @@ enum Command {
     /// The jobs of a domain (comes with a later version)
     #[command(hide = true)]
     Queue(not_yet::Words),
-    /// What a completion stands on (comes with a later version)
-    #[command(hide = true)]
-    Evidence(not_yet::Words),
     /// A terminal interface (comes with a later version)
     #[command(hide = true)]
     Watch(not_yet::Words),
@@ -291,9 +291,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Completions(flags)) => completions::run(&flags),
         Some(Command::Man(flags)) => man::run(&context, &flags),
         Some(Command::Queue(_)) => not_yet::command("queue", "loop run INPUT works on one thing at a time"),
-        Some(Command::Evidence(_)) => {
-            not_yet::command("evidence", "loop show is the report, loop verify the chain")
-        }
+        Some(Command::Evidence) => evidence::run(&context),
         Some(Command::Watch(_)) => not_yet::command("watch", "loop log -f, or loop run on a terminal"),
         Some(Command::Serve(_)) => not_yet::command("serve", "loop status --json for programs"),
         Some(Command::Mcp(_)) => {

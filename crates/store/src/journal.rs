@@ -11,7 +11,7 @@ use super::home::Home;
 use super::ledger::{self, Spend};
 use super::lock::{Holder, RunLock};
 use super::seal;
-use crate::index::status_at;
+use crate::index::{Listed, status_at};
 use crate::run_row::{Known, find, standing};
 use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
@@ -86,6 +86,8 @@ pub struct Opened {
     /// Events that the snapshot does not cover. Both are written together, so there are none unless
     /// a later version kept snapshots less often.
     pub tail: Vec<Recorded>,
+    /// What the list said, where a program that seals wrote it.
+    pub(super) listed: Option<Listed>,
 }
 
 #[derive(Debug)]
@@ -131,19 +133,28 @@ impl HeldEvents<'_> {
     fn stand(self, transaction: &Transaction<'_>) -> Result<Opened, StoreError> {
         let HeldEvents { run, known, lock, anchored, anchor } = self;
         let standing = standing(transaction, run, known.key, anchored.as_ref())?;
-        let (epoch, row): (i64, _) = transaction
+        let (epoch, row): (i64, RowUpdate) = transaction
             .prepare_cached(
                 "select epoch, status, reason, next_step, phase, iteration, iterations_total, calls_total,
                      progress, verified, place, branch, exit
                  from run where key = ?1",
             )?
             .query_row([known.key], |row| Ok((row.get(0)?, row_update_of(row)?)))?;
+        let listed = standing.is_sealed.then(|| Listed {
+            status: row.status.word().to_owned(),
+            verified: row.verified.into(),
+            place: row.place.clone(),
+            epoch,
+        });
+        let Some(next_epoch) = epoch.checked_add(1) else {
+            return Err(StoreError::damaged(format!("run {run}: its epoch is no number of owners")));
+        };
         let owner = serde_json::to_string(&Holder::this_process()).expect("a holder is plain data");
         let journal = Journal {
             run: run.to_owned(),
             key: known.key,
             project: known.project,
-            epoch: epoch + 1,
+            epoch: next_epoch,
             seq: standing.head.seq,
             head: standing.head.hash,
             opening: standing.opening,
@@ -154,7 +165,7 @@ impl HeldEvents<'_> {
             anchor,
             _lock: lock,
         };
-        Ok(Opened { journal, state: standing.state, tail: standing.tail })
+        Ok(Opened { journal, state: standing.state, tail: standing.tail, listed })
     }
 }
 
@@ -187,6 +198,12 @@ impl Journal {
         home.read(|connection| {
             held.stand(&Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?)
         })
+    }
+
+    /// Returns the head of the chain as the last commit left it.
+    pub fn head(&self) -> Option<String> {
+        let head = Head { seq: self.seq, epoch: self.epoch, hash: self.head };
+        self.pending.is_empty().then(|| head.line())
     }
 
     pub fn project(&self) -> &str {
@@ -290,6 +307,7 @@ impl Journal {
                      seal = excluded.seal",
             )?
             .execute(params![self.key, self.seq, self.head, state_hash, commit.state, STATE_VERSION, seal])?;
+        transaction.prepare_cached("delete from unsealed where run = ?1")?.execute([self.key])?;
         for id in commit.taken {
             let taken = transaction
                 .prepare_cached(

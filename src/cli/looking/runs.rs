@@ -3,7 +3,7 @@
 use super::status::ago;
 use crate::cli::Context;
 use crate::cli::terminal::confirm;
-use crate::desk::{Deed, Refusal, named, refuse_agents};
+use crate::desk::{Deed, Refusal, load, named, refuse_agents};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
@@ -144,7 +144,16 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
             return Ok(5);
         }
     }
+    let mut kept = 0;
     for (row, _) in &found {
+        // The list alone would let somebody have a run deleted that goes on.
+        let is_closed = load(home, row).is_ok_and(|(_, state)| Status::of(&state).is_closed());
+        if !is_closed {
+            let id = &row.id[..8];
+            eprintln!("run {id} stays: its journal does not say that it is over; loop verify --run {id}");
+            kept += 1;
+            continue;
+        }
         forget_snapshots(row);
         home.prune(&row.id)?;
         if row.branch.is_some() && Path::new(&row.place).exists() {
@@ -153,8 +162,8 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
     }
     let proofs = proof::prune(home.path())?;
     let freed = if proofs == 0 { String::new() } else { format!("; caches of proofs, {}", bytes(proofs)) };
-    println!("{} deleted, {}{freed}", counted(found.len(), "run"), bytes(weight));
-    Ok(0)
+    println!("{} deleted, {}{freed}", counted(found.len() - kept, "run"), bytes(weight));
+    Ok(if kept == 0 { 0 } else { 8 })
 }
 
 /// Nobody could name the snapshots of a run that is gone. Where its repository is gone too, or cannot

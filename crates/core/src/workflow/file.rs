@@ -257,6 +257,16 @@ section! {
         timeout: Length,
         /// The phase that "changes" sends the work to. By default the phase of the gate.
         changes_to: String,
+        /// Only an approval that one of the approvers signed counts. Off by default.
+        sign: bool,
+        /// Refuses keys that sign without asking a person. Needs `sign`. Off by default.
+        presence: bool,
+        /// Who may sign: a file in the format of `ssh-keygen` for allowed signers, relative to the
+        /// project. It is read once, when the run is opened.
+        approvers: String,
+        /// How long what is asked may be approved; then it is asked again. By default for ever, for
+        /// signed gates 24 hours.
+        expires: Length,
     }
 }
 

@@ -67,6 +67,9 @@ pub struct Overrides {
     pub allow: Vec<String>,
 }
 
+/// A question that expires sooner would only be asked again and again.
+const EXPIRES_LEAST: Millis = 1000;
+
 impl Overrides {
     /// Puts what was given about the proof on top of a workflow's rules.
     pub fn bring_proof(&self, workflow: &mut Workflow) {
@@ -378,7 +381,19 @@ impl Context<'_> {
         let merged = self.merged;
         let mut gates = BTreeMap::new();
         for (name, file) in entries(&merged.file.gates) {
-            let GateFile { ask, by, at, when: _, required, timeout, changes_to } = &file.value;
+            let GateFile {
+                ask,
+                by,
+                at,
+                when: _,
+                required,
+                timeout,
+                changes_to,
+                sign,
+                presence,
+                approvers,
+                expires,
+            } = &file.value;
             at.iter().for_each(|it| _ = self.phase(it));
             let gate = Gate {
                 ask: text(ask).unwrap_or_else(|| format!("approve {name}?")),
@@ -386,7 +401,24 @@ impl Context<'_> {
                 required: plain(required).unwrap_or(false),
                 timeout: timeout.as_ref().map(|it| it.value.0),
                 changes_to: changes_to.as_ref().and_then(|it| self.phase(it)),
+                sign: plain(sign).unwrap_or(false),
+                presence: plain(presence).unwrap_or(false),
+                approvers: text(approvers),
+                signers: None,
+                expires: expires.as_ref().map(|it| it.value.0),
             };
+            if let Some(expires) = expires.as_ref().filter(|it| it.value.0 < EXPIRES_LEAST) {
+                let says = "nobody could approve anything in so short a time";
+                self.sources.refuse_with(&expires.place, says.to_owned(), "write expires = \"1h\"");
+            }
+            if gate.sign && gate.approvers.is_none() {
+                let says = format!("gate \"{name}\" asks for a signature, and nobody is named who may sign");
+                self.sources.refuse_with(&file.place, says, "write approvers = \"FILE\"");
+            }
+            if !gate.sign && (gate.presence || gate.approvers.is_some()) {
+                let says = format!("gate \"{name}\" has presence or approvers, and asks for no signature");
+                self.sources.refuse_with(&file.place, says, "write sign = true");
+            }
             if let Some(when) = file.value.when.as_ref().filter(|_| !self.stands_somewhere(name)) {
                 let says = format!("gate \"{name}\" stands at no phase, so its condition is never looked at");
                 self.sources.refuse_with(

@@ -207,6 +207,21 @@ pub struct Gate {
     pub timeout: Option<Millis>,
     /// Where "changes" sends the work.
     pub changes_to: Option<PhaseId>,
+    /// Only a signed approval counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sign: bool,
+    /// Of the signed ones only those for which a person had to be there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub presence: bool,
+    /// The file that names who may sign.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvers: Option<String>,
+    /// What that file said when the run was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signers: Option<String>,
+    /// How long what is asked here may be approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Millis>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
