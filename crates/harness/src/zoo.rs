@@ -1,9 +1,10 @@
 //! A cage for the misbehaving programs of `zoo.c`: a run's folder, a folder to work in, and the real
 //! binary as shim. The controller's half of the shim is the crate that the program uses.
 
+pub use loop_supervise::shim::resources as shim_resources;
 pub use loop_supervise::{
     cgroup, claim, contain, exit_records, find_by_mark, identity, keeper, previous_call, proc_stat, protocol,
-    shim_resources, tail, temp_dir,
+    tail, temp_dir,
 };
 
 pub use keeper::Keeper;

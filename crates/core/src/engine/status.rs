@@ -245,6 +245,13 @@ impl State {
         self.station == Station::Closed(Outcome::Completed) && self.is_proven()
     }
 
+    /// Whether people are told that the run is unverified: it is over without a proof, was taken over and
+    /// not measured since, or takes the agent's word. A run that is under way has nothing to prove yet.
+    pub fn is_called_unverified(&self) -> bool {
+        let is_over = matches!(self.station, Station::Closed(_));
+        (is_over && !self.verified()) || self.untested || self.unproven
+    }
+
     /// Whether the proof holds for the tree that was judged last: a run that is completed with it is
     /// verified.
     pub fn is_proven(&self) -> bool {
