@@ -19,6 +19,8 @@ mod opening;
 
 mod checkout;
 
+mod objects;
+
 mod cache;
 
 mod request;
@@ -26,6 +28,8 @@ mod request;
 mod session;
 
 mod overlay;
+
+mod tools;
 
 mod touched;
 
@@ -42,7 +46,7 @@ pub(crate) mod dev;
 
 pub(crate) use self::{
     checkout::keep,
-    folders::{occupant, prune},
+    folders::{Keep, occupant, prune},
     opening::Opening,
     prover::Pending,
     request::{ProofCheck, ProofError, Request, StepResult},
