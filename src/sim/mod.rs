@@ -190,6 +190,7 @@ impl World for Sim {
                 seconds: 0.0,
                 expected_s: None,
                 found: String::new(),
+                digest: None,
                 unprepared: None,
             })),
             Effect::Conclude => Event::Proved(Box::new(self.conclude(run))),

@@ -3,7 +3,7 @@
 use super::status::ago;
 use crate::cli::Context;
 use crate::cli::terminal::confirm;
-use crate::desk::{Deed, Refusal, load, named, refuse_agents};
+use crate::desk::{Deed, Refusal, is_unfinished, load, named, refuse_agents};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
@@ -160,8 +160,10 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
             eprintln!("the worktree of run {} stays: {}", &row.id[..8], sanitise(&row.place));
         }
     }
-    let proofs = proof::prune(home.path())?;
-    let freed = if proofs == 0 { String::new() } else { format!("; caches of proofs, {}", bytes(proofs)) };
+    let is_any_open = home.runs(&Filter::default())?.iter().any(is_unfinished);
+    let keep = if is_any_open { proof::Keep::Findings } else { proof::Keep::Nothing };
+    let proofs = proof::prune(home.path(), keep)?;
+    let freed = if proofs == 0 { String::new() } else { format!("; files of proofs, {}", bytes(proofs)) };
     println!("{} deleted, {}{freed}", counted(found.len() - kept, "run"), bytes(weight));
     Ok(if kept == 0 { 0 } else { 8 })
 }

@@ -167,6 +167,7 @@ fn rerun_in(home: &Path, git: &Git, statement: &Statement, tree: &str) -> anyhow
         tree: tree.to_owned(),
         tree_commit: commit,
         opening: Opening::take(git, git)?.keep(home)?,
+        opened_at_ms: None,
         checks: checks.collect(),
         prepare: record.prepare.clone(),
         variables: record.env.clone(),

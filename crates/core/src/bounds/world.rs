@@ -113,6 +113,7 @@ fn step_taken(step: ProofStep) -> Event {
         seconds: 0.0,
         expected_s: None,
         found: String::new(),
+        digest: None,
         unprepared: None,
     }))
 }
