@@ -1,8 +1,8 @@
 //! What people and programs see of a proof, and what they can do about it: a real project in Python,
 //! with tests that fail, pass, vanish and are added.
 
-use crate::sandbox::{PROMISE, Sandbox, skipped, within};
 use crate::starved::Mounted;
+use loop_harness::{PROMISE, Sandbox, skipped, within};
 use serde_json::Value;
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use super::files;
 use crate::tree::git::Git;
 use loop_supervise::find_by_mark::hunt;
 use loop_supervise::identity::Identity;
-use loop_supervise::shim_resources;
+use loop_supervise::shim::resources;
 use rustix::fs::{FlockOperation, flock, statvfs};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File};
@@ -130,7 +130,7 @@ impl Folders {
         if let Ok(mark) = fs::read_to_string(work.join("mark")) {
             let mark = mark.trim();
             let folder = work.join(mark);
-            let mut left = shim_resources::clear(&folder, 1);
+            let mut left = resources::clear(&folder, 1);
             left.extend(hunt(mark));
             if let Some(left) = left.first() {
                 return Err(io::Error::other(format!(

@@ -29,6 +29,7 @@ mod session;
 
 mod overlay;
 
+mod tool_homes;
 mod tools;
 
 mod touched;

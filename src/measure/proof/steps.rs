@@ -6,7 +6,7 @@
 use super::borrow::{self, Borrowing};
 use super::cache::Cache;
 use super::checkout::{self, Source};
-use super::environment::{Environment, HOMES, Seen, fill_cargo_home};
+use super::environment::{Environment, Seen, fill_cargo_home};
 use super::files;
 use super::folders::{Folders, Occupant};
 use super::objects::refuse_forged_files;
@@ -19,6 +19,7 @@ use super::pure::{
 use super::request::{ProofError, Request, StepResult};
 use super::session::{Ran, Session};
 use super::site::Site;
+use super::tool_homes::HOMES;
 use super::tools;
 use super::touched::Manifest;
 use crate::tree::git::Git;
