@@ -1,7 +1,7 @@
 //! Approvals are for one commit, one tree and one time, and where a gate asks for it, signed by one of
 //! its approvers. Keys are made here; nobody's own key is touched.
 
-use super::sandbox::{Sandbox, within};
+use loop_harness::{Sandbox, within};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;

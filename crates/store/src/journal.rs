@@ -100,7 +100,7 @@ pub struct Journal {
     head: Hash,
     /// The hash of what the run was opened with.
     opening: Hash,
-    pending: Vec<Pending>,
+    pending: Vec<PendingEvents>,
     /// What the last commit wrote (the state's hash, if there was one), so that an unchanged state
     /// costs nothing.
     written: (Option<Hash>, RowUpdate),
@@ -112,7 +112,7 @@ pub struct Journal {
 }
 
 /// A run that is locked, and what its folder says about it.
-struct Held<'a> {
+struct HeldEvents<'a> {
     run: &'a str,
     known: Known,
     lock: RunLock,
@@ -120,18 +120,18 @@ struct Held<'a> {
     anchor: Anchor,
 }
 
-impl Held<'_> {
-    fn take<'a>(home: &Home, run: &'a str) -> Result<Held<'a>, StoreError> {
+impl HeldEvents<'_> {
+    fn take<'a>(home: &Home, run: &'a str) -> Result<HeldEvents<'a>, StoreError> {
         let known = home.read(|connection| find(connection, run))?;
         let lock = RunLock::take(home, run)?;
         let folder = home.folder(run);
         let anchored = chain::anchored(&folder)?;
-        Ok(Held { run, known, lock, anchored, anchor: Anchor::open(&folder)? })
+        Ok(HeldEvents { run, known, lock, anchored, anchor: Anchor::open(&folder)? })
     }
 
     /// Returns the journal of the epoch that is to begin.
     fn stand(self, transaction: &Transaction<'_>) -> Result<Opened, StoreError> {
-        let Held { run, known, lock, anchored, anchor } = self;
+        let HeldEvents { run, known, lock, anchored, anchor } = self;
         let standing = standing(transaction, run, known.key, anchored.as_ref())?;
         let (epoch, row): (i64, RowUpdate) = transaction
             .prepare_cached(
@@ -170,7 +170,7 @@ impl Held<'_> {
 }
 
 #[derive(Debug)]
-struct Pending {
+struct PendingEvents {
     event: Recorded,
     prev: Hash,
     hash: Hash,
@@ -180,7 +180,7 @@ impl Journal {
     /// Becomes the owner of a run: takes its lock, checks its last event, snapshot and anchor, and
     /// begins an epoch. The cost does not depend on the run's age.
     pub fn open(home: &Home, run: &str) -> Result<Opened, StoreError> {
-        let held = Held::take(home, run)?;
+        let held = HeldEvents::take(home, run)?;
         home.write(|transaction| {
             let mut opened = held.stand(transaction)?;
             opened.journal.begin(transaction)?;
@@ -194,7 +194,7 @@ impl Journal {
     /// has the run, and the other is fenced. So nothing may be done before the first commit that two
     /// owners could not both do.
     pub fn visit(home: &Home, run: &str) -> Result<Opened, StoreError> {
-        let held = Held::take(home, run)?;
+        let held = HeldEvents::take(home, run)?;
         home.read(|connection| {
             held.stand(&Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?)
         })
@@ -231,7 +231,7 @@ impl Journal {
         let (seq, epoch, prev) = (self.seq, self.epoch, self.head);
         self.head = Link { run: &self.run, seq, epoch, at, kind, body }.hash(&prev);
         let event = Recorded { seq, epoch, at, kind: kind.into(), body: body.into() };
-        self.pending.push(Pending { event, prev, hash: self.head });
+        self.pending.push(PendingEvents { event, prev, hash: self.head });
         seq
     }
 
@@ -286,7 +286,7 @@ impl Journal {
         self.write_row(transaction, commit)?;
         let mut insert =
             transaction.prepare_cached("insert into event values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-        for Pending { event, prev, hash } in &self.pending {
+        for PendingEvents { event, prev, hash } in &self.pending {
             let Recorded { seq, epoch, at, kind, body } = event;
             insert.execute(params![self.key, seq, epoch, at, kind, body, prev, hash])?;
         }

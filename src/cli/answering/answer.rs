@@ -8,7 +8,7 @@ use loop_core::engine::Choice;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct AnswerFlags {
     /// The question's number, which may be left out; then the choice, and a text where it needs one
     #[arg(value_name = "[ID] CHOICE [TEXT]")]
     words: Vec<String>,
@@ -79,7 +79,7 @@ pub(crate) struct WaiveFlags {
     by: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &AnswerFlags) -> anyhow::Result<u8> {
     if flags.words.is_empty() {
         return list(context);
     }

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::path::Path;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct RunsFlags {
     /// Delete runs that are completed or cancelled, with their transcripts and snapshots
     #[arg(long)]
     prune: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Flags {
     limit: usize,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.home_to_look_at()? else {
         println!("{}", if context.json { "[]" } else { "no runs" });
         return Ok(0);
@@ -95,7 +95,7 @@ pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 }
 
 /// What would go, with what it weighs.
-fn prunable(home: &Home, flags: &Flags, project: Option<&Path>) -> anyhow::Result<Vec<(Row, u64)>> {
+fn prunable(home: &Home, flags: &RunsFlags, project: Option<&Path>) -> anyhow::Result<Vec<(Row, u64)>> {
     let project = project.map(|it| it.to_string_lossy().into_owned());
     let statuses = &[Status::Completed, Status::Cancelled];
     let rows = home.runs(&Filter { statuses, project: project.as_deref(), ..Filter::default() })?;
@@ -118,7 +118,7 @@ fn prunable(home: &Home, flags: &Flags, project: Option<&Path>) -> anyhow::Resul
     Ok(found)
 }
 
-fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
+fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8> {
     if !flags.dry_run {
         refuse_agents(&context.caller, None, Deed::Prune)?;
     }

@@ -9,7 +9,7 @@ use loop_store::Verdict;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct VerifyFlags {
     /// The record of a completed run, from here or from another machine
     #[arg(value_name = "RECORD")]
     record: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub(crate) struct Flags {
     backup: Option<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> {
     if let Some(file) = &flags.record {
         let request =
             RecordRequest { file: file.clone(), signers: flags.signers.clone(), rerun: flags.rerun };
