@@ -276,6 +276,7 @@ impl Sim {
             ms: play.ms,
             bytes: 0,
             swept: 0,
+            uncontained: false,
             warning: None,
             left: Vec::new(),
             tail: tail.to_owned(),

@@ -79,7 +79,7 @@ pub(crate) struct Host<'a> {
     /// What the journal was told that snapshots do not hold.
     pub(crate) left_out_told: Vec<String>,
     /// What was found out about git's locks and not told yet.
-    lock_notes: Vec<String>,
+    pub(crate) lock_notes: Vec<String>,
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
@@ -88,6 +88,10 @@ pub(crate) struct Host<'a> {
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
     pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
+    /// That nothing is left of the call which is being collected could not be proven.
+    pub(crate) uncontained: bool,
+    /// The words that give a call a PID namespace, once somebody has tried.
+    pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
     watcher: Watcher<'a>,
     /// Is told what an agent is doing, while it does it.
     pub(crate) onlooker: Option<Onlooker<'a>>,
@@ -130,6 +134,8 @@ impl<'a> Host<'a> {
             beside: None,
             kept_line: None,
             leash,
+            uncontained: false,
+            namespace: std::cell::OnceCell::new(),
             watcher,
             onlooker: None,
         })

@@ -135,6 +135,7 @@ pub(super) fn call(workflow: &Workflow, state: &State, judgement: &Judgement) ->
             ms: 0,
             bytes: 0,
             swept: 0,
+            uncontained: false,
             warning: None,
             left: Vec::new(),
             tail: String::new(),

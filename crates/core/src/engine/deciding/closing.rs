@@ -51,6 +51,8 @@ impl State {
             "the agent's word was taken for a part of it".to_owned()
         } else if self.untested {
             "the run was taken over, and nothing has been measured since".to_owned()
+        } else if self.uncontained {
+            "that nothing of a killed call is left could not be proven".to_owned()
         } else if self.proof().is_some() {
             return None;
         } else if workflow.proof.clean == CleanWhen::Never {

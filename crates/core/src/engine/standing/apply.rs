@@ -258,6 +258,13 @@ impl State {
         let Station::Working(call) = &self.station else { panic!("a call begins before it ends") };
         let call = call.clone();
         self.left.clone_from(&ended.left);
+        if ended.uncontained {
+            self.uncontained = true;
+            self.warn(format!(
+                "call {}: its supervisor was killed, and that nothing of it is left could not be proven",
+                ended.call
+            ));
+        }
         self.contain_tried = false;
         self.spent.tokens = self.spent.tokens.saturating_add(ended.usage.tokens);
         self.spent.usd += ended.usage.usd.max(0.0);
@@ -344,6 +351,7 @@ impl State {
             ms: 0,
             bytes: 0,
             swept: 0,
+            uncontained: false,
             warning: None,
             left: Vec::new(),
             tail: String::new(),

@@ -260,7 +260,7 @@ impl State {
     /// Whether the proof holds for the tree that was judged last: a run that is completed with it is
     /// verified.
     pub fn is_proven(&self) -> bool {
-        !self.unproven && !self.untested && self.proof().is_some_and(Proof::verified)
+        !self.unproven && !self.untested && !self.uncontained && self.proof().is_some_and(Proof::verified)
     }
 
     /// Whether the work could be handed in: the workflow offers it, nobody has done it, and what was

@@ -216,6 +216,7 @@ impl Told<'_> {
                 ms: 0,
                 bytes: 0,
                 swept: 0,
+                uncontained: false,
                 warning: None,
                 left: Vec::new(),
                 tail: String::new(),
