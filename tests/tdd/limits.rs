@@ -56,7 +56,7 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for_over_a_restart() {
     let sandbox = Scripted::with_lines();
     let looper = refused(&sandbox);
     let until = seconds() + 9000;
-    sandbox.file("until", &until.to_string());
+    sandbox.file("until", until.to_string());
     for _ in 0..2 {
         // The second command finds the wait, and calls nobody.
         Done::of(looper(&["next"]).output().expect("started"));
