@@ -1,0 +1,116 @@
+//! Questions: whatever waits for a person.
+
+use super::approval::Subject;
+use loop_base::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Something that waits for a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// 1-based in the run.
+    pub id: u32,
+    pub kind: QuestionKind,
+    pub text: String,
+    /// What it lists to choose from, in place of the words of its kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// What exactly a gate asks about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Box<Subject>>,
+    /// When it decides itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+}
+
+impl Question {
+    /// Returns when somebody has to look at it again: it decides itself, or can no longer be approved.
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        let expires = self.about.as_ref().and_then(|it| it.expires);
+        self.deadline.into_iter().chain(expires).min()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuestionKind {
+    Breaker,
+    Rejected,
+    Hourly,
+    Gate(String),
+    Blocked,
+    /// What an agent cannot do itself, by its kind.
+    Checkpoint(CheckpointKind),
+    /// The command of this check, without which nothing proves the work.
+    Check(String),
+    /// The proof has findings.
+    Proof,
+    /// Less is proven than the workflow asks for.
+    Unproven,
+    /// The command that prepares a clean checkout.
+    Prepare,
+}
+
+/// Why an agent stopped for a person, in its own word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum CheckpointKind {
+    /// Somebody has to look at what was built.
+    HumanVerify,
+    /// Somebody has to choose.
+    Decision,
+    /// The pull request has to be merged.
+    Merge,
+    /// Whatever else only a person can do.
+    Other(String),
+}
+
+impl CheckpointKind {
+    fn word(&self) -> &str {
+        match self {
+            CheckpointKind::HumanVerify => "human-verify",
+            CheckpointKind::Decision => "decision",
+            CheckpointKind::Merge => "merge",
+            CheckpointKind::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for CheckpointKind {
+    fn from(word: String) -> CheckpointKind {
+        match word.as_str() {
+            "human-verify" => CheckpointKind::HumanVerify,
+            "decision" => CheckpointKind::Decision,
+            "merge" => CheckpointKind::Merge,
+            _ => CheckpointKind::Other(word),
+        }
+    }
+}
+
+impl From<CheckpointKind> for String {
+    fn from(kind: CheckpointKind) -> String {
+        kind.to_string()
+    }
+}
+
+impl std::fmt::Display for CheckpointKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl QuestionKind {
+    pub fn word(&self) -> &'static str {
+        match self {
+            QuestionKind::Breaker => "breaker",
+            QuestionKind::Rejected => "rejected",
+            QuestionKind::Hourly => "hourly",
+            QuestionKind::Gate(_) => "gate",
+            QuestionKind::Blocked => "blocked",
+            QuestionKind::Checkpoint(_) => "checkpoint",
+            QuestionKind::Check(_) => "check",
+            QuestionKind::Proof => "proof",
+            QuestionKind::Unproven => "unproven",
+            QuestionKind::Prepare => "prepare",
+        }
+    }
+}
