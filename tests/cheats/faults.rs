@@ -76,9 +76,9 @@ struct Opening {
 
 impl Opening {
     fn take(project: &Project) -> Opening {
-        std::fs::create_dir_all(project.root.join("loop-home")).expect("a folder");
+        std::fs::create_dir_all(project.root().join("loop-home")).expect("a folder");
         let mut command = executor(project);
-        command.arg("open").arg(project.root.join("loop-home")).arg(&project.tree).arg(&project.tree);
+        command.arg("open").arg(project.root().join("loop-home")).arg(&project.project).arg(&project.project);
         Opening { name: answer(&mut command), base: tree(project) }
     }
 
@@ -89,14 +89,14 @@ impl Opening {
             json!({ "name": name, "command": command, "prepare": null, "timeout_ms": 600_000 })
         });
         let request = json!({
-            "place": project.tree, "borrow_from": project.tree, "base": self.base, "base_commit": null,
+            "place": project.project, "borrow_from": project.project, "base": self.base, "base_commit": null,
             "tree": tree(project), "tree_commit": null, "opening": self.name, "prepare": null,
             "variables": [], "protect": [], "checks": checks.collect::<Vec<_>>(),
         });
-        let file = project.root.join("request.json");
+        let file = project.root().join("request.json");
         std::fs::write(&file, request.to_string()).expect("a file");
         let mut command = executor(project);
-        command.arg("step").arg(project.root.join("loop-home")).arg(&file).arg("clean");
+        command.arg("step").arg(project.root().join("loop-home")).arg(&file).arg("clean");
         serde_json::from_str(&answer(&mut command)).expect("a result")
     }
 }
