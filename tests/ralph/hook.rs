@@ -208,7 +208,7 @@ fn before_the_agent_stops_listening_it_is_said_how_to_lift_its_limit() {
     let sandbox = Sandbox::new();
     sandbox.begin(CHECK);
     for block in 1..=8 {
-        sandbox.write("steps.txt", &block.to_string());
+        sandbox.write("steps.txt", block.to_string());
         let told = sandbox.stop("one", 1 < block, "working").expect("the session goes on");
         let says =
             told["systemMessage"].as_str().is_some_and(|it| it.contains("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0"));

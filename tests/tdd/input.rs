@@ -22,7 +22,7 @@ fn a_document_that_is_none_is_refused_by_name_and_starts_nothing() {
     std::fs::remove_dir(sandbox.path(DOCUMENT)).expect("removed");
     sandbox.file(DOCUMENT, " \n\t\n");
     refused("is empty");
-    sandbox.file(DOCUMENT, &format!("{PRP}{}", "word ".repeat(2 << 20)));
+    sandbox.file(DOCUMENT, format!("{PRP}{}", "word ".repeat(2 << 20)));
     refused("is larger than 4 MB");
     sandbox.file(DOCUMENT, "no heading at all\n- [ ] a box that belongs to nothing\n");
     refused("lists no success criteria");
