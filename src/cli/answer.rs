@@ -83,8 +83,7 @@ pub(super) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 fn list(context: &Context) -> anyhow::Result<u8> {
     let open = desk::open_questions(&context.caller)?;
     for question in &open {
-        println!("run {}, question {}: {}", &question.run[..8], question.id, sanitise(&question.text));
-        println!("  answers: {}", question.choices.join(", "));
+        println!("run {}, {}", &question.run[..8], sanitise(&question.text));
     }
     if open.is_empty() {
         println!("no question is open");
@@ -124,9 +123,9 @@ fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8
     let by = by.unwrap_or(&context.caller.environment.user).to_owned();
     let request = AnswerRequest { words, by };
     let text = match desk::answer(&context.caller, request)? {
-        Answered::AtOnce => "recorded; the run takes it at once",
-        Answered::AtNextStop => "recorded; the session is told at its next stop",
-        Answered::WhenContinued => "recorded; loop run goes on",
+        Answered::AtOnce => "saved; the run takes it now",
+        Answered::AtNextStop => "saved; the session is told at its next stop",
+        Answered::WhenContinued => "saved; continue with: loop run",
     };
     if context.json {
         println!("{}", serde_json::json!({ "done": text }));

@@ -1,9 +1,10 @@
-//! Driving a run from the command line: until it rests, and then what the person at the terminal,
-//! or the one who is not there, wants to happen.
+//! Driving a run from the command line: until it finishes or needs a person, who is asked here or told
+//! how to answer.
 
 use super::context::Context;
 use super::terminal::{RunOutput, Said, Turn};
-use super::{json, report, ship};
+use super::verdict::Ended;
+use super::{json, ship};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
 use crate::world::wait::Heard;
 use loop_base::text::sanitise;
@@ -36,16 +37,16 @@ pub(super) fn resume(
     }
 }
 
-/// Takes a run that exists. Where a session of the agent goes on with it, that is said, and what to
-/// exit with comes back.
+/// Takes a run that exists. Where a session of the agent works on it, that is said, and what to exit
+/// with comes back.
 pub(super) fn take(context: &Context, found: FoundRun, going: &Going) -> anyhow::Result<Result<OpenRun, u8>> {
     Ok(match desk::take(&context.caller, found, going)? {
         Took::Run(it) => Ok(*it),
-        Took::Session(run) => Err(tell_how_it_goes_on(context, &run)),
+        Took::Session(run) => Err(tell_how_it_continues(context, &run)),
     })
 }
 
-/// Drives a run until it rests, and says how.
+/// Drives a run until it finishes or needs a person, and says how it ended.
 pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
     let output = RunOutput::new(context);
     output.greet(&opened.run.id, &opened.run.workflow);
@@ -58,7 +59,7 @@ pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
             (Rest::Waiting(question), Ask::Here) => {
                 let Driver { run, host, .. } = &mut driver;
                 let check = |command| acceptable(&run.workflow, &run.state, command);
-                let answer = output.ask(question, &check, &mut |nap| {
+                let answer = output.ask(&run.workflow, &run.state, question, &check, &mut |nap| {
                     Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
                         Heard::Answer => Turn::Typed,
                         Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
@@ -71,7 +72,10 @@ pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
                     Said::Nothing => break,
                 }
             }
-            (Rest::Waiting(question), Ask::Wait) => driver.wait(question)?,
+            (Rest::Waiting(question), Ask::Wait) => {
+                output.tell(&driver.run.workflow, &driver.run.state, question);
+                driver.wait(question)?;
+            }
             _ => break,
         }
     }
@@ -81,8 +85,9 @@ pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => Status::of(&run.state).exit(),
     };
-    output.rest(&run.workflow, &run.state, exit);
-    report::at_end(context, &rested.home, run, &rested.place);
+    let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
+    let asked = Some(output.asked());
+    output.rest(&Ended { workflow, state, place: &rested.place, folder: &folder, asked }, exit);
     let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {
         let (home, id, _tree) = rested.let_go();
@@ -95,7 +100,7 @@ pub(super) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
 
 /// Says what `loop run` and `loop resume` came to for a run that they cannot drive, and returns what
 /// they exit with.
-fn tell_how_it_goes_on(context: &Context, run: &Run) -> u8 {
+fn tell_how_it_continues(context: &Context, run: &Run) -> u8 {
     let (status, reason) = (Status::of(&run.state), run.state.reason(&run.workflow));
     let next_step = run.state.next_step(&run.workflow);
     let (exit, what) = match status {

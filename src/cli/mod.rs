@@ -63,6 +63,7 @@ mod simulate;
 mod status;
 mod stop;
 mod terminal;
+mod verdict;
 mod verify;
 mod wait;
 mod why;

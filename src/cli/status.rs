@@ -1,12 +1,14 @@
 //! `loop status`: where a run stands, for people and for programs.
 
+use super::report::unverified;
 use super::terminal::frame;
 use super::{Context, progress};
 use crate::desk::load;
+use crate::world::question_text::QuestionText;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
 use loop_core::documents::input;
-use loop_core::engine::{BreakerState, State, Status, choices};
+use loop_core::engine::{BreakerState, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
 use serde_json::{Value, json};
@@ -76,12 +78,13 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let status = Status::of(state);
-    let verified = if state.verified() { "" } else { ", unverified" };
-    let _ = writeln!(out, "run {}  {}  {}{verified}", &row.id[..8], workflow.name, status.word());
+    let unverified = unverified(state, ", unverified");
+    let _ = writeln!(out, "run {}  {}  {}{unverified}", &row.id[..8], workflow.name, status.word());
     let _ = writeln!(out, "  {}", progress::line(workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
-    let _ = writeln!(out, "  reason      {}", state.reason(workflow));
-    if let Some(proof) = state.closing(workflow) {
+    let reason = state.reason(workflow);
+    let _ = writeln!(out, "  reason      {reason}");
+    if let Some(proof) = state.closing(workflow).filter(|it| *it != reason) {
         let _ = writeln!(out, "  proof       {proof}");
     }
     let phase = &workflow.phases[state.phase];
@@ -110,7 +113,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let word = match ok.as_deref() {
             Some("true") => "passes",
             Some(_) => "fails",
-            None => "not run in this phase yet",
+            None => "has not run in this phase",
         };
         let _ = writeln!(out, "  check       {check} {word} ({})", run.replace('\n', "; "));
     }
@@ -126,8 +129,14 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let _ = writeln!(out, "  breaker     {breaker}: no progress {no_progress}, same error {same_error}");
     }
     if let Some(question) = state.question() {
-        let _ =
-            writeln!(out, "  question {}  {} ({})", question.id, question.text, choices(question).join(", "));
+        let text = QuestionText::of(workflow, state, question);
+        for line in &text.evidence {
+            let _ = writeln!(out, "    {line}");
+        }
+        let _ = writeln!(out, "  question {}  answer with one of:", question.id);
+        for line in text.choices() {
+            let _ = writeln!(out, "  {line}");
+        }
     }
     for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");
@@ -165,9 +174,7 @@ pub(super) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
             })
         })
         .collect();
-    let question = state
-        .question()
-        .map(|it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) }));
+    let question = state.question().map(|it| super::json::question(workflow, state, it));
     let window = workflow.limits.window.as_ref();
     let item = state.item.as_ref().map(|it| {
         let done = state.items_done;

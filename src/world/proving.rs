@@ -246,6 +246,7 @@ fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
         step,
         tree: run.state.seen.tree.clone(),
         seconds: result.seconds,
+        not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
         found: in_words(result),
         expected_s: (step == Step::Baseline).then(|| expected_rest(prover)).flatten(),
         unprepared: unprepared(step, result),
@@ -293,7 +294,7 @@ fn canary_in_words(result: &StepResult) -> String {
         CanaryOutcome::Seen => format!("{check} reports it as failing, as it should"),
         CanaryOutcome::Unseen => format!("{check} does not report it, so its green says nothing"),
         CanaryOutcome::NotOnBaseline => {
-            format!("{check} did not report it at the opening either, so that says nothing")
+            format!("{check} did not report it before the run either, so that says nothing")
         }
         CanaryOutcome::None => format!("{check} has no test file that can carry one"),
     });

@@ -11,6 +11,6 @@ RED says done tests 0/0                   # BP-24
 expect RED iteration 3
 RED says nothing tests 0/5                # BP-25: the condition holds, the signal is missing
 expect RED iteration 4
-expect why "has not said that it is done"
+expect why "did not say that it is done"
 RED says done tests 0/5
 expect GREEN

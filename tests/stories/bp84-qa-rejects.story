@@ -9,7 +9,7 @@ GREEN says done   tests 10/10
 QA    says REJECT tests 10/10 blocking_issues=1
 GREEN says done   tests 10/10
 QA    says REJECT tests 10/10 blocking_issues=1
-expect waiting "rejected 3 times"
+expect waiting "rejected the work 3 times"
 person answers fix "the API must stay compatible"
 expect GREEN
 GREEN says done   tests 10/10

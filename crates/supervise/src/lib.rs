@@ -18,6 +18,7 @@ pub mod exit_records;
 pub mod find_by_mark;
 pub mod follow;
 pub mod foreground;
+mod git_maintenance;
 pub mod git_variables;
 pub mod hardening;
 pub mod identity;

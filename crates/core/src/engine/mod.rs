@@ -19,8 +19,10 @@ mod items;
 mod judge;
 mod limits;
 mod metrics;
+mod offer;
 mod proving;
 mod question;
+mod reasons;
 mod retry;
 mod route;
 mod signature;
@@ -38,7 +40,7 @@ pub use event::{
     Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Judgement, Left, Opening,
     Outcome, Rest, Session, SessionProcess, Step, Usage, Verdict, Worktree,
 };
-pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
+pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests, Uncommitted};
 pub use feedback::Feedback;
 pub use history::{
     Activity, BreakerChange, History, JudgedTurn, Limit, breaker, limit, open_reason, review_attempt,
@@ -46,6 +48,7 @@ pub use history::{
 pub use item_list::{Item, ItemList, ListChange, Listing};
 pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
+pub use offer::{Offer, grounds_of, offers};
 pub use proving::{NOTHING_TO_DO, Proving, StepTaken, Unprepared, checks as proof_checks};
 pub use question::{CheckpointKind, Question, QuestionKind};
 pub use signature::signature;
