@@ -65,6 +65,13 @@ pub(crate) fn outcome(done: &Done) -> Outcome {
     }
 }
 
+/// Returns how many tests the clean checkout of the final tree ran, over all checks; where a runner names
+/// none, the check itself is one.
+pub(crate) fn ids_judged(done: &Done) -> u64 {
+    let checks = done.status["proof"]["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
+    checks.iter().filter(|it| it["clean"] != "not-run").map(|it| it["tests"].as_u64().unwrap_or(1)).sum()
+}
+
 /// Returns what differs from the row's expectation.
 pub(crate) fn compare(row: &Row, done: &Done) -> Vec<String> {
     let found = outcome(done);

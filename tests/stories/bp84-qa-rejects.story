@@ -14,7 +14,7 @@ person answers fix "the API must stay compatible"
 expect GREEN
 GREEN says done   tests 10/10
 expect prompt "the API must stay compatible"
-expect prompt "QA has rejected this work, and a person has said how to go on"
+expect prompt "QA has rejected this work, and a person has said how to continue"
 QA    says APPROVE tests 10/10 blocking_issues=0
 expect completed
 expect verified

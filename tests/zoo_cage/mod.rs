@@ -4,9 +4,10 @@
 
 #![allow(dead_code, unused_imports, reason = "each test program needs its own part of this")]
 
+pub(crate) use loop_supervise::shim::resources as shim_resources;
 pub(crate) use loop_supervise::{
     cgroup, claim, contain, exit_records, find_by_mark, identity, keeper, previous_call, proc_stat, protocol,
-    shim_resources, tail, temp_dir,
+    tail, temp_dir,
 };
 
 pub(crate) mod namespace;

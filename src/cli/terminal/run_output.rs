@@ -2,11 +2,11 @@
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
-use super::super::verdict::Ended;
 use super::super::{Context, json};
 use super::ask::{self, Check, Listen, Said};
 use super::fit::head;
 use super::screen::{self, Screen};
+use super::verdict::Ended;
 use super::view::View;
 use crate::world::question_text;
 use crate::world::real::Onlooker;

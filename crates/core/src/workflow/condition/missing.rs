@@ -13,8 +13,8 @@ pub enum Missing<'a> {
     Is { name: &'a str, wanted: bool },
     /// A name that has to compare like this with a value.
     Compares { name: &'a str, must: Must, bound: Bound<'a> },
-    /// One of these would be enough.
-    OneOf(Vec<Missing<'a>>),
+    /// One of these would be enough; each is what has to come together for it.
+    OneOf(Vec<Vec<Missing<'a>>>),
     /// Nothing can make it true.
     Never,
 }
@@ -57,9 +57,12 @@ fn collect<'a>(term: &'a Term, wanted: bool, lookup: Lookup, found: &mut Vec<Mis
             terms.iter().for_each(|it| collect(it, wanted, lookup, found));
         }
         (Shape::Some(terms), true) | (Shape::All(terms), false) => {
-            let mut parts = Vec::new();
-            terms.iter().for_each(|it| collect(it, wanted, lookup, &mut parts));
-            found.push(Missing::OneOf(parts));
+            let alternative = |it: &'a Term| {
+                let mut parts = Vec::new();
+                collect(it, wanted, lookup, &mut parts);
+                parts
+            };
+            found.push(Missing::OneOf(terms.iter().map(alternative).collect()));
         }
         (Shape::Name(name), _) => found.push(Missing::Is { name, wanted }),
         (Shape::Literal(_), _) => found.push(Missing::Never),
@@ -128,8 +131,8 @@ mod tests {
                 compares(Must::BeAtLeast, &five),
                 compares(Must::Differ, &two),
                 Missing::OneOf(vec![
-                    Missing::Is { name: "gone", wanted: true },
-                    compares(Must::BeMore, &nine)
+                    vec![Missing::Is { name: "gone", wanted: true }],
+                    vec![compares(Must::BeMore, &nine)]
                 ]),
             ]
         );

@@ -1,0 +1,268 @@
+//! What an iteration comes to. A phase is passed when its condition is true and the agent says that it
+//! is done, both in the same iteration. Nothing the agent wrote can make the condition true, and an
+//! unknown value never does.
+
+use super::failure::{error_of, is_silent};
+use super::metrics::{broken_checks, failing_checks, gather};
+use super::reasons::{Grounds, false_claim_words, passed_words, reasons};
+use crate::engine::journal::effect::Step;
+use crate::engine::journal::ending::Ending;
+use crate::engine::journal::evidence::Evidence;
+use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::journal::metric::{Metrics, Source};
+use crate::engine::journal::question::CheckpointKind;
+use crate::engine::standing::call::more_skills_than;
+use crate::engine::standing::state::State;
+use crate::engine::standing::station::Turn;
+use crate::facts::FactName;
+use crate::workflow::condition::Truth;
+use crate::workflow::model::{Phase, Protocol, Signal, SignalWord, Workflow};
+use loop_base::value::Value;
+pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &Evidence) -> Judgement {
+    let phase = &workflow.phases[turn.call.phase];
+    let report = &turn.ended.report;
+    let (metrics, green_runs) = gather(workflow, phase, state, report, evidence);
+    let call_ok = turn.ended.ending == Ending::Done;
+    let exit = exit_truth(phase, &metrics, evidence);
+    let signal = call_ok && signalled(&phase.signal, report.signal.as_ref());
+    let error = error_of(phase, turn, evidence);
+
+    let false_claim = false_claim(turn, evidence);
+    let holds = false_claim.is_none() && broken_checks(phase, &evidence.results).next().is_none();
+    let verdict = match broken_lock(workflow, evidence) {
+        Some(reason) => Verdict::Stuck(reason),
+        None => verdict(workflow, phase, state, turn, evidence, &metrics, exit, signal, holds),
+    };
+    let (left, failed) = match &verdict {
+        Verdict::Leave => (true, false),
+        Verdict::Again | Verdict::Fail => {
+            let claimed = signal || phase.signal == Signal::None;
+            (false, claimed || !call_ok || is_silent(phase, turn))
+        }
+        Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (false, false),
+    };
+    let before = state.baseline.as_ref().map(|it| it.results.as_slice()).unwrap_or_default();
+    let promise = state.opening.promise.as_deref();
+    let grounds = Grounds { phase, turn, evidence, metrics: &metrics, before, promise, signal };
+    let why = match &verdict {
+        Verdict::Leave => passed_words(&grounds),
+        Verdict::Step => Vec::new(),
+        Verdict::Again | Verdict::Fail | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
+            let condition = phase.exit.as_ref().filter(|_| exit != Truth::True);
+            let not_met = condition.map(|it| it.missing(&lookup(&metrics))).unwrap_or_default();
+            let mut why = reasons(&grounds, &not_met);
+            why.extend(false_claim);
+            why
+        }
+    };
+    let options = match &verdict {
+        Verdict::Checkpoint(_) => report.options.clone(),
+        Verdict::Leave
+        | Verdict::Step
+        | Verdict::Again
+        | Verdict::Fail
+        | Verdict::Reject
+        | Verdict::Stuck(_) => Vec::new(),
+    };
+    Judgement {
+        phase: Some(turn.call.phase),
+        progress: left || progress(phase, state, &metrics, report.found && phase.report != Protocol::Promise),
+        notes: notes(phase, turn, evidence, &metrics, exit, signal),
+        verdict,
+        exit,
+        signal,
+        why,
+        failed,
+        error,
+        metrics,
+        options,
+        green_runs,
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "everything that decides, once, in one place")]
+fn verdict(
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    turn: &Turn,
+    evidence: &Evidence,
+    metrics: &Metrics,
+    exit: Truth,
+    signal: bool,
+    holds: bool,
+) -> Verdict {
+    let report = &turn.ended.report;
+    let call_ok = turn.ended.ending == Ending::Done;
+    let in_trouble = report.failed || (phase.retries && report.error.is_some());
+    let done_well = call_ok && !in_trouble && evidence.missing.is_empty();
+    let once_more = if phase.retries { Verdict::Fail } else { Verdict::Again };
+    let rejects = phase.reject.as_ref().is_some_and(|it| it.when.truth(&lookup(metrics)) == Truth::True);
+    if let Some(reason) = &report.stuck {
+        return Verdict::Stuck(reason.clone());
+    }
+    match &turn.call.step {
+        Step::Fix(_) => return fixed(workflow, turn),
+        Step::Skill(skill) if more_skills_than(phase, state, skill) => {
+            return match (done_well, rejects) {
+                (true, true) => Verdict::Reject,
+                (true, false) => Verdict::Step,
+                (false, _) => once_more,
+            };
+        }
+        Step::Skill(_) | Step::Main => (),
+    }
+    if let Some(kind) = checkpoint(phase, turn).filter(|_| call_ok) {
+        return Verdict::Checkpoint(kind);
+    }
+    if call_ok && rejects {
+        return Verdict::Reject;
+    }
+    let told = evidence.ratchet.is_empty() || evidence.ratchet == state.ratchet_told;
+    if done_well && holds && signal && exit == Truth::True && told {
+        return Verdict::Leave;
+    }
+    if done_well && holds && signal && is_left_by_a_merge(phase, metrics) {
+        return Verdict::Checkpoint(CheckpointKind::Merge);
+    }
+    once_more
+}
+
+/// The look at a failure is no try of its own, unless it found what no retry can mend.
+fn fixed(workflow: &Workflow, turn: &Turn) -> Verdict {
+    let beyond = |class: &String| workflow.retries.as_ref().is_some_and(|it| it.never.contains(class));
+    match &turn.ended.report.error {
+        Some(error) if beyond(&error.class) => Verdict::Fail,
+        Some(_) | None => Verdict::Step,
+    }
+}
+
+/// An agent that stops at a checkpoint says which, in place of a signal.
+fn checkpoint(phase: &Phase, turn: &Turn) -> Option<CheckpointKind> {
+    let report = &turn.ended.report;
+    match report.metrics.get("checkpoint") {
+        Some(Value::Text(kind)) if report.signal.is_none() && phase.report == Protocol::ExitSignal => {
+            Some(kind.clone().into())
+        }
+        Some(_) | None => None,
+    }
+}
+
+/// Whether the merge of the pull request is all that keeps a phase: no agent can bring that about.
+fn is_left_by_a_merge(phase: &Phase, metrics: &Metrics) -> bool {
+    let merged = |name: &str| match FactName::named(name) {
+        Some(FactName::PrMerged) => Some(Value::Bool(true)),
+        Some(_) | None => metrics.get(name).map(|it| it.value.clone()),
+    };
+    phase
+        .exit
+        .as_ref()
+        .is_some_and(|it| it.truth(&merged) == Truth::True && it.truth(&lookup(metrics)) != Truth::True)
+}
+
+/// Returns why a run stops whose input was edited although that halts it.
+fn broken_lock(workflow: &Workflow, evidence: &Evidence) -> Option<String> {
+    let broken = evidence.facts.values.get(FactName::InputChanged.name()) == Some(&Value::Bool(true));
+    (broken && workflow.input.halt_on_edit)
+        .then(|| "the locked input was changed beyond its checkboxes".to_owned())
+}
+
+/// Shorter names are no hashes.
+const HASH_LEAST: usize = 4;
+
+/// A commit that a report names must be the one that the iteration made. With several, any of them
+/// may be meant.
+fn false_claim(turn: &Turn, evidence: &Evidence) -> Option<String> {
+    let Value::Text(claimed) = turn.ended.report.metrics.get("commit")? else { return None };
+    let made = evidence.facts.values.get(FactName::CommitsMade.name()).and_then(Value::number)?;
+    let is_hash = HASH_LEAST <= claimed.len() && claimed.chars().all(|it| it.is_ascii_hexdigit());
+    let is = &evidence.facts.commit;
+    let same = is.is_empty() || is.starts_with(&claimed.to_ascii_lowercase());
+    (is_hash && made == 1.0 && !same)
+        .then(|| format!("the report names the commit {claimed}; it is {}", short(is)))
+}
+
+fn short(hash: &str) -> &str {
+    hash.get(..7).unwrap_or(hash)
+}
+
+fn lookup(metrics: &Metrics) -> impl Fn(&str) -> Option<Value> {
+    |name| metrics.get(name).map(|it| it.value.clone())
+}
+
+fn exit_truth(phase: &Phase, metrics: &Metrics, evidence: &Evidence) -> Truth {
+    if !evidence.unstable.is_empty() {
+        return Truth::Unknown;
+    }
+    match &phase.exit {
+        Some(condition) => condition.truth(&lookup(metrics)),
+        None if failing_checks(phase, &evidence.results).next().is_none() => Truth::True,
+        None => Truth::False,
+    }
+}
+
+fn signalled(wanted: &Signal, given: Option<&SignalWord>) -> bool {
+    match wanted {
+        Signal::None => true,
+        Signal::Own => given.is_some(),
+        Signal::Words(words) => given.is_some_and(|it| words.iter().any(|word| word.is(it))),
+    }
+}
+
+/// A first value counts against nothing (up) or against the worst (down), but only if the agent
+/// reported: an iteration with neither a report nor a measured improvement is never progress.
+fn progress(phase: &Phase, state: &State, metrics: &Metrics, reported: bool) -> bool {
+    let now = |name: &String| metrics.get(name).and_then(|it| amount(&it.value));
+    let last = |name: &String| state.visit.last.get(name).and_then(amount);
+    let up = phase.progress.up.iter().any(|name| match (last(name), now(name)) {
+        // Counts of one iteration begin at nothing each time, so any amount is more than before.
+        (_, Some(now)) if FactName::is_of_one_iteration(name) => 0.0 < now,
+        (Some(last), Some(now)) => last < now,
+        (None, Some(now)) => reported && 0.0 < now,
+        (_, None) => false,
+    });
+    let down = phase.progress.down.iter().any(|name| match (last(name), now(name)) {
+        (Some(last), Some(now)) => now < last,
+        (None, Some(_)) => reported,
+        (_, None) => false,
+    });
+    up || down
+}
+
+fn amount(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(it) => Some(f64::from(u8::from(*it))),
+        Value::Int(_) | Value::Number(_) => value.number(),
+        Value::Text(_) => None,
+    }
+}
+
+fn notes(
+    phase: &Phase,
+    turn: &Turn,
+    evidence: &Evidence,
+    metrics: &Metrics,
+    exit: Truth,
+    signal: bool,
+) -> Vec<String> {
+    let mut notes = turn.ended.report.notes.clone();
+    notes.extend(evidence.notes.iter().cloned());
+    for (name, metric) in metrics {
+        let measured = match metric.source {
+            Source::Measured => true,
+            Source::Engine => false,
+            Source::Claimed => continue,
+        };
+        if let Some(claimed) = &metric.claimed {
+            notes.push(false_claim_words(name, claimed, &metric.value, measured));
+        }
+    }
+    if signal && exit != Truth::True && turn.ended.report.signal.is_some() {
+        notes.push("the agent said that it is done, and it is not".to_owned());
+    }
+    let named = turn.ended.report.metrics.contains_key("commit");
+    if signal && phase.report == Protocol::ExitSignal && !named {
+        notes.push("the report names no commit".to_owned());
+    }
+    notes
+}
