@@ -1,6 +1,7 @@
 //! The real `World`: joins the supervisor, the working tree, measuring and delivery. It decides
 //! nothing; whatever goes wrong with an agent, a check or git becomes an event.
 
+pub(crate) mod approval;
 mod beside;
 pub(crate) mod calls;
 mod codex_rollout;

@@ -6,6 +6,7 @@
 //! `LOOP_TEST_TIMES=N` repeats the expensive ones N times.
 
 mod agents;
+mod approvals;
 mod asking;
 mod attach;
 mod bounded;
@@ -18,7 +19,6 @@ mod database;
 mod demo;
 mod facts;
 mod fair;
-mod fifo;
 mod fits;
 mod forged;
 mod gates;
@@ -37,8 +37,8 @@ mod power;
 mod proof;
 mod proofs;
 mod questions;
+mod records;
 mod replaced;
-mod sandbox;
 mod secrets;
 mod signals;
 mod snapshots;

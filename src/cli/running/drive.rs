@@ -4,6 +4,7 @@
 use crate::cli::context::Context;
 use crate::cli::delivering::ship;
 use crate::cli::json;
+use crate::cli::looking::signing;
 use crate::cli::terminal::{Ended, RunOutput, Said, Turn};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
 use crate::world::wait::Heard;
@@ -85,6 +86,10 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => Status::of(&run.state).exit(),
     };
+    if let Some(trouble) = &rested.record_trouble {
+        output.note(&format!("{trouble}; loop evidence tries again"));
+    }
+    signing::lines(context, &run.id, &run.workflow, &run.state).iter().for_each(|it| output.note(it));
     let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
     let asked = Some(output.asked());
     output.rest(&Ended { workflow, state, place: &rested.place, folder: &folder, asked }, exit);

@@ -166,6 +166,11 @@ impl RunOutput {
         }
     }
 
+    /// Says something beside the facts of the run, to people only.
+    pub(crate) fn note(&self, text: &str) {
+        self.line(text);
+    }
+
     /// Last words of any kind.
     pub(crate) fn end(&self, status: &str, reason: &str, next_step: &str, exit: u8) {
         self.close();

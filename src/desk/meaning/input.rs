@@ -142,6 +142,7 @@ impl Input {
         let lock = self.path.as_ref().filter(|_| workflow.input.lock).map(|_| input::lock(&self.text));
         let promise = request.promise.clone().unwrap_or_else(|| input::promise(&self.text).to_owned());
         Opening {
+            place: None,
             input: self.name.clone(),
             document: self.document.clone(),
             path: self.path.as_ref().map(|it| it.to_string_lossy().into_owned()),

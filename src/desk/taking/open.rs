@@ -277,7 +277,7 @@ fn begin(
     let Seat { id, plan, place, tree, _opening } = seat;
     let signals = Signals::listen()?;
     let mut run = Run::open(Rc::clone(&home), &id, now())?;
-    let opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref());
+    let opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
     let noted = alike(&wanted.workflow).into_iter().map(|text| Event::Noted { text });
     let facts = std::iter::once(Event::Opened(opening)).chain(noted);
     drive::note(&mut run, facts.map(|it| (now(), it)));

@@ -169,9 +169,7 @@ impl Grounds<'_> {
         let told = told.map(|it| once(it.iter().flat_map(|part| self.missing_words(part))).join(" and "));
         let told = once(told);
         match (said.filter(|_| alternatives.iter().any(forbids)), told.as_slice()) {
-            (Some(_), []) => {
-                once(alternatives.iter().flatten().flat_map(|part| self.missing_words(part)))
-            }
+            (Some(_), []) => once(alternatives.iter().flatten().flat_map(|part| self.missing_words(part))),
             (Some(said), told) => vec![format!("said {said}, but {}", told.join(" or "))],
             (None, [] | [_]) => told,
             (None, told) => vec![format!("one of these must change: {}", told.join(", or "))],

@@ -6,6 +6,7 @@ use super::retry::{self, Retry};
 use super::state::State;
 use super::station::{Leave, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
+use crate::engine::journal::approval::Void;
 use crate::engine::journal::command::{Answer, Choice, Command};
 use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::{Ended, Ending};
@@ -158,7 +159,7 @@ impl State {
                 self.visit.breaker.pivoted = true;
                 self.station = Station::Ready;
             }
-            Event::Approved { gate, by } => {
+            Event::Approved { gate, by, about: _, signer: _ } => {
                 self.approved.insert(gate.clone(), by.clone());
                 self.gates_wanted.retain(|it| it != gate);
                 if self.proof().is_some_and(|it| it.level == Level::UnchangedGreen) {
@@ -166,6 +167,7 @@ impl State {
                 }
                 self.leave_again();
             }
+            Event::Voided { gate, why, void } => self.void(gate, why, void),
             Event::Counted { start, made } => {
                 self.calls.start = *start;
                 self.calls.made = *made;
@@ -247,6 +249,7 @@ impl State {
             | Effect::Measure { .. }
             | Effect::Prove(_)
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Sleep { .. } => (),
         }
     }
@@ -346,6 +349,30 @@ impl State {
             tail: String::new(),
         };
         Turn { call, ended: Box::new(ended) }
+    }
+
+    /// What was approved is asked about again. Another tree is measured before that.
+    fn void(&mut self, gate: &str, why: &str, void: &Void) {
+        self.warn(format!("the approval of gate \"{gate}\" is void: {why}"));
+        match void {
+            Void::Changed { commit, tree } => {
+                self.approved.clear();
+                self.seen.commit.clone_from(commit);
+                self.seen.tree.clone_from(tree);
+                if self.visit.skipped {
+                    self.leave_again();
+                } else {
+                    self.visit.recheck = true;
+                    self.station = Station::Ready;
+                }
+            }
+            Void::Expired => self.leave_again(),
+            Void::Unsigned => {
+                if let Station::Waiting { answer, .. } = &mut self.station {
+                    *answer = None;
+                }
+            }
+        }
     }
 
     /// Goes back to the boundary at which a gate was asked.

@@ -31,6 +31,9 @@ pub struct Visit {
     /// It was measured without a call, because no skill was left to call.
     #[serde(default)]
     pub looked: bool,
+    /// The tree was changed while a gate waited, so it is measured again; the agent had asked to leave.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recheck: bool,
 }
 
 /// What stays known about a phase. A later visit replaces the entry.

@@ -1,5 +1,6 @@
 //! A pseudo-terminal with a program in it, and an emulator that reads what the program draws.
 
+use crate::{PATIENCE, done};
 use regex_lite::Regex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -8,29 +9,25 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use std::num::NonZero;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
-
-/// Whatever is not on the screen after this time never will be.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Rows of a terminal from which nothing scrolls away.
 const TALL: u16 = 400;
 
-pub(crate) struct Terminal {
+pub struct Terminal {
     master: OwnedFd,
     /// Held so that what the program set can be read after its end.
     slave: Option<OwnedFd>,
     child: Child,
     parser: vt100::Parser,
     /// Everything that was ever written.
-    pub(crate) raw: Vec<u8>,
+    pub raw: Vec<u8>,
 }
 
 impl Terminal {
     /// Starts a command in a terminal of so many rows and columns; it is the command's own.
-    pub(crate) fn start(command: &Command, rows: u16, columns: u16) -> Terminal {
+    pub fn start(command: &Command, rows: u16, columns: u16) -> Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pty");
         grantpt(&master).expect("a grant");
         unlockpt(&master).expect("unlocked");
@@ -59,13 +56,13 @@ impl Terminal {
 
     /// Reads until the screen shows this text.
     #[track_caller]
-    pub(crate) fn until(&mut self, text: &str) -> &mut Terminal {
+    pub fn until(&mut self, text: &str) -> &mut Terminal {
         self.until_so(text, |screen| screen.contains(text))
     }
 
     /// Reads until the screen, without its line ends, is so.
     #[track_caller]
-    pub(crate) fn until_so(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> &mut Terminal {
+    pub fn until_so(&mut self, what: &str, is_so: impl Fn(&str) -> bool) -> &mut Terminal {
         let deadline = Instant::now() + PATIENCE;
         while !is_so(&self.parser.screen().contents()) {
             let more = self.read(deadline);
@@ -75,30 +72,30 @@ impl Terminal {
     }
 
     /// Types, as a person would.
-    pub(crate) fn types(&mut self, keys: &str) -> &mut Terminal {
+    pub fn types(&mut self, keys: &str) -> &mut Terminal {
         rustix::io::write(&self.master, keys.as_bytes()).expect("room for keys");
         self
     }
 
-    pub(crate) fn resize(&mut self, rows: u16, columns: u16) -> &mut Terminal {
+    pub fn resize(&mut self, rows: u16, columns: u16) -> &mut Terminal {
         tcsetwinsize(&self.master, window(rows, columns)).expect("a size");
         self.parser.screen_mut().set_size(cells(rows), cells(columns));
         self
     }
 
-    pub(crate) fn pid(&self) -> Pid {
+    pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
 
     /// Whether the terminal echoes and waits for whole lines, as programs expect to find it.
-    pub(crate) fn is_as_before(&self) -> bool {
+    pub fn is_as_before(&self) -> bool {
         let modes = tcgetattr(self.slave.as_ref().expect("open")).expect("modes").local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
     }
 
     /// Reads to the end and compares the exit status.
     #[track_caller]
-    pub(crate) fn exits(&mut self, code: i32) -> &mut Terminal {
+    pub fn exits(&mut self, code: i32) -> &mut Terminal {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("a status") {
@@ -109,20 +106,20 @@ impl Terminal {
             assert!(Instant::now() < deadline, "it does not end:\n{}", self.rows());
         };
         while self.read(Instant::now()) {}
-        let found = status.code().unwrap_or_else(|| 1000 + status.signal().unwrap_or(0));
+        let found = done::code(status);
         assert_eq!(found, code, "\n{}", self.rows());
         self
     }
 
     /// The terminal is closed under the program's feet.
-    pub(crate) fn hang_up(mut self) {
+    pub fn hang_up(mut self) {
         self.slave = None;
         self.child.wait().expect("a status");
     }
 
     /// Compares what was said for good, whether it is still on the screen or not.
     #[track_caller]
-    pub(crate) fn said(&mut self, text: &str) -> &mut Terminal {
+    pub fn said(&mut self, text: &str) -> &mut Terminal {
         let mut tall = vt100::Parser::new(cells(TALL), self.parser.screen().size().1, 0);
         tall.process(&self.raw);
         let said = tall.screen().contents();
@@ -131,12 +128,12 @@ impl Terminal {
     }
 
     /// The rows of the screen as they are seen, with what changes from run to run replaced.
-    pub(crate) fn screen(&self) -> String {
+    pub fn screen(&self) -> String {
         steady(&self.rows())
     }
 
     /// Everything that was shown and has scrolled away, too.
-    pub(crate) fn everything(&self) -> String {
+    pub fn everything(&self) -> String {
         let mut tall = vt100::Parser::new(cells(TALL), self.parser.screen().size().1, 0);
         tall.process(&self.raw);
         steady(&seen(tall.screen()))

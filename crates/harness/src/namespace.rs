@@ -10,17 +10,17 @@ const WAYS: [&str; 6] = ["--user", "--map-root-user", "--mount", "--pid", "--for
 const INSIDE: &str = "ZOO_NAMESPACE";
 
 /// Whether this program runs inside.
-pub(crate) fn is_inside() -> bool {
+pub fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some()
 }
 
 /// Runs these tests of the same program inside; `test` is who asks.
-pub(crate) fn again(test: &str, tests: &[&str]) {
+pub fn again(test: &str, tests: &[&str]) {
     again_with(test, &[], tests);
 }
 
 /// The same, with further options of `unshare`.
-pub(crate) fn again_with(test: &str, ways: &[&str], tests: &[&str]) {
+pub fn again_with(test: &str, ways: &[&str], tests: &[&str]) {
     let unshare = || {
         let mut command = Command::new("unshare");
         command.args(WAYS).args(ways);
@@ -36,7 +36,8 @@ pub(crate) fn again_with(test: &str, ways: &[&str], tests: &[&str]) {
     }
     let mut command = unshare();
     command.arg(std::env::current_exe().expect("a path")).args(["--exact", "--nocapture"]).args(tests);
-    let done = command.env(INSIDE, "1").env("ZOO_PROGRAM", super::zoo_program()).output().expect("started");
+    let done =
+        command.env(INSIDE, "1").env("ZOO_PROGRAM", crate::zoo::zoo_program()).output().expect("started");
     let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(done.status.success(), "{}\n{}", told(&done.stdout), told(&done.stderr));
     for line in told(&done.stderr).lines().filter(|it| it.starts_with("SKIPPED")) {

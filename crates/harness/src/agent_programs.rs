@@ -15,7 +15,7 @@ const PINNED: [(&str, &str, &str); 4] = [
 ];
 
 /// Whether this agent is to be tested; says so when it is not.
-pub(crate) fn is_wanted(cli: &str, test: &str) -> bool {
+pub fn is_wanted(cli: &str, test: &str) -> bool {
     let asked = std::env::var("LOOP_TEST_AGENTS").unwrap_or_default();
     let wanted = asked == "1" || asked.split(',').any(|it| it == cli);
     if !wanted {
@@ -34,7 +34,7 @@ pub(crate) fn is_wanted(cli: &str, test: &str) -> bool {
 }
 
 /// Returns the folder with the agent's program.
-pub(crate) fn installed(cli: &str) -> PathBuf {
+pub fn installed(cli: &str) -> PathBuf {
     install(cli).expect("it was there when the test began")
 }
 

@@ -1,20 +1,15 @@
 //! A cage for the misbehaving programs of `zoo.c`: a run's folder, a folder to work in, and the real
-//! binary as shim. The controller's half of the shim is compiled into the tests, because the program
-//! exports nothing.
+//! binary as shim. The controller's half of the shim is the crate that the program uses.
 
-#![allow(dead_code, unused_imports, reason = "each test program needs its own part of this")]
-
-pub(crate) use loop_supervise::shim::resources as shim_resources;
-pub(crate) use loop_supervise::{
+pub use loop_supervise::shim::resources as shim_resources;
+pub use loop_supervise::{
     cgroup, claim, contain, exit_records, find_by_mark, identity, keeper, previous_call, proc_stat, protocol,
     tail, temp_dir,
 };
 
-pub(crate) mod namespace;
-
-pub(crate) use keeper::Keeper;
-pub(crate) use previous_call::{Found, find};
-pub(crate) use protocol::{Bounds, Ending, Force, How, Kind, Order};
+pub use keeper::Keeper;
+pub use previous_call::{Found, find};
+pub use protocol::{Bounds, Ending, Force, How, Kind, Order};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use std::fs;
@@ -25,7 +20,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Generous where a test is about something else: the machine may be busy.
-pub(crate) const BOUNDS: Bounds = Bounds {
+pub const BOUNDS: Bounds = Bounds {
     first_ms: 20_000,
     idle_ms: 20_000,
     total_ms: 30_000,
@@ -36,7 +31,7 @@ pub(crate) const BOUNDS: Bounds = Bounds {
     processes: u64::MAX,
 };
 
-pub(crate) const SAID_READY: Ending = Ending {
+pub const SAID_READY: Ending = Ending {
     how: How::Exited,
     code: Some(3),
     signal: None,
@@ -51,14 +46,14 @@ pub(crate) const SAID_READY: Ending = Ending {
 };
 
 /// A run's folder, a folder to work in, and a shim.
-pub(crate) struct Zoo {
-    pub(crate) run: tempfile::TempDir,
-    pub(crate) cage: tempfile::TempDir,
-    pub(crate) keeper: Keeper,
+pub struct Zoo {
+    pub run: tempfile::TempDir,
+    pub cage: tempfile::TempDir,
+    pub keeper: Keeper,
 }
 
 impl Zoo {
-    pub(crate) fn open() -> Zoo {
+    pub fn open() -> Zoo {
         let run = tempfile::tempdir().expect("a folder");
         let cage = tempfile::tempdir().expect("a folder");
         let mut keeper = Keeper::start(&shim_program(), run.path(), 1).expect("a shim");
@@ -66,26 +61,26 @@ impl Zoo {
         Zoo { run, cage, keeper }
     }
 
-    pub(crate) fn order(&self, words: &[&str]) -> Order {
+    pub fn order(&self, words: &[&str]) -> Order {
         order(self.cage.path(), "call-1", words)
     }
 
-    pub(crate) fn send(&mut self, words: &[&str]) {
+    pub fn send(&mut self, words: &[&str]) {
         let order = self.order(words);
         self.keeper.send(order).expect("sent");
     }
 
-    pub(crate) fn answer(&mut self) -> Ending {
+    pub fn answer(&mut self) -> Ending {
         wait(&mut self.keeper).expect("an answer")
     }
 
-    pub(crate) fn run(&mut self, order: Order) -> Ending {
+    pub fn run(&mut self, order: Order) -> Ending {
         self.keeper.send(order).expect("sent");
         self.answer()
     }
 
     /// Runs one word and checks that nothing of it is alive.
-    pub(crate) fn watch(&mut self, words: &[&str], bounds: Bounds) -> Ending {
+    pub fn watch(&mut self, words: &[&str], bounds: Bounds) -> Ending {
         let order = Order { bounds, ..self.order(words) };
         let ending = self.run(order);
         assert_eq!(survivors(self.cage.path()), Vec::<i32>::new(), "{words:?} left something");
@@ -94,7 +89,7 @@ impl Zoo {
     }
 
     /// Everybody whom the kernel counts as the shim's: its descendants, and its control group.
-    pub(crate) fn below_shim(&self) -> Vec<i32> {
+    pub fn below_shim(&self) -> Vec<i32> {
         let shim = self.shim();
         let all = proc_stat::Stat::all();
         let below = proc_stat::descendants(&all, shim.pid).into_iter().map(|it| it.pid);
@@ -104,25 +99,25 @@ impl Zoo {
         below.chain(members).filter(|it| *it != shim.pid).collect()
     }
 
-    pub(crate) fn shim(&self) -> identity::Identity {
+    pub fn shim(&self) -> identity::Identity {
         identity::Identity::read(self.run.path(), 1).expect("readable").expect("a shim")
     }
 
-    pub(crate) fn scratch(&self) -> Option<PathBuf> {
+    pub fn scratch(&self) -> Option<PathBuf> {
         self.shim().belongings.scratch.map(|it| it.path().to_owned())
     }
 
-    pub(crate) fn output(&self) -> String {
+    pub fn output(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.run.path().join("call-1.out")).expect("an output"))
             .into_owned()
     }
 
-    pub(crate) fn shim_status(&self, field: &str) -> u64 {
+    pub fn shim_status(&self, field: &str) -> u64 {
         let line = self.shim_field(field);
         line.split(' ').next().expect("a value").parse().expect("a number")
     }
 
-    pub(crate) fn shim_state(&self) -> String {
+    pub fn shim_state(&self) -> String {
         self.shim_field("State")
     }
 
@@ -134,7 +129,7 @@ impl Zoo {
     }
 }
 
-pub(crate) fn order(cage: &Path, stem: &str, words: &[&str]) -> Order {
+pub fn order(cage: &Path, stem: &str, words: &[&str]) -> Order {
     let argv = std::iter::once(zoo_in(cage).into()).chain(words.iter().map(|it| it.into()));
     Order {
         stem: stem.to_owned(),
@@ -147,7 +142,7 @@ pub(crate) fn order(cage: &Path, stem: &str, words: &[&str]) -> Order {
     }
 }
 
-pub(crate) fn wait(keeper: &mut Keeper) -> io::Result<Ending> {
+pub fn wait(keeper: &mut Keeper) -> io::Result<Ending> {
     loop {
         readable(keeper.as_fd(), None);
         if let Some(ending) = keeper.answer()? {
@@ -156,21 +151,21 @@ pub(crate) fn wait(keeper: &mut Keeper) -> io::Result<Ending> {
     }
 }
 
-pub(crate) fn readable(fd: BorrowedFd<'_>, limit: Option<Duration>) -> bool {
+pub fn readable(fd: BorrowedFd<'_>, limit: Option<Duration>) -> bool {
     let limit = limit.map(|it| Timespec::try_from(it).expect("short"));
     matches!(poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], limit.as_ref()), Ok(1))
 }
 
-pub(crate) fn shim_program() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_loop"))
+pub fn shim_program() -> PathBuf {
+    PathBuf::from(crate::program())
 }
 
-pub(crate) fn zoo_program() -> PathBuf {
+pub fn zoo_program() -> PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let build = || {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let folder = crate::kept_folder();
         let unfinished = folder.join(format!("zoo-{}", std::process::id()));
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/zoo.c");
+        let source = crate::source_tree().join("tests/zoo.c");
         let built = Command::new("cc").arg("-O1").arg("-o").arg(&unfinished).arg(source).status();
         assert!(built.expect("the tests need a C compiler").success());
         fs::rename(&unfinished, folder.join("zoo")).expect("renamed");
@@ -194,7 +189,7 @@ fn zoo_in(cage: &Path) -> PathBuf {
 }
 
 /// Everybody who executes the cage's program, works in the cage, or carries its mark.
-pub(crate) fn survivors(cage: &Path) -> Vec<i32> {
+pub fn survivors(cage: &Path) -> Vec<i32> {
     let mark = format!("ZOO_CAGE={}", cage.display());
     let is_ours = |pid: &i32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -209,12 +204,12 @@ pub(crate) fn survivors(cage: &Path) -> Vec<i32> {
 }
 
 /// What differs from run to run.
-pub(crate) fn apart_from_counts(ending: Ending) -> Ending {
+pub fn apart_from_counts(ending: Ending) -> Ending {
     Ending { swept: 0, ms: 0, ..ending }
 }
 
 /// Waits for the first byte without a pause: the file is watched by nobody else.
-pub(crate) fn until_output(path: &Path) {
+pub fn until_output(path: &Path) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while fs::metadata(path).map_or(0, |it| it.len()) == 0 {
         assert!(Instant::now() < deadline, "no output");
