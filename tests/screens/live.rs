@@ -11,7 +11,7 @@ fn working(rows: u16, columns: u16) -> String {
     let mut terminal = stage.run(rows, columns);
     at.hear();
     go.say();
-    terminal.until("judged");
+    terminal.until("not done");
     at.hear();
     terminal.until("iteration 2: call 2 begins").until("reading the parser");
     // What was said before the work began depends on the clock where it is wrapped.

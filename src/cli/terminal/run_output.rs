@@ -6,7 +6,7 @@ use super::super::{Context, json};
 use super::ask::{self, Check, Listen, Said};
 use super::fit::head;
 use super::screen::{self, Screen};
-use super::verdict::Ended;
+use super::verdict::{Ended, QUOTED};
 use super::view::View;
 use crate::world::question_text;
 use crate::world::real::Onlooker;
@@ -156,9 +156,9 @@ impl RunOutput {
             Manner::Quiet => self.end(status.word(), &state.reason(workflow), &next, exit),
             Manner::Plain | Manner::Live(_) => {
                 let width = screen::columns().unwrap_or(usize::MAX);
-                for (at, line) in ended.lines().iter().enumerate() {
-                    // The first line is the answer, and is never cut.
-                    let shown = if at == 0 { line } else { head(line, width.max(20)) };
+                for line in ended.lines() {
+                    // Only what a program printed is cut; our own words are never lost.
+                    let shown = if line.starts_with(QUOTED) { head(&line, width.max(20)) } else { &line };
                     eprintln!("{shown}");
                 }
                 eprintln!("next: {}", sanitise(&next));

@@ -12,6 +12,9 @@ use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
 use std::path::Path;
 
+/// What stands before a line of what a program printed.
+pub(crate) const QUOTED: &str = "  | ";
+
 /// Lines of an end that is not a completion. They fit on a terminal of 24 rows with its prompt.
 const LINES_MOST: usize = 20;
 
@@ -132,7 +135,7 @@ impl Ended<'_> {
             return Vec::new();
         }
         let last = lines[lines.len().saturating_sub(most - 1)..].iter();
-        std::iter::once(format!("  {title}:")).chain(last.map(|it| format!("  | {it}"))).collect()
+        std::iter::once(format!("  {title}:")).chain(last.map(|it| format!("{QUOTED}{it}"))).collect()
     }
 
     fn changed(&self) -> String {

@@ -181,11 +181,14 @@ fn errors(state: &State, question: &Question) -> Vec<String> {
         .collect();
     let here = state.troubles.errors.iter().filter(|it| it.phase == state.phase);
     let mut lines: Vec<String> = Vec::new();
-    let mut last = None;
+    // The newest one is what the question is about.
+    let newest = here.clone().next_back().map(|it| &it.hash);
+    let mut last = newest.filter(|_| state.feedback.is_some());
+    let about = last;
     for error in here {
         let line = first_line(&error.text);
         let is_told = question.text.contains(line) || told.iter().any(|it| it.contains(line));
-        if last == Some(&error.hash) || is_told || line.is_empty() {
+        if last == Some(&error.hash) || about == Some(&error.hash) || is_told || line.is_empty() {
             continue;
         }
         last = Some(&error.hash);
