@@ -16,6 +16,7 @@ use crate::tree::working_tree::Tree;
 use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
+use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, Heard, now};
@@ -149,7 +150,7 @@ impl<'a> Host<'a> {
         anyhow::ensure!(
             std::fs::metadata(&self.folder).is_ok_and(is_there),
             "the folder of the run, {}, was moved or removed while it was in use; run loop again with \
-             --home and the place where it is, and the run goes on",
+             --home and the place where it is, and the run continues",
             self.folder.display()
         );
         Ok(())
@@ -336,7 +337,11 @@ impl<'a> Host<'a> {
     fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
         let status = loop_core::engine::Status::of(&run.state).word();
         let (reason, next_step) = (run.state.reason(&run.workflow), run.state.next_step(&run.workflow));
+        let question = run.state.question();
+        let question =
+            question.map(|it| question_text::whole(&run.workflow, &run.state, it)).unwrap_or_default();
         let set = [
+            ("LOOP_QUESTION", question.as_str()),
             ("LOOP_RUN", self.run_id.as_str()),
             ("LOOP_STATUS", status),
             ("LOOP_REASON", &reason),

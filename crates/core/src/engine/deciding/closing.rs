@@ -58,7 +58,7 @@ impl State {
         } else if workflow.proof.clean == CleanWhen::Never {
             "the workflow says clean = \"never\", so no clean checkout was tried".to_owned()
         } else if self.proof_skipped {
-            "a person went on without a clean checkout".to_owned()
+            "a person chose to go without a clean checkout".to_owned()
         } else if proving::checks(workflow, self).next().is_none() {
             "no check could show that the work is done".to_owned()
         } else if self.proving.is_some() {

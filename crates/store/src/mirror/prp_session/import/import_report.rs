@@ -168,6 +168,7 @@ impl Told<'_> {
         let evidence = Evidence { facts: self.base.clone(), ..Evidence::default() };
         self.add(at, Event::Measured(Box::new(evidence)));
         let judgement = Judgement {
+            phase: Some(phase),
             verdict,
             exit: if leaves { Truth::True } else { Truth::Unknown },
             signal: leaves,
