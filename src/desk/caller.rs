@@ -6,7 +6,7 @@ use crate::tree::worktree::FOLDER;
 use loop_core::engine::State;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::problem::nearest;
-use loop_store::{ByPrefix, Filter, Home, Row, fold};
+use loop_store::{ByPrefix, Filter, Home, Row, StoreError, fold};
 use loop_supervise::process_line::ProcessLine;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -161,6 +161,22 @@ pub(crate) fn load(home: &Home, row: &Row) -> anyhow::Result<(Workflow, State)> 
 
 pub(crate) fn is_unfinished(row: &Row) -> bool {
     !row.status.is_closed()
+}
+
+/// Returns the next step of a run as a command that works when it is pasted: it names the run where
+/// another one of the project is unfinished, because the command alone would mean that one or ask.
+pub(crate) fn next_step(
+    home: &Home,
+    id: &str,
+    workflow: &Workflow,
+    state: &State,
+) -> Result<String, StoreError> {
+    let step = state.next_step(workflow);
+    let Some(row) = home.run(id)?.filter(|_| step.starts_with("loop ")) else { return Ok(step) };
+    let filter = Filter { project: Some(&row.project), limit: Some(RUNS_LOOKED_AT), ..Filter::default() };
+    let is_other = |it: &Row| it.id != row.id && is_unfinished(it);
+    let is_alone = !home.runs(&filter)?.iter().any(is_other);
+    Ok(if is_alone { step } else { format!("{step} --run {}", &row.id[..8]) })
 }
 
 pub(crate) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {

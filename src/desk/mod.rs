@@ -20,7 +20,7 @@ mod wishes;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use caller::{Caller, Environment, is_unfinished, load, named};
+pub(crate) use caller::{Caller, Environment, is_unfinished, load, named, next_step};
 pub(crate) use inside_call::{Deed, refuse as refuse_agents};
 pub(crate) use kept_head::{match_kept_head, refuse_misplaced};
 pub(crate) use meaning::choose_workflow::{preset_named, read as read_workflow, read_source, user_config};

@@ -21,7 +21,7 @@ fn mend(sandbox: &Sandbox) {
 fn answers_a_halted_run_stays_halted_until_it_is_answered() {
     let sandbox = halted();
     for _ in 0..2 {
-        sandbox.run(&["run", "build it"]).exits(4).says("loop answer reset|skip|abort|modify");
+        sandbox.run(&["run", "build it"]).exits(4).says("loop answer reset");
         sandbox.run(&["resume"]).exits(4);
         sandbox.run(&["next", "build it"]).exits(4);
     }

@@ -147,7 +147,7 @@ fn a_paused_loop_lets_go_and_goes_on_when_it_is_resumed() {
     assert_eq!(sandbox.state_file()["status"], "paused");
     let done = sandbox.run(&["resume"]);
     assert_eq!(done.code, 0, "{done:?}");
-    assert!(done.out.contains("the next session that stops in this project takes it"), "{done:?}");
+    assert!(done.out.contains("next: loop wait"), "{done:?}");
     assert!(reason(&sandbox.stop("one", false, "working")).contains("Iteration 1 of"));
     sandbox.fulfil();
     assert_eq!(sandbox.stop("one", true, PROMISE), None);

@@ -143,7 +143,7 @@ fn what_stands_in_the_way_takes_nothing_from_a_completed_run() {
     let state = status(&sandbox);
     assert_eq!(state["status"], "completed");
     assert!(state["warnings"][0].as_str().is_some_and(|it| it.contains("next: loop ship")), "{state:#}");
-    assert_eq!(state["next_step"], "loop ship, or loop ship --dry-run");
+    assert_eq!(state["next_step"], "loop ship");
     assert_eq!(sandbox.session_json("loop-state.json")["status"], "completed");
     assert_eq!(sandbox.git(&["symbolic-ref", "--short", "HEAD"]), "main");
 

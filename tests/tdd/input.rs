@@ -93,7 +93,7 @@ fn bp06_bp24_a_run_that_rests_goes_on_by_its_own_rules() {
     // An open breaker is not passed by going on, neither way, and says how it is.
     for words in [&["resume"][..], &["run"]] {
         let refused = sandbox.run(words).exits(4);
-        assert!(refused.err.contains("next: loop answer reset|skip|abort|modify"), "{}", refused.err);
+        assert!(refused.err.contains("next: loop answer reset"), "{}", refused.err);
     }
     assert_eq!(sandbox.phase_calls().len(), 4);
     sandbox.step("GREEN", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");

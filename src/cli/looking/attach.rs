@@ -4,7 +4,7 @@
 
 use crate::cli::terminal::{Ended, RunOutput, Said, Turn};
 use crate::cli::{Context, json};
-use crate::desk::{Caller, Deed, Refusal, leave, load, refuse_agents};
+use crate::desk::{Caller, Deed, Refusal, leave, load, next_step, refuse_agents};
 use crate::world::live_output::{self, Glance};
 use crate::world::real::Onlooker;
 use crate::world::wait::Signals;
@@ -235,7 +235,9 @@ impl Follower {
                 let place = std::path::Path::new(&self.row.place);
                 let (workflow, state) = (&self.workflow, &self.state);
                 let asked = Some(self.answered);
-                self.output.rest(&Ended { workflow, state, place, folder: &folder, asked }, status.exit());
+                let next = &next_step(&self.home, &self.row.id, workflow, state)?;
+                self.output
+                    .rest(&Ended { workflow, state, place, folder: &folder, asked, next }, status.exit());
                 Ok(status.exit())
             }
         }

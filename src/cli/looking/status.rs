@@ -148,7 +148,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
             let _ = writeln!(out, "  driven by   {holder}");
         }
         None => {
-            let _ = writeln!(out, "next: {}", state.next_step(workflow));
+            let next = desk::next_step(home, &row.id, workflow, state);
+            let next = next.unwrap_or_else(|_| state.next_step(workflow));
+            let _ = writeln!(out, "next: {next}");
         }
     }
     out

@@ -2,7 +2,7 @@
 //! that is until the proof that goes on beside it has ended.
 
 use crate::cli::{Context, json};
-use crate::desk::{Refusal, load};
+use crate::desk::{Refusal, load, next_step};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::world::wait::Signals;
@@ -27,15 +27,15 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     let status = Status::of(&state);
     // The session finds what came of the proof when it stops again.
     let exit = if state.session.is_some() && !status.is_closed() { 0 } else { status.exit() };
-    let (reason, next_step) = (state.reason(&workflow), state.next_step(&workflow));
+    let (reason, next) = (state.reason(&workflow), next_step(&home, &row.id, &workflow, &state)?);
     if context.json {
         let object = serde_json::json!({
-            "status": status.word(), "reason": reason, "next_step": next_step, "exit": exit,
+            "status": status.word(), "reason": reason, "next_step": next, "exit": exit,
         });
         println!("{}", json::line(&object));
     } else {
         println!("{}: {}", status.word(), sanitise(&reason));
-        println!("next: {}", sanitise(&next_step));
+        println!("next: {}", sanitise(&next));
     }
     Ok(exit)
 }

@@ -92,7 +92,8 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
     signing::lines(context, &run.id, &run.workflow, &run.state).iter().for_each(|it| output.note(it));
     let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
     let asked = Some(output.asked());
-    output.rest(&Ended { workflow, state, place: &rested.place, folder: &folder, asked }, exit);
+    let next = desk::next_step(&rested.home, &run.id, workflow, state)?;
+    output.rest(&Ended { workflow, state, place: &rested.place, folder: &folder, asked, next: &next }, exit);
     let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {
         let (home, id, _tree) = rested.let_go();

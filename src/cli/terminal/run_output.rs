@@ -142,7 +142,7 @@ impl RunOutput {
     pub(crate) fn rest(&self, ended: &Ended<'_>, exit: u8) {
         self.close();
         let Ended { workflow, state, .. } = ended;
-        let (status, next) = (Status::of(state), state.next_step(workflow));
+        let (status, next) = (Status::of(state), ended.next);
         match self.manner {
             Manner::Json => {
                 let mut object = serde_json::json!({

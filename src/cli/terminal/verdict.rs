@@ -40,6 +40,8 @@ pub(crate) struct Ended<'a> {
     pub folder: &'a Path,
     /// The question that was put to the person here.
     pub asked: Option<u32>,
+    /// The command that comes next.
+    pub next: &'a str,
 }
 
 impl Ended<'_> {

@@ -5,7 +5,6 @@ use super::state::State;
 use super::station::Station;
 use super::visit::PhaseStatus;
 use crate::engine::journal::hold::{HoldKind, Outcome};
-use crate::engine::journal::opening::Session;
 use crate::engine::journal::question::QuestionKind;
 use crate::proof::Proof;
 use crate::workflow::model::Workflow;
@@ -158,39 +157,15 @@ impl State {
     pub fn next_step(&self, workflow: &Workflow) -> String {
         let status = Status::of(self);
         if let Some(question) = self.question() {
-            let words = crate::engine::journal::command::choices(question).join("|");
-            return match &question.kind {
-                QuestionKind::Gate(gate) if workflow.gates.get(gate).is_some_and(|it| it.sign) => {
-                    format!("loop approve {gate} --sign, or loop changes {gate} TEXT, or loop reject {gate}")
-                }
-                QuestionKind::Gate(gate) => {
-                    format!("loop approve {gate}, or loop changes {gate} TEXT, or loop reject {gate}")
-                }
-                QuestionKind::Check(check) => format!("loop answer COMMAND, what runs the check \"{check}\""),
-                QuestionKind::Proof => {
-                    "loop show --diff, then loop answer waive REASON, or loop answer back, or loop answer abort"
-                        .to_owned()
-                }
-                QuestionKind::Unproven => {
-                    "loop answer accept REASON, or loop answer back, or loop answer abort".to_owned()
-                }
-                QuestionKind::Prepare => "loop answer COMMAND, or loop answer skip".to_owned(),
-                QuestionKind::Breaker
-                | QuestionKind::Rejected
-                | QuestionKind::Hourly
-                | QuestionKind::Blocked
-                | QuestionKind::Checkpoint(_) => {
-                    format!("loop answer {words}")
-                }
-            };
+            return answer_command(workflow, &question.kind);
         }
-        if let Some(session) = &self.session {
-            return self.next_step_of_session(workflow, status, session);
+        if self.session.is_some() {
+            return self.next_step_of_session(workflow, status);
         }
         match status {
-            Status::Completed if self.is_to_ship(workflow) => "loop ship, or loop ship --dry-run".to_owned(),
+            Status::Completed if self.is_to_ship(workflow) => "loop ship".to_owned(),
             Status::Completed => match &self.opening.worktree {
-                Some(worktree) => format!("git merge {}, in {}", worktree.branch, worktree.root),
+                Some(worktree) => format!("git -C {} merge {}", quoted(&worktree.root), worktree.branch),
                 None => "loop show".to_owned(),
             },
             Status::Cancelled => "loop run --fresh".to_owned(),
@@ -201,25 +176,16 @@ impl State {
         }
     }
 
-    /// `loop run` starts no agent for a run that a session works on; it can only lift what holds it.
-    fn next_step_of_session(&self, workflow: &Workflow, status: Status, session: &Session) -> String {
+    /// `loop run` starts no agent for a run that a session works on; it can only lift what holds it. The
+    /// session continues at its next stop.
+    fn next_step_of_session(&self, workflow: &Workflow, status: Status) -> String {
         match status {
             Status::Completed => "loop show".to_owned(),
             Status::Cancelled => "loop init --hook --fresh".to_owned(),
-            Status::Capped => {
-                let most = self.iterations_most_after(workflow);
-                format!("loop resume --max {most}, then the session goes on at its next stop")
-            }
-            Status::Halted => "loop resume --reset, then the session goes on at its next stop".to_owned(),
-            Status::Paused | Status::Stopped => {
-                "loop resume, then the session goes on at its next stop".to_owned()
-            }
-            Status::Ready | Status::Running | Status::Waiting if session.id.is_empty() => {
-                "the next session that stops in this project takes it; loop cancel ends it".to_owned()
-            }
-            Status::Ready | Status::Running | Status::Waiting => {
-                "its session goes on at its next stop; loop hook join gives it to another".to_owned()
-            }
+            Status::Capped => format!("loop resume --max {}", self.iterations_most_after(workflow)),
+            Status::Halted => "loop resume --reset".to_owned(),
+            Status::Paused | Status::Stopped => "loop resume".to_owned(),
+            Status::Ready | Status::Running | Status::Waiting => "loop wait".to_owned(),
         }
     }
 
@@ -295,4 +261,30 @@ impl State {
         // Only a completed run is at 100 %: its proof and its delivery are work too.
         (done * 100 / (total.max(1) * ITERATIONS_ASSUMED)).min(99)
     }
+}
+
+/// Returns the command that answers a question as most people will, or shows what there is to decide;
+/// the question itself lists every answer.
+fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
+    match kind {
+        QuestionKind::Gate(gate) if workflow.gates.get(gate).is_some_and(|it| it.sign) => {
+            format!("loop approve {gate} --sign")
+        }
+        QuestionKind::Gate(gate) => format!("loop approve {gate}"),
+        QuestionKind::Proof | QuestionKind::Unproven => "loop show --diff".to_owned(),
+        QuestionKind::Breaker => "loop answer reset".to_owned(),
+        QuestionKind::Hourly => "loop answer wait".to_owned(),
+        QuestionKind::Blocked => "loop answer resume".to_owned(),
+        // These need a text of the person's own; alone, the command shows the question and its answers.
+        QuestionKind::Check(_)
+        | QuestionKind::Prepare
+        | QuestionKind::Rejected
+        | QuestionKind::Checkpoint(_) => "loop answer".to_owned(),
+    }
+}
+
+/// Writes a path as one word of a shell.
+fn quoted(path: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-+,:@%".contains(it);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
