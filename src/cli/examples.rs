@@ -26,7 +26,7 @@ pub(super) const RUN: &str = r#"Examples:
   loop run "fix it" --check tests="npm test" -n 10       this check, at most 10 iterations
   loop run "fix it" --agent-cmd "./agent.sh --fast"      any program is an agent
   loop run                                               go on with the unfinished run
-  loop run --budget 10                                   go on, and let it spend more
+  loop run --budget 10                                   continue, and let it spend more
   loop run "fix it" --on-question wait --notify 'mail -s "$LOOP_STATUS" me@example.com </dev/null'"#;
 pub(super) const INIT: &str = r#"Examples:
   loop init                              the same as loop setup
@@ -36,10 +36,10 @@ pub(super) const RESUME: &str = r#"Examples:
   loop resume                      go on without asking
   loop resume --reset              counters at 0: the way out of a halted run
   loop resume --state GREEN        from this phase, which was reached before
-  loop resume --max 40             a capped run goes on with a higher cap"#;
+  loop resume --max 40             continue a capped run with a higher cap"#;
 pub(super) const NEXT: &str = r#"Examples:
   loop next                        one iteration, then it rests
-  while loop next; do :; done      drive it from a script (0 is completed, 5 can go on)"#;
+  until loop next || [ $? -ne 5 ]; do :; done   drive it from a script (0: completed, 5: not done yet)"#;
 pub(super) const ATTACH: &str = r#"Examples:
   loop attach              the live view of the run that works in this project
   loop attach --run 1f3c   of another one; Ctrl-C leaves it alone"#;
@@ -96,10 +96,10 @@ pub(super) const CHECKS: &str = r#"Examples:
   loop checks --check tests="npm test" --json"#;
 pub(super) const STOP: &str = r#"Examples:
   loop stop                      after this iteration
-  loop stop --now                at once; the call is ended, the run can go on"#;
+  loop stop --now                end the call at once; the run can be resumed"#;
 pub(super) const PAUSE: &str = r#"Examples:
   loop pause                     the same as loop stop --now
-  loop run                       go on"#;
+  loop run                       continue"#;
 pub(super) const CANCEL: &str = r#"Examples:
   loop cancel                    asks on a terminal
   loop cancel --yes --run 1a2b3c4d"#;

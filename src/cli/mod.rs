@@ -113,7 +113,7 @@ enum Command {
     /// Play a workflow without starting anything
     #[command(after_help = examples::SIMULATE)]
     Simulate(simulate::SimulateFlags),
-    /// Continue a run or open one, and drive it until it rests
+    /// Start or continue a run until it finishes or needs you
     #[command(after_help = examples::RUN)]
     Run(Box<RunFlags>),
     /// Open a run without driving it; with --hook the agent's own session works on it
@@ -122,7 +122,7 @@ enum Command {
     /// Go on with a run without asking
     #[command(after_help = examples::RESUME)]
     Resume(resume::ResumeFlags),
-    /// At most one agent call: until one iteration has been judged, or the run rests
+    /// Make at most one agent call: until one iteration has been judged, or the run needs you
     #[command(after_help = examples::NEXT)]
     Next(Box<RunFlags>),
     /// Watch a run that another process drives, and answer its questions
@@ -173,7 +173,7 @@ enum Command {
     /// Stop after this iteration; with --now, end the call at once
     #[command(after_help = examples::STOP)]
     Stop(stop::StopFlags),
-    /// End the call at once; the run can go on later
+    /// End the call at once; the run can be resumed
     #[command(after_help = examples::PAUSE)]
     Pause,
     /// End a run for good

@@ -131,10 +131,7 @@ fn en09_run_json_is_json_to_its_last_line() {
     assert_eq!(end["status"], "completed");
     assert_eq!(last(&["run", "it", "--check", CHECK], 0)["status"], "completed");
     assert_eq!(last(&["run", "that", "--check", "tests=false"], 4)["status"], "halted");
-    assert_eq!(
-        last(&["run", "that", "--check", "tests=false"], 4)["next_step"],
-        "loop answer reset"
-    );
+    assert_eq!(last(&["run", "that", "--check", "tests=false"], 4)["next_step"], "loop answer reset");
     last(&["run", "unchecked"], 2);
     sandbox.run(&["run", "--json", "--no-such-flag"]).exits(2);
 }

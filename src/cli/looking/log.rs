@@ -16,7 +16,7 @@ use std::time::Duration;
 
 #[derive(Args)]
 pub(crate) struct LogFlags {
-    /// Go on as events come, until the run rests
+    /// Follow events as they come, until the run finishes or needs you
     #[arg(short, long)]
     follow: bool,
 }

@@ -19,7 +19,7 @@ pub(crate) struct VerifyFlags {
     /// Who may have signed the record: a file of allowed signers
     #[arg(long, value_name = "FILE", requires = "record")]
     signers: Option<PathBuf>,
-    /// Copy the database to this file while runs go on; it is never overwritten
+    /// Copy the database to this file while runs are active; it is never overwritten
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     backup: Option<PathBuf>,
 }
@@ -49,7 +49,7 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
     };
     let damaged = |what: &str| {
         eprintln!("loop: run {} is damaged{}", &row.id[..8], sanitise(what));
-        eprintln!("next: restore a backup of the home, or begin anew with loop run --fresh");
+        eprintln!("next: restore a backup of the home, or start over with loop run --fresh");
         Ok(8)
     };
     match home.verify(&row.id)? {

@@ -141,6 +141,6 @@ pub(crate) fn done_before(context: &Context, row: &Row, text: &str) -> u8 {
         return 0;
     }
     println!("{}", sanitise(text));
-    println!("next: loop run --fresh begins anew");
+    println!("next: loop run --fresh");
     0
 }

@@ -12,7 +12,7 @@ pub(crate) fn refuse_overwriting<'a>(
     let mut paths = paths;
     let Some(there) = paths.find(|it| project.join(it).exists()) else { return Ok(()) };
     let text = format!("{} is there already, and nothing was written", there.display());
-    Err(Refusal::usage(text, "loop check looks at it; move it away to begin anew"))
+    Err(Refusal::usage(text, "loop check"))
 }
 
 /// A file to write, relative to the project.

@@ -119,7 +119,7 @@ pub(crate) fn is_same(found: &import::Found, wanted: &WantedRun) -> bool {
 
 pub(crate) fn invalid(folder: &Path, error: &import::Invalid) -> anyhow::Error {
     let next = format!(
-        "mend {}, or loop run --fresh to begin anew; the file is kept",
+        "mend {}, or start over with loop run --fresh; the file is kept",
         folder.join(error.file).display()
     );
     Refusal {

@@ -52,7 +52,7 @@ pub(crate) fn in_the_way(home: &Home, request: &RunRequest, wanted: &WantedRun) 
                 "loop run {} --fresh for new ({cost}), or --mirror DIR for another place",
                 wanted.input.name
             );
-            let aborted = "loop run with its own input goes on with it".to_owned();
+            let aborted = "loop run with its own input continues it".to_owned();
             InTheWay::Question(Box::new(question(text, cost, unasked, aborted)))
         }
     })
@@ -67,8 +67,8 @@ fn other_file(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<RequestQ
     let (file, other) = (left.folder.join(left.files[0]), &left.found.input);
     let text = format!("{} tells of an unfinished loop on {other}", file.display());
     let cost = "a copy of the file is kept with the run that replaces it";
-    let unasked = format!("loop run {other} goes on with it; --fresh for new ({cost})");
-    let aborted = format!("loop run {other} goes on with it");
+    let unasked = format!("loop run {other} continues it; --fresh starts a new one ({cost})");
+    let aborted = format!("loop run {other} continues it");
     Ok(Some(question(text, cost, unasked, aborted)))
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn refuse_move(home: &Home, row: &Row, worktree: bool) -> anyhow::Res
         Place::Worktree => Ok(()),
         Place::Here => Err(Refusal::usage(
             format!("run {} works in {}, not in a worktree", &row.id[..8], row.place),
-            "go on without --worktree, or --fresh begins another run",
+            "leave --worktree out, or start another run with --fresh",
         )),
     }
 }

@@ -74,8 +74,9 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
         match installed.as_slice() {
             [only] => workflow.agent.cli = (*only).to_owned(),
             [] => {
+                let names: Vec<&str> = AgentRow::detected().map(|it| it.name).collect();
                 return Err(Refusal::usage(
-                    "no agent is installed that this program knows",
+                    format!("no supported agent found ({})", names.join(", ")),
                     "loop run --agent-cmd \"PROGRAM ARGS\"",
                 ));
             }

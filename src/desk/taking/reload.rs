@@ -165,7 +165,7 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
     let Some(why) = why else { return Ok(()) };
     Err(Refusal::usage(
         format!("{why}; a run that has begun cannot take that"),
-        "loop run --fresh begins anew, and without --reload the run goes on as it was",
+        "leave --reload out, or start over with loop run --fresh",
     ))
 }
 
@@ -190,7 +190,7 @@ fn refuse_what_is_settled(request: &RunRequest, state: &State) -> anyhow::Result
         None => Ok(()),
         Some((flag, _)) => Err(Refusal::usage(
             format!("{flag} is settled when a run is opened, and this one has begun"),
-            "leave it out to go on, or begin anew with --fresh",
+            "leave it out, or start over with --fresh",
         )),
     }
 }

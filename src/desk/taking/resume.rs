@@ -117,7 +117,7 @@ fn about_resuming(row: &Row) -> RequestQuestion {
         format!("  input: {}", row.input.lines().next().unwrap_or_default()),
         format!("  {}, iteration {}", row.phase.as_deref().unwrap_or("not begun"), row.iteration),
     ];
-    let next = Some("loop resume goes on with it, loop run --fresh begins anew".to_owned());
+    let next = Some("loop resume".to_owned());
     let refusal = Refusal { text: lines[0].clone(), next, exit: 5 };
     RequestQuestion { about: About::Resume, lines, unasked: refusal.clone(), aborted: refusal }
 }
