@@ -21,6 +21,7 @@ mod open;
 mod other_input;
 mod own_paths;
 mod place;
+mod planning;
 mod prepare;
 mod preview;
 mod question;

@@ -8,12 +8,12 @@ use super::caller::{Caller, load};
 use super::note::Note;
 use super::refusal::{Refusal, meant};
 use super::request::RunRequest;
-use super::{choose_workflow, prepare};
+use super::{choose_workflow, planning, prepare};
 use crate::drive;
 use crate::world::wait::now;
 use loop_core::agent_table::{AgentRow, COMMAND};
 use loop_core::engine::{Event, QuestionKind, State};
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{InputKind, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
 use serde_json::Value;
@@ -87,6 +87,9 @@ fn written(caller: &Caller, kept: &Workflow, project: &Path) -> anyhow::Result<W
     }
     files.mirror.dir = files.mirror.dir.take().or_else(|| kept.mirror.dir.clone());
     files.given.clone_from(&kept.given);
+    if kept.input.kind == InputKind::Phase {
+        planning::keep_settled(kept, &mut files);
+    }
     Ok(files)
 }
 

@@ -198,7 +198,7 @@ impl World for Sim {
                 Event::Woke
             }
             Effect::Ask(_) | Effect::Tell => Event::Told { trouble: None },
-            Effect::Finish => Event::Finished { trouble: None, shipped: None, commit: None },
+            Effect::Finish => Event::Finished { trouble: None, shipped: None, commit: None, next: None },
         }))
     }
 
@@ -262,6 +262,7 @@ impl Sim {
             bytes: 0,
             swept: 0,
             warning: None,
+            context: None,
             left: Vec::new(),
             tail: tail.to_owned(),
         }

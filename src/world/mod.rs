@@ -1,7 +1,9 @@
 //! The real `World`: joins the supervisor, the working tree, measuring and delivery. It decides
 //! nothing; whatever goes wrong with an agent, a check or git becomes an event.
 
+mod before_call;
 mod beside;
+mod briefing;
 pub(crate) mod calls;
 mod codex_rollout;
 mod final_message;

@@ -191,6 +191,8 @@ facts! {
         "they name addresses or keys of services outside";
     NewPatterns "new_patterns" Bool Patterns Run Never true is(false),
         "they write down a decision, or change how the project is built and run";
+    RequirementsOpen "requirements_open" Number Engine Run Never false NO,
+        "requirements of the run that nothing shows to be met, apart from those that only a person can judge";
     Signal "signal" Text Engine Iteration Never false NO,
         "the signal that the report gave";
     Verdict "verdict" Text Report Iteration Always false NO,

@@ -134,6 +134,7 @@ pub(super) fn call(workflow: &Workflow, state: &State, judgement: &Judgement) ->
             bytes: 0,
             swept: 0,
             warning: None,
+            context: None,
             left: Vec::new(),
             tail: String::new(),
         })),

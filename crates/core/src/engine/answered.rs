@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, Choice};
 use super::event::{Decision, Event, Hold, HoldKind, How};
+use super::judge::ISSUES;
 use super::limits::Wait;
 use super::question::{Question, QuestionKind};
 use super::route::ask;
@@ -87,7 +88,9 @@ pub(super) fn answered(
                 None => answer.choice.to_string(),
             };
             let text = format!("the checkpoint ({kind}) is settled: {said}");
-            Decision::Record(Event::Settled { text, automatic: false })
+            let is_item = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+            let has_issues = answer.choice.word() == ISSUES;
+            Decision::Record(Event::Settled { text, automatic: false, done: is_item && !has_issues })
         }
     }
 }

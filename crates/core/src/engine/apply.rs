@@ -3,7 +3,7 @@
 
 use super::answer::{Answer, Choice, Command};
 use super::breaker::Breaker;
-use super::event::{Effect, Ended, Ending, Event};
+use super::event::{Effect, Ended, Ending, Event, Opening};
 use super::evidence::Baseline;
 use super::limits::{self, Wait};
 use super::question::{CheckpointKind, QuestionKind};
@@ -12,9 +12,10 @@ use super::state::{Leave, State, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
 use crate::proof::{Level, Waiver};
 use crate::report::Report;
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{LostCall, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
+use std::sync::Arc;
 
 /// Warnings kept for displays; older ones stay in the journal.
 const WARNINGS_KEPT: usize = 20;
@@ -32,6 +33,7 @@ impl State {
                 self.opened_at = at;
                 self.phases[0].begin(at);
                 self.untested = opening.imported;
+                self.begin_where_it_was(workflow, at, opening);
                 if opening.unverified {
                     self.unproven = true;
                     self.warn("unverified: the agent's word is taken where nothing is measured".to_owned());
@@ -104,7 +106,7 @@ impl State {
                 self.warn(format!("{name} was skipped by a person: {why}"));
                 self.station = Station::Leaving { how: Leave::Skipped };
             }
-            Event::Settled { text, automatic } => {
+            Event::Settled { text, automatic, done } => {
                 if *automatic {
                     self.warn(text.clone());
                 }
@@ -114,6 +116,10 @@ impl State {
                     return;
                 }
                 self.guide(Some(text));
+                if *done {
+                    self.leave_again();
+                    return;
+                }
                 self.station = Station::Ready;
             }
             Event::Supplied { check, command } => {
@@ -121,9 +127,26 @@ impl State {
                 self.visit.looked = false;
                 self.station = Station::Ready;
             }
-            Event::ItemDone { id } => {
+            Event::ItemDone { id, also } => {
+                if !also.is_empty() {
+                    self.warn(format!(
+                        "called complete together with {id}, without an iteration of their own: {}",
+                        also.join(", ")
+                    ));
+                }
                 self.finish_item(id);
+                also.iter().for_each(|it| self.finish_item(it));
                 self.station = Station::Between;
+            }
+            Event::LeftToPerson { items } => {
+                self.unproven = true;
+                self.visit.for_person.clear();
+                self.left_to_person.clone_from(items);
+                self.warn(format!(
+                    "Auto-decided: completed with notes — open for a person: {}",
+                    items.join("; ")
+                ));
+                self.leave_again();
             }
             Event::Waits { until, why, wait } => {
                 self.told = false;
@@ -157,6 +180,7 @@ impl State {
             }
             Event::Approved { gate, by } => {
                 self.approved.insert(gate.clone(), by.clone());
+                self.approve_requirements(by);
                 self.gates_wanted.retain(|it| it != gate);
                 if self.proof().is_some_and(|it| it.level == Level::UnchangedGreen) {
                     self.accept();
@@ -185,7 +209,8 @@ impl State {
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
-            Event::Finished { trouble, shipped, commit } => {
+            Event::Finished { trouble, shipped, commit, next } => {
+                self.next_run = next.clone().or(self.next_run.take());
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());
                 }
@@ -257,7 +282,9 @@ impl State {
         self.spent.usd += ended.usage.usd.max(0.0);
         self.spent.ms += ended.ms;
         self.void_attempts = 0;
-        if ended.ending != Ending::NotStarted {
+        let undoes = workflow.workspace.lost_call == LostCall::Undo;
+        let is_undone = undoes && matches!(ended.ending, Ending::Lost { .. });
+        if ended.ending != Ending::NotStarted && !is_undone {
             self.voids = 0;
             self.plan_warning.clone_from(&ended.warning);
         }
@@ -293,6 +320,12 @@ impl State {
                 Station::Ready
             }
             Ending::Interrupted => Station::Ready,
+            Ending::Lost { why } if is_undone => {
+                // So many in a row mean that something here ends every call.
+                self.voids += 1;
+                self.warn(format!("call {} is lost and does not count: {why}", call.number));
+                Station::Ready
+            }
             Ending::Refused { why } => {
                 self.refused = Some(why.clone());
                 Station::Ready
@@ -339,10 +372,35 @@ impl State {
             bytes: 0,
             swept: 0,
             warning: None,
+            context: None,
             left: Vec::new(),
             tail: String::new(),
         };
         Turn { call, ended: Box::new(ended) }
+    }
+
+    /// Takes over what was known before the run was opened: what is asked for, what is done already, and
+    /// how far another controller had come.
+    fn begin_where_it_was(&mut self, workflow: &Workflow, at: Timestamp, opening: &Opening) {
+        self.requirements.clone_from(&opening.requirements);
+        self.iterations_total = opening.iterations;
+        self.iterations_counted = opening.iterations;
+        self.items_done = u32::try_from(opening.done.len()).unwrap_or(u32::MAX);
+        if let Some(list) = &mut self.list {
+            opening.done.iter().for_each(|it| Arc::make_mut(list).finish(it));
+        }
+        for (name, why) in &opening.off {
+            let Some(phase) = workflow.phases.iter().position(|it| it.name == *name) else { continue };
+            self.phases[phase].begin(at);
+            self.phases[phase].end(at, PhaseStatus::Skipped, why);
+            self.unproven = true;
+            self.warn(format!("{name} is off: {why}"));
+        }
+        for (name, count) in &opening.rejections {
+            if let Some(phase) = workflow.phases.iter().position(|it| it.name == *name) {
+                self.rejections.insert(phase, *count);
+            }
+        }
     }
 
     /// Goes back to the boundary at which a gate was asked.
@@ -368,6 +426,7 @@ impl State {
                 }
             }
             Command::Waive { what, reason, by } => {
+                self.accept_requirement(what, reason);
                 let by = (!by.is_empty()).then(|| by.clone());
                 self.waivers.push(Waiver { what: what.clone(), reason: reason.clone(), by });
                 self.reconsider();

@@ -9,6 +9,7 @@ use super::limits::Wait;
 use super::metrics::Metric;
 use super::proving::StepTaken;
 use super::question::{CheckpointKind, Question};
+use super::requirements::Requirement;
 use crate::proof::{Proof, Step as ProofStep, Waiver};
 use crate::report::Report;
 use crate::workflow::condition::Truth;
@@ -185,6 +186,9 @@ pub enum Event {
     Settled {
         text: String,
         automatic: bool,
+        /// The item itself was the checkpoint, so it is done.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        done: bool,
     },
     /// A person gave the command of a check that had none.
     Supplied {
@@ -193,6 +197,13 @@ pub enum Event {
     },
     ItemDone {
         id: String,
+        /// Items of the same group that the agent called complete with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<String>,
+    },
+    /// What only a person can judge stays open; the run goes on without them.
+    LeftToPerson {
+        items: Vec<String>,
     },
     /// A wait begins.
     Waits {
@@ -248,6 +259,9 @@ pub enum Event {
         /// The commit that holds what was handed in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
+        /// The command that goes on after this run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<String>,
     },
     /// Something that a person should know.
     Noted {
@@ -282,6 +296,7 @@ impl Event {
             Event::Settled { .. } => "settled",
             Event::Supplied { .. } => "supplied",
             Event::ItemDone { .. } => "item-done",
+            Event::LeftToPerson { .. } => "left-to-person",
             Event::Waits { .. } => "waits",
             Event::Woke => "woke",
             Event::Told { .. } => "told",
@@ -334,6 +349,29 @@ pub struct Opening {
     /// Where the run is to work, if it has a worktree to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Box<Worktree>>,
+    /// What the input is called by people: `Phase 3: Accounts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
+    /// Ids of items that were done before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub done: Vec<String>,
+    /// Phases that the project's own configuration turns off, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub off: Vec<(String, String)>,
+    /// Iterations that another controller had counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub iterations: u32,
+    /// How often phases had rejected the work under another controller, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rejections: BTreeMap<String, u32>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A worktree as it was planned before anything of it was made.
@@ -430,6 +468,9 @@ pub struct Ended {
     /// How much of the plan is used up, where the agent warns of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// The documents that its prompt brought along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Briefing>,
 }
 
 /// How a call came to its end.
@@ -458,6 +499,17 @@ pub enum Ending {
     Barred { why: String },
     /// The provider could not be reached, or was lost on the way.
     Unreachable { why: String },
+}
+
+/// The documents that a prompt brought along.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Briefing {
+    /// SHA-256 of the text.
+    pub hash: String,
+    pub bytes: u64,
+    /// What was left out for want of room, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
 }
 
 /// What a call used up, as far as the agent says.

@@ -21,6 +21,9 @@ pub struct Feedback {
     pub verdict: Option<String>,
     /// The end of the last message, where it held no report or sent the work back.
     pub tail: String,
+    /// There was a report, and what it says does not hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contradicted: bool,
 }
 
 impl Feedback {
@@ -39,6 +42,7 @@ impl Feedback {
             | Ending::Refused { .. }
             | Ending::Unreachable { .. } => None,
         };
+        let contradicted = report.found && judgement.failed && judgement.signal && report.signal.is_some();
         let failing = evidence.results.iter().filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
         Feedback {
             phase: turn.call.phase,
@@ -50,7 +54,8 @@ impl Feedback {
             summary: report.summary.clone(),
             blockers: report.blockers.clone(),
             verdict: judgement.metrics.get(FactName::Verdict.name()).map(|it| it.value.to_string()),
-            tail: if report.found && judgement.verdict != Verdict::Reject {
+            contradicted,
+            tail: if report.found && judgement.verdict != Verdict::Reject && !contradicted {
                 String::new()
             } else {
                 turn.ended.tail.clone()

@@ -6,6 +6,7 @@
 //! not in it, because the state is written with every commit and the list grows with the work.
 
 use super::event::Event;
+use super::question::CheckpointKind;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,9 +26,30 @@ pub struct Item {
     /// Where its text is: a path in the working tree. The text itself is read for its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// What it is about, where a person has to know.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// What a decision can be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// The files that its work is in, as far as the list says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Ids or texts of the requirements that it is for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<String>,
 }
 
+/// How the kinds of items begin that a person has to settle.
+const CHECKPOINT: &str = "checkpoint:";
+
 impl Item {
+    /// Returns what kind of checkpoint it is, if a person has to settle it.
+    pub fn checkpoint(&self) -> Option<CheckpointKind> {
+        let kind = self.kind.as_deref()?.strip_prefix(CHECKPOINT)?;
+        Some(kind.trim().to_owned().into())
+    }
+
     pub fn new(id: impl Into<String>, name: impl Into<String>) -> Item {
         Item { id: id.into(), name: name.into(), ..Item::default() }
     }
@@ -99,7 +121,7 @@ impl ItemList {
                 self.apply(&change);
             }
             Event::Listed(Listing::Change(change)) => self.apply(change),
-            Event::ItemDone { id } => self.finish(id),
+            Event::ItemDone { id, also } => std::iter::once(id).chain(also).for_each(|it| self.finish(it)),
             _ => (),
         }
     }
@@ -175,6 +197,15 @@ impl ItemList {
                 items.iter().map(|it| Entry { is_done: done.contains(&it.id), item: it.clone() }).collect();
             self.entries.splice(place..place, entries);
         }
+    }
+
+    pub(super) fn open(&self) -> impl Iterator<Item = &Item> {
+        self.entries.iter().filter(|it| !it.is_done).map(|it| &it.item)
+    }
+
+    /// Returns every item with whether it is done.
+    pub fn all(&self) -> impl Iterator<Item = (&Item, bool)> {
+        self.entries.iter().map(|it| (&it.item, it.is_done))
     }
 
     pub(super) fn finish(&mut self, id: &str) {
@@ -294,7 +325,7 @@ mod tests {
                 let open: Vec<&Item> = expected.iter().filter(|it| !finished.contains(&it.id)).collect();
                 prop_assert_eq!(change.next.as_ref(), open.first().copied());
                 prop_assert_eq!(change.left as usize, open.len());
-                list.follow(&Event::ItemDone { id: format!("i{done}") });
+                list.follow(&Event::ItemDone { id: format!("i{done}"), also: Vec::new() });
                 finished.push(format!("i{done}"));
             }
         }

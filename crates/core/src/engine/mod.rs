@@ -21,6 +21,7 @@ mod limits;
 mod metrics;
 mod proving;
 mod question;
+mod requirements;
 mod retry;
 mod route;
 mod signature;
@@ -35,8 +36,8 @@ pub use breaker::BreakerState;
 pub use call::alike;
 pub use decide::decide;
 pub use event::{
-    Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Judgement, Left, Opening,
-    Outcome, Rest, Session, SessionProcess, Step, Usage, Verdict, Worktree,
+    Briefing, Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Judgement, Left,
+    Opening, Outcome, Rest, Session, SessionProcess, Step, Usage, Verdict, Worktree,
 };
 pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
 pub use feedback::Feedback;
@@ -48,6 +49,7 @@ pub use limits::Wait;
 pub use metrics::{Metric, Source, known_red};
 pub use proving::{NOTHING_TO_DO, Proving, StepTaken, Unprepared, checks as proof_checks};
 pub use question::{CheckpointKind, Question, QuestionKind};
+pub use requirements::{By, Requirement};
 pub use signature::signature;
 pub use state::{STATE_VERSION, State, Station, Wish};
 pub use status::Status;

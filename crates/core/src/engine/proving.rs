@@ -208,6 +208,7 @@ impl State {
     }
 
     pub(super) fn conclude(&mut self, proof: &Proof) {
+        self.confirm_requirements(proof);
         if let Some(proving) = &mut self.proving {
             proving.proof = Some(Box::new(proof.clone()));
         }

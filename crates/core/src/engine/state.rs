@@ -10,6 +10,7 @@ use super::item_list::{Item, ItemList};
 use super::limits::{Calls, Wait};
 use super::proving::Proving;
 use super::question::Question;
+use super::requirements::Requirement;
 use super::retry::Retry;
 use super::troubles::Troubles;
 use super::visit::{PhaseLog, PhaseStatus, Visit};
@@ -71,6 +72,15 @@ pub struct State {
     /// a state that was read from one is given the list by whoever drives the run.
     #[serde(skip)]
     pub(super) list: Option<Arc<ItemList>>,
+    /// What was asked for, and what shows that it is there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
+    /// What only a person can judge and nobody has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_to_person: Vec<String>,
+    /// The command that goes on after this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_run: Option<String>,
     /// Items that a report proposed, for a workflow whose own list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items_proposed: Vec<String>,
@@ -251,6 +261,9 @@ impl State {
             items_done: 0,
             feedback_done: 0,
             list: Some(Arc::default()),
+            requirements: Vec::new(),
+            left_to_person: Vec::new(),
+            next_run: None,
             items_proposed: Vec::new(),
             back_to: None,
             rejections: BTreeMap::new(),

@@ -184,6 +184,7 @@ impl State {
             return self.next_step_of_session(workflow, status, session);
         }
         match status {
+            Status::Completed if self.next_run.is_some() => self.next_run.clone().unwrap_or_default(),
             Status::Completed if self.is_to_ship(workflow) => "loop ship, or loop ship --dry-run".to_owned(),
             Status::Completed => match &self.opening.worktree {
                 Some(worktree) => format!("git merge {}, in {}", worktree.branch, worktree.root),

@@ -45,6 +45,11 @@ impl State {
         if let Some(error) = &judgement.error {
             self.troubles.note_error(at, self.phase, self.visit.iteration, error);
         }
+        if matches!(judgement.verdict, Verdict::Leave) {
+            self.credit_item(&turn, &evidence, judgement);
+            self.visit.for_person.clone_from(&turn.ended.report.for_person);
+        }
+        self.credit_report(&turn.ended.report);
         match &judgement.verdict {
             Verdict::Again => self.feed_breaker(workflow, at, judgement),
             Verdict::Fail => self.note_failure(workflow, at, judgement),

@@ -31,6 +31,9 @@ pub struct Visit {
     /// It was measured without a call, because no skill was left to call.
     #[serde(default)]
     pub looked: bool,
+    /// What its report leaves to a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub for_person: Vec<String>,
 }
 
 /// What stays known about a phase. A later visit replaces the entry.

@@ -6,6 +6,7 @@
 use super::Report;
 use super::keep::{is_placeholder, quote};
 use super::outline::{self, Entry, scalar};
+use crate::documents::planning::verification;
 use loop_base::value::Value;
 
 pub(super) fn read(text: &str) -> Report {
@@ -38,6 +39,15 @@ pub(super) fn read(text: &str) -> Report {
             ("verdict", _) => report.note("verdict was left out: the front matter's verdict is its status"),
             (key, value) => report.keep(key, value),
         }
+    }
+    // A head that is not sound in all its parts may have a status all the same.
+    if let Ok(found) = verification::read(text) {
+        report.blockers = found.gaps;
+        report.for_person = found.for_person;
+        report.truths = found.truths;
+    }
+    if report.metrics.get("verdict") == Some(&Value::from("human_needed")) && report.for_person.is_empty() {
+        report.for_person.push("the verifier asks for a person and does not say what for".to_owned());
     }
     if !report.found {
         report.metrics.clear();

@@ -4,8 +4,8 @@
 
 use super::condition::Condition;
 use super::model::{
-    Back, CleanWhen, InputKind, ItemSource, MirrorFormat, Permissions, PhaseProof, Place as WorkPlace,
-    Protocol, RejectThen, Ship, Signal, WindowThen,
+    Back, CleanWhen, InputKind, ItemSource, LostCall, MirrorFormat, Permissions, PhaseProof,
+    Place as WorkPlace, Protocol, RejectThen, Ship, Signal, WindowThen,
 };
 use super::problem::{Place, Sources};
 use super::shape::{GateEntry, ModelFile};
@@ -100,6 +100,9 @@ section! {
         branch: String,
         /// Removes the worktree once the run is completed. Off by default; the branch stays.
         cleanup: bool,
+        /// What becomes of the files of a call that a crash ended: `judge` (the default: they stay, and the
+        /// call is judged by them) or `undo` (kept in a snapshot, put back to the last commit, not counted).
+        lost_call: LostCall,
     }
 }
 
@@ -165,6 +168,8 @@ section! {
         tokens: u64,
         /// Time at work; waiting for a person does not count.
         time: Length,
+        /// Bytes of documents that a prompt brings along as `{{ context }}`. By default 65536.
+        context_bytes: u64,
     }
 }
 
@@ -222,6 +227,9 @@ section! {
         /// without a summary), `json:FILE#/POINTER` (an entry is a name, or an object with `id`,
         /// `name`, `kind`, `group`, `order` and `body`), or `command:COMMAND` (one item a line).
         from: ItemSource,
+        /// Globs of files that only record the work. A commit of nothing else is no work, unless all files
+        /// of the item are such.
+        bookkeeping: Vec<At<String>>,
     }
 }
 
@@ -261,6 +269,10 @@ section! {
         prompt: String,
         /// A file with the prompt, beside the workflow.
         prompt_file: String,
+        /// Documents that stand in the prompt as `{{ context }}`: paths in the working tree, `FILE#HEADING`
+        /// for one section, a glob for the newest of its files, `item` for the item's own document,
+        /// `requirements` for the table of requirements.
+        context: Vec<At<String>>,
         /// A model's name, or `{ of = […], other_than = "PHASE", unknown = "MODEL" }`.
         model: ModelFile,
         /// How the agent reports: `prp-status`, `exit-signal`, `promise`, `json`, `none`, or
@@ -347,6 +359,8 @@ section! {
         failures: u32,
         /// `halt` (the default), or `pivot`: first one fresh call that is told what was tried.
         then: BreakerThen,
+        /// What an open one says, in place of what it counted.
+        reason: String,
     }
 }
 
@@ -363,6 +377,8 @@ section! {
         then: RejectThen,
         /// `full` (the default) passes the phases between, `direct` returns as soon as `go` is left.
         back: Back,
+        /// What is said when the route was taken too often.
+        reason: String,
     }
 }
 
@@ -443,6 +459,8 @@ section! {
         ship: Ship,
         /// The run's own documents are committed. Off by default.
         commit_docs: bool,
+        /// The last line of the commits that we make, such as `Co-Authored-By: …`. None by default.
+        commit_trailer: String,
     }
 }
 
@@ -584,6 +602,7 @@ impl ErrorClass {
 words!(InputKind: "file" => InputKind::File, "job" => InputKind::Job, "phase" => InputKind::Phase,
     "design" => InputKind::Design, "text" => InputKind::Text, "none" => InputKind::None);
 words!(WorkPlace: "here" => WorkPlace::Here, "worktree" => WorkPlace::Worktree);
+words!(LostCall: "judge" => LostCall::Judge, "undo" => LostCall::Undo);
 words!(Permissions: "all" => Permissions::All, "edit" => Permissions::Edit, "agent" => Permissions::Agent);
 words!(WindowThen: "ask" => WindowThen::Ask, "wait" => WindowThen::Wait, "pause" => WindowThen::Pause,
     "abort" => WindowThen::Abort);

@@ -30,6 +30,11 @@ impl PhaseNumber {
         Some((PhaseNumber::read(digits)?, &text[digits.len()..]))
     }
 
+    /// Returns the number without what stands behind its first dot.
+    pub fn whole(&self) -> u32 {
+        self.levels[0]
+    }
+
     /// Returns the number as names of folders have it: `03`, `02.1`.
     pub fn padded(&self) -> String {
         let rest: String = self.levels.iter().skip(1).map(|it| format!(".{it}")).collect();

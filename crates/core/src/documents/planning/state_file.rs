@@ -65,7 +65,9 @@ pub fn moved_on(text: &str, phases: &[RoadmapPhase], done: &PhaseNumber, date: &
 
 fn position(phases: &[RoadmapPhase], number: &PhaseNumber) -> String {
     let name = phases.iter().find(|it| it.number == *number).map(|it| format!(" ({})", it.name));
-    format!("{number} of {}{}", phases.len(), name.unwrap_or_default())
+    // Numbers may have gaps, and a phase beyond the last would read as a mistake.
+    let highest = phases.iter().map(|it| it.number.whole()).max().unwrap_or(0) as usize;
+    format!("{number} of {}{}", phases.len().max(highest), name.unwrap_or_default())
 }
 
 /// What follows `Name:` at the beginning of a line, set in bold or not.

@@ -85,6 +85,7 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for() {
         bytes: 0,
         swept: 0,
         warning: None,
+        context: None,
         left: Vec::new(),
         tail: String::new(),
     };

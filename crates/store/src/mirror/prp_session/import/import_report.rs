@@ -60,7 +60,10 @@ impl Found {
             }
             Standing::Completed => {
                 told.add(self.last_activity, Event::Began(Effect::Finish));
-                told.add(self.last_activity, Event::Finished { trouble: None, shipped: None, commit: None });
+                told.add(
+                    self.last_activity,
+                    Event::Finished { trouble: None, shipped: None, commit: None, next: None },
+                );
                 told.add(self.last_activity, Event::Closed(Outcome::Completed));
             }
         }
@@ -216,6 +219,7 @@ impl Told<'_> {
                 bytes: 0,
                 swept: 0,
                 warning: None,
+                context: None,
                 left: Vec::new(),
                 tail: String::new(),
             })),
