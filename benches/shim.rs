@@ -2,14 +2,11 @@
 //!
 //!     cargo bench --bench shim
 
-#[path = "../tests/zoo_cage/mod.rs"]
-mod zoo_cage;
-
+use loop_harness::zoo::{BOUNDS, Bounds, Order, Zoo, order, zoo_program};
 use std::fs;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use zoo_cage::{BOUNDS, Bounds, Order, Zoo, order, zoo_program};
 
 fn main() {
     what_a_call_costs();

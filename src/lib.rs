@@ -41,7 +41,7 @@ pub fn main() -> ExitCode {
         && word == "__shim"
         && let Some(Ok(epoch)) = epoch.to_str().map(str::parse)
     {
-        let launcher = loop_supervise::spawn::Launcher::open();
+        let launcher = loop_supervise::shim::spawn::Launcher::open();
         loop_supervise::hardening::keep_to_ourselves();
         return loop_supervise::shim::serve(Path::new(run_dir), epoch, launcher);
     }

@@ -1,15 +1,13 @@
 //! Misbehaving programs through the real binary's shim: each is a word of `zoo.c`, and after each of
 //! them the process table must be as it was before.
 
-mod zoo_cage;
-
-use rustix::fd::AsFd;
-use std::fs;
-use std::time::Duration;
-use zoo_cage::{
+use loop_harness::zoo::{
     BOUNDS, Bounds, Ending, Force, How, Kind, Order, SAID_READY, Zoo, apart_from_counts, order, readable,
     survivors, until_output, zoo_program,
 };
+use rustix::fd::AsFd;
+use std::fs;
+use std::time::Duration;
 
 #[test]
 fn whoever_flees_is_ended() {

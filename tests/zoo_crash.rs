@@ -1,19 +1,17 @@
 //! Controllers and shims that die: whatever is killed at whatever moment, a call starts once, its end
 //! is known, and nothing of it stays.
 
-mod zoo_cage;
-
+use loop_harness::namespace;
+use loop_harness::zoo::{
+    BOUNDS, Bounds, Force, Found, How, Keeper, Kind, Order, Zoo, contain, find, find_by_mark, identity,
+    order, readable, shim_program, shim_resources, survivors, until_output, wait, zoo_program,
+};
 use rustix::fd::AsFd;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use zoo_cage::namespace;
-use zoo_cage::{
-    BOUNDS, Bounds, Force, Found, How, Keeper, Kind, Order, Zoo, contain, find, find_by_mark, identity,
-    order, readable, shim_program, shim_resources, survivors, until_output, wait, zoo_program,
-};
 
 #[test]
 fn a_call_outlives_its_controller_and_is_collected() {

@@ -2,17 +2,16 @@
 //! a disk that fills up, a clock that jumps. Each test starts this program again inside namespaces;
 //! the functions that end in `_inside` do nothing outside.
 
-mod zoo_cage;
-
+use loop_harness::namespace;
+use loop_harness::zoo::identity::Identity;
+use loop_harness::zoo::{
+    BOUNDS, Bounds, Force, Found, How, Keeper, Order, Zoo, contain, find, find_by_mark, order,
+    proc_stat::Stat, readable, shim_program, shim_resources, until_output, wait, zoo_program,
+};
 use rustix::fd::AsFd;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use zoo_cage::identity::Identity;
-use zoo_cage::{
-    BOUNDS, Bounds, Force, Found, How, Keeper, Order, Zoo, contain, find, find_by_mark, namespace, order,
-    proc_stat::Stat, readable, shim_program, shim_resources, until_output, wait, zoo_program,
-};
 
 #[test]
 fn a_pid_that_is_used_again_is_never_signalled() {

@@ -1,14 +1,14 @@
 //! What a call may use and what it leaves: temporary files, memory, processes, control groups; and
 //! calls that wait for somebody who is not there.
 
-mod zoo_cage;
-
-use std::fs;
-use std::path::{Path, PathBuf};
-use zoo_cage::{
+use loop_harness::within;
+use loop_harness::zoo::{
     BOUNDS, Bounds, How, Kind, Order, Zoo, contain, order, proc_stat::Stat, shim_resources, survivors,
     until_output, wait,
 };
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[test]
 fn temporary_files_have_a_folder_of_their_own_that_goes() {
@@ -59,7 +59,7 @@ fn whoever_comes_next_removes_what_a_killed_shim_left() {
     assert_eq!(shim_resources::clear_before(zoo.run.path(), 5), []);
     assert!(scratch.exists());
     zoo.keeper.kill().expect("signalled");
-    zoo_cage::readable(rustix::fd::AsFd::as_fd(&zoo.keeper), None);
+    loop_harness::zoo::readable(rustix::fd::AsFd::as_fd(&zoo.keeper), None);
     assert_eq!(shim_resources::clear_before(zoo.run.path(), 5), []);
     assert!(!scratch.exists());
     assert!(!group.is_some_and(|it| it.exists()));
@@ -123,14 +123,20 @@ fn who_outlives_shim_and_controller_is_found_by_the_group() {
     zoo.send(&["outlives everybody", note.to_str().expect("text")]);
     until_output(&note);
     let pid: i32 = fs::read_to_string(&note).expect("a note").trim().parse().expect("a pid");
+    // Two ends are the program's own: of the child between it and who stays, and by writing to a shim
+    // that is dead. Once it has spoken and that child is gone, only who stays and its parent are there.
+    until_output(&zoo.run.path().join("call-1.out"));
+    let others = || survivors(zoo.cage.path()).into_iter().filter(|it| *it != pid).collect::<Vec<_>>();
+    assert!(within(Duration::from_secs(20), || others().len() == 1), "{:?}", others());
+    let parent = others()[0];
     zoo.keeper.kill().expect("signalled");
     wait(&mut zoo.keeper).expect_err("the shim is dead");
-    assert!(is_alive(pid));
+    assert!(is_alive(pid) && is_alive(parent));
     // A forged name kills nobody.
-    assert_eq!(zoo_cage::cgroup::clear(&group, "loop-another-1"), []);
-    assert!(is_alive(pid));
+    assert_eq!(loop_harness::zoo::cgroup::clear(&group, "loop-another-1"), []);
+    assert!(is_alive(pid) && is_alive(parent));
     assert_eq!(shim_resources::clear(zoo.run.path(), 1), []);
-    assert!(!is_alive(pid) && !group.exists());
+    assert!(!is_alive(pid) && !is_alive(parent) && !group.exists());
     assert_eq!(survivors(zoo.cage.path()), Vec::<i32>::new());
 }
 
@@ -149,7 +155,8 @@ fn the_frozen_are_ended() {
 fn who_is_in_the_group_is_ended_whoever_its_parent_is() {
     let mut zoo = Zoo::open();
     let Some(group) = group(&zoo, "who_is_in_the_group_is_ended_whoever_its_parent_is") else { return };
-    let mut other = std::process::Command::new(zoo_cage::zoo_program()).arg("sits").spawn().expect("started");
+    let mut other =
+        std::process::Command::new(loop_harness::zoo::zoo_program()).arg("sits").spawn().expect("started");
     fs::write(group.join("cgroup.procs"), other.id().to_string()).expect("moved");
     let ending = zoo.watch(&["exits", "0"], BOUNDS);
     assert_eq!((ending.code, ending.swept, ending.left), (Some(0), 1, Vec::new()));

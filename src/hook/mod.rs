@@ -14,7 +14,7 @@ mod tree_changes;
 
 use crate::drive::{Performed, World};
 use crate::world::calls::{handed_back, prompt_for, reports_by_file};
-use crate::world::proving::InTime;
+use crate::world::proving::{InTime, is_proven};
 use crate::world::real::{Host, Leash, Watcher};
 use crate::world::wait::{Ears, Signals, now};
 use file_stamps::Marks;
@@ -166,6 +166,9 @@ impl<'a> Visit<'a> {
         });
         if let Some(marks) = self.marks.take().or_else(|| self.setting.marks()) {
             marks.keep(&self.setting.folder, call.number);
+        }
+        if call.number == 1 && is_proven(run) {
+            self.host(run)?.leave_baseline_to_prover(run);
         }
         Ok(Performed::Elsewhere)
     }

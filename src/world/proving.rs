@@ -11,7 +11,7 @@ use crate::tree::git_text::listed_paths;
 use crate::world::beside::Beside;
 use crate::world::real::Host;
 use crate::world::wait::Heard;
-use loop_core::engine::{Baseline, Event, StepTaken, Unprepared, proof_checks};
+use loop_core::engine::{Baseline, Event, Hold, HoldKind, StepTaken, Unprepared, proof_checks};
 use loop_core::proof::{
     CanaryOutcome, Evidence, Exit, NotRun, Results, Step, StepOutcome, conclude, nothing_ran,
 };
@@ -51,17 +51,30 @@ impl Host<'_> {
 
     /// Begins with the baseline's step, beside the first call.
     pub(crate) fn begin_proof(&mut self, run: &Run) {
-        if run.state.calls_total != 1 || self.beside.is_some() || !is_proven(run) {
-            return;
+        if run.state.calls_total == 1 && self.beside.is_none() && is_proven(run) {
+            self.beside = self.start_baseline(run).map(Beside::new);
         }
-        // What cannot be begun here is said when the proof is due.
-        let Ok(prover) = self.request(run).and_then(|it| Ok(self.prover(it)?)) else { return };
-        if prover.known(Step::Baseline).is_none() {
-            self.beside = prover.start(Step::Baseline).ok().map(Beside::new);
+    }
+
+    /// The same where somebody else does the work: the prover goes on when this process ends.
+    pub(crate) fn leave_baseline_to_prover(&self, run: &Run) {
+        let _goes_on = self.start_baseline(run);
+    }
+
+    /// What cannot be begun here is said when the proof is due.
+    fn start_baseline(&self, run: &Run) -> Option<Pending> {
+        let prover = self.request(run).and_then(|it| Ok(self.prover(it)?)).ok()?;
+        match prover.known(Step::Baseline) {
+            Some(_) => None,
+            None => prover.start(Step::Baseline).ok(),
         }
     }
 
     pub(crate) fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
+        self.try_to_prove(run, step).or_else(|error| Ok(Performed::Done(paused_by(error)?)))
+    }
+
+    fn try_to_prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
         let prover = self.prover_for(run, step)?;
         if step == Step::Overlay
             && let Some(line) = line_request(run, &self.request(run)?)
@@ -87,6 +100,10 @@ impl Host<'_> {
     /// Takes a step where there is little time: what is not done by then goes on without us, to the
     /// end of the proof, and somebody comes back for it.
     pub(crate) fn prove_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
+        self.try_until(run, step, until).or_else(|error| Ok(InTime::Done(paused_by(error)?)))
+    }
+
+    fn try_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
         if self.tree.status()?.tree != run.state.seen.tree {
             return Ok(InTime::Moved);
         }
@@ -228,6 +245,15 @@ impl Host<'_> {
             protect: workflow.proof.protect.clone(),
         })
     }
+}
+
+/// A step that found no room pauses the run where it is, and is taken again when there is.
+fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
+    let Some(why) = error.downcast_ref::<ProofError>().and_then(ProofError::disk_full) else {
+        return Err(error);
+    };
+    let reason = format!("{why}; make room (loop runs --prune deletes finished runs), then loop run");
+    Ok(Event::Held(Hold { kind: HoldKind::Paused, reason }))
 }
 
 /// What came of a step that had little time.

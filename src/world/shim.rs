@@ -3,9 +3,10 @@
 
 use crate::measure::run_checks::Cut;
 use crate::world::wait::{Ears, Heard};
+use loop_supervise::contain;
 use loop_supervise::keeper::Keeper;
 use loop_supervise::protocol::{Ending as Exit, Force, How, Order};
-use loop_supervise::{contain, shim_resources};
+use loop_supervise::shim::resources as shim_resources;
 use rustix::fd::AsFd;
 use std::io;
 use std::path::{Path, PathBuf};

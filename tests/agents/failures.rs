@@ -2,9 +2,11 @@
 //! class, waited for as long as that class deserves, never taken for success, and leaves nothing
 //! running. Where it passes, the same run goes on and completes.
 
-use super::lab::{INPUT, Lab, honest, now_s, within};
-use super::programs::is_wanted;
+use super::lab::{INPUT, Lab, honest, now_s};
+use loop_harness::agent_programs::is_wanted;
+use loop_harness::within;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// How long a run waits after a failure.
 enum Wait {
@@ -165,10 +167,14 @@ fn codex_goes_on_after_cut_streams() {
 /// Starts a run, waits until it waits, lets the cause pass, and expects the run to complete.
 fn goes_on(lab: &mut Lab, says: &str, pass: impl FnOnce(&mut Lab)) {
     let mut running = lab.spawn(&INPUT);
-    let waits = within(120, || lab.said().contains(says));
+    let waits = within(Duration::from_secs(120), || lab.said().contains(says));
     let early = running.try_wait().expect("a status");
     assert!(waits && early.is_none(), "{}: {}", lab.cli, lab.said());
-    assert!(within(10, || lab.status()["limits"]["waiting_until"].is_string()), "{}", lab.status());
+    assert!(
+        within(Duration::from_secs(10), || lab.status()["limits"]["waiting_until"].is_string()),
+        "{}",
+        lab.status()
+    );
     pass(lab);
     let code = running.wait().expect("a status").code();
     assert_eq!(code, Some(0), "{}: {}", lab.cli, lab.said());

@@ -1,11 +1,13 @@
 //! The agent, the person and the machine end things in the middle of a running tool: nothing is left
 //! running, nothing is taken for done, and the run goes on.
 
-use super::lab::{INPUT, Lab, honest, within};
-use super::programs::is_wanted;
+use super::lab::{INPUT, Lab, honest};
+use loop_harness::agent_programs::is_wanted;
+use loop_harness::within;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::process::Child;
+use std::time::Duration;
 
 /// A run whose agent's tool has begun and does not end.
 fn in_a_tool(cli: &'static str, test: &str) -> Option<(Lab, Child)> {
@@ -17,7 +19,12 @@ fn in_a_tool(cli: &'static str, test: &str) -> Option<(Lab, Child)> {
     lab.env.push(("ANTHROPIC_API_KEY", "sk-ant-fake-key-for-tests".to_owned()));
     let running = lab.spawn(&INPUT);
     let begun = lab.repo().parent().expect("a folder").join("begun");
-    assert!(within(90, || begun.exists()), "{cli}: {} {:?}", lab.said(), lab.processes());
+    assert!(
+        within(Duration::from_secs(90), || begun.exists()),
+        "{cli}: {} {:?}",
+        lab.said(),
+        lab.processes()
+    );
     Some((lab, running))
 }
 

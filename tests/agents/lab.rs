@@ -1,18 +1,19 @@
 //! A repository, a scripted model and a home for one agent's real program, and what is needed to
 //! watch it from outside.
 
-use super::programs::installed;
+use loop_harness::agent_programs::installed;
+use loop_harness::{Sandbox, processes, within};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A repository, a scripted model, and homes for everybody.
 pub(crate) struct Lab {
     pub(crate) cli: &'static str,
-    folder: tempfile::TempDir,
+    sandbox: Sandbox,
     server: Child,
     /// The server ends when this does.
     _life: ChildStdin,
@@ -30,19 +31,16 @@ impl Drop for Lab {
 
 impl Lab {
     pub(crate) fn new(cli: &'static str, script: &Value) -> Lab {
-        let folder = tempfile::Builder::new().tempdir_in("/var/tmp").expect("a folder");
-        let path = folder.path();
-        for part in ["repo/.loop", "home/.codex", "home/.gemini", "state", "tmp"] {
-            fs::create_dir_all(path.join(part)).expect("a folder");
-        }
-        fs::write(path.join("script.json"), script.to_string()).expect("a script");
+        let sandbox = Sandbox::empty_in("/var/tmp".as_ref());
+        fs::create_dir(sandbox.path("user/.codex")).expect("a folder");
+        sandbox.file("script.json", script.to_string());
         let settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}});
-        fs::write(path.join("home/.gemini/settings.json"), settings.to_string()).expect("settings");
+        sandbox.file("user/.gemini/settings.json", settings.to_string());
         let mut server = Command::new("python3")
             .arg(model().join("fake_model.py"))
             .args(["serve", "--while-stdin", "--script", "script.json", "--cwd"])
-            .arg(path.join("repo"))
-            .current_dir(path)
+            .arg(&sandbox.project)
+            .current_dir(sandbox.root())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -50,26 +48,26 @@ impl Lab {
         let life = server.stdin.take().expect("a pipe");
         let mut url = String::new();
         BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut url).expect("the address");
-        let lab = Lab { cli, folder, server, _life: life, url: url.trim().to_owned(), env: Vec::new() };
-        fs::write(lab.repo().join(".loop/workflow.toml"), lab.workflow()).expect("a workflow");
+        let lab = Lab { cli, sandbox, server, _life: life, url: url.trim().to_owned(), env: Vec::new() };
+        lab.sandbox.write(".loop/workflow.toml", lab.workflow());
         for arguments in [
             &["init", "-q"][..],
-            &["add", "-A"],
-            &["-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "begin"],
             &["config", "user.name", "t"],
             &["config", "user.email", "t@example.com"],
+            &["add", "-A"],
+            &["commit", "-qm", "begin"],
         ] {
-            assert!(lab.git(arguments).status.success(), "git {arguments:?}");
+            lab.git(arguments);
         }
         lab
     }
 
-    pub(crate) fn repo(&self) -> PathBuf {
-        self.folder.path().join("repo")
+    pub(crate) fn repo(&self) -> &Path {
+        &self.sandbox.project
     }
 
-    pub(crate) fn git(&self, arguments: &[&str]) -> Output {
-        Command::new("git").args(arguments).current_dir(self.repo()).output().expect("git")
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        self.sandbox.git(arguments)
     }
 
     fn workflow(&self) -> String {
@@ -90,26 +88,18 @@ model = "gpt-5-codex""#
 
     /// Adds lines to the workflow, in a commit of their own.
     pub(crate) fn configure(&self, more: &str) {
-        fs::write(self.repo().join(".loop/workflow.toml"), format!("{}{more}\n", self.workflow()))
-            .expect("a workflow");
-        assert!(self.git(&["commit", "-qam", "more"]).status.success());
+        self.sandbox.write(".loop/workflow.toml", format!("{}{more}\n", self.workflow()));
+        self.git(&["commit", "-qam", "more"]);
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let path = self.folder.path();
+        let mut command = self.sandbox.command(arguments);
         let programs = std::env::var_os("PATH").expect("a PATH");
         let programs =
             std::env::join_paths([installed(self.cli)].into_iter().chain(std::env::split_paths(&programs)));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_loop"));
         command
-            .args(arguments)
-            .current_dir(self.repo())
-            .env_clear()
             .env("PATH", programs.expect("a PATH"))
-            .env("HOME", path.join("home"))
-            .env("CODEX_HOME", path.join("home/.codex"))
-            .env("LOOP_HOME", path.join("state"))
-            .env("TMPDIR", path.join("tmp"))
+            .env("CODEX_HOME", self.sandbox.path("user/.codex"))
             .env("TZ", "America/New_York")
             .env("NO_PROXY", "127.0.0.1,localhost")
             .env("ANTHROPIC_BASE_URL", &self.url)
@@ -117,8 +107,7 @@ model = "gpt-5-codex""#
             .env("GOOGLE_GEMINI_BASE_URL", &self.url)
             .env("GEMINI_API_KEY", "fake")
             .env("OPENCODE_CONFIG", model().join("opencode.json"))
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null());
+            .envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -128,14 +117,14 @@ model = "gpt-5-codex""#
 
     /// Starts a command whose words go to a file.
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
-        let said = fs::File::create(self.folder.path().join("said")).expect("a file");
+        let said = fs::File::create(self.sandbox.path("said")).expect("a file");
         let again = said.try_clone().expect("the same file");
         self.command(arguments).stdout(said).stderr(again).spawn().expect("loop")
     }
 
     /// What the command that was started has said.
     pub(crate) fn said(&self) -> String {
-        fs::read_to_string(self.folder.path().join("said")).unwrap_or_default()
+        fs::read_to_string(self.sandbox.path("said")).unwrap_or_default()
     }
 
     /// One agent call, and what the log says afterwards.
@@ -166,29 +155,16 @@ model = "gpt-5-codex""#
         self.server.wait().expect("a status");
     }
 
-    /// Live processes that know this lab, by environment or place, other than the server and us.
+    /// Live processes that know this lab, other than the server and us.
     pub(crate) fn processes(&self) -> Vec<(i32, String)> {
-        let mark = self.folder.path().as_os_str().as_encoded_bytes();
-        let entries = fs::read_dir("/proc").expect("/proc").flatten();
-        let pids = entries.filter_map(|it| it.file_name().to_str()?.parse::<i32>().ok());
-        let ours = [std::process::id().cast_signed(), self.server.id().cast_signed()];
-        let living = pids.filter(|it| !ours.contains(it)).filter_map(|pid| {
-            let of = |name: &str| PathBuf::from(format!("/proc/{pid}/{name}"));
-            let stat = fs::read_to_string(of("stat")).ok()?;
-            let dead = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']));
-            let contains =
-                |name: &str| fs::read(of(name)).is_ok_and(|it| it.windows(mark.len()).any(|it| it == mark));
-            let here = fs::read_link(of("cwd")).is_ok_and(|it| it.starts_with(self.folder.path()));
-            let line =
-                String::from_utf8_lossy(&fs::read(of("cmdline")).unwrap_or_default()).replace('\0', " ");
-            (!dead && (here || contains("environ") || contains("cmdline"))).then_some((pid, line))
-        });
-        living.collect()
+        let mut living = processes::alive_below(self.sandbox.root());
+        living.retain(|it| it.0 != self.server.id().cast_signed());
+        living
     }
 
     #[track_caller]
     pub(crate) fn assert_nothing_runs(&self) {
-        let gone = within(10, || self.processes().is_empty());
+        let gone = within(Duration::from_secs(10), || self.processes().is_empty());
         assert!(gone, "left running: {:?}", self.processes());
     }
 
@@ -205,18 +181,6 @@ pub(crate) const INPUT: [&str; 4] = ["run", "Write made.txt", "--check", "tests=
 
 pub(crate) fn now_s() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_secs().cast_signed()
-}
-
-/// Asks again and again until it is so; for what gives no other sign.
-pub(crate) fn within(seconds: u64, is_so: impl Fn() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(seconds);
-    while !is_so() {
-        if deadline < Instant::now() {
-            return false;
-        }
-        std::thread::yield_now();
-    }
-    true
 }
 
 /// A model that does the work and promises that it is done.

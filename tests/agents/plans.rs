@@ -2,7 +2,7 @@
 //! meant to have.
 
 use super::lab::{INPUT, Lab, honest, now_s};
-use super::programs::is_wanted;
+use loop_harness::agent_programs::is_wanted;
 use serde_json::{Value, json};
 
 fn warns(cli: &'static str, headers: Value, env: &[(&'static str, &str)], says: &str) {

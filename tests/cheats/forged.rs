@@ -37,8 +37,8 @@ fn genuine(protocol: Protocol) -> String {
 /// Returns what went wrong: the message that completed the run, or why the genuine one did not.
 fn run(sample: &data::Sample, protocol: Protocol, forged: &[&Forged]) -> Vec<String> {
     let project = Project::new(sample, &Row::blank(Start::Green));
-    let out = project.root.join("out");
-    let mut script = format!("cat > '{0}/prompt'\ncd '{1}'\n", out.display(), project.tree.display());
+    let out = project.path("out");
+    let mut script = format!("cat > '{0}/prompt'\ncd '{1}'\n", out.display(), project.project.display());
     script.push_str("echo \"$LOOP_CALL\" > step; git add -A; git commit -q -m step\ncase $LOOP_CALL in\n");
     for (number, it) in forged.iter().enumerate() {
         let number = number + 1;
@@ -51,8 +51,8 @@ fn run(sample: &data::Sample, protocol: Protocol, forged: &[&Forged]) -> Vec<Str
     }
     std::fs::write(out.join("genuine"), genuine(protocol)).expect("a file");
     writeln!(script, "*) cat '{}/genuine' ;;\nesac", out.display()).expect("text");
-    std::fs::write(project.root.join("agent.sh"), script).expect("a script");
-    let workflow = project.root.join("workflow.toml");
+    std::fs::write(project.path("agent.sh"), script).expect("a script");
+    let workflow = project.path("workflow.toml");
     std::fs::write(&workflow, workflow_text(protocol)).expect("a file");
     let calls = (forged.len() + 1).to_string();
     let workflow = workflow.to_str().expect("a plain path");

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// How many rows of each kind the default run lays out, and how many it runs with the program.
 const PART: usize = 24;
@@ -85,13 +86,18 @@ fn every_row_comes_to_what_it_must() {
 
 fn table(corpus: &Corpus, title: &str, rows: Vec<&Row>) -> Vec<String> {
     let (counts, wrong) = (Mutex::new(BTreeMap::<Outcome, u32>::new()), Mutex::new(Vec::new()));
+    let judged = Mutex::new(BTreeMap::<&str, u64>::new());
     each(&rows, |row| {
         let sample = &corpus.samples[&row.sample];
         if skipped(&row.id, &sample.needs) {
             return;
         }
+        let begun = Instant::now();
         let done = runner::run(sample, row);
+        let took = begun.elapsed().as_secs();
+        println!("{}: {:?} after {took} s", row.id, runner::outcome(&done));
         *counts.lock().expect("a table").entry(runner::outcome(&done)).or_default() += 1;
+        *judged.lock().expect("a table").entry(&row.sample).or_default() += runner::ids_judged(&done);
         let differs = runner::compare(row, &done);
         if !differs.is_empty() {
             let note = row.note.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();
@@ -111,7 +117,14 @@ fn table(corpus: &Corpus, title: &str, rows: Vec<&Row>) -> Vec<String> {
         of(Outcome::Verified),
         of(Outcome::Unverified)
     );
-    wrong.into_inner().expect("a list")
+    let mut wrong = wrong.into_inner().expect("a list");
+    for (sample, number) in judged.into_inner().expect("a table") {
+        println!("{title}, {sample}: {number} test ids judged");
+        if number == 0 {
+            wrong.push(format!("{title}, {sample}: no test id was judged"));
+        }
+    }
+    wrong
 }
 
 fn in_place(corpus: &Corpus, rows: Vec<&Row>) {
@@ -178,7 +191,7 @@ fn chosen(rows: &[Row], part: usize) -> Vec<&Row> {
 }
 
 /// Two rows at a time: most of a row is waiting for a compiler or an interpreter to start.
-fn each(rows: &[&Row], act: impl Fn(&Row) + Sync) {
+fn each<'a>(rows: &[&'a Row], act: impl Fn(&'a Row) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {

@@ -3,39 +3,50 @@
 
 use crate::data::{Row, Sample, Start, Tool};
 use crate::tools;
-use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use loop_harness::Sandbox;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::process::{Command, Output};
 
 pub(crate) const PROMISE: &str = "<promise>TASK_COMPLETE</promise>";
 
 pub(crate) struct Project {
-    pub(crate) root: PathBuf,
-    pub(crate) tree: PathBuf,
-    _folder: tempfile::TempDir,
+    sandbox: Sandbox,
+}
+
+impl Deref for Project {
+    type Target = Sandbox;
+
+    fn deref(&self) -> &Sandbox {
+        &self.sandbox
+    }
 }
 
 impl Project {
+    /// Nothing of the machine but its toolchains; folders of the person's HOME come first on PATH.
+    fn empty() -> Project {
+        let mut sandbox = Sandbox::empty();
+        let own = [sandbox.user.join(".local/bin"), sandbox.user.join("bin")];
+        let path = std::env::join_paths(own.iter().chain(tools::path())).expect("no colon in a path");
+        sandbox.variables.push(("PATH", path));
+        sandbox.variables.push(("CARGO_NET_OFFLINE", "true".into()));
+        sandbox.variables.push(("GOTOOLCHAIN", "local".into()));
+        Project { sandbox }
+    }
+
     /// The committed sample at the row's start, after its setup.
     pub(crate) fn new(sample: &Sample, row: &Row) -> Project {
-        let folder = tempfile::Builder::new().prefix("loop-cheats-").tempdir().expect("a folder");
-        let root = folder.path().canonicalize().expect("a real path");
-        let project = Project { tree: root.join("project"), root, _folder: folder };
-        for name in ["project", "green", "tmp", "out", "person/.local/bin"] {
-            std::fs::create_dir_all(project.root.join(name)).expect("a folder");
-        }
+        let project = Project::empty();
         // A folder on PATH that is in use before the run begins.
-        project.write(&project.root.join("person/.local/bin/hello"), "#!/bin/sh\necho hello\n", true);
+        project.program("user/.local/bin/hello", "#!/bin/sh\necho hello\n");
         project.fill_caches(sample);
         for (name, text) in &sample.files {
-            let mark = sample.executable.contains(name);
-            project.write(&project.root.join("green").join(name), text, mark);
-            project.write(&project.tree.join(name), text, mark);
+            project.lay(sample, &format!("green/{name}"), name, text);
+            project.lay(sample, &format!("project/{name}"), name, text);
         }
         if row.start == Start::Red {
             for (name, text) in &sample.red {
-                project.write(&project.tree.join(name), text, sample.executable.contains(name));
+                project.lay(sample, &format!("project/{name}"), name, text);
             }
         }
         project
@@ -49,7 +60,7 @@ impl Project {
     /// Compiling go's standard library takes ten seconds; everybody who uses go has it compiled.
     fn fill_caches(&self, sample: &Sample) {
         if sample.needs.contains(&Tool::Go) {
-            let cache = self.root.join("person/.cache");
+            let cache = self.user.join(".cache");
             std::fs::create_dir_all(&cache).expect("a folder");
             let source = tools::cache("go-build");
             let copied = Command::new("cp").arg("-r").args([&source, &cache]).status().expect("cp");
@@ -57,44 +68,25 @@ impl Project {
         }
     }
 
-    fn write(&self, path: &Path, text: &str, is_executable: bool) {
-        std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
-        std::fs::write(path, text).expect("a file");
-        if is_executable {
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    /// Writes a file of the sample below the root.
+    fn lay(&self, sample: &Sample, place: &str, name: &String, text: &str) {
+        match sample.executable.contains(name) {
+            true => self.program(place, text),
+            false => self.file(place, text),
         }
-    }
-
-    /// Nothing of the machine but its toolchains; folders of the person's HOME come first on PATH.
-    pub(crate) fn furnish(&self, command: &mut Command) {
-        let person = self.root.join("person");
-        let own = [person.join(".local/bin"), person.join("bin")];
-        let path: OsString =
-            std::env::join_paths(own.iter().chain(tools::path())).expect("no colon in a path");
-        command.env_clear().env("PATH", path).env("LANG", "C.UTF-8").env("HOME", person);
-        command.env("TMPDIR", self.root.join("tmp")).env("LOOP_HOME", self.root.join("loop-home"));
-        command.env("GIT_CONFIG_NOSYSTEM", "1").env("CARGO_NET_OFFLINE", "true").env("GOTOOLCHAIN", "local");
-        command.stdin(Stdio::null()).current_dir(&self.tree);
     }
 
     /// A script in the tree, with the folders that rows may name.
     pub(crate) fn shell(&self, script: &str) -> Output {
-        let mut command = Command::new("sh");
-        self.furnish(&mut command);
-        command.arg("-c").arg(format!("{}\n{script}", self.header())).output().expect("sh")
+        self.sh(&["-c", &format!("{}\n{script}", self.header())])
     }
 
     /// A fresh clone with a HOME of its own and its dependencies installed afresh.
     pub(crate) fn seen_from_outside(&self, sample: &Sample) -> Project {
-        let folder = tempfile::Builder::new().prefix("loop-cheats-").tempdir().expect("a folder");
-        let root = folder.path().canonicalize().expect("a real path");
-        let clone = Project { tree: root.join("project"), root, _folder: folder };
-        for name in ["project", "tmp", "person"] {
-            std::fs::create_dir_all(clone.root.join(name)).expect("a folder");
-        }
+        let clone = Project::empty();
         clone.take_notes_of(self);
         clone.fill_caches(sample);
-        let source = self.tree.display();
+        let source = self.project.display();
         clone.must(&format!("git -c protocol.file.allow=always clone -q --recurse-submodules '{source}' ."));
         clone.must(sample.prepare.as_deref().unwrap_or(":"));
         clone
@@ -102,8 +94,7 @@ impl Project {
 
     /// Gives a clone the notes of the original, so that scripts find the commit of the beginning.
     fn take_notes_of(&self, original: &Project) {
-        let copied =
-            Command::new("cp").arg("-r").args([original.root.join("out"), self.root.join("out")]).status();
+        let copied = Command::new("cp").arg("-r").args([original.path("out/."), self.path("out")]).status();
         assert!(copied.expect("cp").success(), "the notes could not be copied");
     }
 
@@ -114,13 +105,13 @@ impl Project {
     }
 
     fn header(&self) -> String {
-        let [green, out, venv] = [self.root.join("green"), self.root.join("out"), tools::cache("venv")];
+        let [green, out, venv] = [self.path("green"), self.path("out"), tools::cache("venv")];
         format!("set -eu\nGREEN='{}' OUT='{}' VENV='{}'", green.display(), out.display(), venv.display())
     }
 
     /// Writes the agent: it acts in its first call, commits, and promises in every call.
     pub(crate) fn agent(&self, row: &Row) -> PathBuf {
-        let path = self.root.join("agent.sh");
+        let path = self.path("agent.sh");
         let again = row.again.as_deref().unwrap_or(":");
         let text = format!(
             "{}\n[ -t 0 ] || cat > \"$OUT/prompt-${{LOOP_CALL:-1}}\"\n\
@@ -129,22 +120,22 @@ impl Project {
             self.header(),
             row.script
         );
-        self.write(&path, &text, false);
+        self.file("agent.sh", text);
         path
     }
 
     /// Runs the agent as the controller would, without one.
     pub(crate) fn act(&self, row: &Row) -> Output {
-        let mut command = Command::new("sh");
-        self.furnish(&mut command);
-        command.arg(self.agent(row)).output().expect("sh")
+        self.sh(&[&self.agent(row).to_string_lossy()])
     }
 
     /// Runs a check, `NAME=COMMAND`, in place.
     pub(crate) fn check(&self, check: &str) -> Output {
         let (_, command_line) = check.split_once('=').expect("NAME=COMMAND");
-        let mut command = Command::new("sh");
-        self.furnish(&mut command);
-        command.arg("-c").arg(command_line).output().expect("sh")
+        self.sh(&["-c", command_line])
+    }
+
+    fn sh(&self, words: &[&str]) -> Output {
+        self.furnished("sh", words).output().expect("sh")
     }
 }

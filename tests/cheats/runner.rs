@@ -3,7 +3,6 @@
 use crate::data::{Outcome, Row, Sample, Start};
 use crate::project::Project;
 use serde_json::Value;
-use std::process::Command;
 
 /// What a run came to.
 pub(crate) struct Done {
@@ -16,22 +15,16 @@ pub(crate) struct Done {
 
 /// Runs `loop run` with the agent that lies in the project, then asks for the status.
 pub(crate) fn drive(project: &Project, task: &str, arguments: &[&str]) -> Done {
-    let agent = format!("sh '{}'", project.root.join("agent.sh").display());
+    let agent = format!("sh '{}'", project.path("agent.sh").display());
     let mut given = vec!["run", task, "--agent-cmd", &agent];
     given.extend(arguments);
-    let run = program(project, &given);
-    let status = program(project, &["status", "--json"]);
+    let run = project.command(&given).output().expect("the program");
+    let status = project.command(&["status", "--json"]).output().expect("the program");
     Done {
         exit: run.status.code().unwrap_or(-1),
         status: serde_json::from_slice(&status.stdout).unwrap_or_default(),
         said: crate::said(&run),
     }
-}
-
-fn program(project: &Project, arguments: &[&str]) -> std::process::Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_loop"));
-    project.furnish(&mut command);
-    command.args(arguments).output().expect("the program")
 }
 
 /// Runs one row from its start to its end.
@@ -63,6 +56,13 @@ pub(crate) fn outcome(done: &Done) -> Outcome {
         (false, true) => Outcome::Asked,
         (false, false) => Outcome::Refused,
     }
+}
+
+/// Returns how many tests the clean checkout of the final tree ran, over all checks; where a runner names
+/// none, the check itself is one.
+pub(crate) fn ids_judged(done: &Done) -> u64 {
+    let checks = done.status["proof"]["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
+    checks.iter().filter(|it| it["clean"] != "not-run").map(|it| it["tests"].as_u64().unwrap_or(1)).sum()
 }
 
 /// Returns what differs from the row's expectation.

@@ -80,7 +80,7 @@ fn a_shallow_clone_is_proven() {
     let copy = Project::new(&[]);
     fs::remove_dir_all(copy.top()).expect("removed");
     let source = format!("file://{}", project.top().display());
-    copy.git_in(&copy.beside("."), &["clone", "-q", "--depth", "1", &source, "work"]);
+    copy.git_in(&copy.beside("."), &["clone", "-q", "--depth", "1", &source, "project"]);
     copy.open().baseline("grep -q 2 a && git fsck && git log").assert_green();
 }
 
@@ -95,7 +95,7 @@ fn what_a_partial_clone_lacks_is_fetched() {
     let copy = Project::new(&[]);
     fs::remove_dir_all(copy.top()).expect("removed");
     let source = format!("file://{}", project.top().display());
-    copy.git_in(&copy.beside("."), &["clone", "-q", "--filter=blob:none", &source, "work"]);
+    copy.git_in(&copy.beside("."), &["clone", "-q", "--filter=blob:none", &source, "project"]);
     copy.open().clean(&first, "grep -q first b").assert_green();
 }
 

@@ -1,6 +1,7 @@
 //! Borrowed dependency folders, and the two that look right and would run the original tree.
 
-use crate::project::{Project, write};
+use crate::project::Project;
+use loop_harness::put;
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -56,13 +57,13 @@ fn a_folder_that_changed_is_not_borrowed_unless_only_its_times_did() {
     let dep = project.top().join("node_modules/dep/index.js");
     proof.baseline("node test.js").assert_green();
     let tree = project.commit();
-    write(&dep, "module.exports = () => 2\n");
+    put(&dep, "module.exports = () => 2\n");
     proof.clean(&tree, "node test.js").assert_green();
-    write(&dep, "module.exports = () => 3\n");
+    put(&dep, "module.exports = () => 3\n");
     let answer = proof.clean(&tree, "node test.js; node -e 'require(\"dep\")'");
     answer.assert_red();
     assert!(answer.list("folders")[0].contains("changed"), "{}", answer.shown());
-    write(&project.top().join(".venv/pyvenv.cfg"), "");
+    put(&project.top().join(".venv/pyvenv.cfg"), "");
     let mut proof = project.open();
     proof.prepare = Some("mkdir -p node_modules/dep node_modules/pkg && echo 'module.exports=()=>2' > node_modules/dep/index.js && rm -r node_modules/pkg && ln -s ../packages/pkg node_modules/pkg".to_owned());
     proof.baseline("node test.js").assert_green();
@@ -156,7 +157,7 @@ fn a_worktree_borrows_from_the_main_tree_and_is_seen_there() {
     let proof = project.open_at(place.clone());
     let check = format!("test \"$PWD\" = {} && git status && node test.js", project.top().display());
     proof.baseline(&check).assert_green();
-    write(&place.join("packages/pkg/index.js"), "module.exports = () => 'broken'\n");
+    put(&place.join("packages/pkg/index.js"), "module.exports = () => 'broken'\n");
     project.git_in(&place, &["commit", "-qam", "broken"]);
     let tree = project.git_in(&place, &["rev-parse", "HEAD^{tree}"]);
     proof.clean(&tree, &check).assert_red();
@@ -171,7 +172,7 @@ fn a_cache_that_somebody_wrote_to_is_made_again() {
     let folders = fs::read_dir(project.home.join("proof")).expect("there").flatten().map(|it| it.path());
     let cache =
         folders.into_iter().map(|it| it.join("cache/go/build")).find(|it| it.is_dir()).expect("a cache");
-    write(&cache.join("poison"), "");
+    put(&cache.join("poison"), "");
     let tree = project.commit();
     proof.clean(&tree, check).assert_green();
     assert!(!cache.join("poison").exists());

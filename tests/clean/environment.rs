@@ -6,7 +6,7 @@ use std::fs;
 #[test]
 fn home_is_a_new_one_and_toolchains_still_work() {
     let project = Project::new(&[("a", "1")]);
-    fs::write(project.beside("home/.settings"), "").expect("written");
+    fs::write(project.beside("user/.settings"), "").expect("written");
     let check = "test -e $HOME/.settings";
     assert!(project.passes_in_place(check));
     project.open().baseline(check).assert_red();
@@ -63,7 +63,7 @@ fn an_ordinary_user_gets_a_mount_too() {
         return;
     }
     let mut project = Project::new(&[("a", "1")]);
-    fs::copy(env!("CARGO_BIN_EXE_loop"), project.beside("bin/loop")).expect("copied");
+    fs::copy(loop_harness::program(), project.beside("bin/loop")).expect("copied");
     let user = 65534;
     project.as_user = Some(user);
     let chown = format!("chown -R {user}:{user} {0} && chmod 755 {0}", project.beside(".").display());

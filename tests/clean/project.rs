@@ -1,16 +1,15 @@
 //! A real project in a temporary folder, with a home of its own, and the executor of proofs applied to
 //! it from outside.
 
+use loop_harness::{Sandbox, program};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use tempfile::TempDir;
 
 pub(crate) struct Project {
-    root: TempDir,
+    sandbox: Sandbox,
     /// Folders in front of PATH.
     pub(crate) path: RefCell<Vec<PathBuf>>,
     pub(crate) home: PathBuf,
@@ -22,13 +21,13 @@ pub(crate) struct Project {
 
 impl Project {
     pub(crate) fn new(files: &[(&str, &str)]) -> Project {
-        let root = TempDir::new().expect("a folder");
-        let home = root.path().canonicalize().expect("there").join("state");
-        let project =
-            Project { root, path: RefCell::default(), home, hides_a_toolchain: false, as_user: None };
-        for folder in ["home", "work", "bin", "state"] {
-            fs::create_dir(project.beside(folder)).expect("made");
+        let sandbox = Sandbox::empty();
+        let home = sandbox.home.clone();
+        for folder in [&home, &sandbox.path("bin")] {
+            fs::create_dir(folder).expect("made");
         }
+        let project =
+            Project { sandbox, path: RefCell::default(), home, hides_a_toolchain: false, as_user: None };
         project.git(&["init", "-q", "-b", "main"]);
         project.write_all(files);
         project.commit();
@@ -36,23 +35,21 @@ impl Project {
     }
 
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
-        self.root.path().canonicalize().expect("there").join(name)
+        self.sandbox.path(name)
     }
 
     pub(crate) fn top(&self) -> PathBuf {
-        self.beside("work")
+        self.sandbox.project.clone()
     }
 
     pub(crate) fn write_all(&self, files: &[(&str, &str)]) {
         for (name, text) in files {
-            write(&self.top().join(name), text);
+            self.sandbox.write(name, text);
         }
     }
 
     pub(crate) fn program(&self, folder: &str, name: &str, text: &str) {
-        let path = self.beside(folder).join(name);
-        write(&path, text);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+        self.sandbox.program(&format!("{folder}/{name}"), text);
     }
 
     pub(crate) fn git(&self, words: &[&str]) -> String {
@@ -69,7 +66,7 @@ impl Project {
             "-c",
             "safe.directory=*",
         ]);
-        command.args(["-c", "protocol.file.allow=always"]).args(words).env("HOME", self.beside("home"));
+        command.args(["-c", "protocol.file.allow=always"]).args(words).env("HOME", &self.sandbox.user);
         text(command.output().expect("git"))
     }
 
@@ -94,7 +91,7 @@ impl Project {
         let usual = std::env::var_os("PATH").expect("PATH");
         let path =
             self.path.borrow().iter().cloned().chain(std::env::split_paths(&usual)).collect::<Vec<_>>();
-        command.env("HOME", self.beside("home")).env("PATH", std::env::join_paths(path).expect("a PATH"));
+        command.env("HOME", &self.sandbox.user).env("PATH", std::env::join_paths(path).expect("a PATH"));
         for (name, usual) in [("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"), ("CARGO_HOME", ".cargo")]
         {
             command.env(name, std::env::var_os(name).map_or_else(|| real.join(usual), PathBuf::from));
@@ -111,9 +108,8 @@ impl Project {
     }
 
     pub(crate) fn executor(&self) -> Command {
-        let program = env!("CARGO_BIN_EXE_loop");
         let mut command = match self.as_user {
-            None => Command::new(program),
+            None => Command::new(program()),
             Some(user) => {
                 let user = user.to_string();
                 let mut command = Command::new("setpriv");
@@ -236,11 +232,6 @@ impl Answer {
         assert!(!self.is_green(), "{}", self.shown());
         self
     }
-}
-
-pub(crate) fn write(path: &Path, text: &str) {
-    fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-    fs::write(path, text).expect("written");
 }
 
 #[track_caller]

@@ -62,6 +62,6 @@ fn go_builds_with_a_cache_of_its_own() {
     let tree = project.commit();
     proof.clean(&tree, "go test ./...").assert_red();
     assert!(
-        fs::read_dir(project.beside("home")).expect("there").flatten().all(|it| it.file_name() != ".cache")
+        fs::read_dir(project.beside("user")).expect("there").flatten().all(|it| it.file_name() != ".cache")
     );
 }

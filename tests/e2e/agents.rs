@@ -1,6 +1,6 @@
 //! Agents that are not there, cannot be run, say nothing, say too much, or never end.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 

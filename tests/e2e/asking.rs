@@ -1,7 +1,7 @@
 //! An agent that asks a question nobody can answer: the limit that ends it has a name for that, and
 //! so do the log, `why` and the next prompt.
 
-use super::sandbox::{CHECK, Sandbox, WORK};
+use loop_harness::{CHECK, Sandbox, WORK};
 
 #[test]
 fn g13_a_call_that_waits_for_input_is_named_so() {

@@ -1,6 +1,6 @@
 //! The controller dies during a call; the call does not.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
 use rustix::process::Signal;
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! What a home may grow to, what is deleted from it, and what happens when a disk is full or when
 //! something odd lies where a file should be.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox, skipped};
 use super::starved::Mounted;
+use loop_harness::{COMMIT, PROMISE, Sandbox, skipped};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! What is read after a call comes from everything that the call changed, and from nothing else.
 
-use super::sandbox::{COMMIT, LOOP, Sandbox, skipped};
+use loop_harness::{COMMIT, Sandbox, program, skipped};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
@@ -70,7 +70,7 @@ fn an_unreadable_ignored_folder_hides_no_report() {
     let without = "-dac_override,-dac_read_search";
     let mut command = Command::new("setpriv");
     sandbox.furnish(&mut command);
-    command.args(["--bounding-set", without, "--inh-caps", without, LOOP]);
+    command.args(["--bounding-set", without, "--inh-caps", without, program()]);
     command.args(["run", "--unverified", "--agent-cmd", &agent, "-n", "1"]).current_dir(&sandbox.project);
     let done = sandbox.start(command).wait();
     std::fs::set_permissions(sandbox.project.join("locked"), std::fs::Permissions::from_mode(0o755))

@@ -1,7 +1,7 @@
 //! Thirty secrets, printed by an agent, a check and a person in every form they know, and looked for
 //! in everything that is written or shown afterwards.
 
-use super::sandbox::{CHECK, LOOP, Sandbox, WORK, within};
+use loop_harness::{CHECK, Sandbox, WORK, program, within};
 use std::time::Duration;
 
 /// Names that users give to secrets, with values of every make: letters, signs that JSON, addresses
@@ -204,7 +204,7 @@ fn g36_memory_is_nobody_elses() {
     let running = sandbox.spawn(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]);
     at.hear();
     let ours: Vec<i32> =
-        sandbox.processes().into_iter().filter(|it| it.1.starts_with(LOOP)).map(|it| it.0).collect();
+        sandbox.processes().into_iter().filter(|it| it.1.starts_with(program())).map(|it| it.0).collect();
     let controller = running.child.id().cast_signed();
     for pid in ours.iter().chain([&controller]) {
         // The baseline is proven beside the call; that prover may be gone by now.

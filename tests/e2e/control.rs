@@ -1,6 +1,6 @@
 //! Stopping, cancelling, beginning anew, looking without touching: what people do with runs.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::time::Duration;
@@ -226,7 +226,7 @@ fn runs_next_makes_one_call() {
 #[test]
 fn runs_a_run_inside_a_call_needs_a_word() {
     let sandbox = Sandbox::new();
-    let program = super::sandbox::LOOP;
+    let program = loop_harness::program();
     let agent = sandbox.agent(&format!(
         "mkdir -p inner; cd inner; git init -q; git config user.name a; git config user.email a@b\n\
          git commit -q --allow-empty -m x; echo \"{WORK}\" > \"$OUT/inner.sh\"\n\

@@ -1,6 +1,6 @@
 //! Many controllers at once. One works; the others say who does.
 
-use super::sandbox::{CHECK, COMMIT, Done, PROMISE, Running, Sandbox, WORK};
+use loop_harness::{CHECK, COMMIT, Done, PROMISE, Running, Sandbox, WORK};
 use rustix::process::Signal;
 
 #[test]

@@ -1,6 +1,6 @@
 //! A database that is damaged, newer, foreign or locked: refused by name, and never touched.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 use rusqlite::Connection;
 
 fn capped() -> Sandbox {

@@ -1,6 +1,6 @@
 //! The demo: the first thing that anybody runs, on whatever machine they have.
 
-use super::sandbox::Sandbox;
+use loop_harness::Sandbox;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn needs_and_leaves_nothing(preset: &str, said: &str) {
     assert!(began.elapsed() < Duration::from_secs(15), "it took {:?}", began.elapsed());
     let done = done.says("completed").says(said);
     assert!(done.err.contains("again"), "the lie was not seen:\n{}", done.err);
-    for folder in ["tmp", "home-of-user"] {
+    for folder in ["tmp", "user"] {
         assert!(sandbox.contents(&sandbox.root().join(folder)).is_empty(), "left in {folder}");
     }
     assert!(!sandbox.home.exists());

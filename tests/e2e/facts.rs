@@ -1,7 +1,7 @@
 //! Every name that the reference says the engine supplies has a value after a call in a real
 //! repository, and an agent that claims all of them in its report changes none.
 
-use super::sandbox::{COMMIT, Sandbox};
+use loop_harness::{COMMIT, Sandbox};
 use serde_json::{Value, json};
 
 const WORKFLOW: &str = r#"

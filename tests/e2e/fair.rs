@@ -1,6 +1,6 @@
 //! An honest agent is not blamed for what it did not do, and is not kept from doing its work.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 use std::process::{Command, Stdio};
 
 fn said(sandbox: &Sandbox, text: &str) -> bool {
@@ -153,5 +153,5 @@ fn who_commits_and_how_a_remote_is_reached_is_passed_on() {
         ];
         assert_eq!(names, kept.map(|it| format!("GIT_{it}")), "{who}");
     }
-    assert_eq!(sandbox.git(&["log", "-1", "--format=%an %ce"]), "pipeline ci@localhost\n");
+    assert_eq!(sandbox.git(&["log", "-1", "--format=%an %ce"]), "pipeline ci@localhost");
 }

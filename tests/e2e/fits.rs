@@ -1,7 +1,7 @@
 //! Small promises of the border that no single area owns: what is refused in words, what is offered at
 //! a checkpoint, and what `loop why` shows.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 use serde_json::{Value, json};
 
 const WORKFLOW: &str = r#"

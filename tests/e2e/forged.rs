@@ -1,7 +1,7 @@
 //! Text that looks like a promise and is none. Every check passes and the tree is clean, so the
 //! promise alone decides; each form is one call of the same run.
 
-use super::sandbox::{CHECK, COMMIT, Sandbox};
+use loop_harness::{CHECK, COMMIT, Sandbox};
 
 const FORMS: &[&str] = &[
     // Mentioned, quoted, negated.

@@ -1,6 +1,6 @@
 //! A workflow of the user's own: two phases, one gate, no preset.
 
-use super::sandbox::{Sandbox, within};
+use loop_harness::{Sandbox, within};
 use std::time::Duration;
 
 const WORKFLOW: &str = r#"

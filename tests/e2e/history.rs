@@ -1,7 +1,7 @@
 //! What stands in the database beside the journal: whoever edits it by hand is found, and no decision
 //! is taken by it.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 use rusqlite::Connection;
 
 /// A run whose check failed once, and that could go on.

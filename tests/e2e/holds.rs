@@ -2,7 +2,7 @@
 //! moment that was named: through a killed controller and through a clock that jumps. The agent is a
 //! program called `claude` that speaks the stream of the real one.
 
-use super::sandbox::{CHECK, Done, Running, Sandbox, skipped, within};
+use loop_harness::{CHECK, Done, Running, Sandbox, skipped, within};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! The folder that `--home` names: it is made or taken as it is, never changed, and refused where it is
 //! somebody else's.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Commands that come from inside an agent call, or from what outlived one: everything that changes
 //! something is refused, and the run remembers that it was tried.
 
-use super::sandbox::{COMMIT, LOOP, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox, program};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -25,13 +25,14 @@ const TRIED: [&str; 15] = [
 
 #[test]
 fn g28_nothing_is_changed_from_inside_a_call() {
+    let program = program();
     for clean in ["", "env -i PATH=\"$PATH\""] {
         let sandbox = Sandbox::new();
         let tries: Vec<String> = TRIED
             .iter()
             .map(|words| {
                 format!(
-                    "{clean} '{LOOP}' --home \"$OUT/../loop-home\" {words} >> \"$OUT/tried\" 2>&1; \
+                    "{clean} '{program}' --home \"$OUT/../home\" {words} >> \"$OUT/tried\" 2>&1; \
                      echo \"$? {words}\" >> \"$OUT/codes\""
                 )
             })
@@ -55,11 +56,12 @@ fn g28_nothing_is_changed_from_inside_a_call() {
 #[test]
 fn g28_what_outlived_its_call_is_refused_too() {
     let sandbox = Sandbox::new();
+    let program = program();
     let (go, end) = (sandbox.fifo("go"), sandbox.fifo("end"));
     let agent = sandbox.agent(&format!(
         "env -i PATH=\"$PATH\" OUT=\"$OUT\" sh -c 'read go < \"$OUT/go\"\n\
-         \"$0\" --home \"$OUT/../loop-home\" -C \"$1\" stop > \"$OUT/tried\" 2>&1\n\
-         echo $? > \"$OUT/end\"' '{LOOP}' \"$PWD\" < /dev/null > /dev/null 2>&1 &\n\
+         \"$0\" --home \"$OUT/../home\" -C \"$1\" stop > \"$OUT/tried\" 2>&1\n\
+         echo $? > \"$OUT/end\"' '{program}' \"$PWD\" < /dev/null > /dev/null 2>&1 &\n\
          shim=$PPID; controller=$(ps -o ppid= -p $shim); kill -9 $controller $shim"
     ));
     sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(1009);

@@ -1,7 +1,7 @@
 //! Bodies of phases: once for each item of a list that is read again before each, and a refusal
 //! where a list cannot be read.
 
-use crate::sandbox::Sandbox;
+use loop_harness::Sandbox;
 
 const WORKFLOW: &str = r#"
 name = "chores"

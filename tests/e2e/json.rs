@@ -1,6 +1,6 @@
 //! What programs read: `status --json` and `run --json`.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use serde_json::Value;
 
 /// Every field of the contract, with what it may be.

@@ -1,7 +1,7 @@
 //! SIGKILL at random moments. However often a controller dies, the next one goes on: the run ends
 //! as an uninterrupted one does, and no call is started twice.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, times};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK, times};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -119,7 +119,7 @@ fn g10_a_call_whose_keepers_both_died_is_lost_and_not_repeated() {
 #[test]
 fn en01_killed_at_every_sync_it_ends_as_if_it_had_not_been() {
     if std::process::Command::new("strace").arg("-V").output().is_err() {
-        return super::sandbox::skipped("en01_killed_at_every_sync", "strace is not installed");
+        return loop_harness::skipped("en01_killed_at_every_sync", "strace is not installed");
     }
     let whole = |sandbox: &Sandbox| {
         let agent = sandbox.agent(&format!("echo \"$LOOP_CALL\" >> steps; {COMMIT}; {PROMISE}"));
@@ -138,7 +138,7 @@ fn en01_killed_at_every_sync_it_ends_as_if_it_had_not_been() {
         sandbox.furnish(&mut traced);
         traced.args(["-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e"]);
         traced.arg(format!("inject=fsync,fdatasync:signal=SIGKILL:when={number}"));
-        traced.arg(super::sandbox::LOOP).args(&command).current_dir(&sandbox.project);
+        traced.arg(loop_harness::program()).args(&command).current_dir(&sandbox.project);
         let done = sandbox.start(traced).wait();
         if done.code == 0 {
             assert!(5 < number, "only {number} syncs were seen");

@@ -1,7 +1,7 @@
 //! Agents that say more than is so. Nothing that one writes completes a run; only checks, a clean
 //! tree and ticked criteria do, and even those only together with a promise.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 
 const FAILING: &str = "tests=echo the moon is not cheese; exit 1";
 

@@ -1,6 +1,6 @@
 //! `.claude-task-state.json`: whole at every moment, written for others, read by nobody here.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 

@@ -1,7 +1,7 @@
 //! A home that is moved, and a machine that restarts: what a call becomes when the place or the
 //! time in which it was begun is gone.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Odd places: no git, no repository, names that break shells and terminals, two homes.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

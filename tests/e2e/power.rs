@@ -4,7 +4,7 @@
 //!
 //! It takes root and a loop device, so it runs only where `LOOP_TEST_POWER` is set.
 
-use super::sandbox::{Sandbox, skipped, times, within};
+use loop_harness::{Sandbox, skipped, times, within};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

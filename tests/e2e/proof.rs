@@ -1,6 +1,6 @@
 //! Rule 11: with `proof = "clean"` a check sees the tree and nothing else.
 
-use crate::sandbox::Sandbox;
+use loop_harness::Sandbox;
 
 const WORKFLOW: &str = r#"
 name = "clean"

@@ -1,8 +1,10 @@
 //! What people and programs see of a proof, and what they can do about it: a real project in Python,
 //! with tests that fail, pass, vanish and are added.
 
-use crate::sandbox::{PROMISE, Sandbox};
+use crate::starved::Mounted;
+use loop_harness::{PROMISE, Sandbox, skipped, within};
 use serde_json::Value;
+use std::time::Duration;
 
 const CHECK: &str = "python3 -B -m unittest discover -s tests -t . -v";
 
@@ -287,4 +289,83 @@ fn g25_pruned_runs_leave_no_proof_behind() {
     assert!(refs.contains("refs/loop/base/") && refs.contains("refs/loop/head/"), "{refs}");
     sandbox.run(&["runs", "--prune", "--yes"]).exits(0).says("1 run deleted");
     assert_eq!(sandbox.git(&["for-each-ref", "refs/loop"]), "");
+}
+
+#[test]
+fn g21_only_a_run_that_is_over_is_called_unverified() {
+    let sandbox = project(WRONG, "");
+    let (idle, fix) = (sandbox.agent(":"), FIX);
+    sandbox.run(&["next", "fix add", "--agent-cmd", &idle]);
+    for words in [["status"], ["show"]] {
+        let done = sandbox.run(&words).exits(0);
+        assert!(!done.out.contains("unverified"), "{done:?}");
+    }
+    assert_eq!(sandbox.status()["verified"], false);
+    sandbox.agent(fix);
+    sandbox.run(&["run"]).exits(0);
+    assert!(!sandbox.run(&["status"]).out.contains("unverified"));
+
+    let sandbox = project(WRONG, "");
+    let agent = sandbox.agent(":");
+    sandbox.run(&["next", "fix add", "--unverified", "--agent-cmd", &agent]);
+    sandbox.run(&["status"]).exits(0).says("unverified");
+
+    let sandbox = project(RIGHT, "[proof]\nfeedback = false\n");
+    let agent = sandbox.agent("echo words > README.md; git add -A; git commit -qm words || :");
+    sandbox.run(&["run", "describe add", "--agent-cmd", &agent]).exits(0);
+    sandbox.run(&["status"]).exits(0).says("completed, unverified");
+    sandbox.run(&["show"]).exits(0).says("completed (unverified)");
+}
+
+#[test]
+fn g21_init_looks_at_a_completed_run_again() {
+    let sandbox = project(WRONG, "");
+    let agent = sandbox.agent(FIX);
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(0);
+    sandbox.run(&["init", "fix add", "--agent-cmd", &agent]).exits(0).says("already done");
+    let first = sandbox.status()["run"].clone();
+    sandbox.write("calc.py", WRONG);
+    sandbox.commit("break it");
+    sandbox
+        .run(&["init", "fix add", "--agent-cmd", &agent])
+        .exits(0)
+        .says("another one is opened: tests fails")
+        .says("is opened: fix add");
+    let status = sandbox.status();
+    assert_ne!(status["run"], first);
+    assert_eq!((&status["status"], sandbox.calls().len()), (&"ready".into(), 1), "{status:#}");
+    // An unfinished one is named, as before.
+    sandbox.run(&["init", "fix add", "--agent-cmd", &agent]).exits(7).says("is ready");
+}
+
+#[test]
+fn g25_a_full_disk_pauses_a_proof_and_it_goes_on_when_there_is_room() {
+    const NAME: &str = "g25_a_full_disk_pauses_a_proof";
+    let sandbox = project(WRONG, "");
+    let Some(home) = Mounted::new(&sandbox.home, "size=100m,mode=0700") else {
+        return skipped(NAME, "a file system cannot be mounted here");
+    };
+    let agent = sandbox.agent(FIX);
+    sandbox
+        .run(&["run", "fix add", "--agent-cmd", &agent])
+        .exits(5)
+        .says("and a proof needs 256.0 MB")
+        .says("make room (loop runs --prune deletes finished runs), then loop run");
+    let status = sandbox.status();
+    assert_eq!((&status["status"], &status["verified"]), (&"paused".into(), &false.into()), "{status:#}");
+    home.change("size=900m");
+    sandbox.run(&["run"]).exits(0).says("proven: ");
+    assert_eq!((level(&sandbox.status()), sandbox.calls().len()), ("red-to-green", 1));
+}
+
+#[test]
+fn g24_the_baseline_of_a_session_is_taken_beside_its_first_work() {
+    let sandbox = project(WRONG, "");
+    sandbox.run(&["init", "fix add", "--hook", "--session", "one"]).exits(0);
+    let results = || {
+        let folders = std::fs::read_dir(sandbox.home.join("proof")).into_iter().flatten().flatten();
+        let files = folders.flat_map(|it| std::fs::read_dir(it.path().join("results")).into_iter().flatten());
+        files.flatten().filter(|it| it.path().extension().is_some_and(|it| it == "json")).count()
+    };
+    assert!(within(Duration::from_secs(60), || results() == 1), "nobody takes the baseline");
 }

@@ -1,6 +1,6 @@
 //! Questions, and what people answer: with a controller that waits, and with none.
 
-use super::sandbox::{COMMIT, PROMISE, Sandbox, stuck, within};
+use loop_harness::{COMMIT, PROMISE, Sandbox, stuck, within};
 use std::time::Duration;
 
 /// A run that is halted by its breaker after two calls; `$OUT/mended` gets its agent going.
@@ -105,14 +105,14 @@ fn answers_an_answer_reaches_a_controller_that_waits() {
 #[test]
 fn g28_an_agent_answers_nothing() {
     let sandbox = Sandbox::new();
-    let loop_path = format!("{}' --home \"$OUT/../loop-home\" '-q", super::sandbox::LOOP);
-    let program = super::sandbox::LOOP;
+    let loop_path = format!("{}' --home \"$OUT/../home\" '-q", loop_harness::program());
+    let program = loop_harness::program();
     // Two calls open the question; the third run of the agent is another run, which tries to help.
     let agent = sandbox.agent(&format!(
         "[ -f \"$OUT/helping\" ] || {{ {PROMISE}; exit 0; }}\n\
          '{loop_path}' answer skip --run \"$(cat \"$OUT/helping\")\" >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\"\n\
          env -u LOOP_RUN '{loop_path}' answer skip --run \"$(cat \"$OUT/helping\")\" >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\"\n\
-         env -i sh -c '\"$0\" --home \"$1\" answer skip --run \"$2\"' '{program}' \"$OUT/../loop-home\" \"$(cat \"$OUT/helping\")\" >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\"\n\
+         env -i sh -c '\"$0\" --home \"$1\" answer skip --run \"$2\"' '{program}' \"$OUT/../home\" \"$(cat \"$OUT/helping\")\" >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\"\n\
          '{loop_path}' guide hello --run \"$(cat \"$OUT/helping\")\" >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\"\n\
          '{loop_path}' run other --agent-cmd true --check tests=true >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\""
     ));

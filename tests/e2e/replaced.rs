@@ -2,7 +2,7 @@
 //! its call (a pipe that nobody writes to, a folder, a device without end), its call is over and the
 //! run goes on.
 
-use super::sandbox::Sandbox;
+use loop_harness::Sandbox;
 
 const WORKFLOW: &str = r#"
 name = "told"

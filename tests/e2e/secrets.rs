@@ -1,6 +1,6 @@
 //! Secrets of the environment reach the agent, which needs them, and no file of ours.
 
-use super::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 
 const CANARY: &str = "canary-7f3a9c51-do-not-write-me-down";
 
@@ -16,8 +16,7 @@ fn en13_secrets_of_the_environment_are_not_written_down() {
     let done = sandbox.start(command).wait().exits(0);
     assert!(sandbox.note("has-it").exists(), "the agent needs its key");
     assert!(!done.out.contains(CANARY) && !done.err.contains(CANARY));
-    for folder in
-        [&sandbox.home, &sandbox.project, &sandbox.root().join("tmp"), &sandbox.root().join("home-of-user")]
+    for folder in [&sandbox.home, &sandbox.project, &sandbox.root().join("tmp"), &sandbox.root().join("user")]
     {
         for (path, bytes) in sandbox.contents(folder) {
             let found = bytes.windows(CANARY.len()).any(|it| it == CANARY.as_bytes());

@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP: saved at once, ended gently, and nothing is lost.
 
-use super::sandbox::{CHECK, Sandbox, WORK, stuck, within};
+use loop_harness::{CHECK, Sandbox, WORK, stuck, within};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Work that nobody has committed: whatever an agent does to it, it can be brought back.
 
-use super::sandbox::{CHECK, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, PROMISE, Sandbox, WORK};
 
 #[test]
 fn g18_uncommitted_work_survives_an_agent_that_deletes_it() {

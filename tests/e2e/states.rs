@@ -2,7 +2,7 @@
 //! start, while it works, after its exit, and while its outcome is being committed. However it was
 //! hit, each call starts once, its result is collected, and nothing of it is left.
 
-use super::sandbox::{COMMIT, PROMISE, Running, Sandbox, times, within};
+use loop_harness::{COMMIT, PROMISE, Running, Sandbox, times, within};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};

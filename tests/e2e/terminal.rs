@@ -1,7 +1,7 @@
 //! Whatever an agent or a check prints, nothing of it moves a cursor, sets a title or hides a word
 //! on the terminal of whoever looks.
 
-use super::sandbox::{Done, Sandbox};
+use loop_harness::{Done, Sandbox};
 
 /// Titles, clipboards, links, colours, cursors, resets, eight-bit controls, strings without an end,
 /// overwritten lines, bells, and letters that reorder or hide.

@@ -1,7 +1,7 @@
 //! Agents that do whatever can be done to a tree, in an order that chance decides: every byte that was
 //! there when an iteration began can be brought back. `LOOP_TEST_SEED=N` repeats a failure.
 
-use super::sandbox::{PROMISE, Sandbox, times};
+use loop_harness::{PROMISE, Sandbox, times};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Runs that have a worktree to themselves: made once whatever is killed, looked at before every
 //! call, and no trace of them in the tree of the person.
 
-use super::sandbox::{COMMIT, Done, PROMISE, Sandbox};
+use loop_harness::{COMMIT, Done, PROMISE, Sandbox};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn worktree_a_run_works_beside_the_tree_and_says_how_the_work_comes_back() {
     let done = done.says(&format!("git merge {branch}"));
     assert!(done.out.contains(branch), "{}", done.out);
     assert!(!sandbox.project.join("work").exists());
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), " M README.md\n", "nothing of ours is seen");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), " M README.md", "nothing of ours is seen");
     sandbox.git(&["merge", "-q", branch]);
     assert_eq!(sandbox.read("work"), "1\n2\n");
     // From inside of the worktree the same run is meant.

@@ -1,7 +1,7 @@
 //! Tests that a phase wrote first are protected from then on: the final code must pass them with the
 //! text that they had when that phase was left.
 
-use crate::sandbox::Sandbox;
+use loop_harness::Sandbox;
 
 const WORKFLOW: &str = r#"
 name = "first-the-tests"

@@ -2,7 +2,8 @@
 //! end: again and again, over everything that can be run. Whatever the moment, the run comes to what an
 //! uninterrupted one comes to, no call is started twice, and no result is lost.
 
-use crate::place::{Done, LOOP, assert_nothing_runs, starts};
+use crate::place::starts;
+use loop_harness::{Done, Sandbox, program};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -116,55 +117,32 @@ impl Kind {
     }
 }
 
-/// A project and a home below a temporary folder.
+/// A project in which something of that kind is to be done.
 struct Scene {
     kind: Kind,
-    root: PathBuf,
-    _folder: tempfile::TempDir,
+    sandbox: Sandbox,
 }
 
 impl Scene {
     fn new(kind: Kind) -> Scene {
-        let folder = tempfile::Builder::new().prefix("loop-homes-").tempdir().expect("a folder");
-        let root = folder.path().canonicalize().expect("a real path");
-        let scene = Scene { kind, root, _folder: folder };
-        let git = "[user]\nname = Tester\nemail = tester@localhost\n[init]\ndefaultBranch = main\n";
-        let agent = format!("{AGENT}{}", kind.agent());
-        let beside = [("user/.gitconfig", git), ("out/agent.sh", &agent), ("out/tests.sh", TESTS)];
-        let inside = kind.files().iter().map(|(name, text)| (format!("project/{name}"), *text));
-        let beside = beside.into_iter().map(|(name, text)| (name.to_owned(), text));
-        for (name, text) in beside.chain(inside).chain([("project/README.md".to_owned(), "a project\n")]) {
-            let path = scene.root.join(name);
-            std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
-            std::fs::write(path, text).expect("a file");
+        let sandbox = Sandbox::new();
+        sandbox.file("out/agent.sh", format!("{AGENT}{}", kind.agent()));
+        sandbox.file("out/tests.sh", TESTS);
+        for (name, text) in kind.files() {
+            sandbox.write(name, text);
         }
-        scene.git(&["init", "-q"]);
-        scene.git(&["add", "-A"]);
-        scene.git(&["commit", "-q", "-m", "the beginning"]);
-        scene
-    }
-
-    fn command(&self, program: impl AsRef<Path>, words: &[&str]) -> Command {
-        let mut command = Command::new(program.as_ref());
-        command.env_clear().current_dir(self.root.join("project")).args(words).stdin(Stdio::null());
-        command.env("PATH", std::env::var_os("PATH").expect("a path")).env("LANG", "C.UTF-8");
-        command.env("HOME", self.root.join("user")).env("GIT_CONFIG_NOSYSTEM", "1");
-        command.env("LOOP_HOME", self.root.join("home")).env("OUT", self.root.join("out"));
-        command
-    }
-
-    fn git(&self, words: &[&str]) -> String {
-        Done::of(self.command("git", words).output().expect("git")).exits(0).out
+        sandbox.commit("what is to be done");
+        Scene { kind, sandbox }
     }
 
     fn reads(&self, words: &[&str]) -> String {
-        Done::of(self.command(LOOP, words).output().expect("the program")).exits(0).out
+        self.sandbox.run(words).exits(0).out
     }
 
     /// `loop run`, by this program or another.
     fn run(&self, program: &Path) -> Command {
-        let agent = format!("sh {}", self.root.join("out/agent.sh").display());
-        self.command(program, &[&["run", "--agent-cmd", &agent], self.kind.words()].concat())
+        let agent = format!("sh {}", self.sandbox.path("out/agent.sh").display());
+        self.sandbox.furnished(program, &[&["run", "--agent-cmd", &agent], self.kind.words()].concat())
     }
 
     fn begin(&self, program: &Path) -> Child {
@@ -189,16 +167,16 @@ impl Scene {
         json!({
             "status": status["status"], "phases": phases,
             "calls": status["calls_total"], "iterations": status["iterations_total"],
-            "started": starts(&self.root.join("out/starts")),
+            "started": starts(&self.sandbox.note("starts")),
             "lost": log.lines().filter(|it| it.contains("\"lost\"")).count(),
-            "commits": self.git(&["log", "--reverse", "--format=%s", branch]),
+            "commits": self.sandbox.git(&["log", "--reverse", "--format=%s", branch]),
             "runs": self.reads(&["runs"]).lines().count(),
         })
     }
 
     fn assert_whole(&self) {
         assert!(self.reads(&["verify"]).contains("is whole"));
-        assert_nothing_runs(&self.root);
+        self.sandbox.assert_nothing_runs();
     }
 }
 
@@ -257,15 +235,15 @@ fn an_older_program_is_killed_and_this_one_goes_on() {
             continue;
         }
         // A run that the old program completed has no proof, so it would be done again.
-        let has_home = scene.root.join("home/loop.db").exists();
+        let has_home = scene.sandbox.home.join("loop.db").exists();
         let status = if has_home { scene.reads(&["status", "--json"]) } else { "{}".to_owned() };
         let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
         if status["status"] == "completed" {
             continue;
         }
         kills += 1;
-        before += u32::from(!scene.root.join("home/loop.db").exists());
-        scene.ends(Path::new(LOOP));
+        before += u32::from(!scene.sandbox.home.join("loop.db").exists());
+        scene.ends(Path::new(program()));
         assert_eq!(&scene.result(), expected, "seed {seed}, try {tries}, {kind:?} killed after {moment:?}");
         scene.assert_whole();
     }

@@ -2,8 +2,9 @@
 //! loop, a false promise comes back with its failure, a true one ends the turn; another session is
 //! left alone; what is cancelled lets go; a hook that Claude Code ends leaves nothing behind.
 
-use super::programs::{installed, is_wanted};
-use super::sandbox::{CHECK, DESIGN, Done, LOOP, Sandbox};
+use super::session::{CHECK, DESIGN, Sandbox};
+use loop_harness::agent_programs::{installed, is_wanted};
+use loop_harness::{Done, program};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -26,14 +27,14 @@ fn sandbox() -> Sandbox {
     sandbox.write(DESIGN_NAME, DESIGN);
     sandbox.write("tests.sh", "grep -q hello hello.txt || { echo 'hello.txt does not say it'; exit 1; }\n");
     sandbox.commit("a design");
-    std::fs::create_dir(sandbox.root.join("bin")).expect("a folder");
-    std::os::unix::fs::symlink(LOOP, sandbox.root.join("bin/loop")).expect("a link");
+    std::fs::create_dir(sandbox.root().join("bin")).expect("a folder");
+    std::os::unix::fs::symlink(program(), sandbox.root().join("bin/loop")).expect("a link");
     sandbox
 }
 
 /// Lets a session answer a prompt as the script says, and end.
 fn converse(sandbox: &Sandbox, turns: &Value, words: &[&str]) -> Done {
-    let path = sandbox.root.join("script.json");
+    let path = sandbox.root().join("script.json");
     std::fs::write(&path, json!({ "turns": turns, "after": "error" }).to_string()).expect("written");
     let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/fake_model.py");
     let mut command = sandbox.furnished("python3", &[server, "with", "--script"]);
@@ -42,7 +43,8 @@ fn converse(sandbox: &Sandbox, turns: &Value, words: &[&str]) -> Done {
     command.args(words);
     let own = std::env::var_os("PATH").expect("a path");
     let places = std::env::split_paths(&own).collect::<Vec<_>>();
-    let places = std::env::join_paths([sandbox.root.join("bin")].into_iter().chain(places)).expect("a path");
+    let places =
+        std::env::join_paths([sandbox.root().join("bin")].into_iter().chain(places)).expect("a path");
     command.env("PATH", places).env("IS_SANDBOX", "1").env("ANTHROPIC_API_KEY", "none");
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("CLAUDE_CODE_MAX_RETRIES", "1");
     sandbox.finish(command, "")
@@ -138,7 +140,7 @@ fn the_plugin_is_valid_to_claude_code() {
     }
     let sandbox = Sandbox::new();
     let program = claude();
-    let command = sandbox.furnished(&program.to_string_lossy(), &["plugin", "validate", PLUGIN]);
+    let command = sandbox.furnished(&program, &["plugin", "validate", PLUGIN]);
     let done = sandbox.finish(command, "");
     assert_eq!(done.code, 0, "{done:?}");
     assert!(done.out.contains("Validation passed"), "{done:?}");

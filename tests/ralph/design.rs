@@ -1,6 +1,6 @@
 //! `loop design`, `loop refine`, and the sentences that become designs.
 
-use super::sandbox::{CHECK, Sandbox};
+use super::session::{CHECK, Sandbox};
 
 #[test]
 fn a_design_has_its_sections_and_the_checks_that_were_found() {

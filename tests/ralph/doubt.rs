@@ -1,7 +1,8 @@
 //! Whatever is in doubt lets the session go: exit status 0, nothing on standard output, one line on
 //! standard error.
 
-use super::sandbox::{CHECK, Done, LOOP, PROMISE, Sandbox, answer};
+use super::session::{CHECK, PROMISE, Sandbox, answer};
+use loop_harness::Done;
 use serde_json::{Value, json};
 
 fn assert_let_go(done: &Done, warned: bool, what: &str) {
@@ -51,9 +52,9 @@ fn other_events_and_other_places_are_none_of_our_business() {
     input["hook_event_name"] = json!("SubagentStop");
     assert_let_go(&sandbox.hook(&input.to_string()), false, "a subagent");
     let mut input = sandbox.stop_input("one", false, PROMISE);
-    input["cwd"] = json!(sandbox.root);
+    input["cwd"] = json!(sandbox.root());
     assert_let_go(&sandbox.hook(&input.to_string()), false, "another folder");
-    let mut inside = sandbox.furnished(LOOP, &["hook", "stop"]);
+    let mut inside = sandbox.command(&["hook", "stop"]);
     inside.env("LOOP_RUN", "x");
     let input = sandbox.stop_input("one", false, PROMISE).to_string();
     assert_let_go(&sandbox.finish(inside, &input), false, "an agent that we started");
@@ -66,7 +67,7 @@ fn a_mistyped_hook_does_not_hold_the_session() {
     for flags in
         [&["hook", "stop", "--timeout", "soon"][..], &["hook", "stop", "--wat"], &["--wat", "hook", "stop"]]
     {
-        assert_let_go(&sandbox.finish(sandbox.furnished(LOOP, flags), "{}"), true, &format!("{flags:?}"));
+        assert_let_go(&sandbox.finish(sandbox.command(flags), "{}"), true, &format!("{flags:?}"));
     }
     assert_eq!(sandbox.run(&["hook", "stop", "--help"]).code, 0);
     assert_eq!(sandbox.run(&["hook", "go"]).code, 2);
@@ -78,19 +79,19 @@ fn a_run_that_somebody_holds_or_a_home_that_is_damaged_lets_go() {
     sandbox.begin(CHECK);
     let input = sandbox.stop_input("one", false, PROMISE).to_string();
     let run = sandbox.status()["run"].as_str().expect("an id").to_owned();
-    let lock = std::fs::File::open(sandbox.root.join("home/runs").join(&run).join("lock")).expect("a lock");
+    let lock = std::fs::File::open(sandbox.root().join("home/runs").join(&run).join("lock")).expect("a lock");
     lock.lock().expect("it is free");
     assert_let_go(&sandbox.hook(&input), true, "a run that is held");
     drop(lock);
     assert!(answer(&sandbox.hook(&input)).is_some());
-    std::fs::write(sandbox.root.join("home/loop.db"), "not a database at all").expect("written");
+    std::fs::write(sandbox.root().join("home/loop.db"), "not a database at all").expect("written");
     assert_let_go(&sandbox.hook(&input), true, "a damaged home");
 }
 
 #[test]
 fn an_input_that_does_not_end_is_not_awaited_for_ever() {
     let sandbox = Sandbox::new();
-    let mut command = sandbox.furnished(LOOP, &["hook", "stop"]);
+    let mut command = sandbox.command(&["hook", "stop"]);
     let (reader, _held_open) = std::io::pipe().expect("a pipe");
     command.stdin(reader).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let done = command.spawn().expect("the program").wait_with_output().expect("an end");

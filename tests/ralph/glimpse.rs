@@ -1,17 +1,17 @@
 //! A stop without a promise starts no process, and still knows what the session did.
 
-use super::sandbox::{CHECK, LOOP, PROMISE, Sandbox, answer};
+use super::session::{CHECK, PROMISE, Sandbox, answer};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
 /// A stop of session "one" in which git, if it were called, would leave a note.
 fn stop(sandbox: &Sandbox, said: &str) -> Option<Value> {
-    let folder = sandbox.root.join("no-git");
+    let folder = sandbox.root().join("no-git");
     std::fs::create_dir_all(&folder).expect("a folder");
     let git = folder.join("git");
     std::fs::write(&git, "#!/bin/sh\necho called >> \"$OUT/git\"\nexit 1\n").expect("a script");
     std::fs::set_permissions(&git, PermissionsExt::from_mode(0o755)).expect("a mode");
-    let mut command = sandbox.furnished(LOOP, &["hook", "stop"]);
+    let mut command = sandbox.command(&["hook", "stop"]);
     command.env("PATH", folder);
     answer(&sandbox.finish(command, &sandbox.stop_input("one", true, said).to_string()))
 }
@@ -89,7 +89,7 @@ fn without_marks_git_tells() {
     sandbox.begin(CHECK);
     sandbox.write("a.txt", "1");
     let run = sandbox.status()["run"].as_str().expect("an id").to_owned();
-    let marks = sandbox.root.join("home/runs").join(run).join("marks.json");
+    let marks = sandbox.root().join("home/runs").join(run).join("marks.json");
     std::fs::write(&marks, "{").expect("written");
     assert!(sandbox.stop("one", false, "working").is_some());
     assert_eq!(metrics(&sandbox), (json!(1), json!(0)));

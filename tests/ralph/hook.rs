@@ -1,6 +1,7 @@
 //! A session of the agent does the work, and its stop hook asks us what comes next.
 
-use super::sandbox::{CHECK, LOOP, PROMISE, Sandbox, answer};
+use super::session::{CHECK, PROMISE, Sandbox, answer};
+use loop_harness::program;
 use serde_json::{Value, json};
 
 fn reason(answer: &Option<Value>) -> &str {
@@ -81,7 +82,7 @@ fn another_session_in_the_same_folder_is_left_alone() {
 #[test]
 fn a_loop_may_be_bound_to_its_session_from_the_start_and_given_to_another() {
     let sandbox = Sandbox::new();
-    sandbox.write("DESIGN-20260101-000000.md", super::sandbox::DESIGN);
+    sandbox.write("DESIGN-20260101-000000.md", super::session::DESIGN);
     let done = sandbox.run(&["init", "--preset", "ralph", "--hook", "--session", "one", "--check", CHECK]);
     assert_eq!(done.code, 0, "{done:?}");
     assert_eq!(sandbox.stop("two", false, "bye"), None);
@@ -175,10 +176,11 @@ fn g28_a_session_speaks_for_no_person_and_may_end_its_own_run() {
     let tries = ["answer modify later", "skip docs --reason none", "resume --reset", "cancel --yes"];
     let script: Vec<String> = tries
         .iter()
-        .map(|it| format!("'{LOOP}' {it} >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\""))
+        .map(|it| format!("'{}' {it} >> \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/codes\"", program()))
         .collect();
     sandbox.session(&script.join("\n"), &sandbox.stop_input("one", true, "hm").to_string());
-    let read = |name: &str| std::fs::read_to_string(sandbox.root.join("out").join(name)).unwrap_or_default();
+    let read =
+        |name: &str| std::fs::read_to_string(sandbox.root().join("out").join(name)).unwrap_or_default();
     assert_eq!(read("codes"), "2\n2\n2\n0\n", "{}", read("tried"));
     assert!(read("tried").contains("only a person may use loop answer"), "{}", read("tried"));
     assert_eq!(sandbox.status()["status"], "cancelled");
@@ -187,7 +189,7 @@ fn g28_a_session_speaks_for_no_person_and_may_end_its_own_run() {
 #[test]
 fn the_last_turn_counts_and_the_limit_lets_go() {
     let sandbox = Sandbox::new();
-    sandbox.write("DESIGN-20260101-000000.md", super::sandbox::DESIGN);
+    sandbox.write("DESIGN-20260101-000000.md", super::session::DESIGN);
     sandbox.run(&["init", "--preset", "ralph", "--hook", "--max", "2", "--check", CHECK]);
     sandbox.write("a.txt", "1");
     assert!(sandbox.stop("one", false, "working").is_some());
@@ -222,7 +224,7 @@ fn where_no_message_is_sent_the_transcript_tells() {
     let sandbox = Sandbox::new();
     sandbox.begin(CHECK);
     sandbox.fulfil();
-    let transcript = sandbox.root.join("session.jsonl");
+    let transcript = sandbox.root().join("session.jsonl");
     let said = json!({ "type": "assistant", "message": { "id": "m", "content": [{ "type": "text", "text": PROMISE }] } });
     std::fs::write(&transcript, format!("{{\"type\":\"user\"}}\n{said}\n")).expect("written");
     let mut input = sandbox.stop_input("one", false, "");
@@ -239,15 +241,13 @@ fn checks_that_take_too_long_are_carried_over() {
         "tests=grep -q hello hello.txt || exit 1; test -z \"$OUT\" || test -e $OUT/warm || exec sleep 60",
     );
     sandbox.fulfil();
-    let stop = |active: bool, said: &str| {
-        let input = sandbox.stop_input("one", active, said).to_string();
-        answer(&sandbox.finish(sandbox.furnished(LOOP, &["hook", "stop", "--timeout", "1"]), &input))
-    };
-    let told = stop(false, PROMISE);
+    let input = sandbox.stop_input("one", false, PROMISE).to_string();
+    let told = answer(&sandbox.finish(sandbox.command(&["hook", "stop", "--timeout", "1"]), &input));
     assert!(reason(&told).contains("carried over"), "{told:?}");
     assert_eq!(sandbox.status()["iterations_total"], 0, "nothing was judged");
     std::fs::write(sandbox.note("warm"), "").expect("written");
-    assert_eq!(stop(true, "done, as I said"), None);
+    // With all of its time: what is carried over is the check, and the proof comes on top of it.
+    assert_eq!(sandbox.stop("one", true, "done, as I said"), None);
     assert_eq!(sandbox.status()["status"], "completed");
 }
 
@@ -259,9 +259,7 @@ fn checks_that_never_fit_into_the_hook_fail_in_the_end() {
     std::fs::write(sandbox.note("cold"), "").expect("written");
     let input = sandbox.stop_input("one", true, PROMISE).to_string();
     let told: Vec<Option<Value>> = (0..3)
-        .map(|_| {
-            answer(&sandbox.finish(sandbox.furnished(LOOP, &["hook", "stop", "--timeout", "1"]), &input))
-        })
+        .map(|_| answer(&sandbox.finish(sandbox.command(&["hook", "stop", "--timeout", "1"]), &input)))
         .collect();
     assert!(reason(&told[1]).contains("carried over"), "{told:?}");
     assert!(reason(&told[2]).contains("it takes longer than the 1s that the hook may take"), "{told:?}");

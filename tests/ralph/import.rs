@@ -1,6 +1,6 @@
 //! A `.claude-task-state.json` of another controller is read once, by `run`, `resume` and `init`.
 
-use super::sandbox::{CHECK, DESIGN, PROMISE, Sandbox};
+use super::session::{CHECK, DESIGN, PROMISE, Sandbox};
 use serde_json::{Value, json};
 
 const NAME: &str = "DESIGN-20260101-000000.md";
@@ -24,7 +24,7 @@ fn sandbox(state: &Value) -> Sandbox {
 
 fn kept(sandbox: &Sandbox, folder: &str) -> Option<Value> {
     let run = sandbox.status()["run"].as_str().expect("a run").to_owned();
-    let path = sandbox.root.join("home/runs").join(run).join(folder).join(FILE);
+    let path = sandbox.root().join("home/runs").join(run).join(folder).join(FILE);
     Some(serde_json::from_str(&std::fs::read_to_string(path).ok()?).expect("JSON"))
 }
 

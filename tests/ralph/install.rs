@@ -1,6 +1,7 @@
 //! `loop hook install`, and the plugin that brings the same hook.
 
-use super::sandbox::{LOOP, Sandbox};
+use super::session::Sandbox;
+use loop_harness::program;
 use serde_json::{Value, json};
 
 #[test]
@@ -18,7 +19,8 @@ fn the_hook_is_put_beside_what_is_there_once() {
     let settings: Value = serde_json::from_str(&text).expect("JSON");
     let stop = settings["hooks"]["Stop"].as_array().expect("a list");
     assert_eq!(stop.len(), 2);
-    let expected = json!([{ "type": "command", "command": format!("'{LOOP}' hook stop"), "timeout": 60 }]);
+    let expected =
+        json!([{ "type": "command", "command": format!("'{}' hook stop", program()), "timeout": 60 }]);
     assert_eq!(stop[1]["hooks"], expected);
     assert_eq!(sandbox.run(&["hook", "install"]).code, 0);
     assert_eq!(sandbox.read(".claude/settings.json"), text);

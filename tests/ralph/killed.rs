@@ -1,7 +1,7 @@
 //! A hook that is ended while its checks run, whatever ends it; and what others may do meanwhile.
 //! The check says when it runs, and waits for as long as a test needs.
 
-use super::sandbox::{LOOP, PROMISE, Sandbox, answer};
+use super::session::{PROMISE, Sandbox, answer};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ fn checking() -> (Sandbox, Child) {
 fn begin(sandbox: &Sandbox) -> Child {
     let input = sandbox.note("input.json");
     std::fs::write(&input, sandbox.stop_input("one", false, PROMISE).to_string()).expect("written");
-    let mut command = sandbox.furnished(LOOP, &["hook", "stop"]);
+    let mut command = sandbox.command(&["hook", "stop"]);
     command.stdin(std::fs::File::open(input).expect("a file"));
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program")
 }

@@ -1,6 +1,6 @@
 //! What a run does with its design: which one it takes, how it locks it, what it says about it.
 
-use super::sandbox::{CHECK, DESIGN, Sandbox};
+use super::session::{CHECK, DESIGN, Sandbox};
 use serde_json::json;
 
 const OLD: &str = "DESIGN-20260101-000000.md";

@@ -11,8 +11,6 @@ mod import;
 mod install;
 mod killed;
 mod lock;
-#[path = "../agents/programs.rs"]
-mod programs;
 mod proofs;
 mod rules;
-mod sandbox;
+mod session;

@@ -1,13 +1,13 @@
 //! A session of the agent does the work, and what it did is proven although the hook has little time.
 
-use super::sandbox::{LOOP, PROMISE, Sandbox, answer};
+use super::session::{PROMISE, Sandbox, answer};
 
 /// Takes longer than the hook of these tests may, once it is run for the second time.
 const SLOW: &str = "tests=sleep 2; grep -q hello hello.txt";
 
 fn stop(sandbox: &Sandbox, active: bool) -> Option<serde_json::Value> {
     let input = sandbox.stop_input("one", active, PROMISE).to_string();
-    let done = sandbox.finish(sandbox.furnished(LOOP, &["hook", "stop", "--timeout", "3"]), &input);
+    let done = sandbox.finish(sandbox.command(&["hook", "stop", "--timeout", "3"]), &input);
     assert_eq!(done.code, 0, "{done:?}");
     answer(&done).filter(|it| it["decision"] == "block")
 }

@@ -26,7 +26,7 @@
 //! | a process for each call | `e2e/liar.rs` rt32 |
 //! | what another controller left | `ralph/import.rs` |
 
-use super::sandbox::{CHECK, DESIGN, PROMISE, Sandbox};
+use super::session::{CHECK, DESIGN, PROMISE, Sandbox};
 use serde_json::json;
 
 const NAME: &str = "DESIGN-20260101-000000.md";

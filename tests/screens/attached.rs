@@ -1,8 +1,8 @@
 //! Runs without a terminal, and terminals without a run of their own: `--detach` and `loop attach`.
 
-use crate::sandbox::within;
 use crate::stage::{RUN, STUCK, Stage, WAITS, WORKS};
 use insta::assert_snapshot;
+use loop_harness::within;
 use std::time::Duration;
 
 fn detached() -> Vec<&'static str> {

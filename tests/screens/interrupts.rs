@@ -2,8 +2,8 @@
 //! it was found.
 
 use crate::stage::{STUCK, Stage, WAITS, WORKS};
-use crate::terminal::Terminal;
 use insta::assert_snapshot;
+use loop_harness::Terminal;
 use rustix::process::{Signal, kill_process};
 
 #[track_caller]

@@ -102,7 +102,7 @@ fn without_colour_nothing_is_lost() {
     let (at, go) = (stage.sandbox.fifo("at"), stage.sandbox.fifo("go"));
     let mut command = stage.command(&RUN);
     command.env("NO_COLOR", "1");
-    let mut terminal = crate::terminal::Terminal::start(&command, 24, 80);
+    let mut terminal = loop_harness::Terminal::start(&command, 24, 80);
     at.hear();
     terminal.until("reading the parser").until("0 passed, 3 failed");
     for _ in 0..2 {
@@ -121,7 +121,7 @@ fn a_terminal_that_cannot_draw_gets_plain_lines() {
     for terminal in ["dumb", ""] {
         let mut command = stage.command(&RUN);
         command.arg("--fresh").env("TERM", terminal);
-        let mut terminal = crate::terminal::Terminal::start(&command, 24, 80);
+        let mut terminal = loop_harness::Terminal::start(&command, 24, 80);
         terminal.exits(0);
         let text = String::from_utf8_lossy(&terminal.raw);
         assert!(text.contains("call 1 begins\r\n") && !text.contains('\u{1b}'), "{}", text.escape_debug());
@@ -133,7 +133,7 @@ fn quiet_says_only_how_it_ended() {
     let stage = Stage::new(WORKS);
     let mut command = stage.command(&RUN);
     command.arg("-q");
-    let mut terminal = crate::terminal::Terminal::start(&command, 24, 80);
+    let mut terminal = loop_harness::Terminal::start(&command, 24, 80);
     terminal.exits(0);
     assert_snapshot!(terminal.screen());
 }

@@ -3,17 +3,8 @@
 //! What changes from run to run (times, ids, the spinner) is replaced in the snapshots.
 
 mod attached;
-#[path = "../e2e/fifo.rs"]
-mod fifo;
 mod interrupts;
 mod live;
 mod questions;
-#[expect(dead_code, reason = "it serves other tests too")]
-#[path = "../e2e/sandbox.rs"]
-mod sandbox;
 mod stage;
-#[expect(dead_code, reason = "it serves other tests too")]
-#[path = "../tdd/sandbox.rs"]
-mod tdd;
-mod terminal;
 mod whole;

@@ -1,11 +1,11 @@
 //! Questions at the terminal: their words, first letters and texts, what is no answer, and answers
 //! that come from elsewhere.
 
-use crate::sandbox::WORK;
 use crate::stage::{RUN, STUCK, Stage, WAITS, WORKS};
-use crate::tdd;
-use crate::terminal::Terminal;
 use insta::assert_snapshot;
+use loop_harness::Scripted;
+use loop_harness::Terminal;
+use loop_harness::WORK;
 
 fn mend(stage: &Stage) {
     std::fs::write(stage.sandbox.note("mended"), "").expect("a file");
@@ -137,7 +137,7 @@ fn cancelling_is_asked_about() {
 }
 
 /// A tdd run in a terminal, with so many calls an hour.
-fn hourly(sandbox: &tdd::Sandbox) -> Terminal {
+fn hourly(sandbox: &Scripted) -> Terminal {
     let mut command = sandbox.driving_lines(&[]);
     command.env("BP_RATE_LIMIT_HOURLY", "1");
     Terminal::start(&command, 40, 80)
@@ -145,7 +145,7 @@ fn hourly(sandbox: &tdd::Sandbox) -> Terminal {
 
 #[test]
 fn the_hourly_limit_asks_and_counts_down() {
-    let sandbox = tdd::Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let mut terminal = hourly(&sandbox);
     terminal.until("wait, continue, abort?").until("until the question decides itself");
     let screen = terminal.screen();
@@ -171,7 +171,7 @@ fn the_hourly_limit_asks_and_counts_down() {
 
 #[test]
 fn continuing_past_the_hourly_limit_finishes() {
-    let sandbox = tdd::Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let mut terminal = hourly(&sandbox);
     terminal.until("wait, continue, abort?").types("c\r");
     terminal.until("yes, no?").types("n\r").exits(0);
@@ -179,18 +179,18 @@ fn continuing_past_the_hourly_limit_finishes() {
 
 #[test]
 fn a_run_of_another_input_is_asked_about() {
-    let sandbox = tdd::Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let mut terminal = hourly(&sandbox);
     terminal.until("wait, continue, abort?").types("abort\r").exits(5);
-    sandbox.file("project/docs/PRPs/other.md", tdd::PRP);
+    sandbox.file("project/docs/PRPs/other.md", loop_harness::PRP);
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-qm", "another"]);
     let agent = sandbox.path("agent").display().to_string();
     let check = format!("tests={}", sandbox.path("check").display());
     let words = ["run", "docs/PRPs/other.md", "--preset", "tdd", "--agent-cmd", &agent, "--check", &check];
-    let mut terminal = Terminal::start(&sandbox.looper(&words), 24, 80);
+    let mut terminal = Terminal::start(&sandbox.command(&words), 24, 80);
     terminal.until("new, abort?").types("a\r").exits(2);
-    let mut terminal = Terminal::start(&sandbox.looper(&words), 40, 80);
+    let mut terminal = Terminal::start(&sandbox.command(&words), 40, 80);
     terminal.until("new, abort?").types("new\r").until("RED iteration 1: call 1 begins");
     terminal.types("\u{3}").exits(130);
 }

@@ -1,9 +1,8 @@
 //! A project with an agent and a check that are called by short names, so that no screen depends on
 //! where the temporary folder is.
 
-use crate::sandbox::Sandbox;
-use crate::terminal::Terminal;
-use std::os::unix::fs::PermissionsExt;
+use loop_harness::Sandbox;
+use loop_harness::Terminal;
 use std::process::Command;
 
 pub(crate) struct Stage {
@@ -29,29 +28,20 @@ pub(crate) const STUCK: &str = "[ -f \"$OUT/mended\" ] && printf '1\\n2\\n3\\n' 
 
 impl Stage {
     pub(crate) fn new(agent: &str) -> Stage {
-        let stage = Stage { sandbox: Sandbox::new() };
-        std::fs::create_dir(stage.sandbox.root().join("bin")).expect("a folder");
-        let script = stage.sandbox.agent(agent);
-        stage.program("agent", &format!("#!/bin/sh\nexec {script}\n"));
-        stage.program("check", CHECK);
+        let mut sandbox = Sandbox::new();
+        sandbox.path_first.push(sandbox.path("bin"));
+        let script = sandbox.agent(agent);
+        sandbox.program("bin/agent", &format!("#!/bin/sh\nexec {script}\n"));
+        sandbox.program("bin/check", CHECK);
         // What git tidies up in the background would be ended with the call, and told.
         for key in ["maintenance.auto", "gc.auto"] {
-            stage.sandbox.git(&["config", key, "0"]);
+            sandbox.git(&["config", key, "0"]);
         }
-        stage
-    }
-
-    pub(crate) fn program(&self, name: &str, text: &str) {
-        let path = self.sandbox.root().join("bin").join(name);
-        std::fs::write(&path, text).expect("a program");
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        Stage { sandbox }
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.sandbox.command(arguments);
-        let path = std::env::var("PATH").expect("a path");
-        command.env("PATH", format!("{}:{path}", self.sandbox.root().join("bin").display()));
-        command
+        self.sandbox.command(arguments)
     }
 
     /// `loop` with these words in a terminal.
@@ -65,7 +55,7 @@ impl Stage {
     }
 
     /// `loop` with these words and no terminal, to its end.
-    pub(crate) fn plain(&self, arguments: &[&str]) -> crate::sandbox::Done {
+    pub(crate) fn plain(&self, arguments: &[&str]) -> loop_harness::Done {
         self.sandbox.start(self.command(arguments)).wait()
     }
 }

@@ -1,9 +1,9 @@
 //! Whole runs from the first line to the report, as a person sees them.
 
 use crate::stage::{Stage, WORKS};
-use crate::tdd;
-use crate::terminal::Terminal;
 use insta::assert_snapshot;
+use loop_harness::Scripted;
+use loop_harness::Terminal;
 
 #[test]
 fn the_demo_in_a_terminal() {
@@ -18,15 +18,15 @@ fn the_demo_in_a_terminal() {
 
 #[test]
 fn tdd_from_red_to_completed() {
-    let sandbox = tdd::Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step(
         "GREEN",
         "echo making it pass; echo here > \"$OUT/at\"; read x < \"$OUT/go\"\n\
         printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n",
     );
     std::fs::create_dir(sandbox.path("out")).expect("a folder");
-    let at = crate::fifo::Fifo::new(&sandbox.path("out/at"));
-    let go = crate::fifo::Fifo::new(&sandbox.path("out/go"));
+    let at = loop_harness::Fifo::new(&sandbox.path("out/at"));
+    let go = loop_harness::Fifo::new(&sandbox.path("out/go"));
     let mut command = sandbox.driving_lines(&[]);
     command.env("OUT", sandbox.path("out"));
     let mut terminal = Terminal::start(&command, 40, 100);
@@ -35,7 +35,7 @@ fn tdd_from_red_to_completed() {
     let screen = terminal.screen();
     let live: Vec<&str> = screen.lines().rev().take(3).collect();
     assert_snapshot!("tdd_status_line", live.into_iter().rev().collect::<Vec<_>>().join("\n"));
-    let mut status = Terminal::start(&sandbox.looper(&["status"]), 40, 100);
+    let mut status = Terminal::start(&sandbox.command(&["status"]), 40, 100);
     status.exits(0);
     assert_snapshot!("tdd_summary_while_green", without_paths(&sandbox, &status.screen()));
     go.say();
@@ -43,13 +43,13 @@ fn tdd_from_red_to_completed() {
     let text = terminal.everything();
     let report = text.find("completed: ").expect("the end");
     assert_snapshot!("tdd_report", &text[report..]);
-    let mut status = Terminal::start(&sandbox.looper(&["status"]), 40, 100);
+    let mut status = Terminal::start(&sandbox.command(&["status"]), 40, 100);
     status.exits(0);
     assert_snapshot!("tdd_summary_at_the_end", without_paths(&sandbox, &status.screen()));
 }
 
 /// Lines that name the temporary folder, or who drives the run, are another each time.
-fn without_paths(sandbox: &tdd::Sandbox, text: &str) -> String {
+fn without_paths(sandbox: &Scripted, text: &str) -> String {
     let root = sandbox.root().display().to_string();
     let hidden =
         |it: &&str| !it.contains(&root[..8]) && !it.contains("driven by") && !it.contains("agent-cmd");

@@ -2,8 +2,8 @@
 //! the status block comes back through the agent's own stream, and the checks decide. Only where
 //! `LOOP_TEST_AGENTS` asks for it.
 
-use crate::programs::{installed, is_wanted};
-use crate::sandbox::{Done, Sandbox};
+use loop_harness::agent_programs::{installed, is_wanted};
+use loop_harness::{Done, Scripted};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model")
 }
 
-fn serve(sandbox: &Sandbox, script: &Value) -> Model {
+fn serve(sandbox: &Scripted, script: &Value) -> Model {
     sandbox.file("script.json", &script.to_string());
     let mut server = Command::new("python3")
         .arg(model().join("fake_model.py"))
@@ -47,7 +47,7 @@ fn red(cli: &str) {
         return;
     }
     let programs = installed(cli);
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let block = "---PRP_PHASE_STATUS---\nPHASE: RED\nSTATUS: COMPLETE\nITERATION: 1\nTESTS:\n  TOTAL: 2\n  PASSING: 0\n  \
         FAILING: 2\n  SKIPPED: 0\nBLOCKERS:\n  - none\nEXIT_SIGNAL: true\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---";
     let server = serve(
@@ -83,7 +83,7 @@ fn red(cli: &str) {
     let check = format!("tests={}", sandbox.path("check").display());
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let output = sandbox
-        .looper(&["next", "docs/PRPs/2026-01-13-greetings.md", "--check", &check])
+        .command(&["next", "docs/PRPs/2026-01-13-greetings.md", "--check", &check])
         .env("PATH", path)
         .env("CODEX_HOME", sandbox.path("user/.codex"))
         .env("NO_PROXY", "127.0.0.1,localhost")

@@ -9,16 +9,16 @@
 //! | Python | `greenfield::python_…` | `python_with_a_history` | has a test that comes and goes |
 //! | lines | `trouble::…` | `limits::…` | all of these, and refused by its provider |
 
-use crate::sandbox::Sandbox;
+use loop_harness::Scripted;
 use serde_json::{Value, json};
 
-fn status(sandbox: &Sandbox) -> Value {
+fn status(sandbox: &Scripted) -> Value {
     serde_json::from_str(&sandbox.run(&["status", "--json"]).exits(0).out).expect("JSON")
 }
 
 /// Whether a program is there; a machine without it skips by name.
-fn has(sandbox: &Sandbox, program: &str, arguments: &[&str]) -> bool {
-    let there = sandbox.command(program).args(arguments).output().is_ok_and(|it| it.status.success());
+fn has(sandbox: &Scripted, program: &str, arguments: &[&str]) -> bool {
+    let there = sandbox.furnished(program, arguments).output().is_ok_and(|it| it.status.success());
     if !there {
         assert!(std::env::var_os("CI").is_none(), "{program} is missing");
         eprintln!("skipped: {program} {} is not there", arguments.join(" "));
@@ -28,7 +28,7 @@ fn has(sandbox: &Sandbox, program: &str, arguments: &[&str]) -> bool {
 
 #[test]
 fn rust_with_a_history_and_a_liar() {
-    let sandbox = Sandbox::new();
+    let sandbox = Scripted::new();
     sandbox.file(
         "project/Cargo.toml",
         "[package]\nname = \"greetings\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ndoctest = false\n",
@@ -60,9 +60,9 @@ fn rust_with_a_history_and_a_liar() {
     sandbox.begin();
     sandbox.drive(&[]).exits(0);
     let phases: Vec<String> =
-        sandbox.calls().iter().map(|it| it.split(' ').next().unwrap_or("").to_owned()).collect();
+        sandbox.phase_calls().iter().map(|it| it.split(' ').next().unwrap_or("").to_owned()).collect();
     assert_eq!(phases, ["RED", "GREEN", "GREEN", "REFACTOR", "DOCUMENT", "QA"]);
-    let lied = sandbox.read("prompts/3");
+    let lied = sandbox.text("prompts/3");
     assert!(lied.contains("the agent claimed tests_failing = 0; measured 1"), "{lied}");
     let metrics = sandbox.session_json("metrics.json");
     let red = &metrics["phases"]["RED"]["final_metrics"];
@@ -73,7 +73,7 @@ fn rust_with_a_history_and_a_liar() {
 
 #[test]
 fn node_with_a_history_and_an_agent_that_gets_stuck() {
-    let sandbox = Sandbox::new();
+    let sandbox = Scripted::new();
     if !has(&sandbox, "npm", &["--version"]) {
         return;
     }
@@ -113,13 +113,13 @@ fn node_with_a_history_and_an_agent_that_gets_stuck() {
     sandbox.run(&["run"]).exits(0);
     let status = status(&sandbox);
     assert_eq!([&status["status"], &status["verified"]], [&json!("completed"), &json!(true)]);
-    let helped = sandbox.calls().iter().position(|it| it.starts_with("REFACTOR")).expect("a phase");
-    assert!(sandbox.read(&format!("prompts/{helped}")).contains("concatenate the two words"));
+    let helped = sandbox.phase_calls().iter().position(|it| it.starts_with("REFACTOR")).expect("a phase");
+    assert!(sandbox.text(&format!("prompts/{helped}")).contains("concatenate the two words"));
 }
 
 #[test]
 fn python_with_a_history_and_a_test_that_comes_and_goes() {
-    let sandbox = Sandbox::new();
+    let sandbox = Scripted::new();
     if !has(&sandbox, "python3", &["--version"]) {
         return;
     }
@@ -150,7 +150,7 @@ fn python_with_a_history_and_a_test_that_comes_and_goes() {
     sandbox.begin();
     sandbox.drive(&["--check", sandbox.python_tests()]).exits(0);
     let phases: Vec<String> =
-        sandbox.calls().iter().map(|it| it.split(' ').next().unwrap_or("").to_owned()).collect();
+        sandbox.phase_calls().iter().map(|it| it.split(' ').next().unwrap_or("").to_owned()).collect();
     assert_eq!(phases, ["RED", "GREEN", "GREEN", "REFACTOR", "DOCUMENT", "QA"]);
     let metrics = sandbox.session_json("metrics.json");
     let runs: Vec<Value> = metrics["phases"]["GREEN"]["history"]

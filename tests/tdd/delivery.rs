@@ -2,14 +2,14 @@
 //! says so, once, however often the controller is killed, and what stands in its way takes nothing
 //! from a run that is completed.
 
-use crate::sandbox::{Done, Sandbox, until_there};
+use loop_harness::{Done, Scripted, until_there};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
 /// A project with a remote, stand-ins for `gh` and `git` that keep what they are told, and a workflow
 /// with this section at its end.
-fn project(finish: &str) -> Sandbox {
-    let sandbox = Sandbox::with_lines();
+fn project(finish: &str) -> Scripted {
+    let sandbox = Scripted::with_lines();
     let remote = sandbox.path("remote.git").display().to_string();
     sandbox.git(&["init", "-q", "--bare", &remote]);
     sandbox.git(&["remote", "add", "origin", &remote]);
@@ -30,7 +30,7 @@ fn project(finish: &str) -> Sandbox {
           read it < ROOT/dead; exit 1; fi; }\n"
             .replace("ROOT", &root),
     );
-    let git = sandbox.command("sh").args(["-c", "command -v git"]).output().expect("sh");
+    let git = sandbox.furnished("sh", &["-c", "command -v git"]).output().expect("sh");
     let git = String::from_utf8_lossy(&git.stdout).trim().to_owned();
     // The agent's own git is none of ours.
     let script = "#!/bin/sh\nif [ -n \"$LOOP_CALL\" ]; then exec GIT \"$@\"; fi\n. ROOT/pause\nfor it in \"$@\"; do case \"$it\" in switch|commit|push) word=$it; break;; \
@@ -49,25 +49,25 @@ fn project(finish: &str) -> Sandbox {
 }
 
 /// `loop run` of the project's own workflow, with the stand-ins in front.
-fn driving(sandbox: &Sandbox) -> Command {
+fn driving(sandbox: &Scripted) -> Command {
     let (agent, check) = (sandbox.path("agent"), sandbox.path("check"));
-    let mut command = sandbox.looper(&["run", "docs/PRPs/2026-01-13-greetings.md", "--agent-cmd"]);
+    let mut command = sandbox.command(&["run", "docs/PRPs/2026-01-13-greetings.md", "--agent-cmd"]);
     command.arg(agent).arg("--check").arg(format!("tests={}", check.display()));
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{}:{path}", sandbox.path("bin").display()));
     command
 }
 
-fn drive(sandbox: &Sandbox) -> Done {
+fn drive(sandbox: &Scripted) -> Done {
     Done::of(driving(sandbox).output().expect("started"))
 }
 
-fn status(sandbox: &Sandbox) -> Value {
+fn status(sandbox: &Scripted) -> Value {
     serde_json::from_str(&sandbox.run(&["status", "--json"]).exits(0).out).expect("JSON")
 }
 
 /// How often something left the house, and what is there.
-fn effects(sandbox: &Sandbox) -> (usize, String, String) {
+fn effects(sandbox: &Scripted) -> (usize, String, String) {
     let gh = std::fs::read_to_string(sandbox.path("gh")).unwrap_or_default();
     let created = gh.lines().filter(|it| *it == "pr create").count();
     let commits = sandbox.git(&["log", "--format=%s", "--grep=^feat: greetings", "--all"]);
@@ -119,7 +119,7 @@ fn g06_what_is_handed_in_at_the_end_is_handed_in_once() {
             "{point}: {}",
             done.err
         );
-        assert_eq!(sandbox.calls(), ["WORK 1 none"], "{point}");
+        assert_eq!(sandbox.phase_calls(), ["WORK 1 none"], "{point}");
         let result = sandbox.session_json("ship-result.json");
         assert_eq!(
             ["success", "pr_url"].map(|it| result[it].clone()),
@@ -150,7 +150,7 @@ fn what_stands_in_the_way_takes_nothing_from_a_completed_run() {
     // A person mends it and does it by hand.
     sandbox.git(&["branch", "-D", "feature/greetings"]);
     let path = format!("{}:{}", sandbox.path("bin").display(), std::env::var("PATH").unwrap_or_default());
-    let shipped = Done::of(sandbox.looper(&["ship"]).env("PATH", path).output().expect("started")).exits(0);
+    let shipped = Done::of(sandbox.command(&["ship"]).env("PATH", path).output().expect("started")).exits(0);
     assert!(shipped.out.contains("https://example.org/pull/7"), "{}", shipped.out);
     assert_eq!(effects(&sandbox).0, 1);
     assert_eq!(status(&sandbox)["next_step"], "loop show");
@@ -174,8 +174,8 @@ fn a_review_that_a_person_skipped_is_never_handed_in() {
 
 #[test]
 fn documents_are_committed_where_the_workflow_says_so() {
-    let documents = |sandbox: &Sandbox| {
-        let script = sandbox.read("steps/DOCUMENT").replace("commit docs\n", "");
+    let documents = |sandbox: &Scripted| {
+        let script = sandbox.text("steps/DOCUMENT").replace("commit docs\n", "");
         sandbox.step("DOCUMENT", &script);
     };
     let sandbox = project("ship = \"off\"\ncommit_docs = true");

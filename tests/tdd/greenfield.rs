@@ -1,13 +1,13 @@
 //! From a document to a completed run through all five phases, in three languages with their own
 //! test runners, and every mirror as its format says.
 
-use crate::sandbox::{PRP, Sandbox};
+use loop_harness::{PRP, Scripted};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn rust_from_nothing_to_completed() {
-    let sandbox = Sandbox::new();
+    let sandbox = Scripted::new();
     sandbox.file(
         "project/Cargo.toml",
         "[package]\nname = \"greetings\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
@@ -36,7 +36,7 @@ fn rust_from_nothing_to_completed() {
 
 #[test]
 fn python_from_nothing_to_completed() {
-    let sandbox = Sandbox::new();
+    let sandbox = Scripted::new();
     sandbox.file("project/.gitignore", "__pycache__\n");
     sandbox.file("project/tests/__init__.py", "");
     sandbox.step(
@@ -58,7 +58,7 @@ fn python_from_nothing_to_completed() {
 
 #[test]
 fn node_from_nothing_to_completed() {
-    let sandbox = Sandbox::new();
+    let sandbox = Scripted::new();
     sandbox.file("project/package.json", "{\"name\": \"greetings\", \"version\": \"0.1.0\"}\n");
     sandbox.step(
         "RED",
@@ -79,7 +79,7 @@ fn node_from_nothing_to_completed() {
 }
 
 /// Drives a run to its end while somebody reads the mirrors all the time, and compares what is left.
-fn completes(sandbox: &Sandbox, more: &[&str]) {
+fn completes(sandbox: &Scripted, more: &[&str]) {
     let done = AtomicBool::new(false);
     let (ended, reads) = std::thread::scope(|scope| {
         let reader = scope.spawn(|| read_until(sandbox, &done));
@@ -90,7 +90,7 @@ fn completes(sandbox: &Sandbox, more: &[&str]) {
     let ended = ended.exits(0);
     assert!(0 < reads, "nothing was there to read");
     assert_eq!(
-        sandbox.calls(),
+        sandbox.phase_calls(),
         ["RED 1 none", "GREEN 1 none", "REFACTOR 1 none", "DOCUMENT 1 none", "QA 1 opus"],
         "{}",
         ended.err
@@ -140,7 +140,7 @@ const FILES: [&str; 8] = [
 ];
 
 /// Every version of a file that anybody sees is whole.
-fn read_until(sandbox: &Sandbox, done: &AtomicBool) -> u32 {
+fn read_until(sandbox: &Scripted, done: &AtomicBool) -> u32 {
     let mut reads = 0;
     let mut seen = String::new();
     while !done.load(Ordering::Relaxed) {
@@ -164,7 +164,7 @@ fn read_until(sandbox: &Sandbox, done: &AtomicBool) -> u32 {
     reads
 }
 
-fn compare_state(sandbox: &Sandbox, state: &Value) {
+fn compare_state(sandbox: &Scripted, state: &Value) {
     let run = sandbox.run(&["status", "--json"]).exits(0);
     let status: Value = serde_json::from_str(&run.out).expect("JSON");
     assert_eq!((&status["status"], &status["verified"]), (&json!("completed"), &json!(true)));
@@ -216,7 +216,7 @@ fn compare_breaker(breaker: &Value) {
     assert_eq!(breaker, expected);
 }
 
-fn compare_companions(sandbox: &Sandbox, state: &Value) {
+fn compare_companions(sandbox: &Scripted, state: &Value) {
     let mut rate = sandbox.session_json("rate-limit.json");
     let hourly = rate["hourly"].as_object_mut().expect("an object");
     let moment = |it: &Value| it.as_str().expect("a time").parse::<jiff::Timestamp>().expect("a time");

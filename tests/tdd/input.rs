@@ -1,18 +1,18 @@
 //! What people and agents hand in that is not as it should be: documents, status blocks, and the files
 //! of a session. Each is named, and nothing is lost by it.
 
-use crate::sandbox::{PRP, Sandbox};
+use loop_harness::{PRP, Scripted};
 use serde_json::{Value, json};
 
 const DOCUMENT: &str = "project/docs/PRPs/2026-01-13-greetings.md";
 
 #[test]
 fn a_document_that_is_none_is_refused_by_name_and_starts_nothing() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let refused = |words: &str| {
         let done = sandbox.drive_lines(&["--allow-dirty"]).exits(2);
         assert!(done.err.contains(words) && done.err.contains("next: "), "{words}: {}", done.err);
-        assert_eq!(sandbox.calls(), Vec::<String>::new(), "{words}");
+        assert_eq!(sandbox.phase_calls(), Vec::<String>::new(), "{words}");
         assert!(sandbox.run(&["status", "--json"]).out.contains("\"run\":null"), "{words}");
     };
     std::fs::remove_file(sandbox.path(DOCUMENT)).expect("removed");
@@ -32,7 +32,7 @@ fn a_document_that_is_none_is_refused_by_name_and_starts_nothing() {
 
 #[test]
 fn blocks_that_are_none_leave_no_phase_and_the_next_prompt_says_why() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     // Each call adds a failing test, so only the block decides.
     let add = "echo \"test $LOOP_CALL\" >> tests/cases.txt; commit more\n";
     let block = "---PRP_PHASE_STATUS---\\nPHASE: RED\\nEXIT_SIGNAL: true\\n";
@@ -73,10 +73,10 @@ fn blocks_that_are_none_leave_no_phase_and_the_next_prompt_says_why() {
     );
     sandbox.step("GREEN", "cp tests/cases.txt done.txt; commit green; report true </dev/null\n");
     sandbox.drive_lines(&[]).exits(0);
-    let calls = sandbox.calls();
+    let calls = sandbox.phase_calls();
     for (index, (name, _, words)) in cases.iter().enumerate() {
         assert_eq!(calls[index], format!("RED {} none", index + 1), "{name}");
-        let prompt = sandbox.read(&format!("prompts/{}", index + 2));
+        let prompt = sandbox.text(&format!("prompts/{}", index + 2));
         assert!(prompt.contains(words), "{name}: {prompt}");
     }
     assert_eq!(calls[last - 1], format!("RED {last} none"));
@@ -87,7 +87,7 @@ fn blocks_that_are_none_leave_no_phase_and_the_next_prompt_says_why() {
 
 #[test]
 fn bp06_bp24_a_run_that_rests_goes_on_by_its_own_rules() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("GREEN", "report false </dev/null\n");
     sandbox.drive_lines(&[]).exits(4);
     // An open breaker is not passed by going on, neither way, and says how it is.
@@ -95,22 +95,22 @@ fn bp06_bp24_a_run_that_rests_goes_on_by_its_own_rules() {
         let refused = sandbox.run(words).exits(4);
         assert!(refused.err.contains("next: loop answer reset|skip|abort|modify"), "{}", refused.err);
     }
-    assert_eq!(sandbox.calls().len(), 4);
+    assert_eq!(sandbox.phase_calls().len(), 4);
     sandbox.step("GREEN", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
     sandbox.run(&["resume", "--reset"]).exits(0);
     // A completed one says so, starts nothing, and cannot be stopped.
-    let calls = sandbox.calls().len();
+    let calls = sandbox.phase_calls().len();
     for words in [&["run", "docs/PRPs/2026-01-13-greetings.md", "--preset", "tdd"][..], &["resume"]] {
         let done = sandbox.run(words).exits(0);
         assert!(done.out.contains("already done"), "{}", done.out);
     }
-    assert_ne!(sandbox.run(&["stop", "--now"]).exit, Some(0));
-    assert_eq!(sandbox.calls().len(), calls);
+    assert_ne!(sandbox.run(&["stop", "--now"]).code, 0);
+    assert_eq!(sandbox.phase_calls().len(), calls);
 }
 
 #[test]
 fn bp83_files_that_are_damaged_or_missing_come_back_and_decide_nothing() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.drive_lines(&["--max", "2"]).exits(6);
     let before = sandbox.session_json("loop-state.json");
     let folder = sandbox.path("user/.bp-sessions/project");
@@ -131,7 +131,7 @@ fn bp83_files_that_are_damaged_or_missing_come_back_and_decide_nothing() {
     assert_eq!(sandbox.session_json("circuit-breaker.json")["state"], "CLOSED");
     std::fs::write(folder.join("loop-state.json"), "{}").expect("written");
     sandbox.drive_lines(&["--max", "20"]).exits(0);
-    assert_eq!(sandbox.calls().len(), 5);
+    assert_eq!(sandbox.phase_calls().len(), 5);
     let state: Value = sandbox.session_json("loop-state.json");
     assert_eq!([&state["session_id"], &state["status"]], [&before["session_id"], &json!("completed")]);
 }

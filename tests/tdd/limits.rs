@@ -1,16 +1,16 @@
 //! Limits that hold a run: the calls of an hour, and a provider that refuses. Both are kept over a
 //! restart, both go on by themselves or by a word, and neither is an iteration.
 
-use crate::sandbox::{Done, Sandbox, until_there};
+use loop_harness::{Done, Scripted, until_there};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
-fn status(sandbox: &Sandbox) -> Value {
+fn status(sandbox: &Scripted) -> Value {
     serde_json::from_str(&sandbox.run(&["status", "--json"]).exits(0).out).expect("JSON")
 }
 
 /// A stand-in for Claude Code: refused until the moment in the file `until`, else the scripted agent.
-fn refused(sandbox: &Sandbox) -> impl Fn(&[&str]) -> Command {
+fn refused(sandbox: &Scripted) -> impl Fn(&[&str]) -> Command {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/agents/claude/v325-limit-5h.stdout");
     let root = sandbox.root().display().to_string();
     sandbox.program(
@@ -19,7 +19,7 @@ fn refused(sandbox: &Sandbox) -> impl Fn(&[&str]) -> Command {
           if [ \"$(date +%s)\" -lt \"$(cat ROOT/until)\" ]; then echo refused >> ROOT/refused; cat > /dev/null; \
           sed \"s/1794747347/$(cat ROOT/until)/\" FIXTURE; exit 1; fi\n\
           ROOT/agent > ROOT/said\npython3 -c 'import json; print(json.dumps({\"type\": \"result\", \"subtype\": \"success\", \
-          \"is_error\": False, \"result\": open(\"ROOT/said\").read(), \"num_turns\": 1, \"total_cost_usd\": 0.0, \
+          \"is_error\": False, \"result\": open(\"ROOT/said\").text(), \"num_turns\": 1, \"total_cost_usd\": 0.0, \
           \"session_id\": \"0\", \"usage\": {}}))'\n"
             .replace("ROOT", &root)
             .replace("FIXTURE", fixture),
@@ -39,7 +39,7 @@ fn refused(sandbox: &Sandbox) -> impl Fn(&[&str]) -> Command {
                 &check,
             ]);
         }
-        let mut command = sandbox.looper(&all);
+        let mut command = sandbox.command(&all);
         command.env("PATH", &path).env("ANTHROPIC_API_KEY", "anything");
         command
     }
@@ -51,14 +51,14 @@ fn seconds() -> u64 {
 
 #[test]
 fn bp78_bp79_a_provider_that_refuses_is_waited_for_over_a_restart() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let looper = refused(&sandbox);
     let until = seconds() + 9000;
     sandbox.file("until", &until.to_string());
     for _ in 0..2 {
         // The second command finds the wait, and calls nobody.
         Done::of(looper(&["next"]).output().expect("started"));
-        assert_eq!(sandbox.read("refused").lines().count(), 1);
+        assert_eq!(sandbox.text("refused").lines().count(), 1);
     }
     let state = status(&sandbox);
     let waits: jiff::Timestamp = state["limits"]["waiting_until"]
@@ -80,7 +80,7 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for_over_a_restart() {
 
 #[test]
 fn a_run_that_was_refused_goes_on_by_itself_also_after_a_crash() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let looper = refused(&sandbox);
     sandbox.file("until", &(seconds() + 4).to_string());
     let mut child = looper(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
@@ -88,7 +88,7 @@ fn a_run_that_was_refused_goes_on_by_itself_also_after_a_crash() {
     child.kill().expect("killed");
     child.wait().expect("ended");
     Done::of(looper(&["run"]).output().expect("started")).exits(0);
-    assert_eq!(sandbox.calls().len(), 5, "{:?}", sandbox.calls());
+    assert_eq!(sandbox.phase_calls().len(), 5, "{:?}", sandbox.phase_calls());
     let rate = sandbox.session_json("rate-limit.json");
     let clear = json!({ "detected": false, "detected_at": null, "resume_at": null, "waiting": false });
     assert_eq!(rate["anthropic_5h"], clear);
@@ -99,7 +99,7 @@ fn a_run_that_was_refused_goes_on_by_itself_also_after_a_crash() {
 
 #[test]
 fn bp04_bp75_bp77_the_calls_of_an_hour_are_counted_over_restarts_and_runs() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let limited = |words: &[&str]| {
         Done::of(sandbox.driving_lines(words).env("BP_RATE_LIMIT_HOURLY", "3").output().expect("started"))
     };
@@ -114,7 +114,7 @@ fn bp04_bp75_bp77_the_calls_of_an_hour_are_counted_over_restarts_and_runs() {
     // Once more asks nobody and calls nobody.
     let again = limited(&[]).exits(5);
     assert!(again.err.contains("3 of 3 calls used"), "{}", again.err);
-    assert_eq!(sandbox.calls().len(), 3);
+    assert_eq!(sandbox.phase_calls().len(), 3);
     // To wait is to sleep until the window is over; a signal ends the sleep and not the wait.
     sandbox.run(&["answer", "wait"]).exits(0);
     let mut child = sandbox
@@ -127,20 +127,20 @@ fn bp04_bp75_bp77_the_calls_of_an_hour_are_counted_over_restarts_and_runs() {
     while status(&sandbox)["limits"]["waiting_until"].is_null() {
         assert!(child.try_wait().expect("a child").is_none(), "it did not wait");
     }
-    let told = sandbox.command("kill").args(["-s", "TERM", &child.id().to_string()]).status().expect("kill");
+    let told = sandbox.furnished("kill", &["-s", "TERM", &child.id().to_string()]).status().expect("kill");
     assert!(told.success());
     assert_eq!(child.wait().expect("ended").code(), Some(143));
-    assert_eq!(sandbox.calls().len(), 3);
+    assert_eq!(sandbox.phase_calls().len(), 3);
     assert_eq!(status(&sandbox)["limits"]["waiting_until"], rate["hourly"]["next_reset"]);
 
     // Another run of the project shares the hour.
-    let other = Sandbox::with_lines();
+    let other = Scripted::with_lines();
     other.step("GREEN", "report false </dev/null\n");
     other.drive_lines(&["--max", "2"]).exits(6);
     let fresh = other.driving_lines(&["--fresh", "--allow-dirty"]).env("BP_RATE_LIMIT_HOURLY", "2").output();
     let fresh = Done::of(fresh.expect("started")).exits(5);
     assert!(fresh.err.contains("2 of 2 calls used"), "{}", fresh.err);
-    assert_eq!(other.calls().len(), 2);
+    assert_eq!(other.phase_calls().len(), 2);
     other.run(&["answer", "abort"]).exits(0);
     let aborted = other.driving_lines(&[]).env("BP_RATE_LIMIT_HOURLY", "2").output().expect("started");
     let aborted = Done::of(aborted).exits(5);
@@ -149,11 +149,11 @@ fn bp04_bp75_bp77_the_calls_of_an_hour_are_counted_over_restarts_and_runs() {
 
 #[test]
 fn a_limit_that_is_no_number_is_refused() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     for word in ["many", "-1", "0"] {
         let done = sandbox.driving_lines(&[]).env("BP_RATE_LIMIT_HOURLY", word).output().expect("started");
         let done = Done::of(done).exits(2);
         assert!(done.err.contains("BP_RATE_LIMIT_HOURLY"), "{word}: {}", done.err);
-        assert_eq!(sandbox.calls(), Vec::<String>::new());
+        assert_eq!(sandbox.phase_calls(), Vec::<String>::new());
     }
 }

@@ -6,10 +6,7 @@ mod delivery;
 mod greenfield;
 mod input;
 mod limits;
-#[path = "../agents/programs.rs"]
-mod programs;
 mod rules;
-mod sandbox;
 mod schema;
 mod session;
 mod ship;

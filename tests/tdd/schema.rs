@@ -1,7 +1,7 @@
 //! Every field of every file of a session, by name and type, in every state that a run passes
 //! through. A field that is missing, has another type, or that nobody knows, fails here.
 
-use crate::sandbox::Sandbox;
+use loop_harness::Scripted;
 use serde_json::Value;
 
 /// `name type`, one a line; `?` after the name: it may be missing; `|null`: it may be null. `ours` are
@@ -76,7 +76,7 @@ fn each<'a>(value: &'a Value, name: &str) -> Box<dyn Iterator<Item = &'a Value> 
 
 /// Compares what lies there; a gate and a review are there once one was judged.
 #[track_caller]
-fn compare(sandbox: &Sandbox, status: &str, is_judged: bool, is_reviewed: bool) {
+fn compare(sandbox: &Scripted, status: &str, is_judged: bool, is_reviewed: bool) {
     let state = sandbox.session_json("loop-state.json");
     assert_eq!(state["status"], status, "{state:#}");
     fits(&state, STATE);
@@ -148,8 +148,8 @@ fn blocks(log: &str) {
 
 #[test]
 fn the_files_have_every_field_of_their_format_in_every_state() {
-    let sandbox = Sandbox::with_lines();
-    let red = sandbox.read("steps/RED");
+    let sandbox = Scripted::with_lines();
+    let red = sandbox.text("steps/RED");
     sandbox.step("RED", "touch ../here; exec sleep 600\n");
     let mut child = sandbox.started_lines();
     let log = sandbox.path("user/.bp-sessions/project/phase-status.log");
@@ -161,14 +161,14 @@ fn the_files_have_every_field_of_their_format_in_every_state() {
     compare(&sandbox, "paused", false, false);
 
     sandbox.step("RED", &red);
-    let green = sandbox.read("steps/GREEN");
+    let green = sandbox.text("steps/GREEN");
     sandbox.step("GREEN", "printf 'ERROR: E0308: mismatched types\\n' | report false\n");
     sandbox.drive_lines(&[]).exits(4);
     compare(&sandbox, "halted", true, false);
 
     sandbox.run(&["answer", "reset"]).exits(0);
     sandbox.step("GREEN", &green);
-    let approve = sandbox.read("steps/QA");
+    let approve = sandbox.text("steps/QA");
     sandbox.step(
         "QA",
         "report true <<E\nQA_METRICS:\n  BLOCKING_ISSUES: 1\nVERDICT: REJECT\nMEMORY_CONTEXT:\n  \

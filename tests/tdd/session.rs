@@ -1,7 +1,7 @@
 //! Sessions of other controllers and of other documents: taken over once, refused by name, or asked
 //! about; and the places where the files may lie.
 
-use crate::sandbox::{PRP, Sandbox};
+use loop_harness::{PRP, Scripted};
 use serde_json::{Value, json};
 
 const SESSION: &str = "3f0c2a4e-8d1b-4c6f-9a57-0b1c2d3e4f50";
@@ -31,8 +31,8 @@ fn other(change: impl Fn(&mut Value)) -> String {
 }
 
 /// A project in which that session left its tests.
-fn begun(change: impl Fn(&mut Value)) -> Sandbox {
-    let sandbox = Sandbox::with_lines();
+fn begun(change: impl Fn(&mut Value)) -> Scripted {
+    let sandbox = Scripted::with_lines();
     sandbox.file("project/tests/cases.txt", "greets\nworld\n");
     sandbox.git(&["commit", "-qam", "red"]);
     sandbox.file("project/.prp-session/loop-state.json", &other(change));
@@ -44,9 +44,9 @@ fn bp07_a_session_of_another_controller_goes_on_where_it_was() {
     let sandbox = begun(|_| ());
     let log = "---PRP_PHASE_STATUS---\nPHASE: RED\n---END_PRP_PHASE_STATUS---\n\n";
     sandbox.file("project/.prp-session/phase-status.log", log);
-    let before = sandbox.read("project/.prp-session/loop-state.json");
+    let before = sandbox.text("project/.prp-session/loop-state.json");
     sandbox.drive_lines(&[]).exits(0);
-    assert_eq!(sandbox.calls()[0], "GREEN 6 none");
+    assert_eq!(sandbox.phase_calls()[0], "GREEN 6 none");
     let state = sandbox.json("project/.prp-session/loop-state.json");
     let told = ["session_id", "status", "total_agent_calls", "started_at"].map(|it| state[it].clone());
     assert_eq!(told, [json!(SESSION), json!("completed"), json!(16), json!("2026-01-16T13:00:00Z")]);
@@ -57,9 +57,9 @@ fn bp07_a_session_of_another_controller_goes_on_where_it_was() {
     );
     assert_eq!(state["phase_history"]["GREEN"]["iterations"], 6);
     assert_eq!(state["error_history"][0]["error"], "TypeError: x is undefined");
-    let kept = sandbox.read(&format!("home/runs/{SESSION}/imported/loop-state.json"));
+    let kept = sandbox.text(&format!("home/runs/{SESSION}/imported/loop-state.json"));
     assert_eq!(kept, before);
-    let found = sandbox.read("project/.prp-session/phase-status.log");
+    let found = sandbox.text("project/.prp-session/phase-status.log");
     assert!(found.starts_with(log), "{found}");
     assert_eq!(found.matches("---PRP_PHASE_STATUS---").count(), 5);
     // The tests that failed when it was taken over had to be mended, and its files are none of git's.
@@ -99,8 +99,8 @@ fn bp12_bp14_companions_may_be_missing_and_every_phase_resumes() {
         ),
     );
     sandbox.run(&["resume"]).exits(0);
-    assert_eq!(sandbox.calls().len(), 1);
-    assert!(sandbox.calls()[0].starts_with("QA 1 "), "{:?}", sandbox.calls());
+    assert_eq!(sandbox.phase_calls().len(), 1);
+    assert!(sandbox.phase_calls()[0].starts_with("QA 1 "), "{:?}", sandbox.phase_calls());
     let breaker = sandbox.json("project/.prp-session/circuit-breaker.json");
     assert_eq!(breaker["state"], "CLOSED");
 }
@@ -113,9 +113,9 @@ fn bp10_bp11_breakers_are_taken_over() {
     });
     let refused = halted.drive_lines(&[]).exits(4);
     assert!(refused.err.contains("No progress for 2 iterations"), "{}", refused.err);
-    assert_eq!(halted.calls(), Vec::<String>::new());
+    assert_eq!(halted.phase_calls(), Vec::<String>::new());
     halted.run(&["resume", "--reset"]).exits(0);
-    assert_eq!(halted.calls()[0], "GREEN 1 none");
+    assert_eq!(halted.phase_calls()[0], "GREEN 1 none");
 
     let half = begun(|state| {
         state["current_phase"] = json!("RED");
@@ -125,7 +125,7 @@ fn bp10_bp11_breakers_are_taken_over() {
     half.file("project/.prp-session/circuit-breaker.json", &breaker.to_string());
     half.step("RED", "report false </dev/null\n");
     half.drive_lines(&[]).exits(4);
-    assert_eq!(half.calls(), ["RED 6 none"]);
+    assert_eq!(half.phase_calls(), ["RED 6 none"]);
     let breaker = half.json("project/.prp-session/circuit-breaker.json");
     assert_eq!(["state", "no_progress_count"].map(|it| breaker[it].clone()), [json!("OPEN"), json!(3)]);
 }
@@ -157,11 +157,11 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
     ];
     for (change, words) in cases {
         let sandbox = begun(change);
-        let before = sandbox.read("project/.prp-session/loop-state.json");
+        let before = sandbox.text("project/.prp-session/loop-state.json");
         let refused = sandbox.drive_lines(&[]).exits(8);
         assert!(refused.err.contains(words), "{words}: {}", refused.err);
-        assert_eq!(sandbox.read("project/.prp-session/loop-state.json"), before);
-        assert_eq!(sandbox.calls(), Vec::<String>::new());
+        assert_eq!(sandbox.text("project/.prp-session/loop-state.json"), before);
+        assert_eq!(sandbox.phase_calls(), Vec::<String>::new());
         assert!(sandbox.run(&["runs"]).exits(0).out.lines().all(|it| !it.contains("tdd")));
     }
     let sandbox = begun(|_| ());
@@ -171,7 +171,7 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
     sandbox.file("project/.prp-session/circuit-breaker.json", "{\"state\": \"AJAR\"}");
     assert!(sandbox.drive_lines(&[]).exits(8).err.contains("circuit-breaker.json: state is none of"));
     sandbox.drive_lines(&["--fresh"]).exits(4);
-    assert_eq!(sandbox.calls()[0], "RED 1 none");
+    assert_eq!(sandbox.phase_calls()[0], "RED 1 none");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn an_unfinished_run_of_another_document_is_a_question() {
     let before = std::fs::read_to_string(kept[0].path().join("before/loop-state.json")).expect("kept");
     assert!(before.contains("docs/PRPs/other.md"));
 
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("GREEN", "report false </dev/null\n");
     sandbox.drive_lines(&[]).exits(4);
     sandbox.file("project/docs/PRPs/second.md", PRP);
@@ -201,7 +201,7 @@ fn an_unfinished_run_of_another_document_is_a_question() {
 
 #[test]
 fn bp16_the_environment_names_the_place() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let mut command = sandbox.driving_lines(&[]);
     let output = command.env("PRP_SESSION_DIR", sandbox.path("x")).output().expect("started");
     assert!(output.status.success());
@@ -227,7 +227,7 @@ fn bp16_the_environment_names_the_place() {
 
 #[test]
 fn g26_an_edit_decides_nothing_and_is_undone() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let forge = "for it in loop-state.json phase-status.log; do\n\
         printf '{\"status\": \"completed\", \"current_phase\": \"QA\"}' > \"$HOME/.bp-sessions/project/$it\"; done\n";
     sandbox.step(
@@ -245,9 +245,9 @@ fn g26_an_edit_decides_nothing_and_is_undone() {
 /// What an agent did to the files is undone, and the journal and the status say so.
 #[test]
 fn g26_an_edit_by_an_agent_is_told_of() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let folder = sandbox.path("user/.bp-sessions/project").display().to_string();
-    let green = sandbox.read("steps/GREEN");
+    let green = sandbox.text("steps/GREEN");
     let forge = format!(
         "echo '{{\"status\": \"completed\"}}' > {folder}/loop-state.json; rm {folder}/rate-limit.json; \
          sed -i s/RED/BLUE/ {folder}/phase-status.log\n{green}"
@@ -266,7 +266,7 @@ fn g26_an_edit_by_an_agent_is_told_of() {
     }
     assert!(!log.contains("metrics.json was"), "{log}");
     assert!(!sandbox.session("phase-status.log").contains("BLUE"));
-    assert_eq!(sandbox.calls().len(), 5);
+    assert_eq!(sandbox.phase_calls().len(), 5);
     assert_eq!(status["verified"], true);
 }
 
@@ -283,7 +283,7 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
         "{}",
         done.out
     );
-    assert_eq!(sandbox.calls(), Vec::<String>::new());
+    assert_eq!(sandbox.phase_calls(), Vec::<String>::new());
     let status = || -> Value { serde_json::from_str(&sandbox.run(&["status", "--json"]).out).expect("JSON") };
     let found = status();
     assert_eq!([&found["run"], &found["verified"]], [&json!(SESSION), &json!(false)]);
@@ -295,7 +295,7 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
     sandbox.run(&words).exits(7);
     sandbox.step("GREEN", "report false </dev/null\n");
     sandbox.run(&["next"]);
-    assert_eq!(sandbox.calls(), ["GREEN 6 none"]);
+    assert_eq!(sandbox.phase_calls(), ["GREEN 6 none"]);
     let measured = status();
     assert_eq!([&measured["verified"], &measured["iteration"]], [&json!(false), &json!(6)]);
     assert!(measured["warnings"].to_string().contains("was not measured here"), "{measured:#}");
@@ -324,8 +324,8 @@ fn a_companion_that_is_damaged_is_named_and_the_count_of_reviews_is_found() {
         sandbox.file(&format!("project/.prp-session/{name}"), text);
         let refused = sandbox.drive_lines(&[]).exits(8);
         assert!(refused.err.contains(words), "{words}: {}", refused.err);
-        assert_eq!(sandbox.read(&format!("project/.prp-session/{name}")), text);
-        assert_eq!(sandbox.calls(), Vec::<String>::new());
+        assert_eq!(sandbox.text(&format!("project/.prp-session/{name}")), text);
+        assert_eq!(sandbox.phase_calls(), Vec::<String>::new());
     }
     let sandbox = begun(|state| {
         state["current_iteration"] = json!(0);
@@ -333,10 +333,10 @@ fn a_companion_that_is_damaged_is_named_and_the_count_of_reviews_is_found() {
     });
     sandbox.file("project/.prp-session/qa-state.json", "{\"attempt\": 2, \"last_verdict\": \"REJECT\"}");
     sandbox.drive_lines(&[]).exits(0);
-    assert_eq!(sandbox.calls()[0], "GREEN 1 none");
-    assert!(sandbox.calls()[1].starts_with("QA 1 "), "{:?}", sandbox.calls());
+    assert_eq!(sandbox.phase_calls()[0], "GREEN 1 none");
+    assert!(sandbox.phase_calls()[1].starts_with("QA 1 "), "{:?}", sandbox.phase_calls());
     let calls = sandbox.json("project/.prp-session/loop-state.json")["total_agent_calls"].clone();
-    let prompt = sandbox.read(&format!("prompts/{calls}"));
+    let prompt = sandbox.text(&format!("prompts/{calls}"));
     assert!(prompt.contains("This is attempt 3 of 3"), "{prompt}");
     let review = sandbox.json("project/.prp-session/qa-state.json");
     let told = ["attempt", "last_verdict", "report_path"].map(|it| review[it].clone());
@@ -345,7 +345,7 @@ fn a_companion_that_is_damaged_is_named_and_the_count_of_reviews_is_found() {
 
 #[test]
 fn bp01_bp02_bp03_a_session_is_there_while_its_first_call_runs() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("RED", "touch ../here; exec sleep 600\n");
     let mut child = sandbox.started_lines();
     let state = sandbox.session_json("loop-state.json");
@@ -370,20 +370,20 @@ fn bp01_bp02_bp03_a_session_is_there_while_its_first_call_runs() {
 
 #[test]
 fn bp08_a_new_run_begins_at_the_beginning() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("GREEN", "report false </dev/null\n");
     sandbox.drive_lines(&["--max", "2"]).exits(6);
     let first = sandbox.session_json("loop-state.json");
     sandbox.drive_lines(&["--fresh", "--max", "1"]).exits(6);
     let second = sandbox.session_json("loop-state.json");
     assert_ne!(first["session_id"], second["session_id"]);
-    assert_eq!(sandbox.calls()[2], "RED 1 none");
+    assert_eq!(sandbox.phase_calls()[2], "RED 1 none");
     assert_eq!(second["total_agent_calls"], 1);
 }
 
 #[test]
 fn bp92_a_pause_from_outside_ends_the_call() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("GREEN", "touch ../here; exec sleep 600\n");
     let mut child = sandbox.started_lines();
     sandbox.run(&["pause"]).exits(0);
@@ -394,12 +394,12 @@ fn bp92_a_pause_from_outside_ends_the_call() {
     assert_eq!(told, [json!("paused"), json!("GREEN"), json!(0), json!(2)]);
     sandbox.step("GREEN", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
     sandbox.drive_lines(&[]).exits(0);
-    assert_ne!(sandbox.run(&["pause"]).exit, Some(0), "there is nothing to pause");
+    assert_ne!(sandbox.run(&["pause"]).code, 0, "there is nothing to pause");
 }
 
 #[test]
 fn bp95_a_document_without_criteria_is_refused() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.file("project/docs/PRPs/2026-01-13-greetings.md", "# Nothing\n\n## Success Criteria\n\nnone\n");
     let refused = sandbox.drive_lines(&[]).exits(2);
     assert!(
@@ -407,7 +407,7 @@ fn bp95_a_document_without_criteria_is_refused() {
         "{}",
         refused.err
     );
-    assert_eq!(sandbox.calls(), Vec::<String>::new());
+    assert_eq!(sandbox.phase_calls(), Vec::<String>::new());
     sandbox.drive_lines(&["--criteria", "3"]).exits(4);
     let gate = sandbox.session_json("dual-gate.json");
     assert_eq!(

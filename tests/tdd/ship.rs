@@ -1,12 +1,12 @@
 //! `loop ship` after a completed run: what it hands in, and everything that stops it before anything
 //! is changed.
 
-use crate::sandbox::Sandbox;
+use loop_harness::Scripted;
 use serde_json::{Value, json};
 
 /// A completed run in a repository with a remote, and a stand-in for `gh` that keeps what it is told.
-fn completed() -> Sandbox {
-    let sandbox = Sandbox::with_lines();
+fn completed() -> Scripted {
+    let sandbox = Scripted::with_lines();
     let remote = sandbox.path("remote.git").display().to_string();
     sandbox.git(&["init", "-q", "--bare", &remote]);
     sandbox.git(&["remote", "add", "origin", &remote]);
@@ -25,15 +25,15 @@ fn completed() -> Sandbox {
     sandbox
 }
 
-fn ship(sandbox: &Sandbox, more: &[&str]) -> crate::sandbox::Done {
+fn ship(sandbox: &Scripted, more: &[&str]) -> loop_harness::Done {
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut command = sandbox.looper(&[&["ship"], more].concat());
+    let mut command = sandbox.command(&[&["ship"], more].concat());
     command.env("PATH", format!("{}:{path}", sandbox.path("bin").display()));
-    crate::sandbox::Done::of(command.output().expect("started"))
+    loop_harness::Done::of(command.output().expect("started"))
 }
 
 /// Everything that a dry run or a refusal must leave as it is.
-fn repository(sandbox: &Sandbox) -> [String; 3] {
+fn repository(sandbox: &Scripted) -> [String; 3] {
     [
         sandbox.git(&["for-each-ref"]),
         sandbox.git(&["status", "--porcelain=v2", "--branch"]),
@@ -80,7 +80,7 @@ fn bp93_a_completed_run_becomes_a_branch_a_commit_and_one_request() {
     // A second time there is nothing to commit, and the request that is open stays the only one.
     ship(&sandbox, &[]).exits(0);
     assert_eq!(sandbox.git(&["rev-parse", "HEAD"]), head);
-    assert_eq!(sandbox.read("gh").lines().filter(|it| it.starts_with("pr create")).count(), 1);
+    assert_eq!(sandbox.text("gh").lines().filter(|it| it.starts_with("pr create")).count(), 1);
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn bp94_a_dry_run_and_a_refusal_change_nothing() {
 
 #[test]
 fn what_is_not_finished_reviewed_or_changed_is_not_shipped() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.drive_lines(&["--max", "1"]).exits(6);
     let refused = ship(&sandbox, &[]).exits(4);
     assert!(refused.err.contains("is capped, not completed"), "{}", refused.err);
 
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("QA", "report false </dev/null\n");
     sandbox.drive_lines(&[]).exits(4);
     sandbox.run(&["answer", "skip"]).exits(0);
@@ -127,15 +127,15 @@ fn what_is_not_finished_reviewed_or_changed_is_not_shipped() {
 
 #[test]
 fn what_was_uncommitted_before_stays_uncommitted_and_hooks_do_not_run() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.file("project/mine.txt", "mine\n");
     sandbox.program("project/.git/hooks/pre-commit", "#!/bin/sh\ntouch ../hooked\nexit 1\n");
     for phase in ["RED", "GREEN"] {
         let script =
-            sandbox.read(&format!("steps/{phase}")).replace("commit red; ", "").replace("commit green; ", "");
+            sandbox.text(&format!("steps/{phase}")).replace("commit red; ", "").replace("commit green; ", "");
         sandbox.step(phase, &script);
     }
-    let documents = sandbox.read("steps/DOCUMENT").replace("commit docs\n", "");
+    let documents = sandbox.text("steps/DOCUMENT").replace("commit docs\n", "");
     sandbox.step("DOCUMENT", &documents);
     sandbox.drive_lines(&["--allow-dirty"]).exits(0);
     let done = ship(&sandbox, &["--type", "chore", "--no-pr"]).exits(0);

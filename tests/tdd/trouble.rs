@@ -1,11 +1,11 @@
 //! What goes wrong: agents that lie, tests that come and go, work that gets nowhere, reviews that
 //! reject, signals and limits. The files of the session say it in their own words.
 
-use crate::sandbox::{Done, Sandbox, until_there};
+use loop_harness::{Done, Scripted, until_there};
 use serde_json::{Value, json};
 use std::process::Stdio;
 
-fn state(sandbox: &Sandbox) -> Value {
+fn state(sandbox: &Scripted) -> Value {
     sandbox.session_json("loop-state.json")
 }
 
@@ -16,7 +16,7 @@ fn keys<const N: usize>(object: &Value, names: [&str; N]) -> [Value; N] {
 
 #[test]
 fn bp32_a_liar_does_not_leave_green() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let claims = "TESTS:\\n  TOTAL: 2\\n  PASSING: 2\\n  FAILING: 0\\n  SKIPPED: 0\\n";
     sandbox.step("GREEN", &format!("echo greets > done.txt; printf '{claims}' | report true\n"));
     sandbox.drive_lines(&["--allow-dirty"]).exits(4);
@@ -28,17 +28,17 @@ fn bp32_a_liar_does_not_leave_green() {
     let status: Value = serde_json::from_str(&sandbox.run(&["status", "--json"]).out).expect("JSON");
     assert_eq!(status["metrics"]["tests_passing"], json!({ "value": 1, "source": "measured", "claimed": 2 }));
     assert!(
-        sandbox.read("prompts/3").contains("the agent claimed tests_failing = 0"),
+        sandbox.text("prompts/3").contains("the agent claimed tests_failing = 0"),
         "{}",
-        sandbox.read("prompts/3")
+        sandbox.text("prompts/3")
     );
 }
 
 #[test]
 fn a_test_that_comes_and_goes_is_caught_by_the_second_run() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     // In GREEN every second run of the check fails.
-    let check = sandbox.read("check").replace(
+    let check = sandbox.text("check").replace(
         "#!/bin/sh\n",
         "#!/bin/sh\nif [ -s done.txt ]; then if [ -e ../odd ]; then rm ../odd; echo '1..2'; echo 'ok 1 - a'; \
          echo 'not ok 2 - b'; exit 1; else touch ../odd; fi; fi\n",
@@ -55,7 +55,7 @@ fn a_test_that_comes_and_goes_is_caught_by_the_second_run() {
 
 #[test]
 fn bp56_bp65_a_stuck_phase_halts_and_guidance_helps() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("GREEN", "report false </dev/null\n");
     let halted = sandbox.drive_lines(&[]).exits(4);
     assert!(halted.err.contains("next: loop answer reset|skip|abort|modify"), "{}", halted.err);
@@ -83,7 +83,7 @@ fn bp56_bp65_a_stuck_phase_halts_and_guidance_helps() {
     sandbox.run(&["answer", "modify", "use the other library"]).exits(0);
     sandbox.step("5", "printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n");
     sandbox.drive_lines(&[]).exits(0);
-    assert!(sandbox.read("prompts/5").contains("use the other library"), "{}", sandbox.read("prompts/5"));
+    assert!(sandbox.text("prompts/5").contains("use the other library"), "{}", sandbox.text("prompts/5"));
     let breaker = sandbox.session_json("circuit-breaker.json");
     assert_eq!(
         keys(&breaker, ["state", "opened_at", "open_reason"]),
@@ -94,7 +94,7 @@ fn bp56_bp65_a_stuck_phase_halts_and_guidance_helps() {
 
 #[test]
 fn bp65_a_skipped_phase_is_completed_with_warnings() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("GREEN", "report false </dev/null\n");
     sandbox.drive_lines(&[]).exits(4);
     sandbox.run(&["answer", "skip"]).exits(0);
@@ -112,16 +112,16 @@ fn bp65_a_skipped_phase_is_completed_with_warnings() {
 
 #[test]
 fn bp84_a_review_sends_the_work_back_twice_and_then_asks() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     let reject = "report true <<E\nQA_METRICS:\n  CHECKS_TOTAL: 11\n  CHECKS_PASSING: 9\n  CHECKS_FAILING: 2\n  \
         BLOCKING_ISSUES: 1\n  WARNING_ISSUES: 1\nVERDICT: REJECT\nBLOCKERS:\n  - greets nobody\nE\n";
     sandbox.step("QA", reject);
     sandbox.drive_lines(&[]).exits(3);
     let calls: Vec<String> =
-        sandbox.calls().iter().map(|it| it.split(' ').next().unwrap_or("").to_owned()).collect();
+        sandbox.phase_calls().iter().map(|it| it.split(' ').next().unwrap_or("").to_owned()).collect();
     assert_eq!(calls, ["RED", "GREEN", "REFACTOR", "DOCUMENT", "QA", "GREEN", "QA", "GREEN", "QA"]);
-    assert!(sandbox.read("prompts/6").contains("greets nobody"), "{}", sandbox.read("prompts/6"));
-    assert!(sandbox.read("prompts/7").contains("This is attempt 2 of 3"));
+    assert!(sandbox.text("prompts/6").contains("greets nobody"), "{}", sandbox.text("prompts/6"));
+    assert!(sandbox.text("prompts/7").contains("This is attempt 2 of 3"));
     let asked = state(&sandbox);
     assert_eq!(
         keys(&asked, ["status", "current_phase", "qa_attempts"]),
@@ -139,14 +139,14 @@ fn bp84_a_review_sends_the_work_back_twice_and_then_asks() {
     sandbox.step("QA", "report true <<E\nQA_METRICS:\n  BLOCKING_ISSUES: 0\nVERDICT: APPROVE\nE\n");
     sandbox.run(&["answer", "fix", "greet somebody"]).exits(0);
     sandbox.drive_lines(&[]).exits(0);
-    assert!(sandbox.read("prompts/10").contains("greet somebody"));
+    assert!(sandbox.text("prompts/10").contains("greet somebody"));
     assert_eq!(keys(&state(&sandbox), ["status", "qa_attempts"]), [json!("completed"), json!(0)]);
     assert!(sandbox.session("qa-report-4.md").contains("## Verdict\n\nAPPROVE\n"));
 }
 
 #[test]
 fn bp18_a_signal_pauses_and_the_run_goes_on_later() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     for (signal, exit, reason) in [("INT", 130, "User interrupt"), ("TERM", 143, "Graceful shutdown")] {
         sandbox.step("GREEN", "touch ../here; exec sleep 600\n");
         let mut child = sandbox
@@ -157,7 +157,7 @@ fn bp18_a_signal_pauses_and_the_run_goes_on_later() {
             .expect("started");
         until_there(&sandbox.path("here"), &mut child);
         let killed =
-            sandbox.command("kill").args(["-s", signal, &child.id().to_string()]).status().expect("kill");
+            sandbox.furnished("kill", &["-s", signal, &child.id().to_string()]).status().expect("kill");
         assert!(killed.success());
         Done::of(child.wait_with_output().expect("ended")).exits(exit);
         let state = state(&sandbox);
@@ -178,8 +178,8 @@ fn bp18_a_signal_pauses_and_the_run_goes_on_later() {
 
 #[test]
 fn bp73_after_a_crash_the_log_has_each_iteration_once() {
-    let sandbox = Sandbox::with_lines();
-    let green = sandbox.read("steps/GREEN");
+    let sandbox = Scripted::with_lines();
+    let green = sandbox.text("steps/GREEN");
     sandbox.pipe("go");
     sandbox.step("GREEN", &format!("touch ../here; read it < ../go; {green}"));
     let mut child = sandbox.started_lines();
@@ -195,13 +195,13 @@ fn bp73_after_a_crash_the_log_has_each_iteration_once() {
     let whole = sandbox.session("phase-status.log");
     assert!(whole.starts_with(&log), "{whole}");
     assert_eq!(whole.matches("---PRP_PHASE_STATUS---").count(), 5);
-    assert_eq!(sandbox.calls().len(), 5);
+    assert_eq!(sandbox.phase_calls().len(), 5);
 }
 
 #[test]
 fn bp74_the_hourly_limit_pauses() {
-    let sandbox = Sandbox::with_lines();
-    let limited = |sandbox: &Sandbox, more: &[&str]| {
+    let sandbox = Scripted::with_lines();
+    let limited = |sandbox: &Scripted, more: &[&str]| {
         Done::of(sandbox.driving_lines(more).env("BP_RATE_LIMIT_HOURLY", "2").output().expect("started"))
     };
     sandbox.step("GREEN", "report false </dev/null\n");
@@ -218,7 +218,7 @@ fn bp74_the_hourly_limit_pauses() {
 
 #[test]
 fn caps_and_cancelling_read_as_halted() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.drive_lines(&["--max", "2"]).exits(6);
     assert_eq!(
         keys(&state(&sandbox), ["status", "halt_reason"]),
@@ -233,7 +233,7 @@ fn caps_and_cancelling_read_as_halted() {
 
 #[test]
 fn bp91_the_status_says_where_it_stands() {
-    let sandbox = Sandbox::with_lines();
+    let sandbox = Scripted::with_lines();
     sandbox.step("GREEN", "echo greets > done.txt; commit half; report false </dev/null\n");
     sandbox.drive_lines(&[]).exits(4);
     let shown = sandbox.run(&["status"]).exits(0).out;

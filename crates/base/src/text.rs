@@ -34,6 +34,18 @@ pub fn sanitise(text: &str) -> String {
     clean
 }
 
+/// Takes colour codes, links and cursor movements out of a text; everything else stays as it is.
+pub fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(ESCAPE) {
+        plain.push_str(before);
+        rest = after_escape(after);
+    }
+    plain.push_str(rest);
+    plain
+}
+
 const ESCAPE: char = '\u{1b}';
 
 /// What an escape introduces: a control sequence, a string, or a short function.

@@ -2,6 +2,7 @@
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
+use super::super::looking::plan_view::Iterations;
 use super::super::{Context, json};
 use super::ask::{self, Check, Listen, Said};
 use super::screen::{self, Screen};
@@ -14,13 +15,14 @@ use loop_core::agent_table::AgentRow;
 use loop_core::engine::{Effect, Event, Question, State, Status, Step};
 use loop_core::event_line::line;
 use loop_core::workflow::model::{Permissions, Workflow};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 
 pub(crate) struct RunOutput {
     manner: Manner,
     /// The question that was said last.
     told: Cell<u32>,
+    iterations: RefCell<Iterations>,
 }
 
 enum Manner {
@@ -40,7 +42,7 @@ impl RunOutput {
             Some(in_colour) if is_terminal => Manner::Live(Screen::new(View::default(), in_colour)),
             Some(_) | None => Manner::Plain,
         };
-        RunOutput { manner, told: Cell::new(0) }
+        RunOutput { manner, told: Cell::new(0), iterations: RefCell::default() }
     }
 
     /// The first line of every run: who works, with what, and what proves it.
@@ -77,6 +79,9 @@ impl RunOutput {
                 Manner::Quiet => (),
                 Manner::Plain | Manner::Live(_) => {
                     if let Some(text) = line(workflow, event) {
+                        self.line(&text);
+                    }
+                    if let Some(text) = self.iterations.borrow_mut().follow(workflow, state, event) {
                         self.line(&text);
                     }
                     if let Event::Began(Effect::Ask(question)) = event {
@@ -123,6 +128,11 @@ impl RunOutput {
             Manner::Live(screen) => ask::on_screen(screen, question, check, listen),
             Manner::Json | Manner::Quiet | Manner::Plain => ask::in_lines(question, check, listen),
         }
+    }
+
+    /// Says something beyond what the events tell.
+    pub(crate) fn tell(&self, lines: &[String]) {
+        lines.iter().for_each(|it| self.line(it));
     }
 
     /// The last words: why it rests, and what a person can do.

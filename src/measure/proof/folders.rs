@@ -7,7 +7,7 @@ use super::files;
 use crate::tree::git::Git;
 use loop_supervise::find_by_mark::hunt;
 use loop_supervise::identity::Identity;
-use loop_supervise::shim_resources;
+use loop_supervise::shim::resources;
 use rustix::fs::{FlockOperation, flock, statvfs};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File};
@@ -22,7 +22,10 @@ const BYTES_MOST: u64 = 20 << 30;
 const DISK_PART: u64 = 5;
 
 /// A proof that starts with less than this would fill the disk in the middle of a build.
-const FREE_LEAST: u64 = 256 << 20;
+const FREE_LEAST: u64 = 256_000_000;
+
+/// A compiler that found no room leaves less than this.
+const FREE_AFTER_LEAST: u64 = 16 << 20;
 
 /// Results of one project; each is some kilobytes up to a few megabytes.
 const RESULTS_MOST: usize = 200;
@@ -127,7 +130,7 @@ impl Folders {
         if let Ok(mark) = fs::read_to_string(work.join("mark")) {
             let mark = mark.trim();
             let folder = work.join(mark);
-            let mut left = shim_resources::clear(&folder, 1);
+            let mut left = resources::clear(&folder, 1);
             left.extend(hunt(mark));
             if let Some(left) = left.first() {
                 return Err(io::Error::other(format!(
@@ -154,19 +157,26 @@ impl Folders {
     }
 
     fn refuse_full_disk(&self) -> io::Result<()> {
+        self.refuse_less_than(FREE_LEAST)
+    }
+
+    /// Refuses to believe a failure on a disk that the step has filled.
+    pub(super) fn refuse_filled_disk(&self) -> io::Result<()> {
+        self.refuse_less_than(FREE_AFTER_LEAST)
+    }
+
+    fn refuse_less_than(&self, least: u64) -> io::Result<()> {
         let disk = statvfs(&self.top)?;
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        if free < FREE_LEAST {
-            let free = loop_base::text::bytes(free);
-            return Err(io::Error::new(
-                io::ErrorKind::StorageFull,
-                format!(
-                    "the disk of {} has {free} left, and a proof needs 256 MB; loop runs --prune",
-                    self.top.display()
-                ),
-            ));
+        if least <= free {
+            return Ok(());
         }
-        Ok(())
+        let [free, needed] = [free, FREE_LEAST].map(loop_base::text::bytes);
+        let text = format!(
+            "the disk of {} has {free} left, and a proof needs {needed} and what a build takes",
+            self.top.display()
+        );
+        Err(io::Error::new(io::ErrorKind::StorageFull, text))
     }
 
     /// What the copies of one step may weigh.

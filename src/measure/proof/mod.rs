@@ -27,6 +27,7 @@ mod session;
 
 mod overlay;
 
+mod tool_homes;
 mod touched;
 
 mod site;

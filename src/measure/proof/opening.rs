@@ -108,7 +108,7 @@ impl Opening {
         let languages =
             std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).filter(|it| is_language(it));
         let names = VARIABLES.iter().map(|it| (*it).to_owned()).chain(languages);
-        let homes = super::environment::HOMES.iter().map(|it| it.variable.to_owned());
+        let homes = super::tool_homes::HOMES.iter().map(|it| it.variable.to_owned());
         let variables = names.chain(homes).filter_map(|name| Some((text(&name)?, name)));
         let home = text("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
         let configurations = [cargo_home(&home).join("config.toml"), cargo_home(&home).join("config")];

@@ -35,6 +35,14 @@ struct Task {
     then: Vec<Step>,
 }
 
+/// What a prover says that could not take its step.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Complaint {
+    DiskFull(String),
+    Other(String),
+}
+
 /// A step under way in another process.
 pub(crate) struct Pending {
     /// Collected when it has ended, if it is a child of ours.
@@ -111,7 +119,12 @@ impl Prover {
         }
         let said = fs::read_to_string(file.with_extension("error")).unwrap_or_default();
         let said = said.trim();
-        Err(ProofError::Prover(if said.is_empty() { "it was ended".to_owned() } else { said.to_owned() }))
+        Err(match serde_json::from_str(said) {
+            Ok(Complaint::DiskFull(text)) => ProofError::DiskFull(text),
+            Ok(Complaint::Other(text)) => ProofError::Prover(text),
+            Err(_) if said.is_empty() => ProofError::Prover("it was ended".to_owned()),
+            Err(_) => ProofError::Prover(said.to_owned()),
+        })
     }
 }
 
@@ -154,7 +167,11 @@ pub(crate) fn serve(file: &Path) -> ExitCode {
     match try_serve(file) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            let complaint = match error.disk_full() {
+                Some(text) => Complaint::DiskFull(text),
+                None => Complaint::Other(error.to_string()),
+            };
+            eprintln!("{}", serde_json::to_string(&complaint).unwrap_or_else(|_| error.to_string()));
             ExitCode::FAILURE
         }
     }

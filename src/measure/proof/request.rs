@@ -131,4 +131,24 @@ pub(crate) enum ProofError {
     Protect(String),
     #[error("the prover ended without a result: {0}")]
     Prover(String),
+    #[error("{0}")]
+    DiskFull(String),
+}
+
+impl ProofError {
+    /// Returns what is said where there is no room for a step, which is nothing that the work is to blame
+    /// for: it goes on when there is.
+    pub(crate) fn disk_full(&self) -> Option<String> {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        match self {
+            ProofError::DiskFull(text) => Some(text.clone()),
+            ProofError::File(error) if matches!(error.kind(), StorageFull | QuotaExceeded) => {
+                Some(error.to_string())
+            }
+            ProofError::Git(error) => {
+                Some(error.to_string()).filter(|it| it.contains("No space left on device"))
+            }
+            ProofError::File(_) | ProofError::Protect(_) | ProofError::Prover(_) => None,
+        }
+    }
 }

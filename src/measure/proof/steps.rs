@@ -6,7 +6,7 @@
 use super::borrow::{self, Borrowing};
 use super::cache::Cache;
 use super::checkout::{self, Source};
-use super::environment::{Environment, HOMES, Seen, fill_cargo_home};
+use super::environment::{Environment, Seen, fill_cargo_home};
 use super::files;
 use super::folders::{Folders, Occupant};
 use super::opening::Opening;
@@ -18,6 +18,7 @@ use super::pure::{
 use super::request::{ProofError, Request, StepResult};
 use super::session::{Ran, Session};
 use super::site::Site;
+use super::tool_homes::HOMES;
 use super::touched::Manifest;
 use crate::tree::git::Git;
 use loop_supervise::contain;
@@ -100,6 +101,10 @@ impl Prover {
         result.seconds = started.elapsed().as_secs_f64();
         if let StepOutcome::Ran(run) = &mut result.outcome {
             run.seconds = result.seconds;
+        }
+        // Whoever fills the disk in the middle fails for that reason alone.
+        if result.run().is_some_and(has_red) {
+            self.folders.refuse_filled_disk()?;
         }
         // A result that is known is not looked at again, so nothing may be left to clear after it.
         files::remove(&self.folders.work())?;
@@ -460,6 +465,10 @@ fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
 }
 
 /// A word that stands in no project, and by which code could not tell that it is being looked at.
+fn has_red(run: &StepRun) -> bool {
+    run.attempts.iter().flatten().any(|it| it.exit != Exit::Green)
+}
+
 fn random_word() -> String {
     let digits = uuid::Uuid::new_v4().simple().to_string();
     let first = digits.bytes().next().map_or('q', |it| char::from(b'g' + it % 16));

@@ -8,7 +8,7 @@
 //! `design` `refine` `hook` tests/ralph, `ship` tests/tdd, `check` `presets` tests/setup.rs, `restore`
 //! snapshots.rs, `verify` database.rs, `limits` `agents` tests/agents.rs.
 
-use crate::sandbox::{CHECK, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, PROMISE, Sandbox, WORK};
 
 const COMMANDS: [&str; 38] = [
     "demo",
@@ -202,7 +202,7 @@ fn commands_every_shell_has_its_completions() {
     std::fs::write(sandbox.note("complete.bash"), script).expect("a file");
     let Ok(done) = std::process::Command::new("bash").arg("-n").arg(sandbox.note("complete.bash")).status()
     else {
-        return crate::sandbox::skipped("commands_every_shell_has_its_completions", "no bash");
+        return loop_harness::skipped("commands_every_shell_has_its_completions", "no bash");
     };
     assert!(done.success(), "bash reads it");
 }

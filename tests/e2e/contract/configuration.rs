@@ -10,12 +10,12 @@
 //!
 //! Merging key by key, phases by name and lists as a whole are units of `src/workflow`.
 
-use crate::sandbox::{CHECK, Done, Sandbox, WORK};
+use loop_harness::{CHECK, Done, Sandbox, WORK};
 
 const FILE: &str = ".loop/workflow.toml";
 
 fn config(sandbox: &Sandbox, text: &str) {
-    let folder = sandbox.root().join("home-of-user/.config/loop");
+    let folder = sandbox.root().join("user/.config/loop");
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("config.toml"), text).expect("a file");
 }

@@ -1,7 +1,7 @@
 //! `loop setup` on a terminal: three questions, Enter takes what was found; `loop init` without an input
 //! is the same.
 
-use crate::sandbox::Sandbox;
+use loop_harness::Sandbox;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -50,7 +50,7 @@ fn at_terminal(sandbox: &Sandbox, arguments: &[&str], lines: &[Option<&str>]) ->
 fn project() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("Makefile", "build:\n\ttrue\ntest:\n\ttrue\n");
-    let bin = sandbox.root().join("home-of-user/bin");
+    let bin = sandbox.root().join("user/bin");
     std::fs::create_dir_all(&bin).expect("a folder");
     sandbox
 }

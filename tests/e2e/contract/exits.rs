@@ -13,7 +13,7 @@
 //! | 8 | `eight_is_a_damaged_state` | database.rs |
 //! | 129 130 143 | `a_signal_saves_and_says_which` | signals.rs |
 
-use crate::sandbox::{CHECK, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, PROMISE, Sandbox, WORK};
 use rustix::process::Signal;
 use serde_json::Value;
 

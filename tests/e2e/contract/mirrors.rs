@@ -13,7 +13,7 @@
 //!
 //! `plan` and `engineering` are refused until they can be run; their words are units of the mirrors.
 
-use crate::sandbox::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 use serde_json::Value;
 
 fn json(sandbox: &Sandbox, path: &str) -> Value {

@@ -1,7 +1,7 @@
 //! `[notify]` and `--notify`: a person is told at a question, a halt, a hold and the end; each once,
 //! whatever is killed in between, and nothing of what is told is ever part of a command line.
 
-use crate::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};
 use std::time::Duration;
 
 /// Leaves one line for each time somebody was told.

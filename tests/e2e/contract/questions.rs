@@ -14,7 +14,7 @@
 //! | blocked | | runs.rs `blocked_goes_on_at_the_persons_word` |
 //! | check | | stories; a preset that works before its project exists is refused until it can be run |
 
-use crate::sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use serde_json::json;
 
 fn asked(sandbox: &Sandbox) -> (String, serde_json::Value) {

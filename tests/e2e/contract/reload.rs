@@ -1,7 +1,7 @@
 //! A run keeps the workflow it was opened with; `--reload` and flags with values are recorded acts of
 //! a person.
 
-use crate::sandbox::{CHECK, COMMIT, PROMISE, Sandbox};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox};
 
 const FILE: &str = ".loop/workflow.toml";
 

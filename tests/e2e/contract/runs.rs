@@ -15,7 +15,7 @@
 //!
 //! What is asked on a terminal (resume, new, abort) is tried where terminals are.
 
-use crate::sandbox::{CHECK, COMMIT, Sandbox, WORK, stuck};
+use loop_harness::{CHECK, COMMIT, Sandbox, WORK, stuck};
 use rustix::process::Signal;
 
 const FAILS: &str = "tests=echo broken; test -f work";

@@ -1,6 +1,6 @@
 //! `show`: the report of a run, and of one iteration its prompt, output, checks and diff.
 
-use crate::sandbox::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 
 /// Two calls: the first is found out, the second is true.
 fn completed() -> Sandbox {

@@ -1,57 +1,42 @@
 //! The pure core: what a run is, and what it does next. It reads no clock and no file, starts
 //! nothing and waits for nothing; the driver does that and tells it what came of it.
+//!
+//! Each room uses those before it: `journal` is what is written down, `standing` where a run is by that,
+//! `judging` what an iteration came to, `deciding` what comes next.
 
-mod answer;
-mod answered;
-mod apply;
-mod breaker;
-mod call;
-mod closing;
-mod decide;
-mod event;
-mod evidence;
-mod failure;
-mod feedback;
-mod gate;
-mod history;
-mod item_list;
-mod items;
-mod judge;
-mod limits;
-mod metrics;
-mod proving;
-mod question;
-mod requirements;
-mod retry;
-mod route;
-mod signature;
-mod state;
-mod status;
-mod troubles;
-mod turn;
-mod visit;
+mod deciding;
+mod journal;
+mod judging;
+mod standing;
 
-pub use answer::{Answer, Choice, Command, acceptable, choices};
-pub use breaker::BreakerState;
-pub use call::alike;
-pub use decide::decide;
-pub use event::{
-    Briefing, Call, Decision, Effect, Ended, Ending, Event, Failure, Hold, HoldKind, How, Judgement, Left,
-    Opening, Outcome, Rest, Session, SessionProcess, Step, Usage, Verdict, Worktree,
-};
-pub use evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
-pub use feedback::Feedback;
-pub use history::{
+pub use deciding::answer::acceptable;
+pub use deciding::decide::decide;
+pub use deciding::proving::{NOTHING_TO_DO, checks as proof_checks};
+pub use journal::command::{Answer, Choice, Command, choices};
+pub use journal::decision::{Decision, Rest};
+pub use journal::effect::{Call, Effect, Step};
+pub use journal::ending::{Briefing, Ended, Ending, How, Left, Usage};
+pub use journal::event::Event;
+pub use journal::evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
+pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
+pub use journal::item::{Item, ListChange, Listing};
+pub use journal::judgement::{Failure, Judgement, Verdict};
+pub use journal::metric::{Metric, Source};
+pub use journal::opening::{Opening, Session, SessionProcess, Worktree};
+pub use journal::proof_steps::{Proving, StepTaken, Unprepared};
+pub use journal::question::{CheckpointKind, Question, QuestionKind};
+pub use journal::requirement::{By, Requirement};
+pub use judging::metrics::known_red;
+pub use judging::signature::signature;
+pub use standing::breaker::BreakerState;
+pub use standing::call::alike;
+pub use standing::feedback::Feedback;
+pub use standing::history::{
     Activity, BreakerChange, History, JudgedTurn, Limit, breaker, limit, open_reason, review_attempt,
 };
-pub use item_list::{Item, ItemList, ListChange, Listing};
-pub use limits::Wait;
-pub use metrics::{Metric, Source, known_red};
-pub use proving::{NOTHING_TO_DO, Proving, StepTaken, Unprepared, checks as proof_checks};
-pub use question::{CheckpointKind, Question, QuestionKind};
-pub use requirements::{By, Requirement};
-pub use signature::signature;
-pub use state::{STATE_VERSION, State, Station, Wish};
-pub use status::Status;
-pub use turn::IMPORTED_EPOCH;
-pub use visit::PhaseStatus;
+pub use standing::item_list::ItemList;
+pub use standing::state::{STATE_VERSION, State};
+pub use standing::station::{Station, Wish};
+pub use standing::status::Status;
+pub use standing::turn::IMPORTED_EPOCH;
+pub use standing::visit::PhaseStatus;

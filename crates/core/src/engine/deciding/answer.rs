@@ -1,0 +1,141 @@
+//! What people say to a run: commands, and answers to its questions. A command is validated
+//! against the state that it meets, because it may have been written before something changed.
+
+use crate::engine::journal::command::{Answer, Choice, Command, choices};
+use crate::engine::journal::hold::Outcome;
+use crate::engine::journal::question::QuestionKind;
+use crate::engine::standing::state::State;
+use crate::engine::standing::station::Station;
+use crate::proof::Level;
+use crate::workflow::model::Workflow;
+use crate::workflow::problem::nearest;
+
+/// Returns the command as it can be taken by a run in this state, or why it cannot.
+pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Result<Command, String> {
+    if let (Station::Closed(Outcome::Completed), Command::Answer(answer)) = (&state.station, &command)
+        && answer.choice == Choice::Accept
+    {
+        return acceptable_afterwards(state, answer).map(|()| command);
+    }
+    if let Station::Closed(outcome) = &state.station {
+        let word = match outcome {
+            Outcome::Completed => "completed",
+            Outcome::Cancelled => "cancelled",
+        };
+        return Err(format!("the run is {word}; nothing can be changed"));
+    }
+    match command {
+        Command::Answer(answer) => acceptable_answer(state, answer).map(Command::Answer),
+        Command::Guide { ref text } if text.trim().is_empty() => Err("the guidance is empty".to_owned()),
+        Command::Skip { ref reason, .. } if reason.trim().is_empty() => {
+            Err("a skill is skipped only with a reason".to_owned())
+        }
+        Command::Skip { ref skill, .. } if !workflow.phases.iter().any(|it| it.skills.contains(skill)) => {
+            let known = workflow.phases.iter().flat_map(|it| &it.skills).map(String::as_str);
+            let meant = nearest(skill, known).map(|it| format!("; did you mean \"{it}\"?"));
+            Err(format!("no phase has a skill \"{skill}\"{}", meant.unwrap_or_default()))
+        }
+        Command::Resume { phase: Some(phase), .. } if state.phase < phase => {
+            Err(format!("{} has not been reached", workflow.phases[phase].name))
+        }
+        Command::Waive { ref reason, .. } if reason.trim().is_empty() => {
+            Err("a finding is waived only with a reason".to_owned())
+        }
+        Command::Waive { ref what, .. } if !names_a_finding(state, what) => {
+            Err(format!("the proof found nothing that is called \"{what}\"; loop status shows what it found"))
+        }
+        Command::Guide { .. }
+        | Command::Waive { .. }
+        | Command::Skip { .. }
+        | Command::Stop
+        | Command::Unhold
+        | Command::Pause { .. }
+        | Command::Cancel
+        | Command::Tried { .. }
+        | Command::Resume { .. } => Ok(command),
+    }
+}
+
+/// Before there are findings, a waiver is for those that may come.
+fn names_a_finding(state: &State, what: &str) -> bool {
+    let findings = state.proof().map(|it| it.findings.as_slice()).unwrap_or_default();
+    let is_required = state.requirements.iter().any(|it| it.id.eq_ignore_ascii_case(what));
+    is_required || findings.is_empty() || findings.iter().any(|it| it.is_named_by(what))
+}
+
+/// A person can take a completed run as it is where nothing measures its task.
+fn acceptable_afterwards(state: &State, answer: &Answer) -> Result<(), String> {
+    if answer.text.trim().is_empty() {
+        return Err("\"accept\" needs a reason: loop answer accept REASON".to_owned());
+    }
+    let proof = state.proof().filter(|_| !state.unproven && !state.untested);
+    match proof {
+        Some(proof) if proof.level == Level::UnchangedGreen && !proof.weakened => Ok(()),
+        Some(proof) => Err(format!(
+            "only a run with the proof unchanged-green can be accepted afterwards; this one is {}",
+            proof.level.word()
+        )),
+        None => Err("this run has no proof that a person could accept".to_owned()),
+    }
+}
+
+fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
+    let Some(question) = state.question() else {
+        return Err("no question is open".to_owned());
+    };
+    if answer.question != 0 && answer.question != question.id {
+        return Err(format!("question {} is not open; {} is", answer.question, question.id));
+    }
+    match &question.kind {
+        QuestionKind::Check(check) => return command(&format!("the check \"{check}\""), question.id, answer),
+        QuestionKind::Prepare if !answer.choice.word().trim().eq_ignore_ascii_case(Choice::Skip.word()) => {
+            return command("a clean checkout", question.id, answer);
+        }
+        QuestionKind::Prepare
+        | QuestionKind::Breaker
+        | QuestionKind::Rejected
+        | QuestionKind::Hourly
+        | QuestionKind::Gate(_)
+        | QuestionKind::Blocked
+        | QuestionKind::Checkpoint(_)
+        | QuestionKind::Proof
+        | QuestionKind::Unproven => (),
+    }
+    let words = choices(question);
+    let said = answer.choice.word().trim().to_lowercase();
+    let Some(choice) = chosen(&words, &said) else {
+        let meant = nearest(&said, words.iter().copied());
+        let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
+        return Err(format!(
+            "\"{}\" is no answer to this question; {meant}one of: {}",
+            answer.choice,
+            words.join(", ")
+        ));
+    };
+    let choice = Choice::from(choice.to_owned());
+    if matches!(choice, Choice::Waive | Choice::Accept) && answer.text.trim().is_empty() {
+        return Err(format!("\"{choice}\" needs a reason: loop answer {choice} REASON"));
+    }
+    let needs_text = matches!(choice, Choice::Modify | Choice::Changes);
+    if needs_text && answer.text.trim().is_empty() {
+        return Err(format!("\"{choice}\" needs a text that says what to change"));
+    }
+    Ok(Answer { question: question.id, choice, ..answer })
+}
+
+fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {
+    let mut by_letter = words.iter().filter(|it| said.chars().count() == 1 && it.starts_with(said));
+    let one = by_letter.next().filter(|_| by_letter.next().is_none());
+    words.iter().find(|it| **it == said).or(one).copied()
+}
+
+/// Whatever is said is the command, with or without the word before it.
+fn command(what: &str, question: u32, answer: Answer) -> Result<Answer, String> {
+    let said = answer.choice.word().trim();
+    let words = if said.eq_ignore_ascii_case(Choice::Command.word()) { "" } else { said };
+    let text = [words, answer.text.trim()].join(" ").trim().to_owned();
+    if text.is_empty() {
+        return Err(format!("{what} needs a command"));
+    }
+    Ok(Answer { question, choice: Choice::Command, text, ..answer })
+}

@@ -1,0 +1,22 @@
+//! Questions as decisions.
+
+use crate::engine::journal::decision::Decision;
+use crate::engine::journal::effect::Effect;
+use crate::engine::journal::question::{Question, QuestionKind};
+use crate::engine::standing::state::State;
+use loop_base::time::Timestamp;
+
+pub(crate) fn ask(state: &State, kind: QuestionKind, text: String, deadline: Option<Timestamp>) -> Decision {
+    ask_among(state, kind, text, deadline, Vec::new())
+}
+
+/// Asks a question that has its own choices.
+pub(crate) fn ask_among(
+    state: &State,
+    kind: QuestionKind,
+    text: String,
+    deadline: Option<Timestamp>,
+    options: Vec<String>,
+) -> Decision {
+    Decision::Perform(Effect::Ask(Question { id: state.questions + 1, kind, text, options, deadline }))
+}

@@ -1,0 +1,291 @@
+//! What to do next, given everything we know. The one place where policy lives.
+//!
+//! The stations of an iteration are visited in order: ready, working, reported, measured, judged,
+//! then leaving or ready again. Whatever a person wants comes first; then limits, then the breaker,
+//! then work. The ways out of a phase are in `route.rs`, answers in `answered.rs`.
+
+use super::answered::answered;
+use super::ask::{ask, ask_among};
+use super::limits::{reached, window_spent};
+use super::route::{between, leave, pass_over_body, reject};
+use crate::engine::journal::decision::{Decision, Rest};
+use crate::engine::journal::effect::Effect;
+use crate::engine::journal::ending::How;
+use crate::engine::journal::event::Event;
+use crate::engine::journal::hold::{Hold, HoldKind, Outcome, Wait};
+use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
+use crate::engine::judging::judge;
+use crate::engine::judging::metrics::known;
+use crate::engine::standing::call::{call, is_done_with_skills, measure};
+use crate::engine::standing::retry;
+use crate::engine::standing::state::State;
+use crate::engine::standing::station::{Leave, Station, Wish};
+use crate::facts::FactName;
+use crate::workflow::model::{Phase, Place, WindowThen, Workflow};
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+
+/// Tries in a row to start one call. A controller that dies between intent and start leaves one; so
+/// many mean that the call cannot be started at all.
+const VOIDS_MOST: u32 = 8;
+
+/// Answers the question that the whole program exists for: what should happen now?
+pub fn decide(workflow: &Workflow, state: &State, now: Timestamp) -> Decision {
+    if let Some(decision) = wished(workflow, state) {
+        return decision;
+    }
+    let phase = &workflow.phases[state.phase];
+    match &state.station {
+        Station::Ready => ready(workflow, phase, state, now),
+        Station::Working(call) => Decision::Perform(Effect::Collect(call.clone())),
+        Station::Reported(_) if !state.left.is_empty() => contain(state),
+        Station::Reported(turn) => Decision::Perform(measure(workflow, phase, state, &turn.call)),
+        Station::Measured(turn, evidence) => {
+            Decision::Record(Event::Judged(Box::new(judge::judge(workflow, state, turn, evidence))))
+        }
+        Station::Judged(judgement) => follow(workflow, phase, state, judgement, now),
+        Station::Between => between(workflow, state, now),
+        Station::Leaving { how } => leave(workflow, state, *how, now),
+        Station::Waiting { question, answer: None } => wait_for_answer(state, question, now),
+        Station::Waiting { question, answer: Some(answer) } => {
+            answered(workflow, phase, state, question, answer, now)
+        }
+        Station::Finishing => Decision::Perform(Effect::Finish),
+        Station::Finished => Decision::Record(Event::Closed(Outcome::Completed)),
+        Station::Closed(_) if is_to_be_told(workflow, state) => Decision::Perform(Effect::Tell),
+        Station::Closed(outcome) => Decision::Rest(Rest::Closed(outcome.clone())),
+    }
+}
+
+/// What a person wants, where it can be done at this station.
+fn wished(workflow: &Workflow, state: &State) -> Option<Decision> {
+    if matches!(state.station, Station::Working(_) | Station::Closed(_)) {
+        return None;
+    }
+    if state.wish == Some(Wish::Cancel) {
+        return Some(Decision::Record(Event::Closed(Outcome::Cancelled)));
+    }
+    if state.hold.is_some() && is_to_be_told(workflow, state) {
+        return Some(Decision::Perform(Effect::Tell));
+    }
+    if let Some(hold) = &state.hold {
+        return Some(Decision::Rest(Rest::Held(hold.clone())));
+    }
+    let held =
+        |kind, reason: &str| Some(Decision::Record(Event::Held(Hold { kind, reason: reason.to_owned() })));
+    match &state.wish {
+        Some(Wish::Pause { reason }) => held(HoldKind::Paused, reason),
+        Some(Wish::Stop) if state.station == Station::Ready => held(HoldKind::Stopped, "asked to stop"),
+        Some(Wish::Stop | Wish::Cancel) | None => None,
+    }
+}
+
+/// Whether somebody wants to hear of a rest, and has not yet.
+fn is_to_be_told(workflow: &Workflow, state: &State) -> bool {
+    workflow.notify.is_some() && !state.told
+}
+
+/// May another agent go out? Waits and limits first, then the breaker, then what the call needs.
+fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> Decision {
+    let hold = |kind, reason| Decision::Record(Event::Held(Hold { kind, reason }));
+    if let Some(target) = state.move_to {
+        return Decision::Record(Event::Entered { phase: target, how: How::Moved });
+    }
+    if !state.left.is_empty() {
+        return contain(state);
+    }
+    if let Some(wait) = &state.wait {
+        // A clock that was set back over the window has emptied it: nothing is left to wait for.
+        let is_void = wait.wait == Wait::Window && window_spent(workflow, state, now).is_none();
+        let is_over = wait.until <= now || is_void;
+        if !is_over && wait.wait != Wait::Backoff && is_to_be_told(workflow, state) {
+            return Decision::Perform(Effect::Tell);
+        }
+        if !is_over {
+            return Decision::Perform(Effect::Sleep { until: wait.until, why: wait.why.clone() });
+        }
+        return Decision::Record(Event::Woke);
+    }
+    if let Some(why) = &state.refused {
+        return ask(state, QuestionKind::Blocked, why.clone(), None);
+    }
+    if phase.each.is_some() && state.item.is_none() && state.listed {
+        return pass_over_body(workflow, state, now);
+    }
+    // A body that turns out to have nothing to do costs nothing, so no limit keeps it.
+    if phase.each.is_some() && state.item.is_none() && state.baseline.is_some() {
+        return Decision::Perform(Effect::List);
+    }
+    if let Some((until, window)) = window_spent(workflow, state, now) {
+        let why = format!("{} of {} calls used in this window", window.calls, window.calls);
+        return match window.then {
+            WindowThen::Ask => ask(state, QuestionKind::Hourly, why, Some(until)),
+            WindowThen::Wait => Decision::Record(Event::Waits { until, why, wait: Wait::Window }),
+            WindowThen::Pause => hold(HoldKind::Paused, why),
+            WindowThen::Abort => hold(HoldKind::Halted, why),
+        };
+    }
+    if let Some(reached) = reached(workflow, phase, state) {
+        return Decision::Record(Event::Held(reached));
+    }
+    if VOIDS_MOST <= state.voids {
+        return hold(
+            HoldKind::Halted,
+            format!("the call could not be started {} times in a row", state.voids),
+        );
+    }
+    if let Some(reason) = state.visit.breaker.open(&phase.breaker)
+        && !trying_something_else(phase, state)
+    {
+        if phase.breaker.pivot && !state.visit.breaker.pivoted {
+            return Decision::Record(Event::Pivoted);
+        }
+        return ask(state, QuestionKind::Breaker, format!("{} is stuck: {reason}", phase.name), None);
+    }
+    if workflow.workspace.at == Place::Worktree && state.place.is_none() {
+        return Decision::Perform(Effect::Workspace);
+    }
+    if state.baseline.is_none() {
+        return Decision::Perform(Effect::Baseline);
+    }
+    let next = call(workflow, phase, state);
+    let is_checkpoint = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+    if is_checkpoint && !state.visit.looked {
+        return Decision::Perform(measure(workflow, phase, state, &next));
+    }
+    if is_done_with_skills(phase, state) && !state.visit.fix_due && !state.visit.looked {
+        return Decision::Perform(measure(workflow, phase, state, &next));
+    }
+    Decision::Perform(Effect::Work(next))
+}
+
+/// A breaker that was opened and given one more call is judged again only after that call.
+fn trying_something_else(phase: &Phase, state: &State) -> bool {
+    phase.breaker.pivot && state.visit.breaker.pivoted && !state.visit.breaker.pivot_spent
+}
+
+fn contain(state: &State) -> Decision {
+    if !state.contain_tried {
+        return Decision::Perform(Effect::Contain);
+    }
+    let names: Vec<String> = state.left.iter().map(|it| format!("{} (pid {})", it.name, it.pid)).collect();
+    ask(
+        state,
+        QuestionKind::Blocked,
+        format!("what a call started cannot be ended: {}", names.join(", ")),
+        None,
+    )
+}
+
+fn follow(
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    judgement: &Judgement,
+    now: Timestamp,
+) -> Decision {
+    match &judgement.verdict {
+        Verdict::Leave => match missing_check(phase, state, judgement) {
+            Some(check) => {
+                let text = format!(
+                    "{} cannot be left without the check \"{check}\", which has no command",
+                    phase.name
+                );
+                ask(state, QuestionKind::Check(check.clone()), text, None)
+            }
+            None => leave(workflow, state, Leave::Passed, now),
+        },
+        Verdict::Step | Verdict::Again => Decision::Record(Event::Repeated),
+        Verdict::Stuck(reason) => {
+            let kind = if phase.retries { QuestionKind::Blocked } else { QuestionKind::Breaker };
+            ask(state, kind, format!("{} is stuck: {reason}", phase.name), None)
+        }
+        Verdict::Reject => reject(phase, state),
+        Verdict::Checkpoint(kind) => checkpoint(workflow, phase, state, judgement, kind),
+        Verdict::Fail => {
+            let rules = workflow.retries.as_ref().expect("a phase with retries has rules for them");
+            match state.retry.next(rules, judgement.error.as_ref()) {
+                retry::Next::Again => Decision::Record(Event::Retried),
+                retry::Next::After(pause) => {
+                    let why = format!("a failure from outside, tried again ({})", state.retry.count + 1);
+                    Decision::Record(Event::Waits { until: now.plus(pause), why, wait: Wait::Backoff })
+                }
+                retry::Next::Block(reason) => {
+                    ask(state, QuestionKind::Blocked, format!("{} failed: {reason}", phase.name), None)
+                }
+            }
+        }
+    }
+}
+
+/// A check that the phase requires and that was not run, because nobody gave a command for it.
+fn missing_check<'a>(phase: &'a Phase, state: &State, judgement: &Judgement) -> Option<&'a String> {
+    let ran = |name: &String| judgement.metrics.contains_key(&format!("{name}_ok"));
+    phase.require.iter().find(|it| !ran(it)).filter(|_| !state.opening.unverified)
+}
+
+/// Only a person can act; what has to be looked at or decided, the autonomous mode settles itself
+/// where every check passes, and says so before it goes on.
+fn checkpoint(
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    judgement: &Judgement,
+    kind: &CheckpointKind,
+) -> Decision {
+    let autonomous = known(workflow, state, FactName::Autonomous.name()) == Some(Value::Bool(true));
+    let passing =
+        judgement.metrics.get(FactName::ChecksFailing.name()).is_some_and(|it| it.value == Value::Int(0));
+    let item = state.item.as_ref().filter(|it| it.checkpoint().is_some());
+    let first = judgement.options.first().filter(|_| item.is_some());
+    let settled = match kind {
+        CheckpointKind::HumanVerify if passing => Some("approved — every check passes".to_owned()),
+        CheckpointKind::Decision if passing => Some(match first {
+            Some(option) => format!("{option} — the plan lists it first, and no policy says otherwise"),
+            None => "the safest option — no policy says otherwise".to_owned(),
+        }),
+        CheckpointKind::HumanVerify
+        | CheckpointKind::Decision
+        | CheckpointKind::Merge
+        | CheckpointKind::Other(_) => None,
+    };
+    match settled.filter(|_| autonomous) {
+        Some(choice) => Decision::Record(Event::Settled {
+            text: match item {
+                Some(item) => format!("Auto-decided: {}: {choice}", item.name),
+                None => format!("Auto-decided: {choice}"),
+            },
+            automatic: true,
+            done: item.is_some(),
+        }),
+        None => {
+            let text = match kind {
+                CheckpointKind::Merge => {
+                    format!("{} waits until the pull request is merged", phase.name)
+                }
+                CheckpointKind::HumanVerify | CheckpointKind::Decision | CheckpointKind::Other(_) => {
+                    match item {
+                        Some(item) => {
+                            let about = if item.about.is_empty() {
+                                String::new()
+                            } else {
+                                format!("\n{}", item.about)
+                            };
+                            format!("task {} is for a person ({kind}): {}{about}", item.id, item.name)
+                        }
+                        None => format!("{} stops at a checkpoint ({kind})", phase.name),
+                    }
+                }
+            };
+            ask_among(state, QuestionKind::Checkpoint(kind.clone()), text, None, judgement.options.clone())
+        }
+    }
+}
+
+fn wait_for_answer(state: &State, question: &Question, now: Timestamp) -> Decision {
+    if state.withdrawn || question.deadline.is_some_and(|it| it <= now) {
+        return Decision::Record(Event::Expired { question: question.id });
+    }
+    Decision::Rest(Rest::Waiting(question.clone()))
+}

@@ -1,0 +1,35 @@
+//! Gates: a person at the boundary of a phase. A gate is due when the mode lists it, when it is
+//! required whatever the mode, when its condition is true or unknown, or when somebody once found it
+//! needed: an agent can only add one, and what was asked for stays until a person has passed it.
+
+use crate::engine::judging::metrics::known;
+use crate::engine::standing::state::State;
+use crate::workflow::condition::Truth;
+use crate::workflow::model::{GateUse, Phase, PhaseId, Workflow};
+
+/// Returns the first gate of this boundary that nobody has passed yet.
+pub(crate) fn due(workflow: &Workflow, boundary: PhaseId, state: &State) -> Option<String> {
+    let phase = &workflow.phases[boundary];
+    let bound = phase.gates.iter().filter(|it| requires(workflow, it, state)).map(|it| &it.gate);
+    let wanted = state.gates_wanted.iter().filter(|it| belongs_here(workflow, boundary, it));
+    bound.chain(wanted).find(|it| !state.approved.contains_key(*it)).cloned()
+}
+
+/// A gate that is wanted is asked at its own boundary, or here when that one is behind us.
+fn belongs_here(workflow: &Workflow, boundary: PhaseId, gate: &str) -> bool {
+    let stands_at = |phase: &Phase| phase.gates.iter().any(|it| it.gate == gate);
+    stands_at(&workflow.phases[boundary]) || !workflow.phases[boundary..].iter().any(stands_at)
+}
+
+fn requires(workflow: &Workflow, gate: &GateUse, state: &State) -> bool {
+    let listed = match &workflow.mode {
+        Some(mode) => workflow.modes.get(mode).is_some_and(|gates| gates.contains(&gate.gate)),
+        None => gate.when.is_none(),
+    };
+    let required = workflow.gates.get(&gate.gate).is_some_and(|it| it.required);
+    let detected = gate
+        .when
+        .as_ref()
+        .is_some_and(|when| when.truth(&|name| known(workflow, state, name)) != Truth::False);
+    required || listed || detected
+}

@@ -1,0 +1,12 @@
+//! What comes next: the one policy, and its parts by subject (answers, ways out of a phase, gates,
+//! limits, proof). The state is read here and never changed.
+
+pub(super) mod answer;
+mod answered;
+mod ask;
+mod closing;
+pub(super) mod decide;
+mod gate;
+mod limits;
+pub(super) mod proving;
+mod route;

@@ -1,0 +1,120 @@
+//! The ways out of a phase: its gates, then the next phase, the next item, or back to where the work
+//! was rejected.
+
+use super::ask::ask;
+use super::{gate, proving};
+use crate::engine::journal::decision::Decision;
+use crate::engine::journal::effect::Effect;
+use crate::engine::journal::ending::How;
+use crate::engine::journal::event::Event;
+use crate::engine::journal::item::Item;
+use crate::engine::journal::question::QuestionKind;
+use crate::engine::standing::items;
+use crate::engine::standing::state::State;
+use crate::engine::standing::station::Leave;
+use crate::facts::FactName;
+use crate::proof::closing_sentence;
+use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, SignalWord, Workflow};
+use loop_base::text::counted;
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+
+/// The exit rule holds, or a person let the phase go: the item is done, or the gates are asked and
+/// then the way on is taken. Gates at the end of a body stand where its last item is done.
+pub(crate) fn leave(workflow: &Workflow, state: &State, how: Leave, now: Timestamp) -> Decision {
+    let straight_back = state.back_to.filter(|it| goes_straight_back(workflow, state, *it));
+    let ends_body = items::body(workflow, state.phase).is_some_and(|(_, last)| last == state.phase);
+    match &state.item {
+        Some(item) if ends_body && straight_back.is_none() => {
+            let also = closed_with(state, item);
+            return Decision::Record(Event::ItemDone { id: item.id.clone(), also });
+        }
+        Some(_) | None => (),
+    }
+    if how == Leave::Passed
+        && let Some(proof) = proving::before_leaving(workflow, state)
+    {
+        return proof;
+    }
+    if let Some(question) = gate_question(workflow, state, state.phase, now) {
+        return question;
+    }
+    if how == Leave::Passed && !state.visit.for_person.is_empty() && state.approved.is_empty() {
+        let items = state.visit.for_person.clone();
+        return Decision::Record(Event::LeftToPerson { items });
+    }
+    let how = match how {
+        Leave::Passed if ends_body && straight_back.is_none() => How::NoItems,
+        Leave::Passed => How::Passed,
+        Leave::Skipped => How::Skipped,
+    };
+    match straight_back {
+        Some(phase) => Decision::Record(Event::Entered { phase, how }),
+        None => go(workflow.phases[state.phase].next, how),
+    }
+}
+
+/// The other items of a group that an agent called complete together with this one.
+fn closed_with(state: &State, item: &Item) -> Vec<String> {
+    let said = state.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
+    let closes = said == Some(Value::from(SignalWord::PlanComplete.word()));
+    match &item.group {
+        Some(group) if closes => state.open_items_of(group).filter(|it| *it != item.id).collect(),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// An item is done: the list says whether another one follows.
+pub(crate) fn between(workflow: &Workflow, state: &State, now: Timestamp) -> Decision {
+    let (first, _) = items::body(workflow, state.phase).expect("a phase with items belongs to a body");
+    match (&state.item, state.listed) {
+        (Some(_), _) => Decision::Record(Event::Entered { phase: first, how: How::NextItem }),
+        (None, false) => Decision::Perform(Effect::List),
+        (None, true) => leave(workflow, state, Leave::Passed, now),
+    }
+}
+
+/// A body that was entered with an empty list is passed over, its gates are not.
+pub(crate) fn pass_over_body(workflow: &Workflow, state: &State, now: Timestamp) -> Decision {
+    let (_, last) = items::body(workflow, state.phase).expect("a phase with items belongs to a body");
+    gate_question(workflow, state, last, now).unwrap_or_else(|| go(workflow.phases[last].next, How::NoItems))
+}
+
+pub(crate) fn reject(phase: &Phase, state: &State) -> Decision {
+    let route = phase.reject.as_ref().expect("a rejecting phase has a route");
+    let taken = state.rejections.get(&state.phase).copied().unwrap_or(0);
+    if taken < route.at_most {
+        return Decision::Record(Event::Entered { phase: route.go, how: How::Rejected });
+    }
+    let usual = || format!("{} rejected {}", phase.name, counted(taken + 1, "time"));
+    let text = route.reason.clone().unwrap_or_else(usual);
+    match route.then {
+        RejectThen::Ask => ask(state, QuestionKind::Rejected, text, None),
+        RejectThen::Halt => ask(state, QuestionKind::Breaker, text, None),
+    }
+}
+
+fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Timestamp) -> Option<Decision> {
+    let name = gate::due(workflow, boundary, state)?;
+    let gate = &workflow.gates[&name];
+    let mut text = if gate.by.is_empty() { gate.ask.clone() } else { format!("{} ({})", gate.ask, gate.by) };
+    for item in &state.visit.for_person {
+        text.push_str(&format!("\n- {item}"));
+    }
+    if let Some(proof) = state.proof() {
+        text = format!("{text}\n{}", closing_sentence(proof));
+    }
+    Some(ask(state, QuestionKind::Gate(name), text, gate.timeout.map(|it| now.plus(it))))
+}
+
+fn goes_straight_back(workflow: &Workflow, state: &State, rejecting: PhaseId) -> bool {
+    let route = workflow.phases[rejecting].reject.as_ref();
+    state.phase != rejecting && route.is_some_and(|it| it.back == Back::Direct && it.go == state.phase)
+}
+
+fn go(next: Next, how: How) -> Decision {
+    match next {
+        Next::Phase(phase) => Decision::Record(Event::Entered { phase, how }),
+        Next::Done => Decision::Perform(Effect::Finish),
+    }
+}

@@ -1,0 +1,110 @@
+//! How a call ended and what it left: it is written to the journal, so it only ever grows.
+
+use crate::report::Report;
+use crate::workflow::model::Millis;
+use loop_base::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// How a phase came to be entered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// The phase before was left by its exit rule.
+    Passed,
+    /// The rejecting phase sent the work back.
+    Rejected,
+    /// A person skipped the phase before.
+    Skipped,
+    /// A person at a gate asked for changes.
+    Changes { gate: String, text: String },
+    /// A person answered a rejection with guidance.
+    Fixed { text: String },
+    /// The proof found something, or a person wants more than was proven.
+    Unproven { why: Vec<String>, by_person: bool },
+    /// The body begins with its next item.
+    NextItem,
+    /// The body has no item left.
+    NoItems,
+    /// A person named the phase.
+    Moved,
+}
+
+/// How a call ended, and what it said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    pub call: u32,
+    pub ending: Ending,
+    pub report: Report,
+    #[serde(default)]
+    pub usage: Usage,
+    pub ms: Millis,
+    pub bytes: u64,
+    /// How many processes it had left behind, which were ended.
+    #[serde(default)]
+    pub swept: u32,
+    /// What could not be ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Left>,
+    /// The end of what it said, for people and for the next prompt.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tail: String,
+    /// How much of the plan is used up, where the agent warns of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// The documents that its prompt brought along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Briefing>,
+}
+
+/// The documents that a prompt brought along.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Briefing {
+    /// SHA-256 of the text.
+    pub hash: String,
+    pub bytes: u64,
+    /// What was left out for want of room, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
+}
+
+/// How a call came to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// It ended by itself and well.
+    Done,
+    /// It ended by itself and badly: what the agent or its exit status says.
+    Failed { why: String },
+    /// One of its time limits ran out.
+    TimedOut { why: String },
+    /// It fell silent and was ended, and there was evidence that it waited for a person.
+    WaitedForInput { why: String },
+    /// A person or a signal ended it.
+    Interrupted,
+    /// It was never started; nothing was spent.
+    NotStarted,
+    /// It was started, and nobody knows how it ended.
+    Lost { why: String },
+    /// The provider refused it; it did no work.
+    Limited { why: String, until: Option<Timestamp> },
+    /// The provider refused it, and only a person can change that: no login, no money.
+    Refused { why: String },
+    /// It was never started, because where it was to work is not fit for it; a person has to look.
+    Barred { why: String },
+    /// The provider could not be reached, or was lost on the way.
+    Unreachable { why: String },
+}
+
+/// What a call used up, as far as the agent says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    pub tokens: u64,
+    pub usd: f64,
+}
+
+/// A process that could not be ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    pub pid: i32,
+    pub name: String,
+}

@@ -1,0 +1,207 @@
+//! The words the engine speaks: facts in the past tense ([`Event`]), wishes as verbs ([`Effect`]),
+//! and the three kinds of [`Decision`]. All of it is written to the journal, so it only ever grows:
+//! a field that is added has a default.
+
+use super::command::Command;
+use super::effect::Effect;
+use super::ending::{Ended, How, Left};
+use super::evidence::{Baseline, Evidence};
+use super::hold::{Hold, Outcome, Wait};
+use super::item::Listing;
+use super::judgement::Judgement;
+use super::opening::{Opening, Session};
+use super::proof_steps::StepTaken;
+use crate::proof::{Proof, Waiver};
+use crate::workflow::model::PhaseId;
+use loop_base::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// A fact. The state of a run is the fold of these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    Opened(Opening),
+    /// A controller took the run.
+    Owned {
+        epoch: u64,
+    },
+    /// The work is done by a session of the agent that calls us whenever it stops.
+    Joined(Session),
+    /// Something that happens once is about to be done.
+    Began(Effect),
+    /// The working tree is ready.
+    Placed {
+        place: String,
+        branch: Option<String>,
+    },
+    Baselined(Baseline),
+    /// The list of items was read. It is journaled as what changed since the last time.
+    Listed(Listing),
+    Ended(Box<Ended>),
+    Contained {
+        left: Vec<Left>,
+    },
+    Measured(Box<Evidence>),
+    Judged(Box<Judgement>),
+    /// A step of the proof was taken.
+    StepTaken(Box<StepTaken>),
+    /// What was proven.
+    Proved(Box<Proof>),
+    /// A person accepts findings of the proof.
+    Waived(Waiver),
+    /// A person takes this tree as it is, though less is proven than asked for.
+    Accepted {
+        tree: String,
+        reason: String,
+        by: String,
+    },
+    /// A person gave the command that prepares a clean checkout, or goes without a proof.
+    Prepared {
+        command: Option<String>,
+    },
+    /// The iteration is over and its phase goes on.
+    Repeated,
+    /// A phase was left and another entered.
+    Entered {
+        phase: PhaseId,
+        how: How,
+    },
+    /// A person let the phase go although its exit rule does not hold.
+    Skipped {
+        why: String,
+    },
+    /// A checkpoint that an agent stopped at is settled, by a person or by the autonomous mode.
+    Settled {
+        text: String,
+        automatic: bool,
+        /// The item itself was the checkpoint, so it is done.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        done: bool,
+    },
+    /// A person gave the command of a check that had none.
+    Supplied {
+        check: String,
+        command: String,
+    },
+    ItemDone {
+        id: String,
+        /// Items of the same group that the agent called complete with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<String>,
+    },
+    /// What only a person can judge stays open; the run goes on without them.
+    LeftToPerson {
+        items: Vec<String>,
+    },
+    /// A wait begins.
+    Waits {
+        until: Timestamp,
+        why: String,
+        wait: Wait,
+    },
+    Woke,
+    /// The person was told, or could not be.
+    Told {
+        trouble: Option<String>,
+    },
+    /// A question's time ran out.
+    Expired {
+        question: u32,
+    },
+    /// The breaker was closed by a person, or by one fresh call with a summary of what was tried.
+    Reset {
+        guidance: Option<String>,
+    },
+    Pivoted,
+    Approved {
+        gate: String,
+        by: String,
+    },
+    /// Other runs of the project have made calls in the same window.
+    Counted {
+        start: Timestamp,
+        made: u32,
+    },
+    /// Calls beyond the window's limit are allowed until then.
+    Granted {
+        until: Timestamp,
+    },
+    /// A failure will be tried again.
+    Retried,
+    Held(Hold),
+    Commanded(Command),
+    /// A person had the workflow read again, or gave other values for these keys.
+    Reloaded {
+        keys: Vec<String>,
+    },
+    Refused {
+        command: Command,
+        why: String,
+    },
+    /// The end of the workflow was seen to; a run that is closed already may be handed in later.
+    Finished {
+        trouble: Option<String>,
+        /// Where the work went, if it left the house.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shipped: Option<String>,
+        /// The commit that holds what was handed in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+        /// The command that goes on after this run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<String>,
+    },
+    /// Something that a person should know.
+    Noted {
+        text: String,
+    },
+    Closed(Outcome),
+}
+
+impl Event {
+    /// Returns the word that lists show.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Event::Opened(_) => "opened",
+            Event::Owned { .. } => "owned",
+            Event::Joined(_) => "joined",
+            Event::Began(_) => "began",
+            Event::Placed { .. } => "placed",
+            Event::Baselined(_) => "baselined",
+            Event::Listed(_) => "listed",
+            Event::Ended(_) => "ended",
+            Event::Contained { .. } => "contained",
+            Event::Measured(_) => "measured",
+            Event::Judged(_) => "judged",
+            Event::StepTaken(_) => "step-taken",
+            Event::Proved(_) => "proved",
+            Event::Waived(_) => "waived",
+            Event::Accepted { .. } => "accepted",
+            Event::Prepared { .. } => "prepared",
+            Event::Repeated => "repeated",
+            Event::Entered { .. } => "entered",
+            Event::Skipped { .. } => "skipped",
+            Event::Settled { .. } => "settled",
+            Event::Supplied { .. } => "supplied",
+            Event::ItemDone { .. } => "item-done",
+            Event::LeftToPerson { .. } => "left-to-person",
+            Event::Waits { .. } => "waits",
+            Event::Woke => "woke",
+            Event::Told { .. } => "told",
+            Event::Expired { .. } => "expired",
+            Event::Reset { .. } => "reset",
+            Event::Pivoted => "pivoted",
+            Event::Approved { .. } => "approved",
+            Event::Granted { .. } => "granted",
+            Event::Counted { .. } => "counted",
+            Event::Retried => "retried",
+            Event::Held(_) => "held",
+            Event::Commanded(_) => "commanded",
+            Event::Reloaded { .. } => "reloaded",
+            Event::Refused { .. } => "refused",
+            Event::Finished { .. } => "finished",
+            Event::Noted { .. } => "noted",
+            Event::Closed(_) => "closed",
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What an iteration came to. It is written to the journal, so it only ever grows.
+
+use super::metric::Metric;
+use super::question::CheckpointKind;
+use crate::workflow::condition::Truth;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What an iteration comes to, with everything that decided it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    pub verdict: Verdict,
+    /// First half of the exit rule: the condition.
+    pub exit: Truth,
+    /// Second half: the agent asked to leave.
+    pub signal: bool,
+    /// What keeps the phase from being left, in words with values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
+    pub progress: bool,
+    /// The iteration brought no report, or a claim that did not hold.
+    pub failed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    pub metrics: BTreeMap<String, Metric>,
+    /// What a checkpoint lists to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// Full passes of the tests since the last failure.
+    #[serde(default)]
+    pub green_runs: u32,
+    /// What was odd about the report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Both halves of the exit rule hold.
+    Leave,
+    /// The phase's next skill is due.
+    Step,
+    Again,
+    /// A failure that `[retries]` deals with.
+    Fail,
+    Reject,
+    /// The agent says that it cannot go on.
+    Stuck(String),
+    /// The agent stopped at a checkpoint of this kind.
+    Checkpoint(CheckpointKind),
+}
+
+/// What went wrong in an iteration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub class: String,
+    pub signature: String,
+    /// The first 500 characters.
+    pub text: String,
+}

@@ -1,0 +1,109 @@
+//! What a run is opened with, and the session that works on it. It is written to the journal, so it
+//! only ever grows.
+
+use super::requirement::Requirement;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What was known when the run was opened.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Opening {
+    pub input: String,
+    /// The document, where the input is one or became one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What that document is called, where the input itself is a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
+    /// The promise that must be kept, where the workflow has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<String>,
+    /// Counted in the input, or given by the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<u32>,
+    /// The agent's word is taken where nothing is measured.
+    #[serde(default)]
+    pub unverified: bool,
+    /// A hash of the input's locked text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<String>,
+    /// A hash of the document's text; ticks do not change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What came before was told by the files of another controller, and measured by nobody here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
+    /// Where the run is to work, if it has a worktree to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Box<Worktree>>,
+    /// What the input is called by people: `Phase 3: Accounts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
+    /// Ids of items that were done before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub done: Vec<String>,
+    /// Phases that the project's own configuration turns off, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub off: Vec<(String, String)>,
+    /// Iterations that another controller had counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub iterations: u32,
+    /// How often phases had rejected the work under another controller, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rejections: BTreeMap<String, u32>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// A worktree as it was planned before anything of it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worktree {
+    /// The working tree that it belongs to.
+    pub root: String,
+    pub place: String,
+    pub branch: String,
+    /// The commit that the branch begins at.
+    pub base: String,
+}
+
+impl Opening {
+    /// Returns what the work is called when agents and other tools are told of it.
+    pub fn document(&self) -> &str {
+        self.document.as_deref().unwrap_or(&self.input)
+    }
+}
+
+/// A session of the agent that has the work, as it was at its last stop.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Empty while any session of the project may take the work.
+    pub id: String,
+    /// What the agent said about this stop: it follows one that was blocked.
+    #[serde(default)]
+    pub active: bool,
+    /// How many stops in a row the agent has counted, this one included.
+    #[serde(default)]
+    pub stops: u32,
+    /// How often the checks of this iteration were cut short by the hook's time limit.
+    #[serde(default)]
+    pub cuts: u32,
+    /// How often a stop met a proof that was not done.
+    #[serde(default)]
+    pub proofs: u32,
+    /// The process that called the hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<SessionProcess>,
+}
+
+/// One process for ever: pids are used again, and machines restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionProcess {
+    pub pid: i32,
+    pub start: u64,
+    pub boot: String,
+}

@@ -1,0 +1,97 @@
+//! What went wrong in an iteration, as one error with a class and a signature, so that the same error
+//! is known again.
+
+use super::metrics::broken_checks;
+use super::signature::signature;
+use crate::engine::journal::ending::Ending;
+use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
+use crate::engine::journal::judgement::Failure;
+use crate::engine::standing::station::Turn;
+use crate::workflow::model::{Phase, Protocol};
+
+/// What an error's text is cut to; its signature is taken before.
+const ERROR_KEPT: usize = 500;
+
+/// The agent's own word for it, else how the call ended, else the checks that failed. What failed
+/// names the class before how the call ended does.
+pub(crate) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Option<Failure> {
+    let report = &turn.ended.report;
+    if let Some(error) = &report.error {
+        return Some(failure(&error.class, &error.text));
+    }
+    let failing: Vec<&CheckResult> = broken_checks(phase, &evidence.results).collect();
+    let class = failing.first().map(|it| class_of(&it.name));
+    match &turn.ended.ending {
+        Ending::Failed { why } | Ending::Lost { why } => {
+            return Some(failure(class.unwrap_or("external"), why));
+        }
+        // Silence is silence to whoever retries by class; the text says what was waited for.
+        Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
+            return Some(failure(class.unwrap_or("timeout"), why));
+        }
+        Ending::Done
+        | Ending::Interrupted
+        | Ending::NotStarted
+        | Ending::Barred { .. }
+        | Ending::Limited { .. }
+        | Ending::Refused { .. }
+        | Ending::Unreachable { .. } => (),
+    }
+    if let Some(class) = class {
+        let texts: Vec<String> = failing.iter().map(|it| check_text(it)).collect();
+        return Some(failure(class, &texts.join("\n")));
+    }
+    if is_silent(phase, turn) {
+        return Some(failure("other", "no report"));
+    }
+    None
+}
+
+fn failure(class: &str, text: &str) -> Failure {
+    Failure {
+        class: class.to_owned(),
+        signature: signature(text),
+        text: text.chars().take(ERROR_KEPT).collect(),
+    }
+}
+
+/// Where a runner names the tests that failed, the names say which error it is; the log would say
+/// it differently each time.
+fn check_text(result: &CheckResult) -> String {
+    let CheckOutcome::Failed(why) = &result.outcome else { return String::new() };
+    let named = result.counts.as_ref().map(|it| it.failed.join(" ")).unwrap_or_default();
+    if named.is_empty() {
+        return format!("{}: {why}\n{}", result.name, result.excerpt).trim_end().to_owned();
+    }
+    format!("{}: {named}\n{}", result.name, result.excerpt).trim_end().to_owned()
+}
+
+fn class_of(check: &str) -> &str {
+    match check {
+        "tests" => "test",
+        "types" => "type",
+        _ => check,
+    }
+}
+
+/// A promise that is not given yet is no missing report.
+pub(crate) fn is_silent(phase: &Phase, turn: &Turn) -> bool {
+    match &phase.report {
+        Protocol::None | Protocol::Promise => false,
+        Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Json | Protocol::Frontmatter(_) => {
+            !turn.ended.report.found
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bp61_a_long_error_is_cut_and_known_by_all_of_it() {
+        let long = "x".repeat(900);
+        let kept = failure("other", &long);
+        assert_eq!((kept.text, kept.signature), ("x".repeat(500), signature(&long)));
+    }
+}

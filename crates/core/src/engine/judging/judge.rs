@@ -1,0 +1,341 @@
+//! What an iteration comes to. Leaving a phase takes both halves of its exit rule in the same
+//! iteration: the evidence must allow it and the agent must ask for it. Nothing the agent wrote can
+//! make the first half true, and an unknown value never does.
+
+use super::failure::{error_of, is_silent};
+use super::metrics::{broken_checks, failing_checks, gather};
+use crate::engine::journal::effect::Step;
+use crate::engine::journal::ending::Ending;
+use crate::engine::journal::evidence::Evidence;
+use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::journal::metric::{Metrics, Source};
+use crate::engine::journal::question::CheckpointKind;
+use crate::engine::standing::call::more_skills_than;
+use crate::engine::standing::state::State;
+use crate::engine::standing::station::Turn;
+use crate::facts::FactName;
+use crate::workflow::condition::Truth;
+use crate::workflow::model::{Phase, Protocol, Signal, SignalWord, Workflow};
+use loop_base::value::Value;
+pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &Evidence) -> Judgement {
+    let phase = &workflow.phases[turn.call.phase];
+    let report = &turn.ended.report;
+    let (metrics, green_runs) = gather(workflow, phase, state, report, evidence);
+    let call_ok = turn.ended.ending == Ending::Done;
+    let exit = exit_truth(phase, &metrics, evidence);
+    let signal = call_ok && signalled(&phase.signal, report.signal.as_ref());
+    let error = error_of(phase, turn, evidence);
+
+    let false_claim = false_claim(turn, evidence);
+    let holds = false_claim.is_none() && broken_checks(phase, &evidence.results).next().is_none();
+    let verdict = match broken_lock(workflow, evidence) {
+        Some(reason) => Verdict::Stuck(reason),
+        None => verdict(workflow, phase, state, turn, evidence, &metrics, exit, signal, holds),
+    };
+    let (left, failed) = match &verdict {
+        Verdict::Leave => (true, false),
+        Verdict::Again | Verdict::Fail => {
+            let claimed = signal || phase.signal == Signal::None;
+            (false, claimed || !call_ok || is_silent(phase, turn))
+        }
+        Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (false, false),
+    };
+    let why = match &verdict {
+        Verdict::Leave | Verdict::Step => Vec::new(),
+        Verdict::Again | Verdict::Fail | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
+            let mut why = reasons(phase, turn, evidence, &metrics, exit, signal);
+            why.extend(false_claim);
+            if phase.asks_for(FactName::RequirementsOpen.name()) {
+                let open = state.requirements_open_after(report);
+                why.extend(open.iter().map(|it| format!("nothing shows that {} is met: {}", it.id, it.text)));
+            }
+            why
+        }
+    };
+    let options = match &verdict {
+        Verdict::Checkpoint(kind) if turn.ended.call == 0 => item_options(turn, kind),
+        Verdict::Checkpoint(_) => report.options.clone(),
+        Verdict::Leave
+        | Verdict::Step
+        | Verdict::Again
+        | Verdict::Fail
+        | Verdict::Reject
+        | Verdict::Stuck(_) => Vec::new(),
+    };
+    Judgement {
+        progress: left || progress(phase, state, &metrics, report.found && phase.report != Protocol::Promise),
+        notes: notes(phase, turn, evidence, &metrics, exit, signal),
+        verdict,
+        exit,
+        signal,
+        why,
+        failed,
+        error,
+        metrics,
+        options,
+        green_runs,
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "everything that decides, once, in one place")]
+fn verdict(
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    turn: &Turn,
+    evidence: &Evidence,
+    metrics: &Metrics,
+    exit: Truth,
+    signal: bool,
+    holds: bool,
+) -> Verdict {
+    let report = &turn.ended.report;
+    let call_ok = turn.ended.ending == Ending::Done;
+    let in_trouble = report.failed || (phase.retries && report.error.is_some());
+    let done_well = call_ok && !in_trouble && evidence.missing.is_empty();
+    let once_more = if phase.retries { Verdict::Fail } else { Verdict::Again };
+    let rejects = phase.reject.as_ref().is_some_and(|it| it.when.truth(&lookup(metrics)) == Truth::True);
+    if let Some(reason) = &report.stuck {
+        return Verdict::Stuck(reason.clone());
+    }
+    match &turn.call.step {
+        Step::Fix(_) => return fixed(workflow, turn),
+        Step::Skill(skill) if more_skills_than(phase, state, skill) => {
+            return match (done_well, rejects) {
+                (true, true) => Verdict::Reject,
+                (true, false) => Verdict::Step,
+                (false, _) => once_more,
+            };
+        }
+        Step::Skill(_) | Step::Main => (),
+    }
+    if let Some(kind) = checkpoint(phase, turn).filter(|_| call_ok) {
+        return Verdict::Checkpoint(kind);
+    }
+    // The item itself is one, and nobody was called.
+    if let Some(kind) =
+        turn.call.item.as_ref().and_then(|it| it.checkpoint()).filter(|_| turn.ended.call == 0)
+    {
+        return Verdict::Checkpoint(kind);
+    }
+    if call_ok && rejects {
+        return Verdict::Reject;
+    }
+    let told = evidence.ratchet.is_empty() || evidence.ratchet == state.ratchet_told;
+    if done_well && holds && signal && exit == Truth::True && told {
+        return Verdict::Leave;
+    }
+    if done_well && holds && signal && is_left_by_a_merge(phase, metrics) {
+        return Verdict::Checkpoint(CheckpointKind::Merge);
+    }
+    once_more
+}
+
+/// The look at a failure is no try of its own, unless it found what no retry can mend.
+fn fixed(workflow: &Workflow, turn: &Turn) -> Verdict {
+    let beyond = |class: &String| workflow.retries.as_ref().is_some_and(|it| it.never.contains(class));
+    match &turn.ended.report.error {
+        Some(error) if beyond(&error.class) => Verdict::Fail,
+        Some(_) | None => Verdict::Step,
+    }
+}
+
+/// An agent that stops at a checkpoint says which, in place of a signal.
+fn checkpoint(phase: &Phase, turn: &Turn) -> Option<CheckpointKind> {
+    let report = &turn.ended.report;
+    match report.metrics.get("checkpoint") {
+        Some(Value::Text(kind)) if report.signal.is_none() && phase.report == Protocol::ExitSignal => {
+            Some(kind.clone().into())
+        }
+        Some(_) | None => None,
+    }
+}
+
+/// Whether the merge of the pull request is all that keeps a phase: no agent can bring that about.
+fn is_left_by_a_merge(phase: &Phase, metrics: &Metrics) -> bool {
+    let merged = |name: &str| match FactName::named(name) {
+        Some(FactName::PrMerged) => Some(Value::Bool(true)),
+        Some(_) | None => metrics.get(name).map(|it| it.value.clone()),
+    };
+    phase
+        .exit
+        .as_ref()
+        .is_some_and(|it| it.truth(&merged) == Truth::True && it.truth(&lookup(metrics)) != Truth::True)
+}
+
+/// Returns why a run stops whose input was edited although that halts it.
+fn broken_lock(workflow: &Workflow, evidence: &Evidence) -> Option<String> {
+    let broken = evidence.facts.values.get(FactName::InputChanged.name()) == Some(&Value::Bool(true));
+    (broken && workflow.input.halt_on_edit)
+        .then(|| "the locked input was changed beyond its checkboxes".to_owned())
+}
+
+/// Shorter names are no hashes.
+const HASH_LEAST: usize = 4;
+
+/// A commit that a report names must be the one that the iteration made. With several, any of them
+/// may be meant.
+fn false_claim(turn: &Turn, evidence: &Evidence) -> Option<String> {
+    let Value::Text(claimed) = turn.ended.report.metrics.get("commit")? else { return None };
+    let made = evidence.facts.values.get(FactName::CommitsMade.name()).and_then(Value::number)?;
+    let is_hash = HASH_LEAST <= claimed.len() && claimed.chars().all(|it| it.is_ascii_hexdigit());
+    let is = &evidence.facts.commit;
+    let claimed = claimed.to_ascii_lowercase();
+    let commits = &evidence.facts.commits;
+    if !commits.is_empty() {
+        let is_one = commits.iter().any(|it| it.starts_with(&claimed));
+        return (is_hash && !is_one).then(|| {
+            format!("the report names the commit {claimed}; the iteration made {}", short(&commits[0]))
+        });
+    }
+    let same = is.is_empty() || is.starts_with(&claimed);
+    (is_hash && made == 1.0 && !same)
+        .then(|| format!("the report names the commit {claimed}; it is {}", short(is)))
+}
+
+/// What a person can answer where an item is a checkpoint.
+fn item_options(turn: &Turn, kind: &CheckpointKind) -> Vec<String> {
+    let listed = turn.call.item.as_ref().map(|it| it.options.clone()).unwrap_or_default();
+    match kind {
+        CheckpointKind::HumanVerify if listed.is_empty() => ["done", ISSUES].map(str::to_owned).to_vec(),
+        CheckpointKind::HumanVerify
+        | CheckpointKind::Decision
+        | CheckpointKind::Merge
+        | CheckpointKind::Other(_) => listed,
+    }
+}
+
+/// The answer to a checkpoint that sends an agent to repair what a person found.
+pub(crate) const ISSUES: &str = "issues";
+
+fn short(hash: &str) -> &str {
+    hash.get(..7).unwrap_or(hash)
+}
+
+fn lookup(metrics: &Metrics) -> impl Fn(&str) -> Option<Value> {
+    |name| metrics.get(name).map(|it| it.value.clone())
+}
+
+fn exit_truth(phase: &Phase, metrics: &Metrics, evidence: &Evidence) -> Truth {
+    if !evidence.unstable.is_empty() {
+        return Truth::Unknown;
+    }
+    match &phase.exit {
+        Some(condition) => condition.truth(&lookup(metrics)),
+        None if failing_checks(phase, &evidence.results).next().is_none() => Truth::True,
+        None => Truth::False,
+    }
+}
+
+fn signalled(wanted: &Signal, given: Option<&SignalWord>) -> bool {
+    match wanted {
+        Signal::None => true,
+        Signal::Own => given.is_some(),
+        Signal::Words(words) => given.is_some_and(|it| words.iter().any(|word| word.is(it))),
+    }
+}
+
+/// A first value counts against nothing (up) or against the worst (down), but only if the agent
+/// reported: an iteration with neither a report nor a measured improvement is never progress.
+fn progress(phase: &Phase, state: &State, metrics: &Metrics, reported: bool) -> bool {
+    let now = |name: &String| metrics.get(name).and_then(|it| amount(&it.value));
+    let last = |name: &String| state.visit.last.get(name).and_then(amount);
+    let up = phase.progress.up.iter().any(|name| match (last(name), now(name)) {
+        // Counts of one iteration begin at nothing each time, so any amount is more than before.
+        (_, Some(now)) if FactName::is_of_one_iteration(name) => 0.0 < now,
+        (Some(last), Some(now)) => last < now,
+        (None, Some(now)) => reported && 0.0 < now,
+        (_, None) => false,
+    });
+    let down = phase.progress.down.iter().any(|name| match (last(name), now(name)) {
+        (Some(last), Some(now)) => now < last,
+        (None, Some(_)) => reported,
+        (_, None) => false,
+    });
+    up || down
+}
+
+fn amount(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(it) => Some(f64::from(u8::from(*it))),
+        Value::Int(_) | Value::Number(_) => value.number(),
+        Value::Text(_) => None,
+    }
+}
+
+fn reasons(
+    phase: &Phase,
+    turn: &Turn,
+    evidence: &Evidence,
+    metrics: &Metrics,
+    exit: Truth,
+    signal: bool,
+) -> Vec<String> {
+    let mut why = Vec::new();
+    match &turn.ended.ending {
+        Ending::Failed { why: text }
+        | Ending::TimedOut { why: text }
+        | Ending::WaitedForInput { why: text }
+        | Ending::Lost { why: text } => {
+            why.push(format!("the call did not end well: {text}"));
+        }
+        Ending::Done
+        | Ending::Interrupted
+        | Ending::NotStarted
+        | Ending::Barred { .. }
+        | Ending::Limited { .. }
+        | Ending::Refused { .. }
+        | Ending::Unreachable { .. } => (),
+    }
+    if !evidence.unstable.is_empty() {
+        why.push(format!("the checks change files themselves: {}", evidence.unstable.join(", ")));
+    }
+    if let Some(condition) = phase.exit.as_ref().filter(|_| exit != Truth::True) {
+        why.extend(condition.explain(&lookup(metrics)));
+    }
+    why.extend(broken_checks(phase, &evidence.results).map(|it| format!("the check {} fails", it.name)));
+    why.extend(evidence.ratchet.iter().cloned());
+    if !evidence.missing.is_empty() {
+        why.push(format!("deliverables are missing: {}", evidence.missing.join(", ")));
+    }
+    if turn.ended.report.failed {
+        why.push("the agent reports that it failed".to_owned());
+    }
+    if let Some(error) = turn.ended.report.error.as_ref().filter(|_| phase.retries) {
+        why.push(format!("the agent reports an error: {}", error.text));
+    }
+    if !signal && turn.ended.ending == Ending::Done {
+        why.push("the agent has not said that it is done".to_owned());
+    }
+    why
+}
+
+fn notes(
+    phase: &Phase,
+    turn: &Turn,
+    evidence: &Evidence,
+    metrics: &Metrics,
+    exit: Truth,
+    signal: bool,
+) -> Vec<String> {
+    let mut notes = turn.ended.report.notes.clone();
+    notes.extend(evidence.notes.iter().cloned());
+    for (name, metric) in metrics {
+        let by = match metric.source {
+            Source::Measured => "measured",
+            Source::Engine => "it is",
+            Source::Claimed => continue,
+        };
+        if let Some(claimed) = &metric.claimed {
+            notes.push(format!("the agent claimed {name} = {claimed}; {by} {}", metric.value));
+        }
+    }
+    if signal && exit != Truth::True && turn.ended.report.signal.is_some() {
+        notes.push("the agent said that it is done, and the condition does not hold".to_owned());
+    }
+    let named = turn.ended.report.metrics.contains_key("commit");
+    if signal && phase.report == Protocol::ExitSignal && !named {
+        notes.push("the report names no commit".to_owned());
+    }
+    notes
+}

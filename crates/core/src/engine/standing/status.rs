@@ -1,0 +1,296 @@
+//! What a run's state is called outside: the contract's status words, the reason, the next step
+//! and the exit code. Presets have words of their own for these; mirrors translate.
+
+use super::state::State;
+use super::station::Station;
+use super::visit::PhaseStatus;
+use crate::engine::journal::hold::{HoldKind, Outcome};
+use crate::engine::journal::opening::Session;
+use crate::engine::journal::question::QuestionKind;
+use crate::proof::Proof;
+use crate::workflow::model::Workflow;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    #[default]
+    Ready,
+    Running,
+    Waiting,
+    Paused,
+    Halted,
+    Stopped,
+    Capped,
+    Completed,
+    Cancelled,
+}
+
+impl Status {
+    pub fn of(state: &State) -> Status {
+        if let Some(hold) = &state.hold {
+            return match hold.kind {
+                HoldKind::Stopped => Status::Stopped,
+                HoldKind::Paused => Status::Paused,
+                HoldKind::Capped => Status::Capped,
+                HoldKind::Halted => Status::Halted,
+            };
+        }
+        match &state.station {
+            Station::Closed(Outcome::Completed) => Status::Completed,
+            Station::Closed(Outcome::Cancelled) => Status::Cancelled,
+            Station::Waiting { question, .. } => match question.kind {
+                QuestionKind::Breaker | QuestionKind::Blocked => Status::Halted,
+                QuestionKind::Hourly => Status::Paused,
+                QuestionKind::Rejected
+                | QuestionKind::Gate(_)
+                | QuestionKind::Checkpoint(_)
+                | QuestionKind::Check(_)
+                | QuestionKind::Proof
+                | QuestionKind::Unproven
+                | QuestionKind::Prepare => Status::Waiting,
+            },
+            Station::Ready if state.calls_total == 0 => Status::Ready,
+            Station::Ready
+            | Station::Working(_)
+            | Station::Reported(_)
+            | Station::Measured(..)
+            | Station::Judged(_)
+            | Station::Between
+            | Station::Leaving { .. }
+            | Station::Finishing
+            | Station::Finished => Status::Running,
+        }
+    }
+
+    const ALL: [Status; 9] = [
+        Status::Ready,
+        Status::Running,
+        Status::Waiting,
+        Status::Paused,
+        Status::Halted,
+        Status::Stopped,
+        Status::Capped,
+        Status::Completed,
+        Status::Cancelled,
+    ];
+
+    /// Returns the status that this word names.
+    pub fn named(word: &str) -> Option<Status> {
+        Status::ALL.into_iter().find(|it| it.word() == word)
+    }
+
+    /// Whether nothing comes after it.
+    pub fn is_closed(self) -> bool {
+        match self {
+            Status::Completed | Status::Cancelled => true,
+            Status::Ready
+            | Status::Running
+            | Status::Waiting
+            | Status::Paused
+            | Status::Halted
+            | Status::Stopped
+            | Status::Capped => false,
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Ready => "ready",
+            Status::Running => "running",
+            Status::Waiting => "waiting",
+            Status::Paused => "paused",
+            Status::Halted => "halted",
+            Status::Stopped => "stopped",
+            Status::Capped => "capped",
+            Status::Completed => "completed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+
+    /// Returns what `loop run` exits with when the run rests like this.
+    pub fn exit(self) -> u8 {
+        match self {
+            Status::Completed => 0,
+            Status::Waiting => 3,
+            Status::Halted => 4,
+            Status::Ready | Status::Running | Status::Paused | Status::Stopped | Status::Cancelled => 5,
+            Status::Capped => 6,
+        }
+    }
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl State {
+    /// Returns why the run stands where it stands.
+    pub fn reason(&self, workflow: &Workflow) -> String {
+        if let Some(hold) = &self.hold {
+            return hold.reason.clone();
+        }
+        let phase = &workflow.phases[self.phase].name;
+        match &self.station {
+            Station::Waiting { question, .. } => question.text.clone(),
+            Station::Closed(Outcome::Completed) if !self.verified() => {
+                "completed, not everything verified".to_owned()
+            }
+            Station::Closed(Outcome::Completed) => "every phase was left by its exit rule".to_owned(),
+            Station::Closed(Outcome::Cancelled) => "cancelled by user".to_owned(),
+            Station::Working(call) => format!("call {} of {phase} is under way", call.number),
+            Station::Reported(_) => format!("the checks of {phase} are running"),
+            Station::Ready
+            | Station::Measured(..)
+            | Station::Judged(_)
+            | Station::Between
+            | Station::Leaving { .. }
+            | Station::Finishing
+            | Station::Finished => match &self.wait {
+                Some(wait) => format!("{}; waiting until {}", wait.why, wait.until),
+                None => format!("{phase}, iteration {}", self.visit.iteration + 1),
+            },
+        }
+    }
+
+    /// Returns what a person can do next, as a command.
+    pub fn next_step(&self, workflow: &Workflow) -> String {
+        let status = Status::of(self);
+        if let Some(question) = self.question() {
+            let words = crate::engine::journal::command::choices(question).join("|");
+            return match &question.kind {
+                QuestionKind::Gate(gate) => {
+                    format!("loop approve {gate}, or loop changes {gate} TEXT, or loop reject {gate}")
+                }
+                QuestionKind::Check(check) => format!("loop answer COMMAND, what runs the check \"{check}\""),
+                QuestionKind::Proof => {
+                    "loop show --diff, then loop answer waive REASON, or loop answer back, or loop answer abort"
+                        .to_owned()
+                }
+                QuestionKind::Unproven => {
+                    "loop answer accept REASON, or loop answer back, or loop answer abort".to_owned()
+                }
+                QuestionKind::Prepare => "loop answer COMMAND, or loop answer skip".to_owned(),
+                QuestionKind::Breaker
+                | QuestionKind::Rejected
+                | QuestionKind::Hourly
+                | QuestionKind::Blocked
+                | QuestionKind::Checkpoint(_) => {
+                    format!("loop answer {words}")
+                }
+            };
+        }
+        if let Some(session) = &self.session {
+            return self.next_step_of_session(workflow, status, session);
+        }
+        match status {
+            Status::Completed if self.next_run.is_some() => self.next_run.clone().unwrap_or_default(),
+            Status::Completed if self.is_to_ship(workflow) => "loop ship, or loop ship --dry-run".to_owned(),
+            Status::Completed => match &self.opening.worktree {
+                Some(worktree) => format!("git merge {}, in {}", worktree.branch, worktree.root),
+                None => "loop show".to_owned(),
+            },
+            Status::Cancelled => "loop run --fresh".to_owned(),
+            Status::Capped => format!("loop run --max {}", self.iterations_most_after(workflow)),
+            Status::Halted => "loop resume --reset".to_owned(),
+            Status::Stopped => format!("loop run{}", self.higher_limit(workflow)),
+            Status::Ready | Status::Running | Status::Waiting | Status::Paused => "loop run".to_owned(),
+        }
+    }
+
+    /// `loop run` starts no agent for a run that a session works on; it can only lift what holds it.
+    fn next_step_of_session(&self, workflow: &Workflow, status: Status, session: &Session) -> String {
+        match status {
+            Status::Completed => "loop show".to_owned(),
+            Status::Cancelled => "loop init --hook --fresh".to_owned(),
+            Status::Capped => {
+                let most = self.iterations_most_after(workflow);
+                format!("loop resume --max {most}, then the session goes on at its next stop")
+            }
+            Status::Halted => "loop resume --reset, then the session goes on at its next stop".to_owned(),
+            Status::Paused | Status::Stopped => {
+                "loop resume, then the session goes on at its next stop".to_owned()
+            }
+            Status::Ready | Status::Running | Status::Waiting if session.id.is_empty() => {
+                "the next session that stops in this project takes it; loop cancel ends it".to_owned()
+            }
+            Status::Ready | Status::Running | Status::Waiting => {
+                "its session goes on at its next stop; loop hook join gives it to another".to_owned()
+            }
+        }
+    }
+
+    /// Returns the flag that a run needs which has used up what it may spend.
+    fn higher_limit(&self, workflow: &Workflow) -> String {
+        let (limits, spent) = (&workflow.limits, &self.spent);
+        if limits.usd.is_some_and(|most| most <= spent.usd) {
+            return format!(" --budget {:.2}", spent.usd * 2.0);
+        }
+        if limits.tokens.is_some_and(|most| most <= spent.tokens) {
+            return format!(" --tokens {}", spent.tokens.saturating_mul(2));
+        }
+        if limits.time.is_some_and(|most| most <= spent.ms) {
+            return format!(" --time {}s", (spent.ms / 1000 + 1).saturating_mul(2));
+        }
+        String::new()
+    }
+
+    /// Returns a limit of iterations that lets a capped run go on.
+    fn iterations_most_after(&self, workflow: &Workflow) -> u32 {
+        let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
+        most.saturating_add(10).max(self.iterations_total.saturating_add(10))
+    }
+
+    /// Whether the run is completed and its proof holds.
+    pub fn verified(&self) -> bool {
+        self.station == Station::Closed(Outcome::Completed) && self.is_proven()
+    }
+
+    /// Whether people are told that the run is unverified: it is over without a proof, was taken over and
+    /// not measured since, or takes the agent's word. A run that is under way has nothing to prove yet.
+    pub fn is_called_unverified(&self) -> bool {
+        let is_over = matches!(self.station, Station::Closed(_));
+        (is_over && !self.verified()) || self.untested || self.unproven
+    }
+
+    /// Whether the proof holds for the tree that was judged last: a run that is completed with it is
+    /// verified.
+    pub fn is_proven(&self) -> bool {
+        !self.unproven && !self.untested && self.proof().is_some_and(Proof::verified)
+    }
+
+    /// Whether the work could be handed in: the workflow offers it, nobody has done it, and what was
+    /// to be reviewed was.
+    pub fn is_to_ship(&self, workflow: &Workflow) -> bool {
+        let reviewed = |(phase, log): (&crate::workflow::model::Phase, &super::visit::PhaseLog)| {
+            phase.reject.is_none() || log.status == PhaseStatus::Completed
+        };
+        self.station == Station::Closed(Outcome::Completed)
+            && workflow.finish.ship.is_allowed()
+            && self.shipped.is_none()
+            && workflow.phases.iter().zip(&self.phases).all(reviewed)
+    }
+
+    /// Returns how far the run has come, by the weights of its phases. An iteration of the current
+    /// phase counts for a tenth of it.
+    pub fn progress_percent(&self, workflow: &Workflow) -> u32 {
+        const ITERATIONS_ASSUMED: u32 = 10;
+        if self.station == Station::Closed(Outcome::Completed) {
+            return 100;
+        }
+        let total: u32 = workflow.phases.iter().map(|it| it.weight).sum();
+        let mut done = 0;
+        for (phase, log) in workflow.phases.iter().zip(&self.phases) {
+            done += match log.status {
+                PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => {
+                    phase.weight * ITERATIONS_ASSUMED
+                }
+                PhaseStatus::Active => phase.weight * log.iterations.min(ITERATIONS_ASSUMED),
+                PhaseStatus::Pending => 0,
+            };
+        }
+        (done * 100 / (total.max(1) * ITERATIONS_ASSUMED)).min(100)
+    }
+}

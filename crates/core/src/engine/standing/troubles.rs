@@ -1,0 +1,88 @@
+//! What went wrong in a run, kept short: the last errors for displays and prompts, and the failures
+//! that were retried with what became of them. The journal has all of it; this is what the state
+//! carries along.
+
+use crate::engine::journal::judgement::Failure;
+use crate::workflow::model::PhaseId;
+use loop_base::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Errors kept; the toolkit that reads the mirror expects no more.
+const ERRORS_KEPT: usize = 50;
+
+/// Failures kept. The total that blocks a run is far below.
+const FAILURES_KEPT: usize = 50;
+
+/// One error of one iteration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorEntry {
+    pub at: Timestamp,
+    pub phase: PhaseId,
+    pub iteration: u32,
+    pub class: String,
+    /// The first 500 characters.
+    pub text: String,
+    /// The signature of the whole text.
+    pub hash: String,
+}
+
+/// One failure that `[retries]` dealt with, or a gate that was not passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureEntry {
+    pub at: Timestamp,
+    pub phase: PhaseId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    /// The gate at which changes were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<String>,
+    pub class: String,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Troubles {
+    pub errors: Vec<ErrorEntry>,
+    pub failures: Vec<FailureEntry>,
+}
+
+impl Troubles {
+    pub(crate) fn note_error(&mut self, at: Timestamp, phase: PhaseId, iteration: u32, error: &Failure) {
+        keep(
+            &mut self.errors,
+            ERRORS_KEPT,
+            ErrorEntry {
+                at,
+                phase,
+                iteration,
+                class: error.class.clone(),
+                text: error.text.clone(),
+                hash: error.signature.clone(),
+            },
+        );
+    }
+
+    pub(crate) fn note_failure(&mut self, failure: FailureEntry) {
+        keep(&mut self.failures, FAILURES_KEPT, failure);
+    }
+
+    /// Says what became of the failures of a phase that are still open.
+    pub(crate) fn resolve(&mut self, at: Timestamp, phase: PhaseId, resolution: &str) {
+        let open = |it: &&mut FailureEntry| it.phase == phase && it.resolution.is_none();
+        for failure in self.failures.iter_mut().filter(open) {
+            failure.resolution = Some(resolution.to_owned());
+            failure.resolved_at = Some(at);
+        }
+    }
+}
+
+fn keep<T>(list: &mut Vec<T>, most: usize, entry: T) {
+    list.push(entry);
+    if most < list.len() {
+        list.remove(0);
+    }
+}

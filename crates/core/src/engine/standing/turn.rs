@@ -1,0 +1,233 @@
+//! How the end of an iteration and the entry of a phase change the state. These are the two facts
+//! with the most consequences; the others are in `apply.rs`.
+
+use super::feedback::Feedback;
+use super::state::State;
+use super::station::{Station, Turn};
+use super::troubles::FailureEntry;
+use super::visit::{PhaseStatus, Visit};
+use crate::engine::journal::effect::Step;
+use crate::engine::journal::ending::How;
+use crate::engine::journal::evidence::{CheckOutcome, Evidence};
+use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::facts::FactName;
+use crate::workflow::model::{Back, PhaseId, Workflow};
+use loop_base::text::counted;
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+
+/// Items that one report may propose. A longer list is no plan.
+const PROPOSED_MOST: usize = 200;
+
+/// The epoch of calls that another controller made; ours begin with 1.
+pub const IMPORTED_EPOCH: u64 = 0;
+
+/// The word that calls every item done.
+const ALL_DONE: &str = "PHASE_COMPLETE";
+
+impl State {
+    pub(crate) fn judge(&mut self, workflow: &Workflow, at: Timestamp, judgement: &Judgement) {
+        let station = std::mem::replace(&mut self.station, Station::Judged(Box::new(judgement.clone())));
+        let Station::Measured(turn, evidence) = station else { panic!("evidence precedes its judgement") };
+        self.count(workflow, &turn);
+        self.green_runs = judgement.green_runs;
+        self.visit.metrics.clone_from(&judgement.metrics);
+        let progress = &workflow.phases[self.phase].progress;
+        for name in progress.up.iter().chain(&progress.down) {
+            if let Some(metric) = judgement.metrics.get(name) {
+                self.visit.last.insert(name.clone(), metric.value.clone());
+            }
+        }
+        let measured = evidence.results.iter().any(|it| it.outcome != CheckOutcome::Skipped);
+        self.untested &= !(measured && turn.call.epoch != IMPORTED_EPOCH);
+        if judgement.verdict != Verdict::Leave && judgement.signal {
+            self.ratchet_told.clone_from(&evidence.ratchet);
+        }
+        self.guidance.clear();
+        self.hear(workflow, &turn, &evidence);
+        if let Some(error) = &judgement.error {
+            self.troubles.note_error(at, self.phase, self.visit.iteration, error);
+        }
+        if matches!(judgement.verdict, Verdict::Leave) {
+            self.credit_item(&turn, &evidence, judgement);
+            self.visit.for_person.clone_from(&turn.ended.report.for_person);
+        }
+        self.credit_report(&turn.ended.report);
+        match &judgement.verdict {
+            Verdict::Again => self.feed_breaker(workflow, at, judgement),
+            Verdict::Fail => self.note_failure(workflow, at, judgement),
+            Verdict::Leave => {
+                let tries = self.retry.count;
+                let said = self.retry.fix.clone();
+                self.retry.succeed();
+                let how = said.unwrap_or_else(|| format!("passed after {tries} retries"));
+                self.troubles.resolve(at, self.phase, &how);
+            }
+            Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
+        }
+        self.step(&turn, &judgement.verdict);
+        self.feedback = Some(Feedback::of(&turn, &evidence, judgement));
+    }
+
+    fn count(&mut self, workflow: &Workflow, turn: &Turn) {
+        if turn.ended.call == 0 {
+            self.visit.looked = true;
+            return;
+        }
+        self.visit.iteration += 1;
+        self.iterations_total += 1;
+        self.iterations_counted += u32::from(workflow.phases[self.phase].counted);
+        self.phases[self.phase].iterations = self.visit.iteration;
+    }
+
+    /// Takes over what a report asks for and what people should know about the iteration.
+    fn hear(&mut self, workflow: &Workflow, turn: &Turn, evidence: &Evidence) {
+        let report = &turn.ended.report;
+        for gate in &report.gates {
+            if workflow.gates.contains_key(gate) && !self.gates_wanted.contains(gate) {
+                self.gates_wanted.push(gate.clone());
+            }
+        }
+        if !report.items.is_empty() {
+            self.items_proposed = report.items.iter().take(PROPOSED_MOST).cloned().collect();
+        }
+        if evidence.facts.values.get(FactName::InputChanged.name()) == Some(&Value::Bool(true)) {
+            self.warn("the locked input was changed beyond its checkboxes".to_owned());
+        }
+    }
+
+    fn feed_breaker(&mut self, workflow: &Workflow, at: Timestamp, judgement: &Judgement) {
+        let breaker = &mut self.visit.breaker;
+        breaker.feed(judgement);
+        let open = breaker.open(&workflow.phases[self.phase].breaker).is_some();
+        breaker.opened_at = if open { breaker.opened_at.or(Some(at)) } else { None };
+    }
+
+    fn note_failure(&mut self, workflow: &Workflow, at: Timestamp, judgement: &Judgement) {
+        self.retry.note(workflow.retries.as_ref(), judgement.error.as_ref());
+        let (class, text) = match &judgement.error {
+            Some(error) => (error.class.clone(), error.text.clone()),
+            None => ("other".to_owned(), judgement.why.join("; ")),
+        };
+        self.troubles.note_failure(FailureEntry {
+            at,
+            phase: self.phase,
+            item: self.item.as_ref().map(|it| it.id.clone()),
+            gate: None,
+            class,
+            text,
+            resolution: None,
+            resolved_at: None,
+        });
+    }
+
+    /// Remembers which of the phase's skills are done. One that failed, or whose phase could not be
+    /// left after it, is called again.
+    fn step(&mut self, turn: &Turn, verdict: &Verdict) {
+        match (&turn.call.step, verdict) {
+            (Step::Fix(_), _) => {
+                self.visit.fix_due = false;
+                self.retry.fix.clone_from(&turn.ended.report.summary);
+            }
+            (
+                Step::Skill(skill),
+                Verdict::Step | Verdict::Leave | Verdict::Reject | Verdict::Checkpoint(_),
+            ) => {
+                if !self.visit.skills_done.contains(skill) {
+                    self.visit.skills_done.push(skill.clone());
+                }
+                self.visit.claims.extend(turn.ended.report.metrics.clone());
+            }
+            (Step::Skill(_), Verdict::Again | Verdict::Fail | Verdict::Stuck(_)) | (Step::Main, _) => (),
+        }
+    }
+
+    pub(crate) fn enter(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) {
+        let from = self.phase;
+        let said = self.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
+        if matches!(how, How::NextItem) && said == Some(Value::from(ALL_DONE)) {
+            self.warn(format!(
+                "the agent said {ALL_DONE}; still to do: {}",
+                counted(self.items_left, "item")
+            ));
+        }
+        match how {
+            How::Passed | How::NextItem | How::NoItems | How::Skipped => {
+                if workflow.phases[from].expect_failing && matches!(how, How::Passed) {
+                    self.protected_line = Some(self.seen.tree.clone());
+                }
+                self.phases[from].end(at, PhaseStatus::Completed, "both halves of the exit rule hold");
+                self.feedback = None;
+                self.rejections.remove(&from);
+                self.review = self.review.take().filter(|it| it.phase != from);
+                if self.back_to == Some(phase) || matches!(how, How::Skipped) {
+                    self.back_to = None;
+                }
+            }
+            How::Rejected | How::Fixed { .. } => {
+                let count = self.rejections.entry(from).or_default();
+                *count = if matches!(how, How::Rejected) { *count + 1 } else { 0 };
+                self.review.clone_from(&self.feedback);
+                if let How::Fixed { text } = how {
+                    self.guide(Some(text));
+                }
+                self.back_to = Some(from);
+                let straight =
+                    workflow.phases[from].reject.as_ref().is_some_and(|it| it.back == Back::Direct);
+                self.reopen(if straight { from } else { phase }, "rejected");
+            }
+            How::Unproven { why, by_person } => {
+                self.proof_returns += u32::from(!by_person);
+                let mut feedback = self.feedback.take().unwrap_or_default();
+                feedback.why.clone_from(why);
+                self.feedback = Some(feedback);
+                self.proving = None;
+                self.back_to = None;
+                self.reopen(phase, "the proof found something");
+            }
+            How::Changes { gate, text } => {
+                self.guide(Some(&format!("changes asked for at the gate \"{gate}\": {text}")));
+                self.troubles.note_failure(FailureEntry {
+                    at,
+                    phase: from,
+                    item: None,
+                    gate: Some(gate.clone()),
+                    class: "gate-rejection".to_owned(),
+                    text: text.clone(),
+                    resolution: None,
+                    resolved_at: None,
+                });
+                self.back_to = None;
+                self.reopen(phase, "changes asked for at a gate");
+            }
+            How::Moved => {
+                self.back_to = None;
+                self.retry.resume(workflow.retries.as_ref());
+                self.reopen(phase, "moved by a person");
+            }
+        }
+        let sent_back = match how {
+            How::Rejected | How::Fixed { .. } | How::Unproven { .. } | How::Changes { .. } | How::Moved => {
+                true
+            }
+            How::Passed | How::NextItem | How::NoItems | How::Skipped => false,
+        };
+        if sent_back && self.item.is_none() && workflow.phases[phase].each.is_some() {
+            self.item = Some(self.feedback_item());
+        }
+        self.listed = self.item.is_some();
+        self.phase = phase;
+        self.visit = Visit::default();
+        self.approved.clear();
+        self.move_to = None;
+        self.phases[phase].begin(at);
+        self.station = Station::Ready;
+    }
+
+    /// What was done from the phase that the work goes back to is to be done again.
+    fn reopen(&mut self, back_to: PhaseId, why: &str) {
+        let here = self.phase;
+        let done = self.phases[back_to.min(here)..=here].iter_mut();
+        done.filter(|it| it.status != PhaseStatus::Pending).for_each(|it| it.reopen(why));
+    }
+}

@@ -1,0 +1,152 @@
+//! What the next controller finds of a call that was begun and not concluded: never started, under
+//! way, ended, or lost. Asking twice gives the same, and a crash while asking is harmless. No answer
+//! ever allows the same call to start a second time.
+
+use crate::contain::identity::Identity;
+use crate::records::claim;
+use crate::records::exit_records;
+use crate::records::protocol::{Ending, Force};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::process::{Signal, pidfd_send_signal};
+use std::io;
+use std::path::Path;
+
+/// What became of a call.
+#[derive(Debug)]
+pub enum Found {
+    /// It was never started, and never will be.
+    NotStarted,
+    /// It is under way, in the hands of a shim whose controller is dead.
+    Live(Attached),
+    Ended(Ending),
+    /// It was started, or may have been, and nobody saw its end.
+    Lost(String),
+}
+
+/// A shim that somebody else started. Readable when it has gone; `find` then says how its call ended.
+#[derive(Debug)]
+pub struct Attached {
+    shim: OwnedFd,
+}
+
+impl Attached {
+    /// Asks for the end of its call.
+    pub fn interrupt(&self, force: Force) -> io::Result<()> {
+        let signal = match force {
+            Force::Soft => Signal::TERM,
+            Force::Hard => Signal::QUIT,
+        };
+        // An agent can stop its shim, which then hears nothing until it goes on.
+        for signal in [signal, Signal::CONT] {
+            match pidfd_send_signal(&self.shim, signal) {
+                // It is gone, and so is its call.
+                Ok(()) | Err(Errno::SRCH) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl AsFd for Attached {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.shim.as_fd()
+    }
+}
+
+/// Finds out about the call of this stem, which the controller of this epoch had begun.
+pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<Found> {
+    let shim = Identity::read(run_dir, epoch)?;
+    let is_same_boot = shim.as_ref().map_or(Ok(true), Identity::is_of_this_boot)?;
+    // After a restart of the machine a missing file proves nothing: it may not have reached the disk.
+    if is_same_boot && claim::void(run_dir, stem)? {
+        return Ok(Found::NotStarted);
+    }
+    if claim::is_void(run_dir, stem)? {
+        return Ok(Found::NotStarted);
+    }
+    // First whether the shim lives, then its record: a shim that ends in between has written one.
+    let live = shim.as_ref().map_or(Ok(None), Identity::open_shim)?;
+    if let Some(ending) = exit_records::find(run_dir, stem)? {
+        return Ok(Found::Ended(ending));
+    }
+    Ok(match live {
+        Some(shim) => Found::Live(Attached { shim }),
+        None if is_same_boot => Found::Lost("the shim is gone and left no exit record".to_owned()),
+        None => Found::Lost("the machine restarted during the call".to_owned()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ending, Found, Identity, claim, find};
+    use crate::process::proc_stat::Stat;
+    use crate::records::exit_records;
+    use crate::records::protocol::How;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    fn found(dir: &Path) -> String {
+        format!("{:?}", find(dir, "call-1", 7).expect("possible"))
+    }
+
+    #[test]
+    fn what_nobody_claimed_was_not_started_and_stays_so() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for _ in 0..3 {
+            assert_eq!(found(dir.path()), "NotStarted");
+        }
+        assert!(claim::take(&dir.path().join("call-1.out")).expect("possible").is_none());
+    }
+
+    #[test]
+    fn a_claim_without_shim_or_record_is_lost() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let gone = Identity { pid: i32::MAX, ..Identity::mine().expect("an identity") };
+        gone.write(dir.path(), 7).expect("written");
+        claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
+        for _ in 0..2 {
+            assert_eq!(found(dir.path()), r#"Lost("the shim is gone and left no exit record")"#);
+        }
+    }
+
+    #[test]
+    fn after_a_restart_an_open_call_is_lost_even_without_its_claim() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let before = Identity { boot: "before".to_owned(), ..Identity::mine().expect("an identity") };
+        before.write(dir.path(), 7).expect("written");
+        for _ in 0..2 {
+            assert_eq!(found(dir.path()), r#"Lost("the machine restarted during the call")"#);
+        }
+        let ending = Ending::without_exit(How::TimedOut);
+        exit_records::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
+        assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), Found::Ended(it) if it == ending));
+    }
+
+    #[test]
+    fn a_claim_whose_shim_lives_is_live_until_its_record() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut shim = Command::new("sh");
+        let mut shim = shim.args(["-c", "read x", "__shim"]).stdin(Stdio::piped()).spawn().expect("sh");
+        let pid = i32::try_from(shim.id()).expect("a pid");
+        let start = Stat::read(pid).expect("readable").expect("alive").start;
+        let identity = Identity { pid, start, ..Identity::mine().expect("an identity") };
+        identity.write(dir.path(), 7).expect("written");
+        claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
+        assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), Found::Live(_)));
+        let ending = Ending::without_exit(How::Exited);
+        exit_records::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
+        assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), Found::Ended(it) if it == ending));
+        drop(shim.stdin.take());
+        shim.wait().expect("collected");
+    }
+
+    #[test]
+    fn a_process_that_is_no_shim_is_never_taken_for_one() {
+        let dir = tempfile::tempdir().expect("a folder");
+        Identity::mine().expect("an identity").write(dir.path(), 7).expect("written");
+        claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
+        assert_eq!(found(dir.path()), r#"Lost("the shim is gone and left no exit record")"#);
+    }
+}

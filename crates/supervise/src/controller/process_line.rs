@@ -1,0 +1,162 @@
+//! Who a command comes from: this process and everything above it, as the kernel knows them. It tells
+//! whether the command comes out of an agent call: by the mark in an environment, by a shim above us,
+//! by the control group of a run, or, where shim and controller are dead and everything else was
+//! cleared, by the session that the shim once led. What was started by a program that stands outside
+//! of the call (a tmux server, cron, at) cannot be told from a person's own command.
+
+use crate::contain::identity::{self, Identity};
+use crate::process::proc_stat::Stat;
+use rustix::process::getpid;
+use std::fs;
+use std::path::Path;
+
+/// The variable that every agent call and every check carries.
+const MARK: &[u8] = b"LOOP_RUN=";
+
+/// Nobody nests deeper; a list that goes on was read while pids were reused.
+const LINE_MOST: usize = 256;
+
+/// This process and its ancestors, the nearest first.
+#[derive(Clone, Debug, Default)]
+pub struct ProcessLine {
+    ancestors: Vec<Ancestor>,
+    boot: String,
+    /// The run whose call this is.
+    call: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Ancestor {
+    pid: i32,
+    start: u64,
+    session: i32,
+    /// A shell that was started for one command: `sh -c`.
+    is_errand: bool,
+}
+
+impl ProcessLine {
+    /// Looks at this process and everything above it. `marked` is what our own environment says.
+    pub fn look(marked: Option<String>) -> ProcessLine {
+        let mut line =
+            ProcessLine { boot: identity::boot_id().unwrap_or_default(), ..ProcessLine::default() };
+        line.call = marked.or_else(|| in_group(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default()));
+        let mut pid = getpid().as_raw_nonzero().get();
+        while line.ancestors.len() < LINE_MOST {
+            let Ok(Some(stat)) = Stat::read(pid) else { break };
+            let listed = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            let words = listed("cmdline");
+            let words: Vec<&[u8]> = words.split(|it| *it == 0).collect();
+            if line.call.is_none() {
+                line.call = shim_of(&words).or_else(|| mark_in(&listed("environ")));
+            }
+            let is_errand = words.get(1) == Some(&&b"-c"[..]);
+            line.ancestors.push(Ancestor { pid, start: stat.start, session: stat.session, is_errand });
+            if stat.parent == 0 {
+                break;
+            }
+            pid = stat.parent;
+        }
+        line
+    }
+
+    /// A line that is inside the call of this run.
+    pub fn inside(run: &str) -> ProcessLine {
+        ProcessLine { call: Some(run.to_owned()), ..ProcessLine::default() }
+    }
+
+    /// Returns the run whose agent call this process belongs to.
+    pub fn call(&self) -> Option<&str> {
+        self.call.as_deref()
+    }
+
+    /// Returns whether this process comes from a shim of the run with this folder, dead or alive: it is
+    /// in the session that the shim led. The pid of a session's leader is not used again while the
+    /// session has members.
+    pub fn outlived_call(&self, run_dir: &Path) -> bool {
+        let names = fs::read_dir(run_dir).into_iter().flatten().flatten().map(|it| it.file_name());
+        let epochs = names.filter_map(|it| it.to_str()?.strip_prefix("shim-")?.parse().ok());
+        epochs.filter_map(|it| Identity::read(run_dir, it).ok()?).any(|shim| self.is_in_session_of(&shim))
+    }
+
+    fn is_in_session_of(&self, shim: &Identity) -> bool {
+        let is_member = self.ancestors.iter().any(|it| it.session == shim.pid && shim.start <= it.start);
+        let leader = Stat::read(shim.pid).ok().flatten();
+        shim.boot == self.boot && is_member && leader.is_none_or(|it| it.start == shim.start)
+    }
+
+    /// Returns whether this process stands below that one.
+    pub fn descends_from(&self, pid: i32, start: u64, boot: &str) -> bool {
+        self.boot == boot && self.ancestors.iter().any(|it| it.pid == pid && it.start == start)
+    }
+
+    /// Returns pid, start time and boot of whoever called this command: the nearest process above us
+    /// that is not a shell started for this one command.
+    pub fn caller(&self) -> Option<(i32, u64, String)> {
+        let above = self.ancestors.iter().skip(1).find(|it| !it.is_errand)?;
+        Some((above.pid, above.start, self.boot.clone()))
+    }
+}
+
+/// `loop __shim FOLDER EPOCH`, where the folder is called like its run.
+fn shim_of(words: &[&[u8]]) -> Option<String> {
+    let [_, b"__shim", folder, ..] = words else { return None };
+    Some(String::from_utf8_lossy(folder.rsplit(|it| *it == b'/').next().unwrap_or_default()).into_owned())
+}
+
+fn mark_in(environment: &[u8]) -> Option<String> {
+    let marked = environment.split(|it| *it == 0).find_map(|it| it.strip_prefix(MARK))?;
+    Some(String::from_utf8_lossy(marked).into_owned())
+}
+
+/// Every control group of ours is called `loop-RUN-EPOCH`; an agent may have made others below it.
+fn in_group(groups: &str) -> Option<String> {
+    let path = groups.lines().find_map(|it| it.strip_prefix("0::"))?;
+    path.split('/').find_map(|it| {
+        let (run, epoch) = it.strip_prefix("loop-")?.rsplit_once('-')?;
+        let is_run = run.len() == 36 && run.bytes().all(|it| it.is_ascii_hexdigit() || it == b'-');
+        (is_run && epoch.bytes().all(|it| it.is_ascii_digit())).then(|| run.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Identity, ProcessLine, in_group, mark_in, shim_of};
+
+    #[test]
+    fn marks_shims_and_groups_name_their_run() {
+        assert_eq!(mark_in(b"A=1\0LOOP_RUN=abc\0B=2"), Some("abc".to_owned()));
+        assert_eq!(mark_in(b"XLOOP_RUN=abc"), None);
+        assert_eq!(shim_of(&[b"/proc/self/exe", b"__shim", b"/h/runs/abc", b"3"]), Some("abc".to_owned()));
+        assert_eq!(shim_of(&[b"grep", b"x", b"__shim"]), None);
+        let run = "1f3e5a7b-0000-4000-8000-000000000000";
+        assert_eq!(in_group(&format!("0::/user.slice/loop-{run}-12/agent\n")), Some(run.to_owned()));
+        assert_eq!(in_group("0::/user.slice/loop-device-7\n"), None);
+    }
+
+    #[test]
+    fn this_process_descends_from_itself_and_its_parent_and_nobody_else() {
+        let line = ProcessLine::look(None);
+        let mine = Identity::mine().expect("an identity");
+        assert!(line.descends_from(mine.pid, mine.start, &mine.boot));
+        assert!(!line.descends_from(mine.pid, mine.start + 1, &mine.boot));
+        assert!(!line.descends_from(mine.pid, mine.start, "another boot"));
+        let (pid, start, boot) = line.caller().expect("somebody started the tests");
+        assert!(line.descends_from(pid, start, &boot));
+    }
+
+    #[test]
+    fn a_member_of_a_shims_session_is_known_by_the_shims_identity() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let line = ProcessLine::look(None);
+        let mine = Identity::mine().expect("an identity");
+        let session = super::Stat::read(mine.pid).expect("readable").expect("alive").session;
+        let leader = super::Stat::read(session).expect("readable");
+        let start = leader.map_or(0, |it| it.start);
+        let shim = Identity { pid: session, start, ..mine };
+        assert!(!line.outlived_call(dir.path()));
+        shim.write(dir.path(), 3).expect("written");
+        assert!(line.outlived_call(dir.path()));
+        Identity { boot: "another".to_owned(), ..shim }.write(dir.path(), 3).expect("written");
+        assert!(!line.outlived_call(dir.path()));
+    }
+}

@@ -1,0 +1,9 @@
+//! Programs that are sent on a short errand and answer at once: git, a version, the command line of a
+//! code host. One thread waits for them, within a limit of time and output. Agents and the checks of a
+//! run are held by a `shim` instead.
+
+pub mod exchange;
+pub mod foreground;
+pub mod git_variables;
+pub mod program_version;
+pub mod which;

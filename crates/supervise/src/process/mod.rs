@@ -1,0 +1,10 @@
+//! One process as the kernel knows it: what `/proc` says of it, which children are ours, what it waits
+//! for, and what this process does to itself (its signals, its limits, its secrets). Ending processes
+//! is not done here; that is `contain`.
+
+pub mod hardening;
+pub(crate) mod own_children;
+pub mod proc_stat;
+pub(crate) mod rlimits;
+pub mod signals;
+pub(crate) mod waits_for_input;

@@ -1,0 +1,44 @@
+//! What a shim has beside its call: a folder for temporary files and a control group. Both are named
+//! in its identity before its first call, so that whoever comes after a shim that was killed can end
+//! what is in the one and remove the other.
+
+use crate::contain::cgroup;
+use crate::contain::identity::Identity;
+use crate::contain::temp_dir::Scratch;
+use crate::records::protocol::Left;
+use std::path::Path;
+
+/// The name of the control group of a run's shim. The folder of a run is called like the run, also
+/// after it was moved.
+pub(crate) fn group_name(run_dir: &Path, epoch: u64) -> String {
+    let run = run_dir.file_name().unwrap_or_default().to_string_lossy();
+    format!("loop-{run}-{epoch}")
+}
+
+/// Ends and removes what the shim of this epoch left, if it is dead; returns who could not be ended.
+pub fn clear(run_dir: &Path, epoch: u64) -> Vec<Left> {
+    match Identity::read(run_dir, epoch) {
+        Ok(Some(shim)) => clear_after(run_dir, epoch, &shim),
+        // A damaged file names nothing that could be touched.
+        Ok(None) | Err(_) => Vec::new(),
+    }
+}
+
+/// The same for the last shim before this epoch: each one clears up after the one before it.
+pub fn clear_before(run_dir: &Path, epoch: u64) -> Vec<Left> {
+    let mut earlier = (0..epoch).rev();
+    let last = earlier.find_map(|it| Some((it, Identity::read(run_dir, it).ok()??)));
+    last.map_or(Vec::new(), |(epoch, shim)| clear_after(run_dir, epoch, &shim))
+}
+
+fn clear_after(run_dir: &Path, epoch: u64, shim: &Identity) -> Vec<Left> {
+    // One that lives clears up itself.
+    if !matches!(shim.open_shim(), Ok(None)) {
+        return Vec::new();
+    }
+    let name = group_name(run_dir, epoch);
+    let left = shim.belongings.cgroup.as_ref().map_or(Vec::new(), |it| cgroup::clear(it, &name));
+    // Temporary files that stay cost room and nothing else.
+    let _whatever_stays = shim.belongings.scratch.as_ref().map(Scratch::remove);
+    left
+}

@@ -1,0 +1,137 @@
+//! What people say to a run: answers to its questions, guidance, skipped skills.
+
+use crate::cli::Context;
+use crate::desk::{self, AnswerRequest, Answered, Saying};
+use clap::Args;
+use loop_base::text::sanitise;
+use loop_core::engine::Choice;
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    /// The question's number, which may be left out; then the choice, and a text where it needs one
+    #[arg(value_name = "[ID] CHOICE [TEXT]")]
+    words: Vec<String>,
+    /// Who answers
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct GateFlags {
+    /// The gate, which may be left out when one waits
+    gate: Option<String>,
+    /// Who approves
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct ChangesFlags {
+    /// The gate, which may be left out, and what to change
+    #[arg(value_name = "[GATE] TEXT", required = true)]
+    words: Vec<String>,
+    /// Who asks
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct RejectFlags {
+    /// The gate, which may be left out, and why
+    #[arg(value_name = "[GATE] [TEXT]")]
+    words: Vec<String>,
+    /// Who rejects
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct GuideFlags {
+    /// What the next prompt should say
+    text: String,
+}
+
+#[derive(Args)]
+pub(crate) struct SkipFlags {
+    /// The skill
+    skill: String,
+    /// Why it is not needed
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+#[derive(Args)]
+pub(crate) struct WaiveFlags {
+    /// The finding: a test, a path, a glob of paths, or a check
+    what: String,
+    /// Why it is accepted
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    /// Who accepts it
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    if flags.words.is_empty() {
+        return list(context);
+    }
+    send(context, Saying::Answer(flags.words.clone()), flags.by.as_deref())
+}
+
+/// Every question that is open in this project.
+fn list(context: &Context) -> anyhow::Result<u8> {
+    let open = desk::open_questions(&context.caller)?;
+    for question in &open {
+        println!("run {}, question {}: {}", &question.run[..8], question.id, sanitise(&question.text));
+        println!("  answers: {}", question.choices.join(", "));
+    }
+    if open.is_empty() {
+        println!("no question is open");
+    }
+    Ok(0)
+}
+
+pub(crate) fn approve(context: &Context, flags: &GateFlags) -> anyhow::Result<u8> {
+    let words = flags.gate.iter().cloned().collect();
+    send(context, Saying::Gate { choice: Choice::Approve, words }, flags.by.as_deref())
+}
+
+pub(crate) fn changes(context: &Context, flags: &ChangesFlags) -> anyhow::Result<u8> {
+    let words = flags.words.clone();
+    send(context, Saying::Gate { choice: Choice::Changes, words }, flags.by.as_deref())
+}
+
+pub(crate) fn reject(context: &Context, flags: &RejectFlags) -> anyhow::Result<u8> {
+    let words = flags.words.clone();
+    send(context, Saying::Gate { choice: Choice::Reject, words }, flags.by.as_deref())
+}
+
+pub(crate) fn guide(context: &Context, flags: &GuideFlags) -> anyhow::Result<u8> {
+    send(context, Saying::Guide(flags.text.clone()), None)
+}
+
+pub(crate) fn skip(context: &Context, flags: &SkipFlags) -> anyhow::Result<u8> {
+    send(context, Saying::Skip { skill: flags.skill.clone(), reason: flags.reason.clone() }, None)
+}
+
+pub(crate) fn waive(context: &Context, flags: &WaiveFlags) -> anyhow::Result<u8> {
+    let words = Saying::Waive { what: flags.what.clone(), reason: flags.reason.clone() };
+    send(context, words, flags.by.as_deref())
+}
+
+fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8> {
+    let by = by.unwrap_or(&context.caller.environment.user).to_owned();
+    let request = AnswerRequest { words, by };
+    let text = match desk::answer(&context.caller, request)? {
+        Answered::AtOnce => "recorded; the run takes it at once",
+        Answered::AtNextStop => "recorded; the session is told at its next stop",
+        Answered::WhenContinued => "recorded; loop run goes on",
+    };
+    if context.json {
+        println!("{}", serde_json::json!({ "done": text }));
+    } else {
+        println!("{text}");
+    }
+    Ok(0)
+}

@@ -1,0 +1,241 @@
+//! A run as a Markdown report: only what was measured, and what is open. It is printed at every
+//! end, and by `loop show`.
+
+use super::{plan_view, progress};
+use crate::cli::Context;
+use crate::tree::git::Git;
+use crate::tree::git_text::is_object_id;
+use loop_base::text::{counted, sanitise};
+use loop_base::time::length;
+use loop_core::engine::{Effect, Ended, Ending, Event, History, PhaseStatus, State, Status, Verdict};
+use loop_core::event_line::results;
+use loop_core::workflow::model::Workflow;
+use loop_store::Home;
+use loop_store::run::Run;
+use std::fmt::Write;
+use std::path::Path;
+
+pub(crate) fn at_end(context: &Context, home: &Home, run: &Run, place: &Path) {
+    if context.json || context.quiet {
+        return;
+    }
+    print!("{}", sanitise(&whole(home, &run.id, place, &run.workflow, &run.state)));
+}
+
+/// Returns the report of a run with its calls and commits.
+pub(crate) fn whole(home: &Home, id: &str, place: &Path, workflow: &Workflow, state: &State) -> String {
+    let told = Told {
+        calls: calls(home, id, workflow).unwrap_or_default(),
+        commits: commits(place, state),
+        past: progress::past(home, id, workflow, state),
+    };
+    markdown(id, workflow, state, &told)
+}
+
+/// What a report tells beyond the state of its run.
+#[derive(Default)]
+struct Told {
+    calls: Vec<String>,
+    commits: Vec<String>,
+    /// Of a run that is completed.
+    past: Option<History>,
+}
+
+fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String {
+    let past = told.past.as_ref();
+    let mut out = String::new();
+    let status = Status::of(state);
+    let verified = if state.is_called_unverified() { " (unverified)" } else { "" };
+    let _ = writeln!(out, "# {}: {}{verified}\n", workflow.name, status.word());
+    let _ = writeln!(out, "- run: {}", &id[..8]);
+    let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));
+    let _ = writeln!(out, "- reason: {}", state.reason(workflow));
+    if let Some(proof) = state.closing(workflow) {
+        let cost = state.shown_proof(workflow).map_or(0.0, |it| it.cost_s);
+        let cost = if cost == 0.0 { String::new() } else { format!(" (the proof took {cost:.1} s)") };
+        let _ = writeln!(out, "- proof: {proof}{cost}");
+    }
+    if let (Some(worktree), Some(place)) = (&state.opening.worktree, &state.place) {
+        let _ = writeln!(out, "- branch: {}", worktree.branch);
+        let _ = writeln!(out, "- worktree: {place}");
+    }
+    let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_total, state.calls_total);
+    if let Some(past) = past {
+        let _ = writeln!(out, "- took: {}", length(state.updated_at.since(state.opened_at)));
+        let _ = writeln!(out, "- breaker: opened {}", counted(past.breaker_incidents, "time"));
+    }
+    let _ = writeln!(out, "- time in calls and checks: {}", length(state.spent.ms));
+    if state.spent.usd != 0.0 || state.spent.tokens != 0 {
+        let _ = writeln!(out, "- spent: ${:.2}, {}", state.spent.usd, counted(state.spent.tokens, "token"));
+    }
+    if let Some(shipped) = &state.shipped {
+        let _ = writeln!(out, "- shipped: {shipped}");
+    }
+    let _ = writeln!(out, "\n## Phases\n");
+    for (id, (phase, log)) in workflow.phases.iter().zip(&state.phases).enumerate() {
+        let word = match log.status {
+            PhaseStatus::Pending => "not begun",
+            PhaseStatus::Active => "in progress",
+            PhaseStatus::Completed => "completed",
+            PhaseStatus::Skipped => "skipped",
+            PhaseStatus::Forced => "skipped by a person",
+        };
+        let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
+        let _ = writeln!(out, "- {}: {word}, {}{headline}", phase.name, counted(log.iterations, "iteration"));
+    }
+    if let Some(table) = plan_view::requirements_table(state) {
+        let _ = writeln!(out, "\n## Requirements\n\n{}", table.trim_end());
+    }
+    if let Some(baseline) = &state.baseline {
+        let _ = writeln!(out, "\n## Checks\n");
+        let _ = writeln!(out, "- before the first call: {}", results(&baseline.results));
+        let last: Vec<String> = workflow
+            .checks
+            .keys()
+            .filter_map(|name| {
+                let ok = state.visit.metrics.get(&format!("{name}_ok"))?;
+                Some(format!("{name} {}", if ok.value == true.into() { "passed" } else { "failed" }))
+            })
+            .collect();
+        if !last.is_empty() {
+            let _ = writeln!(out, "- after the last call: {}", last.join(", "));
+        }
+        if !state.seen.files.is_empty() {
+            let _ = writeln!(out, "\n## Changes\n");
+            for file in state.seen.files.iter().take(20) {
+                let _ = writeln!(out, "- {file}");
+            }
+            if 20 < state.seen.files.len() {
+                let _ = writeln!(out, "- and {} more", state.seen.files.len() - 20);
+            }
+        }
+    }
+    for (title, lines) in [("Commits", &told.commits), ("Calls", &told.calls)] {
+        if lines.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "\n## {title}\n");
+        for line in &lines[lines.len().saturating_sub(LISTED_MOST)..] {
+            let _ = writeln!(out, "- {line}");
+        }
+        if LISTED_MOST < lines.len() {
+            let _ = writeln!(out, "- these are the last {LISTED_MOST}; loop log has all of them");
+        }
+    }
+    let open: Vec<&String> = match (&state.feedback, status) {
+        (
+            Some(feedback),
+            Status::Halted | Status::Capped | Status::Paused | Status::Stopped | Status::Waiting,
+        ) => feedback.why.iter().collect(),
+        _ => Vec::new(),
+    };
+    if !open.is_empty() || !state.warnings.is_empty() {
+        let _ = writeln!(out, "\n## Open\n");
+        for line in open.into_iter().chain(&state.warnings) {
+            let _ = writeln!(out, "- {line}");
+        }
+    }
+    // What is completed needs no step more, and this is the report that the step would be.
+    if status != Status::Completed {
+        let _ = writeln!(out, "\nnext: {}", state.next_step(workflow));
+    }
+    out
+}
+
+/// Commits and calls that are listed; a report is for reading, and `loop log` has all of them.
+const LISTED_MOST: usize = 30;
+
+/// One line for each call: what it was for, what it cost, and what came of it.
+fn calls(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<Vec<String>> {
+    let mut lines: Vec<String> = Vec::new();
+    // A call leaves about ten events; twice that is read, so that a run's age costs nothing here.
+    let last = home.snapshot(id)?.map_or(0, |it| it.seq);
+    let mut next = (last - 20 * LISTED_MOST as i64).max(1);
+    loop {
+        let page = home.events(id, next, 1000)?;
+        let Some(last) = page.last() else { return Ok(lines) };
+        next = last.seq + 1;
+        for recorded in &page {
+            if !matches!(recorded.kind.as_str(), "began" | "ended" | "judged") {
+                continue;
+            }
+            match serde_json::from_str(&recorded.body)? {
+                Event::Began(Effect::Work(call)) => {
+                    let phase = &workflow.phases[call.phase].name;
+                    lines.push(format!("{}: {phase} iteration {}", call.number, call.iteration));
+                }
+                Event::Ended(ended) => add(&mut lines, &cost(&ended)),
+                Event::Judged(judgement) => add(&mut lines, verdict(&judgement.verdict)),
+                _ => (),
+            }
+        }
+    }
+}
+
+fn add(lines: &mut [String], words: &str) {
+    if let Some(line) = lines.last_mut() {
+        line.push_str(", ");
+        line.push_str(words);
+    }
+}
+
+fn cost(ended: &Ended) -> String {
+    let mut text = length(ended.ms);
+    if ended.usage.usd != 0.0 {
+        let _ = write!(text, ", ${:.2}", ended.usage.usd);
+    }
+    if ended.usage.tokens != 0 {
+        let _ = write!(text, ", {}", counted(ended.usage.tokens, "token"));
+    }
+    match &ended.ending {
+        Ending::Done => (),
+        Ending::Interrupted => text.push_str(", interrupted"),
+        Ending::NotStarted => text.push_str(", never started"),
+        Ending::Failed { why }
+        | Ending::Barred { why }
+        | Ending::TimedOut { why }
+        | Ending::WaitedForInput { why }
+        | Ending::Lost { why }
+        | Ending::Limited { why, .. }
+        | Ending::Refused { why }
+        | Ending::Unreachable { why } => {
+            let _ = write!(text, ", {}", why.lines().next().unwrap_or(""));
+        }
+    }
+    text
+}
+
+fn verdict(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Leave => "the phase was left",
+        Verdict::Step => "on to the next skill",
+        Verdict::Again => "again",
+        Verdict::Fail => "failed",
+        Verdict::Reject => "sent back",
+        Verdict::Stuck(_) => "stuck",
+        Verdict::Checkpoint(_) => "at a checkpoint",
+    }
+}
+
+/// Returns the commits since the run began, oldest first; none where git cannot tell.
+fn commits(place: &Path, state: &State) -> Vec<String> {
+    let Some(base) = state.baseline.as_ref().map(|it| it.facts.commit.as_str()) else { return Vec::new() };
+    let last = state.seen.commit.as_str();
+    if last.is_empty() || base == last || ![base, last].iter().all(|it| it.is_empty() || is_object_id(it)) {
+        return Vec::new();
+    }
+    let range = if base.is_empty() { last.to_owned() } else { format!("{base}..{last}") };
+    let listed = Git::open(place).and_then(|git| {
+        git.run([
+            "log",
+            "--reverse",
+            "--no-show-signature",
+            "--max-count=1000",
+            "--format=%h %s",
+            &range,
+            "--",
+        ])
+    });
+    let listed = listed.unwrap_or_default();
+    String::from_utf8_lossy(&listed).lines().map(str::to_owned).collect()
+}

@@ -1,0 +1,192 @@
+//! `loop runs`: all runs, of every project in this home, and the deletion of those that are finished.
+
+use super::status::ago;
+use crate::cli::Context;
+use crate::cli::terminal::confirm;
+use crate::desk::{Deed, Refusal, named, refuse_agents};
+use crate::measure::proof;
+use crate::tree::git::Git;
+use crate::tree::snapshot;
+use crate::world::trim_logs;
+use crate::world::wait::now;
+use clap::Args;
+use loop_base::text::{bytes, counted, sanitise};
+use loop_base::time::Timestamp;
+use loop_core::engine::Status;
+use loop_store::{Filter, Home, Row};
+use serde_json::json;
+use std::path::Path;
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    /// Delete runs that are completed or cancelled, with their transcripts and snapshots
+    #[arg(long)]
+    prune: bool,
+    /// Only those that were last touched so long ago, as 12h or 30d
+    #[arg(long, value_name = "LENGTH", requires = "prune", value_parser = age)]
+    older_than: Option<u64>,
+    /// The oldest first, and only until the folders of all runs are below this, as 500M or 2G
+    #[arg(long, value_name = "SIZE", requires = "prune", value_parser = amount)]
+    down_to: Option<u64>,
+    /// Say what would be deleted, and delete nothing
+    #[arg(long, requires = "prune")]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long, requires = "prune")]
+    yes: bool,
+    /// Of every project, not only of this one
+    #[arg(long, requires = "prune")]
+    all: bool,
+    /// How many to list at most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let Some(home) = context.caller.home_to_look_at()? else {
+        println!("{}", if context.json { "[]" } else { "no runs" });
+        return Ok(0);
+    };
+    if flags.prune {
+        return prune(context, &home, flags);
+    }
+    let rows = home.runs(&Filter { limit: Some(flags.limit), ..Filter::default() })?;
+    if context.json {
+        let list: Vec<_> = rows
+            .iter()
+            .map(|row| {
+                let size = context.verbose.then(|| trim_logs::size(&home.folder(&row.id)));
+                json!({
+                    "bytes": size, "run": row.id, "workflow": row.workflow, "input": row.input, "project": row.project,
+                    "status": row.status, "reason": row.reason, "phase": row.phase,
+                    "iterations_total": row.iterations_total, "calls_total": row.calls_total,
+                    "progress_percent": row.progress, "verified": row.verified,
+                    "updated_at": Timestamp(row.updated_at).to_string(),
+                })
+            })
+            .collect();
+        println!("{}", crate::cli::json::pretty(&list));
+        return Ok(0);
+    }
+    if rows.is_empty() {
+        println!("no runs");
+    }
+    for row in rows {
+        let input = row.input.lines().next().unwrap_or("").chars().take(40).collect::<String>();
+        let line = format!(
+            "{}  {:<11}  {:<9}  {:>3} %  {:<12}  {}  {input}",
+            &row.id[..8],
+            row.workflow,
+            row.status,
+            row.progress.unwrap_or(0),
+            ago(Timestamp(row.updated_at), now()),
+            row.project,
+        );
+        println!("{}", sanitise(&line));
+        if context.verbose {
+            println!(
+                "          {} in {}",
+                bytes(trim_logs::size(&home.folder(&row.id))),
+                home.folder(&row.id).display()
+            );
+        }
+    }
+    Ok(0)
+}
+
+/// What would go, with what it weighs.
+fn prunable(home: &Home, flags: &Flags, project: Option<&Path>) -> anyhow::Result<Vec<(Row, u64)>> {
+    let project = project.map(|it| it.to_string_lossy().into_owned());
+    let statuses = &[Status::Completed, Status::Cancelled];
+    let rows = home.runs(&Filter { statuses, project: project.as_deref(), ..Filter::default() })?;
+    let old = |row: &Row| flags.older_than.is_none_or(|it| it <= now().since(Timestamp(row.updated_at)));
+    let mut found: Vec<(Row, u64)> = rows
+        .into_iter()
+        .filter(|row| old(row) && home.holder(&row.id).is_none())
+        .map(|row| (trim_logs::size(&home.folder(&row.id)), row))
+        .map(|(size, row)| (row, size))
+        .collect();
+    found.sort_by_key(|(row, _)| row.updated_at);
+    if let Some(most) = flags.down_to {
+        let mut whole: u64 = trim_logs::size(&home.path().join("runs"));
+        found.retain(|(_, size)| {
+            let goes = most < whole;
+            whole -= if goes { *size } else { 0 };
+            goes
+        });
+    }
+    Ok(found)
+}
+
+fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
+    if !flags.dry_run {
+        refuse_agents(&context.caller, None, Deed::Prune)?;
+    }
+    let project = if flags.all { None } else { Some(context.caller.project()?) };
+    let found = prunable(home, flags, project.as_deref())?;
+    let weight: u64 = found.iter().map(|it| it.1).sum();
+    let what = format!("{}, {}", counted(found.len(), "run"), bytes(weight));
+    if flags.dry_run {
+        for (row, size) in &found {
+            println!("{}", sanitise(&format!("{}  {}", named(row), bytes(*size))));
+        }
+        println!("would be deleted: {what}");
+        return Ok(0);
+    }
+    if !flags.yes && !found.is_empty() {
+        if !context.is_interactive() {
+            return Err(Refusal::usage(
+                format!("{what} would be deleted, and nobody can be asked here"),
+                "loop runs --prune --yes; --dry-run lists them",
+            ));
+        }
+        if !confirm(&format!("delete {what}?"))? {
+            return Ok(5);
+        }
+    }
+    for (row, _) in &found {
+        forget_snapshots(row);
+        home.prune(&row.id)?;
+        if row.branch.is_some() && Path::new(&row.place).exists() {
+            eprintln!("the worktree of run {} stays: {}", &row.id[..8], sanitise(&row.place));
+        }
+    }
+    let proofs = proof::prune(home.path())?;
+    let freed = if proofs == 0 { String::new() } else { format!("; caches of proofs, {}", bytes(proofs)) };
+    println!("{} deleted, {}{freed}", counted(found.len(), "run"), bytes(weight));
+    Ok(0)
+}
+
+/// Nobody could name the snapshots of a run that is gone. Where its repository is gone too, or cannot
+/// be written, they are nobody's concern.
+fn forget_snapshots(row: &Row) {
+    let project = Path::new(&row.project);
+    if project.is_dir()
+        && let Ok(git) = Git::around(project)
+        && let Err(error) = snapshot::forget(&git, &row.id)
+    {
+        eprintln!("the snapshots of run {} stay: {}", &row.id[..8], sanitise(&error.to_string()));
+    }
+}
+
+/// Reads an age: days too, which no limit of a workflow needs.
+fn age(text: &str) -> Result<u64, String> {
+    match text.strip_suffix('d').map(str::parse::<u64>) {
+        Some(Ok(days)) => Ok(days.saturating_mul(86_400_000)),
+        Some(Err(_)) | None => loop_core::workflow::resolve::parse_length(text),
+    }
+}
+
+fn amount(text: &str) -> Result<u64, String> {
+    let wrong = || format!("\"{text}\" is no size; write 500M or 2G");
+    let digits = text.trim_end_matches(|it: char| !it.is_ascii_digit());
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    let factor = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "k" | "K" | "kB" => 1000,
+        "M" | "MB" => 1_000_000,
+        "G" | "GB" => 1_000_000_000,
+        _ => return Err(wrong()),
+    };
+    number.checked_mul(factor).ok_or_else(wrong)
+}

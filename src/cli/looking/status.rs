@@ -1,0 +1,228 @@
+//! `loop status`: where a run stands, for people and for programs.
+
+use super::{plan_view, progress};
+use crate::cli::Context;
+use crate::cli::terminal::frame;
+use crate::desk::load;
+use loop_base::text::sanitise;
+use loop_base::time::{Timestamp, length};
+use loop_core::documents::input;
+use loop_core::engine::{BreakerState, State, Status, choices};
+use loop_core::workflow::model::Workflow;
+use loop_store::{Home, Row};
+use serde_json::{Value, json};
+
+/// `loop` alone: the status, or how to begin.
+pub(crate) fn bare(context: &Context) -> anyhow::Result<u8> {
+    if let Some(home) = context.caller.home_to_look_at()?
+        && let Some(row) = context.caller.find(&home)?
+    {
+        return show(context, &home, &row);
+    }
+    println!("loop demo                 watch a whole run, without any key");
+    println!("loop setup                write a workflow for this project");
+    println!("loop run \"what to build\"  begin");
+    Ok(0)
+}
+
+pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
+    if let Some(home) = context.caller.home_to_look_at()?
+        && let Some(row) = context.caller.find(&home)?
+    {
+        return show(context, &home, &row);
+    }
+    if context.json {
+        println!("{}", json!({ "run": null }));
+    } else {
+        println!("no run in this project");
+        println!("next: loop run \"what to build\", or loop demo");
+    }
+    Ok(0)
+}
+
+fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
+    let (workflow, state) = load(home, row)?;
+    if home.holder(&row.id).is_none() {
+        loop_store::mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
+    }
+    if context.json {
+        println!("{}", crate::cli::json::pretty(&object(row, &workflow, &state)));
+    } else {
+        let text = sanitise(&text(home, row, &workflow, &state));
+        match columns() {
+            Some(columns) => print!("{}", framed(&text, columns)),
+            None => print!("{text}"),
+        }
+    }
+    Ok(0)
+}
+
+/// Returns how wide the terminal is that we write to, if it is one.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|it| *it != 0)
+}
+
+/// The first line is the title; what to do next stands below the frame, to be copied.
+fn framed(text: &str, columns: usize) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let next = lines.pop_if(|it| it.starts_with("next: "));
+    let title = if lines.is_empty() { String::new() } else { lines.remove(0) };
+    let lines: Vec<String> = lines.iter().map(|it| it.strip_prefix("  ").unwrap_or(it).to_owned()).collect();
+    let next = next.map(|it| format!("{it}\n")).unwrap_or_default();
+    format!("{}{next}", frame(&title, &lines, columns))
+}
+
+fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    let status = Status::of(state);
+    let verified = if state.is_called_unverified() { ", unverified" } else { "" };
+    let _ = writeln!(out, "run {}  {}  {}{verified}", &row.id[..8], workflow.name, status.word());
+    let _ = writeln!(out, "  {}", progress::line(workflow, state));
+    let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
+    let _ = writeln!(out, "  reason      {}", state.reason(workflow));
+    if let Some(proof) = state.closing(workflow) {
+        let _ = writeln!(out, "  proof       {proof}");
+    }
+    let phase = &workflow.phases[state.phase];
+    let most = state.iterations_limit(workflow).map(|it| format!(" of at most {it}")).unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "  phase       {}, iterations {} here, {} in all{most}, calls {}",
+        phase.name, state.visit.iteration, state.iterations_total, state.calls_total
+    );
+    if let Some(item) = &state.item {
+        let _ = writeln!(
+            out,
+            "  item        {}/{}: {}",
+            state.items_done + 1,
+            state.items_done + state.items_left,
+            item.name
+        );
+    }
+    if let Some(criteria) = criteria(state) {
+        let _ = writeln!(out, "  criteria    {}/{} ticked", criteria.total - criteria.open, criteria.total);
+    }
+    let _ = writeln!(out, "  progress    {} %", state.progress_percent(workflow));
+    out.push_str(&progress::phases(home, row, workflow, state));
+    for (check, run) in workflow.checks.iter().filter_map(|(name, it)| Some((name, it.run.as_ref()?))) {
+        let ok = state.visit.metrics.get(&format!("{check}_ok")).map(|it| it.value.to_string());
+        let word = match ok.as_deref() {
+            Some("true") => "passes",
+            Some(_) => "fails",
+            None => "not run in this phase yet",
+        };
+        let _ = writeln!(out, "  check       {check} {word} ({})", run.replace('\n', "; "));
+    }
+    out.push_str(&plan_view::status(home, &row.id, workflow, state, std::path::Path::new(&row.place)));
+    let breaker = state.visit.breaker.state(&phase.breaker);
+    let counts = state.visit.breaker.no_progress != 0 || state.visit.breaker.same_error != 0;
+    if counts && status != Status::Completed {
+        let breaker = match breaker {
+            BreakerState::Closed => "closed",
+            BreakerState::HalfOpen => "half open",
+            BreakerState::Open => "open",
+        };
+        let (no_progress, same_error) = (state.visit.breaker.no_progress, state.visit.breaker.same_error);
+        let _ = writeln!(out, "  breaker     {breaker}: no progress {no_progress}, same error {same_error}");
+    }
+    if let Some(question) = state.question() {
+        let _ =
+            writeln!(out, "  question {}  {} ({})", question.id, question.text, choices(question).join(", "));
+    }
+    for warning in state.warnings.iter().chain(&state.plan_warning) {
+        let _ = writeln!(out, "  warning     {warning}");
+    }
+    match home.holder(&row.id) {
+        Some(holder) => {
+            let _ = writeln!(out, "  driven by   {holder}");
+        }
+        None => {
+            let _ = writeln!(out, "next: {}", state.next_step(workflow));
+        }
+    }
+    out
+}
+
+/// What the run's document says at this moment; a tick is a claim.
+fn criteria(state: &State) -> Option<input::Criteria> {
+    let text = loop_base::files::text(std::path::Path::new(state.opening.path.as_ref()?)).ok()?;
+    Some(input::criteria(&text)).filter(|it| it.total != 0)
+}
+
+/// Returns the contract's object.
+pub(crate) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
+    let time = |at: Option<Timestamp>| at.map(|it| it.to_string());
+    let phase = &workflow.phases[state.phase];
+    let breaker = &state.visit.breaker;
+    let phases: Vec<Value> = workflow
+        .phases
+        .iter()
+        .zip(&state.phases)
+        .map(|(phase, log)| {
+            json!({
+                "name": phase.name, "status": log.status, "iterations": log.iterations,
+                "started_at": time(log.started_at), "completed_at": time(log.completed_at),
+            })
+        })
+        .collect();
+    let question = state
+        .question()
+        .map(|it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) }));
+    let window = workflow.limits.window.as_ref();
+    let item = state.item.as_ref().map(|it| {
+        let done = state.items_done;
+        json!({ "index": done + 1, "total": done + state.items_left, "name": it.name })
+    });
+    json!({
+        "run": row.id,
+        "workflow": workflow.name,
+        "input": row.input,
+        "project": row.project,
+        "place": row.place,
+        "branch": row.branch,
+        "status": Status::of(state).word(),
+        "reason": state.reason(workflow),
+        "next_step": state.next_step(workflow),
+        "phase": phase.name,
+        "iteration": state.visit.iteration,
+        "iterations_total": state.iterations_total,
+        "calls_total": state.calls_total,
+        "item": item,
+        "progress_percent": state.progress_percent(workflow),
+        "verified": state.verified(),
+        "proof": state.shown_proof(workflow),
+        "delivered": state.delivered.as_ref().map(|it| json!({ "commit": it })),
+        "requirements": plan_view::requirements_json(state),
+        "warnings": state.warnings,
+        "question": question,
+        "breaker": {
+            "state": breaker.state(&phase.breaker), "no_progress": breaker.no_progress, "same_error": breaker.same_error,
+        },
+        "limits": {
+            "calls": state.calls.made,
+            "calls_limit": window.map(|it| it.calls),
+            "window_resets_at": window.map(|it| state.calls.start.plus(it.every).to_string()),
+            "waiting_until": state.wait.as_ref().map(|it| it.until.to_string()),
+            "waiting_for": state.wait.as_ref().map(|it| &it.why),
+            "warning": state.plan_warning,
+        },
+        "budget": {
+            "tokens": state.spent.tokens, "usd": state.spent.usd, "seconds": state.spent.ms / 1000,
+            "tokens_limit": workflow.limits.tokens, "usd_limit": workflow.limits.usd,
+            "seconds_limit": workflow.limits.time.map(|it| it / 1000),
+        },
+        "metrics": state.visit.metrics,
+        "phases": phases,
+        "updated_at": state.updated_at.to_string(),
+    })
+}
+
+/// Returns how long ago something was, as people say it.
+pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
+    match now.since(at) {
+        0..60_000 => "just now".to_owned(),
+        millis => format!("{} ago", length(millis)),
+    }
+}

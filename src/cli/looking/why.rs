@@ -1,0 +1,140 @@
+//! `loop why`: the decision in plain words, with the values that decided it.
+
+use super::log::nothing;
+use crate::cli::Context;
+use crate::desk::{Refusal, load};
+use clap::Args;
+use loop_base::text::{counted, sanitise};
+use loop_core::engine::{Effect, Event, Judgement, Metric, Source, Verdict};
+use loop_core::event_line::line;
+use loop_core::workflow::condition::Truth;
+use loop_core::workflow::model::{PhaseId, Workflow};
+use loop_store::{Home, Row};
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    /// The event, as `loop log` numbers it (default: the last judgement)
+    seq: Option<i64>,
+}
+
+pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let Some(home) = context.caller.existing_home()? else { return nothing(context) };
+    let Some(row) = context.caller.find(&home)? else { return nothing(context) };
+    let (workflow, state) = load(&home, &row)?;
+    let Some(Found { seq, phase, judgement }) = find(&home, &row, flags.seq)? else {
+        if let Some(seq) = flags.seq {
+            return other_event(&home, &row, &workflow, seq);
+        }
+        println!("nothing has been judged yet: {}", sanitise(&state.reason(&workflow)));
+        return Ok(0);
+    };
+    if context.json {
+        let object = serde_json::json!({ "seq": seq, "judgement": judgement });
+        println!("{}", crate::cli::json::pretty(&object));
+        return Ok(0);
+    }
+    println!("event {seq}: {}", word(&judgement));
+    println!("  condition   {}", truth(judgement.exit));
+    println!("  signal      {}", if judgement.signal { "given" } else { "not given" });
+    for why in &judgement.why {
+        println!("  because     {}", sanitise(why));
+    }
+    for note in &judgement.notes {
+        println!("  noted       {}", sanitise(note));
+    }
+    println!("  progress    {}", if judgement.progress { "yes" } else { "no" });
+    if let Some(error) = &judgement.error {
+        println!("  error       {} ({})", sanitise(error.text.lines().next().unwrap_or("")), error.class);
+    }
+    let phase = phase.and_then(|it| workflow.phases.get(it));
+    let decisive = |name: &str, metric: &Metric| match metric.source {
+        Source::Measured | Source::Claimed => true,
+        Source::Engine => metric.claimed.is_some() || phase.is_none_or(|it| it.asks_for(name)),
+    };
+    let (shown, rest): (Vec<_>, Vec<_>) =
+        judgement.metrics.iter().partition(|(name, metric)| context.verbose || decisive(name, metric));
+    println!("  values");
+    for (name, metric) in shown {
+        let source = match metric.source {
+            Source::Measured => "measured",
+            Source::Engine => "known",
+            Source::Claimed => "claimed",
+        };
+        let claimed =
+            metric.claimed.as_ref().map(|it| format!(", the agent claimed {it}")).unwrap_or_default();
+        println!("    {name} = {} ({source}{claimed})", sanitise(&metric.value.to_string()));
+    }
+    if !rest.is_empty() {
+        println!("    (-v shows {} that decided nothing)", counted(rest.len(), "more value"));
+    }
+    if load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
+        println!("  now         {}", sanitise(&state.reason(&workflow)));
+    }
+    Ok(0)
+}
+
+/// A judgement, and the phase of the call that it is about.
+struct Found {
+    seq: i64,
+    phase: Option<PhaseId>,
+    judgement: Judgement,
+}
+
+fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<Found>> {
+    let (mut found, mut phase) = (None, None);
+    let mut next = 1;
+    loop {
+        let page = home.events(&row.id, next, 1000)?;
+        let Some(last) = page.last() else { return Ok(found) };
+        next = last.seq + 1;
+        for recorded in page {
+            if seq.is_some_and(|it| it < recorded.seq) {
+                return Ok(found);
+            }
+            if !matches!(recorded.kind.as_str(), "began" | "judged") {
+                continue;
+            }
+            match serde_json::from_str(&recorded.body) {
+                Ok(Event::Began(Effect::Work(call))) => phase = Some(call.phase),
+                Ok(Event::Judged(judgement)) if seq.is_none_or(|it| it == recorded.seq) => {
+                    found = Some(Found { seq: recorded.seq, phase, judgement: *judgement });
+                }
+                Ok(_) | Err(_) => (),
+            }
+        }
+    }
+}
+
+fn other_event(home: &Home, row: &Row, workflow: &Workflow, seq: i64) -> anyhow::Result<u8> {
+    let page = home.events(&row.id, seq, 1)?;
+    let Some(recorded) = page.first().filter(|it| it.seq == seq) else {
+        return Err(Refusal::usage(
+            format!("run {} has no event {seq}", &row.id[..8]),
+            "loop log numbers them",
+        ));
+    };
+    let event: Event = serde_json::from_str(&recorded.body)?;
+    println!("event {seq}: {}", sanitise(&line(workflow, &event).unwrap_or_else(|| recorded.kind.clone())));
+    println!("{}", sanitise(&serde_json::to_string_pretty(&event)?));
+    Ok(0)
+}
+
+fn word(judgement: &Judgement) -> &str {
+    match &judgement.verdict {
+        Verdict::Leave => "the phase is left: both halves of its exit rule hold",
+        Verdict::Step => "on to the next skill",
+        Verdict::Again => "the phase goes on",
+        Verdict::Fail => "the stage failed",
+        Verdict::Reject => "the work is sent back",
+        Verdict::Stuck(_) => "the agent says that it is stuck",
+        Verdict::Checkpoint(_) => "the agent waits for a person",
+    }
+}
+
+fn truth(truth: Truth) -> &'static str {
+    match truth {
+        Truth::True => "holds",
+        Truth::False => "does not hold",
+        Truth::Unknown => "is unknown, which never lets a phase be left",
+    }
+}

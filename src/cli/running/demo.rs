@@ -1,0 +1,180 @@
+//! `loop demo`: a whole run in a temporary repository, with a scripted agent, real git and real
+//! checks. The agent lies once; watch it being caught. Nothing is left behind.
+
+use super::flags::{OnQuestion, RunFlags};
+use super::{demo_agent, run};
+use crate::cli::Context;
+use crate::desk::{Reach, Refusal, meant};
+use crate::tree::git::Git;
+use clap::Args;
+use loop_core::workflow::preset;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    /// The workflow to watch: ralph or tdd
+    #[arg(default_value = "ralph")]
+    preset: String,
+}
+
+/// What a demo is about.
+struct Piece {
+    preset: &'static str,
+    /// What is there, in words.
+    scene: &'static str,
+    input: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    /// What was to be seen.
+    moral: &'static str,
+    own: &'static str,
+}
+
+const PIECES: [Piece; 2] = [
+    Piece {
+        preset: "ralph",
+        scene: "a repository, a design, and an agent that is not honest at first",
+        input: "DESIGN-demo.md",
+        files: &[("DESIGN-demo.md", DESIGN), ("tests.sh", COUNTING)],
+        moral: "The agent promised after its first call, and the tests said otherwise; so it was sent back.",
+        own: "loop run \"what to build\" --agent-cmd \"PROGRAM ARGS\" --check tests=\"your test command\"",
+    },
+    Piece {
+        preset: "tdd",
+        scene: "a repository, a PRP, and an agent that is not honest when its tests should pass",
+        input: "docs/PRPs/greetings.md",
+        files: &[("docs/PRPs/greetings.md", PRP), ("tests.sh", RUNNING)],
+        moral: "In GREEN the agent said that both tests pass, and one did not; so GREEN was not left.",
+        own: "loop run docs/PRPs/YOURS.md --preset tdd --check tests=\"your test command\"",
+    },
+];
+
+const DESIGN: &str = "\
+# Greet people by name
+
+**Task Type**: Feature
+
+## Context
+
+`greet.sh` should greet whoever is named on its command line.
+
+## Acceptance Criteria
+
+- [ ] `sh greet.sh Ada` prints `hello, Ada`
+- [ ] without a name it greets the world
+
+## Validation Checks
+
+```sh
+sh tests.sh
+```
+";
+
+const COUNTING: &str = "\
+#!/bin/sh
+# Prints what it counted, so that the numbers can be measured.
+passing=0
+total=2
+[ \"$(sh greet.sh Ada 2>/dev/null)\" = 'hello, Ada' ] && passing=$((passing + 1)) || echo 'FAIL: greets Ada'
+[ \"$(sh greet.sh 2>/dev/null)\" = 'hello, world' ] && passing=$((passing + 1)) || echo 'FAIL: greets the world'
+echo \"tests_total=$total tests_passing=$passing tests_failing=$((total - passing))\"
+[ \"$passing\" = \"$total\" ]
+";
+
+const PRP: &str = "\
+# PRP: Greet people by name
+
+## Goal
+
+`greet.sh` greets whoever is named on its command line.
+
+## What
+
+### Success Criteria
+
+- [ ] `sh greet.sh Ada` prints `hello, Ada`
+- [ ] without a name it greets the world
+";
+
+const RUNNING: &str = "\
+#!/bin/sh
+# Runs every test of the folder and prints TAP, so that the numbers can be measured.
+number=0
+failing=0
+for test in tests/*.sh; do
+    [ -f \"$test\" ] || continue
+    number=$((number + 1))
+    name=$(basename \"$test\" .sh)
+    if sh \"$test\" 2>/dev/null; then echo \"ok $number - $name\"; else failing=$((failing + 1)); echo \"not ok $number - $name\"; fi
+done
+echo \"1..$number\"
+[ \"$failing\" = 0 ]
+";
+
+pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let piece = find(&flags.preset)?;
+    let folder = Temporary::new()?;
+    let (project, home) = (folder.0.join("project"), folder.0.join("home"));
+    prepare(&project, piece)?;
+    if !context.json && !context.quiet {
+        eprintln!("a demo in {}: {}", project.display(), piece.scene);
+    }
+    let here = Context::at(&project, &home, context);
+    let agent = std::env::current_exe()?;
+    let quoted = agent.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    let flags = RunFlags {
+        input: Some(piece.input.to_owned()),
+        preset: Some(piece.preset.to_owned()),
+        agent_cmd: Some(format!("\"{quoted}\" __agent {}", piece.preset)),
+        checks: vec![("tests".to_owned(), "sh tests.sh".to_owned())],
+        // Files for other tools would stay in the person's own folder otherwise.
+        mirror: (piece.preset == "tdd").then(|| folder.0.join("session")),
+        on_question: Some(OnQuestion::Exit),
+        nested: true,
+        ..RunFlags::default()
+    };
+    let code = run::run(&here, &flags, Reach::Far)?;
+    if !context.json && !context.quiet {
+        eprintln!();
+        eprintln!("{}", piece.moral);
+        eprintln!("Your own: {}", piece.own);
+    }
+    Ok(code)
+}
+
+fn find(name: &str) -> anyhow::Result<&'static Piece> {
+    if let Some(piece) = PIECES.iter().find(|it| it.preset.eq_ignore_ascii_case(name)) {
+        return Ok(piece);
+    }
+    if let Some(known) = preset::find(name).map(|it| it.name) {
+        return Err(Refusal::usage(
+            format!("the demo of {known} comes with a later version, as running {known} does"),
+            format!("loop simulate --preset {known}, or loop demo tdd"),
+        ));
+    }
+    let known = PIECES.iter().map(|it| it.preset);
+    Err(Refusal::usage(format!("there is no demo of \"{name}\""), meant(name, known)))
+}
+
+fn prepare(project: &Path, piece: &Piece) -> anyhow::Result<()> {
+    std::fs::create_dir_all(project)?;
+    Git::init(project)?;
+    demo_agent::write(project, piece.files)?;
+    demo_agent::commit(project, "what is wanted, and how it is tested")
+}
+
+/// A folder that is gone with its value.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new() -> anyhow::Result<Temporary> {
+        let path = std::env::temp_dir().canonicalize()?.join(format!("loop-demo-{}", uuid::Uuid::new_v4()));
+        std::fs::create_dir(&path)?;
+        Ok(Temporary(path))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _only_a_demo = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,132 @@
+//! The scripted agents of `loop demo`, called like any other program: the prompt on their standard
+//! input, their words on standard output. Each of them lies once.
+
+use crate::tree::git::Git;
+use clap::{Args, ValueEnum};
+use std::io::Read;
+use std::path::Path;
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    part: Part,
+}
+
+/// The workflow that is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    Ralph,
+    Tdd,
+}
+
+const HALF: &str = "#!/bin/sh\necho \"hello, $1\"\n";
+const WHOLE: &str = "#!/bin/sh\necho \"hello, ${1:-world}\"\n";
+
+pub(crate) fn run(flags: &Flags) -> anyhow::Result<u8> {
+    let mut prompt = String::new();
+    std::io::stdin().read_to_string(&mut prompt)?;
+    let project = std::env::current_dir()?;
+    match flags.part {
+        Part::Ralph => ralph(&project, &prompt)?,
+        Part::Tdd => tdd(&project)?,
+    }
+    Ok(0)
+}
+
+fn ralph(project: &Path, prompt: &str) -> anyhow::Result<()> {
+    let promise = prompt
+        .lines()
+        .find(|it| it.starts_with("<promise>"))
+        .unwrap_or("<promise>FEATURE_COMPLETE</promise>");
+    let first = std::env::var("LOOP_CALL").is_ok_and(|it| it == "1");
+    let (script, message, said) = if first {
+        (HALF, "greet people by name", "I wrote greet.sh. All tests pass and everything is committed.")
+    } else {
+        (
+            WHOLE,
+            "greet the world when nobody is named",
+            "The second test failed, as the feedback said. greet.sh now has a default.",
+        )
+    };
+    write(project, &[("greet.sh", script)])?;
+    tick(project)?;
+    commit(project, message)?;
+    println!("{said}\n\n{promise}");
+    Ok(())
+}
+
+fn tdd(project: &Path) -> anyhow::Result<()> {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let (phase, iteration) = (variable("LOOP_PHASE"), variable("LOOP_ITERATION"));
+    let (said, more) = match (phase.as_str(), iteration.as_str()) {
+        ("RED", _) => {
+            let tests = [
+                ("tests/greets-ada.sh", "[ \"$(sh greet.sh Ada)\" = 'hello, Ada' ]\n"),
+                ("tests/greets-the-world.sh", "[ \"$(sh greet.sh)\" = 'hello, world' ]\n"),
+            ];
+            write(project, &tests)?;
+            commit(project, "test: greetings")?;
+            ("Both criteria have a test, and both fail.", "")
+        }
+        ("GREEN", "1") => {
+            write(project, &[("greet.sh", HALF)])?;
+            commit(project, "feat: greet people by name")?;
+            (
+                "greet.sh is there, and every test passes.",
+                "TESTS:\n  TOTAL: 2\n  PASSING: 2\n  FAILING: 0\n  SKIPPED: 0\n",
+            )
+        }
+        ("GREEN", _) => {
+            write(project, &[("greet.sh", WHOLE)])?;
+            commit(project, "feat: greet the world when nobody is named")?;
+            ("The second test failed, as the feedback said. greet.sh now has a default.", "")
+        }
+        ("REFACTOR", _) => {
+            ("Two lines need no better structure.", "METRICS:\n  REFACTORING_COMPLETE: true\n")
+        }
+        ("DOCUMENT", _) => {
+            let documents = [
+                ("docs/overview.md", "# Overview\n\nOne script that greets.\n"),
+                ("docs/usage.md", "# Usage\n\n`sh greet.sh [NAME]`\n"),
+                ("docs/adr/0001-plain-sh.md", "# Plain sh\n\nIt is everywhere.\n"),
+            ];
+            write(project, &documents)?;
+            commit(project, "docs: greetings")?;
+            ("Three documents, one of them a decision.", "")
+        }
+        _ => (
+            "Every criterion is met.",
+            "QA_METRICS:\n  CHECKS_TOTAL: 11\n  CHECKS_PASSING: 11\n  CHECKS_FAILING: 0\n  BLOCKING_ISSUES: 0\n  \
+             WARNING_ISSUES: 0\nVERDICT: APPROVE\n",
+        ),
+    };
+    println!(
+        "{said}\n\n---PRP_PHASE_STATUS---\nPHASE: {phase}\nSTATUS: COMPLETE\nITERATION: {iteration}\n{more}\
+         EXIT_SIGNAL: true\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---"
+    );
+    Ok(())
+}
+
+pub(crate) fn write(project: &Path, files: &[(&str, &str)]) -> anyhow::Result<()> {
+    for (name, text) in files {
+        let path = project.join(name);
+        std::fs::create_dir_all(path.parent().expect("a file stands in a folder"))?;
+        std::fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+/// Ticks every criterion, whether it holds or not.
+fn tick(project: &Path) -> anyhow::Result<()> {
+    let path = project.join("DESIGN-demo.md");
+    let text = std::fs::read_to_string(&path)?;
+    std::fs::write(path, text.replace("- [ ]", "- [x]"))?;
+    Ok(())
+}
+
+/// Commits everything, as somebody who has no settings of their own.
+pub(crate) fn commit(project: &Path, message: &str) -> anyhow::Result<()> {
+    let git = Git::open(project)?;
+    git.run(["add", "-A"])?;
+    git.run(["-c", "user.name=demo", "-c", "user.email=demo@localhost", "commit", "-q", "-m", message])?;
+    Ok(())
+}

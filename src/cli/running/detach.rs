@@ -1,0 +1,94 @@
+//! `--detach`: a run goes on without the terminal that it was started from. Everything that a
+//! person may be asked before a run begins is asked here first; then a controller in a session of
+//! its own takes the run and waits at questions, since nobody sits in front of it.
+
+use super::drive::{self, Ask};
+use super::flags::OnQuestion;
+use crate::cli::{Context, json};
+use crate::desk::{FoundRun, Going, Reach, Refusal};
+use clap::Args;
+use loop_store::Home;
+use loop_supervise::detached::{self, Started};
+use std::ffi::OsString;
+use std::rc::Rc;
+
+/// FoundRun a controller without a terminal writes what it would say.
+const LOG: &str = "controller.log";
+
+/// How the controller goes on, handed from one process to the other.
+#[derive(Args)]
+pub(crate) struct Flags {
+    #[arg(long)]
+    reset: bool,
+    #[arg(long)]
+    phase: Option<usize>,
+    #[arg(long)]
+    most: Option<u32>,
+    #[arg(long)]
+    unblock: bool,
+    #[arg(long)]
+    exit_at_question: bool,
+}
+
+pub(crate) fn refuse_one_call(is_detached: bool, reach: Reach) -> anyhow::Result<()> {
+    if is_detached && reach == Reach::OneCall {
+        return Err(Refusal::usage("loop next ends by itself and takes no --detach", "loop run --detach"));
+    }
+    Ok(())
+}
+
+/// Starts a controller for a run that nobody holds, and says how to find it.
+pub(crate) fn start(
+    context: &Context,
+    home: &Rc<Home>,
+    id: &str,
+    going: &Going,
+    on_question: Option<OnQuestion>,
+) -> anyhow::Result<u8> {
+    let mut words: Vec<OsString> = vec!["__controller".into(), "--run".into(), id.into()];
+    words.extend(["-C".into(), context.caller.dir.clone().into(), "--home".into(), home.path().into()]);
+    words.extend(going.phase.into_iter().flat_map(|it| ["--phase".into(), it.to_string().into()]));
+    words.extend(going.most.into_iter().flat_map(|it| ["--most".into(), it.to_string().into()]));
+    let switches = [
+        ("--reset", going.reset),
+        ("--unblock", going.unblock),
+        ("--exit-at-question", on_question == Some(OnQuestion::Exit)),
+        ("--json", context.json),
+        ("--quiet", context.quiet),
+    ];
+    words.extend(switches.iter().filter(|it| it.1).map(|it| it.0.into()));
+    match detached::start(&words)? {
+        Started::Owns(pid) if context.json => {
+            let object = serde_json::json!({ "run": id, "pid": pid, "next_step": "loop attach" });
+            println!("{}", json::line(&object));
+            Ok(0)
+        }
+        Started::Owns(pid) => {
+            println!("run {} goes on without this terminal, driven by pid {pid}", &id[..8]);
+            println!("next: loop attach");
+            Ok(0)
+        }
+        Started::Failed { out, err, exit } => {
+            print!("{out}");
+            eprint!("{err}");
+            Ok(exit)
+        }
+    }
+}
+
+/// The controller itself.
+pub(crate) fn control(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    detached::leave_session();
+    let home = context.caller.home()?;
+    let row = context.caller.find(&home)?.ok_or_else(Refusal::no_run)?;
+    let log = home.folder(&row.id).join(LOG);
+    let going = Going { reset: flags.reset, phase: flags.phase, most: flags.most, unblock: flags.unblock };
+    let asking = if flags.exit_at_question { Ask::Exit } else { Ask::Wait };
+    let found = FoundRun { home, row: Box::new(row) };
+    let opened = match drive::take(context, found, &going)? {
+        Ok(opened) => opened,
+        Err(exit) => return Ok(exit),
+    };
+    detached::let_go(&log)?;
+    drive::run(context, opened, &asking, Reach::Far)
+}

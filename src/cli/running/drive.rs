@@ -1,0 +1,138 @@
+//! Driving a run from the command line: until it rests, and then what the person at the terminal,
+//! or the one who is not there, wants to happen.
+
+use crate::cli::context::Context;
+use crate::cli::delivering::ship;
+use crate::cli::json;
+use crate::cli::looking::{plan_view, report};
+use crate::cli::terminal::{RunOutput, Said, Turn};
+use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
+use crate::world::wait::Heard;
+use loop_base::text::sanitise;
+use loop_core::engine::{Rest, Status, acceptable};
+use loop_core::workflow::model::Ship;
+use loop_store::Row;
+use loop_store::run::Run;
+
+/// What happens at a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// It is asked on the terminal.
+    Here,
+    /// Answers come from elsewhere.
+    Wait,
+    Exit,
+}
+
+/// Takes a run that exists and drives it.
+pub(crate) fn resume(
+    context: &Context,
+    found: FoundRun,
+    going: &Going,
+    asking: &Ask,
+    reach: Reach,
+) -> anyhow::Result<u8> {
+    match take(context, found, going)? {
+        Ok(opened) => run(context, opened, asking, reach),
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// Takes a run that exists. Where a session of the agent goes on with it, that is said, and what to
+/// exit with comes back.
+pub(crate) fn take(context: &Context, found: FoundRun, going: &Going) -> anyhow::Result<Result<OpenRun, u8>> {
+    Ok(match desk::take(&context.caller, found, going)? {
+        Took::Run(it) => Ok(*it),
+        Took::Session(run) => Err(tell_how_it_goes_on(context, &run)),
+    })
+}
+
+/// Drives a run until it rests, and says how.
+pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
+    let output = RunOutput::new(context);
+    output.greet(&opened.run.id, &opened.run.workflow);
+    output.show(&opened.run.workflow, &opened.run.state, &[]);
+    let say = |run: &Run, facts: &[_]| output.say(&run.workflow, &run.state, facts);
+    let mut driver = Driver::new(opened, reach, say, output.onlooker())?;
+    loop {
+        let rest = driver.until_rest()?;
+        match (&rest, asking) {
+            (Rest::Waiting(question), Ask::Here) => {
+                let Driver { run, host, .. } = &mut driver;
+                let check = |command| acceptable(&run.workflow, &run.state, command);
+                let answer = output.ask(question, &check, &mut |nap| {
+                    Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
+                        Heard::Answer => Turn::Typed,
+                        Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
+                        Heard::Nothing => Turn::Nothing,
+                    })
+                })?;
+                match answer {
+                    Said::Answer(command) => driver.answer(&command)?,
+                    Said::Elsewhere => (),
+                    Said::Nothing => break,
+                }
+            }
+            (Rest::Waiting(question), Ask::Wait) => driver.wait(question)?,
+            _ => break,
+        }
+    }
+    let rested = driver.end();
+    let run = &rested.run;
+    let exit = match rested.signal {
+        Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
+        None => Status::of(&run.state).exit(),
+    };
+    output.tell(&plan_view::at_rest(&rested.home, &run.id, &run.workflow, &run.state, &rested.place));
+    output.rest(&run.workflow, &run.state, exit);
+    report::at_end(context, &rested.home, run, &rested.place);
+    let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
+    if *asking == Ask::Here && is_offered {
+        let (home, id, _tree) = rested.let_go();
+        if let Some(row) = home.run(&id)? {
+            ship::offer(context, &home, &row)?;
+        }
+    }
+    Ok(exit)
+}
+
+/// Says what `loop run` and `loop resume` came to for a run that they cannot drive, and returns what
+/// they exit with.
+fn tell_how_it_goes_on(context: &Context, run: &Run) -> u8 {
+    let (status, reason) = (Status::of(&run.state), run.state.reason(&run.workflow));
+    let next_step = run.state.next_step(&run.workflow);
+    let (exit, what) = match status {
+        Status::Ready | Status::Running => (0, "a session of the agent works on it".to_owned()),
+        Status::Waiting
+        | Status::Paused
+        | Status::Halted
+        | Status::Stopped
+        | Status::Capped
+        | Status::Completed
+        | Status::Cancelled => (status.exit(), reason.clone()),
+    };
+    let word = status.word();
+    if context.json {
+        let object =
+            serde_json::json!({ "status": word, "reason": reason, "next_step": next_step, "exit": exit });
+        println!("{object}");
+    } else {
+        println!("run {} is {word}: {}", &run.id[..8], sanitise(&what));
+        println!("next: {}", sanitise(&next_step));
+    }
+    exit
+}
+
+/// Says that nothing is left to do in a run that was finished before.
+pub(crate) fn done_before(context: &Context, row: &Row, text: &str) -> u8 {
+    if context.json {
+        let object = serde_json::json!({
+            "status": row.status, "reason": text, "next_step": "loop run --fresh", "exit": 0,
+        });
+        println!("{}", json::line(&object));
+        return 0;
+    }
+    println!("{}", sanitise(text));
+    println!("next: loop run --fresh begins anew");
+    0
+}

@@ -1,0 +1,159 @@
+//! `loop init`: opens a run without driving it. With `--hook` the agent's own session works on it:
+//! the prompt is printed, and from then on the session's stop hook says what comes next.
+
+use super::drive;
+use super::flags::RunFlags;
+use super::not_yet;
+use super::run::{TellOnce, answered, open, tell_next, tell_why};
+use crate::cli::context::Context;
+use crate::cli::looking::report;
+use crate::cli::setting_up::setup;
+use crate::desk::{self, By, Looked, OpenReply, OpenRun, Refusal, load};
+use clap::Args;
+use loop_base::text::counted;
+use loop_core::engine::Status;
+use loop_store::{Home, Row, mirror};
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    #[command(flatten)]
+    run: RunFlags,
+    /// Open the next ready job of the queue (comes with a later version)
+    #[arg(long, hide = true)]
+    next: bool,
+    /// A session of the agent works on it, and its stop hook asks us what comes next
+    #[arg(long)]
+    hook: bool,
+    /// The session that works on it (default: the first one that stops in this project)
+    #[arg(long, value_name = "ID", requires = "hook")]
+    session: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    if flags.next {
+        return not_yet::command("init --next", "loop init INPUT opens a run of one input");
+    }
+    if flags.run.detach {
+        return Err(Refusal::usage("loop init only opens a run and takes no --detach", "loop run --detach"));
+    }
+    if flags.run.input.is_none() && !flags.hook {
+        return setup::run(context, &setup::Flags::of(flags.run.preset.clone(), flags.run.agent.clone()));
+    }
+    if flags.hook && !flags.run.fresh {
+        refuse_second(context)?;
+    }
+    if flags.hook && flags.run.worktree {
+        return Err(Refusal::usage(
+            "a session works where it was started, not in a worktree",
+            "start the session in a worktree of your own, or loop run --worktree",
+        ));
+    }
+    let mut request = flags.run.request(if flags.hook { By::Session } else { By::Us });
+    not_yet::refuse_flags(&flags.run)?;
+    let mut told = TellOnce::default();
+    loop {
+        return match open(context, &request, &mut told)? {
+            OpenReply::Question(question) => match answered(context, *question, request)? {
+                Some(with_answer) => {
+                    request = with_answer;
+                    continue;
+                }
+                None => Ok(5),
+            },
+            OpenReply::Next(text) => Ok(tell_next(&text)),
+            OpenReply::Before(found) => match desk::look_again(&context.caller, &found, &request)? {
+                Some(Looked::Done(text)) => Ok(drive::done_before(context, &found.row, &text)),
+                Some(Looked::Anew(why)) => {
+                    tell_why(context, &found.row.id, &why);
+                    request.fresh = true;
+                    request.input.get_or_insert_with(|| found.row.input.clone());
+                    continue;
+                }
+                None => Err(active(&found.home, &found.row)),
+            },
+            OpenReply::Adopted(found) if !flags.hook => taken_over(context, &found.home, &found.row),
+            OpenReply::Adopted(found) => opened(context, flags, desk::retake(&context.caller, found)?),
+            OpenReply::Opened(it) => opened(context, flags, *it),
+        };
+    }
+}
+
+fn opened(context: &Context, flags: &Flags, opened: OpenRun) -> anyhow::Result<u8> {
+    if flags.hook {
+        return begin(context, opened, flags.session.as_deref());
+    }
+    let run = desk::make_place(opened)?;
+    if context.json {
+        println!("{}", serde_json::json!({ "run": run.id, "status": Status::of(&run.state).word() }));
+    } else {
+        println!("run {} is opened: {}", &run.id[..8], run.state.opening.input);
+        println!("next: loop run");
+    }
+    Ok(0)
+}
+
+/// A session of another controller became a run: its files are ours from here on.
+fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
+    let (workflow, state) = load(home, row)?;
+    mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
+    let word = Status::of(&state).word();
+    if context.json {
+        println!("{}", serde_json::json!({ "run": row.id, "status": word, "imported": true }));
+        return Ok(0);
+    }
+    println!(
+        "run {} is taken over: {}, {word} in {}, {}, unverified until it is measured here",
+        &row.id[..8],
+        row.input,
+        workflow.phases[state.phase].name,
+        counted(state.visit.iteration, "iteration")
+    );
+    println!("next: {}", state.next_step(&workflow));
+    Ok(0)
+}
+
+/// One session's loop is enough for a project: a second would answer the same stops.
+fn refuse_second(context: &Context) -> anyhow::Result<()> {
+    let Some(home) = context.caller.existing_home()? else { return Ok(()) };
+    match desk::sessions_of_project(&context.caller, &home)?.first() {
+        Some((row, _)) => Err(active(&home, row)),
+        None => Ok(()),
+    }
+}
+
+fn active(home: &Home, row: &Row) -> anyhow::Error {
+    let most = load(home, row)
+        .ok()
+        .and_then(|(workflow, state)| state.iterations_limit(&workflow))
+        .map(|it| format!("/{it}"))
+        .unwrap_or_default();
+    let text = format!(
+        "run {} is {}: {}, iteration {}{most}",
+        &row.id[..8],
+        row.status,
+        row.input,
+        row.iterations_total
+    );
+    Refusal { text, next: Some("loop status, loop cancel, or --fresh".to_owned()), exit: 7 }.into()
+}
+
+fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyhow::Result<u8> {
+    let prompt = desk::first_prompt(&mut opened, session)?;
+    let run = &opened.run;
+    let Some(prompt) = prompt else {
+        report::at_end(context, &opened.home, run, &opened.place);
+        return Ok(Status::of(&run.state).exit());
+    };
+    if context.json {
+        println!("{}", serde_json::json!({ "run": run.id, "prompt": prompt }));
+        return Ok(0);
+    }
+    if !context.quiet {
+        eprintln!(
+            "run {} is begun; a session with the hook works on it (loop hook install, or the plugin)",
+            &run.id[..8]
+        );
+    }
+    print!("{prompt}");
+    Ok(0)
+}

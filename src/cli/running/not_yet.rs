@@ -1,0 +1,28 @@
+//! Commands and flags that are part of the outside already and do nothing yet: they are known by name
+//! and say so, which is better than a guess at what was meant.
+
+use super::flags::RunFlags;
+use crate::desk::Refusal;
+use clap::Args;
+
+#[derive(Args)]
+pub(crate) struct Words {
+    /// Whatever it will take
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _words: Vec<String>,
+}
+
+pub(crate) fn command(name: &str, instead: &str) -> anyhow::Result<u8> {
+    Err(Refusal::usage(format!("loop {name} comes with a later version"), instead))
+}
+
+pub(crate) fn refuse_flags(flags: &RunFlags) -> anyhow::Result<()> {
+    let given = [("--jobs", flags.jobs.is_some()), ("--domain", flags.domain.is_some())];
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Refusal::usage(
+            format!("{flag} needs the queue of systems, which comes with a later version"),
+            "leave it out; loop simulate --preset engineering shows how it will go",
+        )),
+    }
+}

@@ -1,0 +1,74 @@
+//! `loop resume`: goes on with a run without asking.
+
+use super::flags::{OnQuestion, amount};
+use super::run::{TellOnce, asking};
+use super::{detach, drive};
+use crate::cli::context::Context;
+use crate::desk::{self, Continued, Reach, Refusal, RunRequest};
+use clap::Args;
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    /// Go on in this phase, which must have been reached before
+    #[arg(long, value_name = "PHASE")]
+    state: Option<String>,
+    /// Set the counters to 0
+    #[arg(long)]
+    reset: bool,
+    /// Only if the run works in a worktree of its own
+    #[arg(long)]
+    worktree: bool,
+    /// Iterations of this run, over all restarts
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max: Option<u32>,
+    /// Read the workflow file again; a run that has begun keeps its own copy otherwise
+    #[arg(long)]
+    reload: bool,
+    /// Money that the run may spend, in dollars
+    #[arg(long, value_name = "USD", value_parser = amount)]
+    budget: Option<f64>,
+    /// Tokens that the run may spend
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    tokens: Option<u64>,
+    /// Time that the run may work, as 90s, 45m or 2h
+    #[arg(long, value_name = "LENGTH", value_parser = loop_core::workflow::resolve::parse_length)]
+    time: Option<u64>,
+    /// What to do at a question
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_question: Option<OnQuestion>,
+    /// Go on without this terminal; loop attach watches it and answers its questions
+    #[arg(long)]
+    detach: bool,
+}
+
+pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let mut told = TellOnce::default();
+    let caller = &context.caller;
+    let found = told.with(context, |notes| desk::find_to_resume(caller, notes))?;
+    let request = RunRequest {
+        reset: flags.reset,
+        phase: flags.state.clone(),
+        max: flags.max,
+        unblock: true,
+        reload: flags.reload,
+        worktree: flags.worktree,
+        budget: flags.budget,
+        tokens: flags.tokens,
+        time: flags.time,
+        ..RunRequest::default()
+    };
+    let going = match told.with(context, |notes| desk::ready(caller, &found, &request, notes))? {
+        Continued::Done(text) => return Ok(drive::done_before(context, &found.row, &text)),
+        Continued::Anew(why) => {
+            let text = format!("run {} is finished: {}", &found.row.id[..8], why.join("; "));
+            return Err(Refusal::usage(text, "loop run opens another run"));
+        }
+        Continued::Question(question) => return Err(question.unasked.into()),
+        Continued::Ready(going) => going,
+    };
+    if flags.detach {
+        return detach::start(context, &found.home, &found.row.id, &going, flags.on_question);
+    }
+    let asking = asking(flags.on_question, context.is_interactive());
+    drive::resume(context, found, &going, &asking, Reach::Far)
+}

@@ -1,0 +1,123 @@
+//! `loop run` and `loop next`: continue the run that is meant or open one, and drive it. What the
+//! desk cannot settle alone is asked here, where somebody can be asked.
+
+use super::detach;
+use super::drive::{self, Ask};
+use super::flags::{OnQuestion, RunFlags};
+use super::not_yet;
+use crate::cli::context::Context;
+use crate::cli::terminal::desk_question;
+use crate::desk::{
+    self, About, By, Continued, FoundRun, Going, Note, OpenReply, Reach, Reply, RequestQuestion, RunRequest,
+};
+use std::rc::Rc;
+
+pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::Result<u8> {
+    not_yet::refuse_flags(flags)?;
+    detach::refuse_one_call(flags.detach, reach)?;
+    let asking = asking(flags.on_question, context.is_interactive());
+    let mut request = flags.request(By::Us);
+    request.ask_before_resuming = asking == Ask::Here;
+    let mut told = TellOnce::default();
+    loop {
+        let question = match open(context, &request, &mut told)? {
+            OpenReply::Question(question) => *question,
+            OpenReply::Next(text) => return Ok(tell_next(&text)),
+            OpenReply::Before(found) | OpenReply::Adopted(found) => {
+                match told.with(context, |notes| desk::ready(&context.caller, &found, &request, notes))? {
+                    Continued::Done(text) => return Ok(drive::done_before(context, &found.row, &text)),
+                    Continued::Anew(why) => {
+                        tell_why(context, &found.row.id, &why);
+                        request.fresh = true;
+                        request.input.get_or_insert_with(|| found.row.input.clone());
+                        continue;
+                    }
+                    Continued::Ready(going) if flags.detach => {
+                        let FoundRun { home, row } = found;
+                        return detach::start(context, &home, &row.id, &going, flags.on_question);
+                    }
+                    Continued::Ready(going) => return drive::resume(context, found, &going, &asking, reach),
+                    Continued::Question(question) => *question,
+                }
+            }
+            OpenReply::Opened(it) if flags.detach => {
+                let (home, id) = (Rc::clone(&it.home), it.run.id.clone());
+                // Whoever goes on takes the run and its tree, so both are let go here.
+                drop(it);
+                return detach::start(context, &home, &id, &Going::default(), flags.on_question);
+            }
+            OpenReply::Opened(it) => return drive::run(context, *it, &asking, reach),
+        };
+        request = match answered(context, question, request)? {
+            Some(request) => request,
+            None => return Ok(5),
+        };
+    }
+}
+
+/// The notes that were told while one request went back and forth: nothing is said twice.
+#[derive(Default)]
+pub(crate) struct TellOnce(Vec<Note>);
+
+impl TellOnce {
+    /// Asks the desk something, and tells what it noted, however that ends.
+    pub(crate) fn with<T>(&mut self, context: &Context, ask: impl FnOnce(&mut Vec<Note>) -> T) -> T {
+        let mut notes = Vec::new();
+        let answer = ask(&mut notes);
+        notes.retain(|it| !self.0.contains(it));
+        context.tell(&notes);
+        self.0.extend(notes);
+        answer
+    }
+}
+
+/// Opens what is asked for. A question comes back only where somebody can be asked.
+pub(crate) fn open(
+    context: &Context,
+    request: &RunRequest,
+    told: &mut TellOnce,
+) -> anyhow::Result<OpenReply> {
+    match told.with(context, |notes| desk::open(&context.caller, request, notes))? {
+        OpenReply::Question(question) if !context.is_interactive() => Err(question.unasked.into()),
+        found => Ok(found),
+    }
+}
+
+/// Puts a question to the person. Returns the request with the answer in it, or nothing where a run
+/// that rested is to be left alone.
+pub(crate) fn answered(
+    context: &Context,
+    question: RequestQuestion,
+    request: RunRequest,
+) -> anyhow::Result<Option<RunRequest>> {
+    if !context.is_interactive() {
+        return Err(question.unasked.into());
+    }
+    let choice = desk_question(&question)?.unwrap_or(Reply::Abort);
+    match request.answered(choice, question.about) {
+        Some(request) => Ok(Some(request)),
+        None if question.about == About::Resume => Ok(None),
+        None => Err(question.aborted.into()),
+    }
+}
+
+/// Says why a finished run is followed by another one.
+pub(super) fn tell_why(context: &Context, run: &str, why: &[String]) {
+    let text = format!("run {} is finished, and another one is opened: {}", &run[..8], why.join("; "));
+    context.tell(&[Note::for_people(text)]);
+}
+
+pub(crate) fn tell_next(text: &str) -> u8 {
+    println!("next: {}", loop_base::text::sanitise(text));
+    0
+}
+
+/// What to do at a question: as the flag says, else ask on a terminal and exit elsewhere.
+pub(crate) fn asking(on_question: Option<OnQuestion>, interactive: bool) -> Ask {
+    match on_question {
+        Some(OnQuestion::Wait) => Ask::Wait,
+        Some(OnQuestion::Exit) => Ask::Exit,
+        Some(OnQuestion::Ask) | None if interactive => Ask::Here,
+        Some(OnQuestion::Ask) | None => Ask::Exit,
+    }
+}

@@ -1,0 +1,139 @@
+//! `loop agents`: which agents are there, in which version, whether they are logged in as far as one
+//! can tell without asking a provider, and what each kind of permission lets them do. Nothing is
+//! started but their `--version`, and no key is ever printed.
+
+use super::findings::{self, Finding};
+use crate::cli::Context;
+use loop_core::agent_table::AgentRow;
+use loop_core::agents::{self, Login};
+use loop_core::workflow::model::{Agent, Permissions};
+use loop_supervise::program_version::version;
+use loop_supervise::which::executable;
+use serde_json::json;
+
+/// What is known about one agent.
+struct Known {
+    row: &'static AgentRow,
+    path: Option<std::path::PathBuf>,
+    version: Option<String>,
+    login: Option<String>,
+    account: String,
+    may: Vec<(&'static str, String)>,
+}
+
+pub(crate) fn list(context: &Context) -> anyhow::Result<u8> {
+    let known = look();
+    if context.json {
+        let list: Vec<_> = known
+            .iter()
+            .map(|it| {
+                let finding = finding(it);
+                let may: serde_json::Map<String, serde_json::Value> =
+                    it.may.iter().map(|(word, says)| ((*word).to_owned(), says.clone().into())).collect();
+                json!({
+                    "what": finding.what, "ok": finding.good, "says": finding.says, "next_step": finding.next,
+                    "path": it.path, "version": it.version, "login": it.login, "account": it.account,
+                    "permissions": may,
+                })
+            })
+            .collect();
+        println!("{}", crate::cli::json::line(&list));
+        return Ok(0);
+    }
+    for it in &known {
+        findings::print_one(&finding(it));
+        if it.path.is_some() {
+            for (word, says) in &it.may {
+                println!("                     permissions = \"{word}\": {says}");
+            }
+        }
+    }
+    Ok(0)
+}
+
+/// Returns what `loop doctor` says about agents.
+pub(crate) fn findings() -> Vec<Finding> {
+    look().iter().map(finding).collect()
+}
+
+fn finding(known: &Known) -> Finding {
+    let name = known.row.name;
+    let Some(path) = &known.path else {
+        let next = format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", known.row.install);
+        return findings::bad(name, "not installed".to_owned(), &next);
+    };
+    let version = known.version.as_deref().unwrap_or("does not say its version");
+    match &known.login {
+        Some(login) => findings::good(name, format!("{version} ({}), logged in by {login}", path.display())),
+        None => {
+            let says = format!("{version} ({}), no login found", path.display());
+            let next = known.row.login.as_ref().map(|it| it.words.to_owned());
+            Finding { next, ..findings::good(name, says) }
+        }
+    }
+}
+
+fn look() -> Vec<Known> {
+    AgentRow::detected()
+        .map(|row| {
+            let variable = |name: &str| std::env::var(name).ok();
+            let path = executable(row.name, None);
+            Known {
+                row,
+                version: path.as_deref().and_then(version),
+                login: login(&agents::logins(row, &variable)),
+                account: agents::account(row, &variable),
+                may: may(row),
+                path,
+            }
+        })
+        .collect()
+}
+
+/// The first place that is there, by name.
+fn login(places: &[Login]) -> Option<String> {
+    places.iter().find_map(|it| match it {
+        Login::Variable(name) => Some(format!("${name}")),
+        Login::File(path) => path.is_file().then(|| path.display().to_string()),
+    })
+}
+
+/// What each kind of permission adds to the agent's command line.
+fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
+    let root = rustix::process::geteuid().is_root();
+    let find = |name: &str| Some(std::path::PathBuf::from(name));
+    let started = |permissions| {
+        let agent = Agent {
+            cli: row.name.to_owned(),
+            model: None,
+            permissions,
+            timeout: 0,
+            idle_timeout: 0,
+            first_timeout: 0,
+            memory_mb: None,
+            processes: None,
+            env: Default::default(),
+            args: Vec::new(),
+        };
+        let invocation = agents::invocation(&agent, &agents::Context { model: None, root, find: &find });
+        let words = |it: agents::Invocation| {
+            let set = it.env.iter().map(|(name, value)| format!("{name}={value}"));
+            set.chain(it.argv).collect::<Vec<String>>()
+        };
+        invocation.map(words).unwrap_or_default()
+    };
+    let own = started(Permissions::Agent);
+    let added = |permissions, says: &str| {
+        let words: Vec<String> = started(permissions).into_iter().filter(|it| !own.contains(it)).collect();
+        if words.is_empty() {
+            "what its own settings allow".to_owned()
+        } else {
+            format!("{says} ({})", words.join(" "))
+        }
+    };
+    vec![
+        ("all", added(Permissions::All, "runs and edits without asking")),
+        ("edit", added(Permissions::Edit, "edits the working tree; other tools as its settings allow")),
+        ("agent", "what its own settings allow".to_owned()),
+    ]
+}

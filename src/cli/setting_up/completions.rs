@@ -1,0 +1,19 @@
+//! `loop completions SHELL`: the script that completes our words in a shell.
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+use std::io::Write;
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(flags: &Flags) -> anyhow::Result<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(flags.shell, &mut crate::cli::Cli::command(), "loop", &mut script);
+    // Whoever reads may have seen enough.
+    let _is_read = std::io::stdout().write_all(&script);
+    Ok(0)
+}

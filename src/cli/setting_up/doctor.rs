@@ -1,0 +1,155 @@
+//! `loop doctor`: what is installed, what is allowed, and what would stop a run.
+//! Nothing is started but git and `--version` of the agents that are there.
+
+use super::agents;
+use super::findings::{Finding, bad, good, print_one};
+use crate::cli::context::Context;
+use crate::desk::{Caller, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config};
+use crate::measure::detect::detect;
+use crate::tree::git::Git;
+use crate::world::trim_logs;
+use crate::world::wait::now;
+use loop_base::text::bytes;
+use loop_base::time::Timestamp;
+use loop_core::workflow::model::{Agent, Given, Permissions};
+use serde_json::json;
+use std::path::Path;
+
+pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
+    let project = context.caller.project()?;
+    let mut found = vec![home(context), git(&project)];
+    found.extend(agents::findings().into_iter().filter(|it| it.good));
+    found.extend(configuration(&context.caller, &project));
+    found.push(checks(&project));
+    found.extend(holds(context)?);
+    found.extend(unfinished(context)?);
+    found.push(isolation());
+    print(context, &found);
+    if !context.json && !context.quiet {
+        let stops: Vec<&str> = found.iter().filter(|it| !it.good).map(|it| it.what.as_str()).collect();
+        match stops.as_slice() {
+            [] => println!("next: loop run \"what to build\""),
+            stops => println!("what would stop a run: {}", stops.join(", ")),
+        }
+    }
+    Ok(0)
+}
+
+fn print(context: &Context, found: &[Finding]) {
+    if context.json {
+        let list: Vec<_> = found
+            .iter()
+            .map(|it| json!({ "what": it.what, "ok": it.good, "says": it.says, "next_step": it.next }))
+            .collect();
+        println!("{}", serde_json::Value::from(list));
+        return;
+    }
+    found.iter().for_each(print_one);
+}
+
+fn home(context: &Context) -> Finding {
+    let path = context.caller.home.display().to_string();
+    match context.caller.existing_home() {
+        Ok(Some(home)) => match home.faults() {
+            Ok(faults) if faults.is_empty() => {
+                good("home", format!("{path} ({})", bytes(trim_logs::size(home.path()))))
+            }
+            Ok(faults) => bad(
+                "home",
+                format!("{path}: {}", faults.join("; ")),
+                "restore a backup, or use another --home",
+            ),
+            Err(error) => bad("home", error.to_string(), "use another --home"),
+        },
+        Ok(None) => good("home", format!("{path} (made by the first run)")),
+        Err(error) => bad("home", error.to_string(), "use another --home"),
+    }
+}
+
+fn git(project: &Path) -> Finding {
+    match Git::around(project) {
+        Ok(git) => good("git", format!("working tree {}", git.work_tree().display())),
+        Err(error) => bad("git", error.to_string(), "git init, or name a repository with -C DIR"),
+    }
+}
+
+/// What flags need not say: the person's own configuration and the project's workflow, and which agent
+/// they choose with which permissions.
+fn configuration(caller: &Caller, project: &Path) -> Vec<Finding> {
+    let environment = &caller.environment;
+    let config = environment.config.as_ref().map(|it| it.display().to_string()).unwrap_or_default();
+    let mut found = match user_config(environment) {
+        Ok(Some(_)) => vec![good("config", config)],
+        Ok(None) => vec![good("config", format!("{config} (none, which is fine)"))],
+        Err(error) => vec![bad("config", error.to_string(), "make it readable, or move it away")],
+    };
+    let file = project.join(".loop/workflow.toml");
+    let given = Given { preset: (!file.exists()).then(|| "ralph".to_owned()), ..Given::default() };
+    match read_workflow(environment, project, &given) {
+        Ok(mut workflow) => {
+            let says = match file.exists() {
+                true => format!("{} ({})", file.display(), workflow.name),
+                false => "none; the input decides which preset".to_owned(),
+            };
+            found.push(good("workflow", says));
+            found.push(match choose_agent(&mut workflow) {
+                Ok(()) => good("agent", allowed(&workflow.agent)),
+                Err(error) => {
+                    let next = error.downcast_ref::<Refusal>().and_then(|it| it.next.clone());
+                    bad("agent", error.to_string(), &next.unwrap_or_default())
+                }
+            });
+        }
+        Err(error) => found.push(bad("workflow", error.to_string(), "loop check says it all")),
+    }
+    found
+}
+
+fn allowed(agent: &Agent) -> String {
+    let permissions = match agent.permissions {
+        Permissions::All => "may do everything that you may",
+        Permissions::Edit => "may edit files in the working tree",
+        Permissions::Agent => "what its own settings allow",
+    };
+    format!("a run calls {}, which {permissions}", agent.cli)
+}
+
+fn holds(context: &Context) -> anyhow::Result<Vec<Finding>> {
+    let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
+    let held = home.holds()?.into_iter().filter(|it| now().0 < it.until);
+    let found = held.map(|it| {
+        let says = format!("{} is held until {}: {}", it.account, Timestamp(it.until), it.reason);
+        bad("hold", says, &format!("wait, or loop limits --clear {}", it.account))
+    });
+    Ok(found.collect())
+}
+
+fn unfinished(context: &Context) -> anyhow::Result<Vec<Finding>> {
+    let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
+    let runs = context.caller.runs_of_project(&home)?;
+    let open = runs.iter().filter(|it| is_unfinished(it));
+    let lines = open.map(|it| match home.holder(&it.id) {
+        Some(holder) => {
+            bad("run", format!("{} (driven by {holder})", named(it)), "loop stop, or loop log -f")
+        }
+        None => good("run", named(it)),
+    });
+    Ok(lines.collect())
+}
+
+fn checks(project: &Path) -> Finding {
+    let found = detect(project);
+    if found.is_empty() {
+        let says = "none found in this project".to_owned();
+        return bad("checks", says, "loop run --check tests=\"COMMAND\", or loop setup writes it down");
+    }
+    let list: Vec<String> = found.iter().map(|it| format!("{}: {} ({})", it.name, it.run, it.why)).collect();
+    good("checks", list.join(", "))
+}
+
+/// Agents run as the same user without a sandbox of ours: what they change in our books is found
+/// out, not prevented.
+fn isolation() -> Finding {
+    let root = if rustix::process::geteuid().is_root() { "; agents run as root" } else { "" };
+    good("isolation", format!("T0, none: tampering is detected, not prevented{root}"))
+}

@@ -1,0 +1,34 @@
+//! `loop man DIR`: the manual pages, one for the program and one for each command, made from the same
+//! words as `--help`.
+
+use crate::cli::Context;
+use clap::{Args, CommandFactory};
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    /// The directory, which is made if it is not there
+    #[arg(value_name = "DIR")]
+    into: PathBuf,
+}
+
+pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let folder = context.caller.dir.join(&flags.into);
+    let failed = |path: &Path, error| anyhow::anyhow!("{} cannot be written: {error}", path.display());
+    std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
+    let mut command = crate::cli::Cli::command();
+    command.build();
+    let mut pages = vec![(command.clone(), "loop".to_owned())];
+    for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+        let name = format!("loop-{}", below.get_name());
+        pages.push((below.clone(), name));
+    }
+    for (command, name) in pages {
+        let path = folder.join(format!("{name}.1"));
+        let mut text = Vec::new();
+        clap_mangen::Man::new(command).render(&mut text)?;
+        std::fs::write(&path, text).map_err(|error| failed(&path, error))?;
+        println!("{}", path.display());
+    }
+    Ok(0)
+}

@@ -1,0 +1,198 @@
+//! `loop setup`: writes a short workflow file for this project, or with `--full` a copy of the whole
+//! preset with its prompts. What is there already is never touched: everything is looked at first, and
+//! nothing is written unless all of it can be. On a terminal three things are asked first.
+
+use super::new_files::{NewFile, refuse_overwriting, write};
+use super::{hook, planning_files};
+use crate::cli::Context;
+use crate::cli::terminal::{ask_about_setup, installed};
+use crate::desk::{Refusal, preset_named};
+use crate::measure::detect::{Found, detect};
+use clap::Args;
+use loop_core::workflow::model::Workflow;
+use loop_core::workflow::preset::Preset;
+use loop_core::workflow::resolve::{Layers, Source, resolve};
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(crate) struct Flags {
+    /// The workflow to begin with: tdd, engineering, plan or ralph (default: what the project looks like)
+    preset: Option<String>,
+    /// Copy the whole preset and its prompts, to change everything
+    #[arg(long)]
+    full: bool,
+    /// The agent to call
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Put the stop hook into .claude/settings.json; without a preset, only that
+    #[arg(long)]
+    hook: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+impl Flags {
+    /// What `loop init` without an input means.
+    pub(crate) fn of(preset: Option<String>, agent: Option<String>) -> Flags {
+        Flags { preset, full: false, agent, yes: false, hook: false }
+    }
+}
+
+pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    if !flags.hook {
+        return set_up(context, flags);
+    }
+    if flags.preset.is_some() {
+        match set_up(context, flags)? {
+            0 => (),
+            declined => return Ok(declined),
+        }
+    }
+    hook::install(context)
+}
+
+fn set_up(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+    let project = context.caller.project()?;
+    let mut preset = match &flags.preset {
+        Some(name) => preset_named(name)?,
+        None => guess(context, &project)?,
+    };
+    let mut found = detect(&project);
+    let mut agent = flags.agent.clone();
+    let asks = context.is_interactive() && !flags.yes;
+    if asks {
+        refuse_overwriting(&project, std::iter::once(Path::new(FILE)))?;
+        match ask_about_setup(flags.preset.is_some(), preset, agent, found)? {
+            Some(wanted) => (preset, agent, found) = (wanted.preset, wanted.agent, wanted.checks),
+            None => return nothing(),
+        }
+    }
+    let mut files = if flags.full { full(preset) } else { short(preset, agent.as_deref(), &found)? };
+    if preset.name == "plan" {
+        files.extend(planning_files::files(&project, &found)?);
+    }
+    refuse_overwriting(&project, files.iter().filter(|it| !it.replaces).map(|it| it.path.as_path()))?;
+    if asks && !agreed(&files)? {
+        return nothing();
+    }
+    for file in &files {
+        write(&project.join(&file.path), file)?;
+    }
+    let paths: Vec<String> = files.iter().map(|it| it.path.display().to_string()).collect();
+    if context.json {
+        println!("{}", json!({ "preset": preset.name, "written": paths }));
+    } else {
+        paths.iter().for_each(|it| println!("{it}"));
+        if !context.quiet {
+            eprintln!("next: loop check, then loop run {}", example_input(preset));
+        }
+    }
+    Ok(0)
+}
+
+const FILE: &str = ".loop/workflow.toml";
+
+fn nothing() -> anyhow::Result<u8> {
+    eprintln!("nothing was written");
+    Ok(5)
+}
+
+fn example_input(preset: &Preset) -> &'static str {
+    match preset.name {
+        "tdd" => "docs/PRPs/NAME.md",
+        "ralph" => "\"what to build\"",
+        _ => "INPUT",
+    }
+}
+
+fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
+    let design = std::fs::read_dir(project).is_ok_and(|entries| {
+        entries.flatten().any(|it| it.file_name().to_string_lossy().starts_with("DESIGN-"))
+    });
+    let (name, why) = match () {
+        () if project.join(".planning").is_dir() => ("plan", ".planning/ is there"),
+        () if project.join("system-queue.json").exists() => ("engineering", "system-queue.json is there"),
+        () if project.join("docs/PRPs").is_dir() => ("tdd", "docs/PRPs/ is there"),
+        () if design => ("ralph", "a design is there"),
+        () => ("ralph", "it needs the least"),
+    };
+    if !context.quiet {
+        eprintln!("preset: {name}, because {why}; loop setup NAME takes another");
+    }
+    preset_named(name)
+}
+
+fn full(preset: &Preset) -> Vec<NewFile> {
+    let folder = PathBuf::from(".loop");
+    let mut files =
+        vec![NewFile { path: folder.join("workflow.toml"), text: preset.text.to_owned(), replaces: false }];
+    for (path, text) in preset.prompts {
+        files.push(NewFile { path: folder.join(path), text: (*text).to_owned(), replaces: false });
+    }
+    files
+}
+
+fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Result<Vec<NewFile>> {
+    let plain = resolved(&format!("extends = \"{}\"\n", preset.name))?;
+    let mut text = format!(
+        "# What this project changes of the preset. All of it: loop presets show {0}\nextends = \"{0}\"\n\n[agent]\n",
+        preset.name
+    );
+    text += &agent_line(agent);
+    for check in found.iter().filter(|it| plain.checks.contains_key(it.name)) {
+        text +=
+            &format!("\n[checks.{}]\nrun = {}  # found in {}\n", check.name, quoted(&check.run), check.why);
+    }
+    let nothing = !found.iter().any(|it| plain.checks.contains_key(it.name));
+    if nothing && plain.checks.contains_key("tests") {
+        text += "\n# No check was found. What proves that the work is done?\n# [checks.tests]\n# run = \"make test\"\n";
+    }
+    resolved(&text)?;
+    Ok(vec![NewFile { path: PathBuf::from(".loop/workflow.toml"), text, replaces: false }])
+}
+
+fn agent_line(chosen: Option<&str>) -> String {
+    match (chosen, installed().as_slice()) {
+        (Some(name), _) => format!("cli = {}\n", quoted(name)),
+        (None, [only]) => format!("cli = \"{only}\"  # the only one installed\n"),
+        (None, []) => {
+            "# cli = \"claude\"  # or codex, gemini, opencode, command; none was found here\n".to_owned()
+        }
+        (None, several) => format!("# cli = \"{}\"  # installed: {}\n", several[0], several.join(", ")),
+    }
+}
+
+/// Returns a TOML text, whatever is in it.
+pub(crate) fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+fn resolved(text: &str) -> anyhow::Result<Workflow> {
+    let source = Source { name: ".loop/workflow.toml".to_owned(), text: text.to_owned(), dir: None };
+    let layers = Layers { project: Some(source), ..Layers::default() };
+    resolve(&layers, &|_| Err("no such file".to_owned())).map_err(|problems| {
+        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Refusal::usage(format!("this would be no workflow\n\n{}\n", texts.join("\n\n")), "choose otherwise")
+    })
+}
+
+fn agreed(files: &[NewFile]) -> anyhow::Result<bool> {
+    for file in files {
+        eprintln!();
+        eprintln!("{}: {} lines", file.path.display(), file.text.lines().count());
+        for line in file.text.lines().take(SHOWN_LINES).filter(|_| !file.replaces) {
+            eprintln!("  {}", loop_base::text::sanitise(line));
+        }
+    }
+    eprint!("write them? [Y/n] ");
+    std::io::stderr().flush()?;
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "" | "y" | "Y" | "yes") && !line.is_empty())
+}
+
+/// A short file is shown whole; of a copied preset the beginning will do.
+const SHOWN_LINES: usize = 24;

@@ -1,0 +1,135 @@
+//! What another controller left in the place where a run keeps its files. It is read and kept, and
+//! what cannot be read changes nothing.
+
+use crate::desk::meaning::wanted::WantedRun;
+use crate::desk::refusal::Refusal;
+use crate::world::wait::now;
+use loop_core::engine::Status;
+use loop_core::workflow::model::{MirrorFormat, Workflow};
+use loop_store::mirror::prp_session::{folder, import};
+use loop_store::mirror::task_state;
+use loop_store::{Filter, Home};
+use std::path::{Path, PathBuf};
+
+/// The files of a session, as far as they are kept when another takes their place.
+const FILES: [&str; 7] = [
+    "loop-state.json",
+    "circuit-breaker.json",
+    "rate-limit.json",
+    "metrics.json",
+    "dual-gate.json",
+    "qa-state.json",
+    "phase-status.log",
+];
+
+/// What another controller left for a workflow.
+pub(crate) struct Left {
+    pub folder: PathBuf,
+    pub files: &'static [&'static str],
+    pub found: import::Found,
+    /// How many iterations it allows, and what it waits for, where its files say so.
+    pub most: Option<u32>,
+    pub promise: Option<String>,
+}
+
+/// Reads what another controller left in the place of this workflow's mirror.
+pub(crate) fn left(home: Option<&Home>, project: &Path, workflow: &Workflow) -> anyhow::Result<Option<Left>> {
+    if let Some(folder) = folder(workflow) {
+        let found = import::read(&folder, workflow, now()).map_err(|it| invalid(&folder, &it))?;
+        return Ok(found.map(|found| Left { folder, files: &FILES, found, most: None, promise: None }));
+    }
+    if !workflow.mirror.writes(MirrorFormat::TaskState) {
+        return Ok(None);
+    }
+    // The file has no id. Where this home has a run that writes it, it is that run's.
+    let name = project.to_string_lossy();
+    let own = |home: &Home, statuses: &[Status], input: Option<&str>| {
+        let own = Filter { project: Some(&name), workflow: Some(&workflow.name), ..Filter::default() };
+        home.runs(&Filter { statuses, input, limit: Some(1), ..own }).map(|it| !it.is_empty())
+    };
+    if home.map_or(Ok(false), |it| own(it, &UNFINISHED, None))? {
+        return Ok(None);
+    }
+    let read = task_state::import::read(project, now()).map_err(|it| invalid(project, &it))?;
+    let Some(task_state::import::Left { found, most, promise }) = read else { return Ok(None) };
+    if home.map_or(Ok(false), |it| own(it, &[], Some(&found.input)))? {
+        return Ok(None);
+    }
+    let (folder, most) = (project.to_owned(), Some(most));
+    Ok(Some(Left { folder, files: &[task_state::NAME], found, most, promise }))
+}
+
+/// Everything that is neither completed nor cancelled.
+pub(crate) const UNFINISHED: [Status; 7] = [
+    Status::Ready,
+    Status::Running,
+    Status::Waiting,
+    Status::Paused,
+    Status::Halted,
+    Status::Stopped,
+    Status::Capped,
+];
+
+/// Keeps what another controller left, before a run that takes its place writes its own files.
+pub(crate) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
+    let kept = home.folder(id).join("before");
+    if workflow.mirror.writes(MirrorFormat::Planning) {
+        let planning = project.join(".planning");
+        return keep(&planning, &["LOOP-STATE.md"], &home.folder(id).join("imported"));
+    }
+    let Some(folder) = folder(workflow) else {
+        // A file that any run of ours may have written is kept all the same: it is small.
+        let is_ours = !workflow.mirror.writes(MirrorFormat::TaskState);
+        return if is_ours { Ok(()) } else { keep(project, &[task_state::NAME], &kept) };
+    };
+    let text = loop_base::files::text(&folder.join("loop-state.json")).unwrap_or_default();
+    let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let is_ours = match state["session_id"].as_str() {
+        Some(session) => is_known(home, session)?,
+        None => text.is_empty(),
+    };
+    if is_ours { Ok(()) } else { keep(&folder, &FILES, &kept) }
+}
+
+pub(crate) fn keep(folder: &Path, files: &[&str], kept: &Path) -> anyhow::Result<()> {
+    let found: Vec<&&str> = files.iter().filter(|it| folder.join(it).is_file()).collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(kept)?;
+    for name in found {
+        std::fs::copy(folder.join(name), kept.join(name))?;
+    }
+    Ok(())
+}
+
+/// A run whose journal was never begun is one that a crash left while it was taken over.
+pub(crate) fn is_known(home: &Home, session: &str) -> anyhow::Result<bool> {
+    Ok(match home.run(session)? {
+        Some(_) => home.snapshot(session)?.is_some(),
+        None => false,
+    })
+}
+
+/// Whether what was found is of the input that is wanted.
+pub(crate) fn is_same(found: &import::Found, wanted: &WantedRun) -> bool {
+    let WantedRun { project, input, .. } = wanted;
+    if found.project.as_ref().is_some_and(|it| Path::new(it) != project.as_path()) {
+        return false;
+    }
+    let path = project.join(&found.input);
+    found.input == input.name || (input.path.is_some() && path.canonicalize().ok() == input.path)
+}
+
+pub(crate) fn invalid(folder: &Path, error: &import::Invalid) -> anyhow::Error {
+    let next = format!(
+        "mend {}, or loop run --fresh to begin anew; the file is kept",
+        folder.join(error.file).display()
+    );
+    Refusal {
+        text: format!("the session in {} is damaged: {error}", folder.display()),
+        next: Some(next),
+        exit: 8,
+    }
+    .into()
+}

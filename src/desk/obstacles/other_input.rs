@@ -1,0 +1,127 @@
+//! An unfinished run of another input in the place where this one would write its files: a question
+//! for a person, who may let it make way.
+
+use super::left_files::{UNFINISHED, invalid, is_same, left};
+use crate::desk::caller::is_unfinished;
+use crate::desk::meaning::wanted::WantedRun;
+use crate::desk::question::{About, RequestQuestion};
+use crate::desk::refusal::Refusal;
+use crate::desk::request::RunRequest;
+use crate::world::wait::now;
+use loop_store::mirror::prp_session::{self, import};
+use loop_store::{Filter, Home, Row, fold};
+use std::path::Path;
+
+/// What stands in the way of a run.
+pub(crate) enum InTheWay {
+    Nothing,
+    /// A run that is to be cancelled, which a person has agreed to.
+    Run(Box<Row>),
+    Question(Box<RequestQuestion>),
+}
+
+/// Finds what stands in the way. A fresh start says "new" beforehand.
+pub(crate) fn in_the_way(home: &Home, request: &RunRequest, wanted: &WantedRun) -> anyhow::Result<InTheWay> {
+    let agreed = request.fresh || request.replace_other;
+    let Some(folder) = prp_session::folder(&wanted.workflow) else {
+        let question = if agreed { None } else { other_file(home, wanted)? };
+        return Ok(question.map_or(InTheWay::Nothing, |it| InTheWay::Question(Box::new(it))));
+    };
+    let Some(other) = other(home, request, &folder, wanted)? else { return Ok(InTheWay::Nothing) };
+    let (text, cost) = match &other {
+        Other::Run(row) => (
+            format!(
+                "run {} of {} is {} and writes to {}",
+                &row.id[..8],
+                row.input,
+                row.status,
+                folder.display()
+            ),
+            "that run is cancelled",
+        ),
+        Other::Files(found) => (
+            format!("{} holds an unfinished session of {}", folder.display(), found.input),
+            "its files are kept with the run that replaces it",
+        ),
+    };
+    Ok(match other {
+        Other::Run(row) if agreed => InTheWay::Run(row),
+        Other::Files(_) if agreed => InTheWay::Nothing,
+        Other::Run(_) | Other::Files(_) => {
+            let unasked = format!(
+                "loop run {} --fresh for new ({cost}), or --mirror DIR for another place",
+                wanted.input.name
+            );
+            let aborted = "loop run with its own input goes on with it".to_owned();
+            InTheWay::Question(Box::new(question(text, cost, unasked, aborted)))
+        }
+    })
+}
+
+/// A state file of another design that this home does not know is a question too.
+fn other_file(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<RequestQuestion>> {
+    let Some(left) = left(Some(home), &wanted.project, &wanted.workflow)? else { return Ok(None) };
+    if is_same(&left.found, wanted) {
+        return Ok(None);
+    }
+    let (file, other) = (left.folder.join(left.files[0]), &left.found.input);
+    let text = format!("{} tells of an unfinished loop on {other}", file.display());
+    let cost = "a copy of the file is kept with the run that replaces it";
+    let unasked = format!("loop run {other} goes on with it; --fresh for new ({cost})");
+    let aborted = format!("loop run {other} goes on with it");
+    Ok(Some(question(text, cost, unasked, aborted)))
+}
+
+fn question(text: String, cost: &str, unasked: String, aborted: String) -> RequestQuestion {
+    RequestQuestion {
+        about: About::OtherInput,
+        lines: vec![text.clone(), format!("new: {cost}")],
+        unasked: Refusal { text: format!("other-input: {text}"), next: Some(unasked), exit: 3 },
+        aborted: Refusal { text, next: Some(aborted), exit: 2 },
+    }
+}
+
+/// An unfinished run of another input that writes into the same place.
+enum Other {
+    Run(Box<Row>),
+    Files(Box<import::Found>),
+}
+
+fn other(
+    home: &Home,
+    request: &RunRequest,
+    folder: &Path,
+    wanted: &WantedRun,
+) -> anyhow::Result<Option<Other>> {
+    let WantedRun { project, workflow, input } = wanted;
+    let is_other = |row: &Row| {
+        is_unfinished(row) && (row.input != input.name || Path::new(&row.project) != project.as_path())
+    };
+    let writes_here = |row: &Row| -> anyhow::Result<bool> {
+        let theirs = fold::workflow(home, &row.id)?;
+        Ok(prp_session::folder(&theirs).as_deref() == Some(folder))
+    };
+    let name = project.to_string_lossy();
+    let filter =
+        Filter { project: Some(&name), statuses: &UNFINISHED, limit: Some(LOOKED_AT), ..Filter::default() };
+    for row in home.runs(&filter)? {
+        if is_other(&row) && writes_here(&row)? {
+            return Ok(Some(Other::Run(Box::new(row))));
+        }
+    }
+    let found = match import::read(folder, workflow, now()) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(None),
+        Err(_) if request.fresh => return Ok(None),
+        Err(error) => return Err(invalid(folder, &error)),
+    };
+    Ok(match home.run(&found.session)? {
+        Some(row) if is_other(&row) && writes_here(&row)? => Some(Other::Run(Box::new(row))),
+        Some(_) => None,
+        None if found.is_unfinished && !is_same(&found, wanted) => Some(Other::Files(Box::new(found))),
+        None => None,
+    })
+}
+
+/// A project with more unfinished runs than this has other troubles.
+const LOOKED_AT: usize = 50;

@@ -1,0 +1,147 @@
+//! Where a run works: in the user's own tree, or in a worktree that is planned here, before anything
+//! of it is made. A run that goes on must find its place as it left it.
+
+use crate::desk::caller::load;
+use crate::desk::meaning::input::Input;
+use crate::desk::refusal::Refusal;
+use crate::drive;
+use crate::tree::git::Git;
+use crate::tree::worktree;
+use crate::world::wait::now;
+use loop_core::engine::{Event, Hold, HoldKind, Opening, Worktree};
+use loop_core::workflow::model::{Place, Workflow};
+use loop_store::run::Run;
+use loop_store::{Home, Row};
+use minijinja::context;
+use std::path::{Path, PathBuf};
+
+/// A sentence becomes a part of a branch's name up to here; the rest says nothing new.
+const SLUG_MOST: usize = 40;
+
+/// Plans the worktree of a run, where its workflow works in one.
+pub(crate) fn plan(
+    git: &Git,
+    workflow: &Workflow,
+    input: &Input,
+    run: &str,
+) -> anyhow::Result<Option<Worktree>> {
+    if workflow.workspace.at == Place::Here {
+        return Ok(None);
+    }
+    let branch = branch(&workflow.workspace.branch, &input.name, run)?;
+    Ok(Some(worktree::plan(git, run, &branch)?))
+}
+
+/// A document inside of the tree is the one inside of the worktree, which the agent reads and ticks.
+pub(crate) fn inside(opening: Opening, plan: Option<&Worktree>) -> Opening {
+    let Some(plan) = plan else { return opening };
+    let moved = opening.path.as_ref().and_then(|it| {
+        let inside = Path::new(it).strip_prefix(&plan.root).ok()?;
+        Some(Path::new(&plan.place).join(inside).to_string_lossy().into_owned())
+    });
+    Opening { path: moved.or(opening.path), worktree: Some(Box::new(plan.clone())), ..opening }
+}
+
+/// Finds the place of a run that goes on, or halts the run.
+pub(crate) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
+    let Some(plan) = run.state.opening.worktree.clone() else { return Ok(PathBuf::from(place)) };
+    let found = match run.state.place {
+        Some(_) => worktree::verify(&plan),
+        None => worktree::reserve(&plan),
+    };
+    if let Err(error) = found {
+        let hold = Hold { kind: HoldKind::Halted, reason: error.text.clone() };
+        drive::note(run, [(now(), Event::Held(hold))]);
+        run.commit()?;
+        return Err(Refusal { text: error.text, next: Some(error.next), exit: 4 }.into());
+    }
+    Ok(PathBuf::from(&plan.place))
+}
+
+/// A run stays where it began.
+pub(crate) fn refuse_move(home: &Home, row: &Row, worktree: bool) -> anyhow::Result<()> {
+    if !worktree {
+        return Ok(());
+    }
+    let (workflow, _) = load(home, row)?;
+    match workflow.workspace.at {
+        Place::Worktree => Ok(()),
+        Place::Here => Err(Refusal::usage(
+            format!("run {} works in {}, not in a worktree", &row.id[..8], row.place),
+            "go on without --worktree, or --fresh begins another run",
+        )),
+    }
+}
+
+/// Fills the branch's template. What people wrote comes in as plain words with dashes, so nothing of
+/// it can mean anything to git or a shell.
+fn branch(template: &str, input: &str, run: &str) -> anyhow::Result<String> {
+    let short = run.get(..8).unwrap_or(run);
+    let slug = slug(input).unwrap_or_else(|| short.to_owned());
+    let values = context! {
+        run => short,
+        input => &slug,
+        job => context! { id => &slug, slug => &slug },
+    };
+    minijinja::Environment::new().render_str(template, values).map_err(|error| {
+        Refusal::usage(
+            format!("the branch \"{template}\" of [workspace] is not a template: {error}"),
+            "it may name run, input and job.slug",
+        )
+    })
+}
+
+/// A name of lower-case words with dashes between them.
+fn slug(text: &str) -> Option<String> {
+    let stem = Path::new(text).file_stem().and_then(|it| it.to_str()).filter(|_| text.ends_with(".md"));
+    let mut slug = String::new();
+    for it in stem.unwrap_or(text).chars() {
+        if it.is_ascii_alphanumeric() {
+            slug.push(it.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+        if SLUG_MOST <= slug.len() {
+            break;
+        }
+    }
+    let slug = slug.trim_end_matches('-').to_owned();
+    (!slug.is_empty()).then_some(slug)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn g35_what_people_write_becomes_a_plain_branch() {
+        let run = "1f3e5a7b-0000";
+        let long = "x".repeat(255);
+        for input in [
+            "main;touch${IFS}x",
+            "--upload-pack=touch x",
+            "-c",
+            "a\nb",
+            "..",
+            "a/../../b",
+            "ünï cödé",
+            "\0",
+            long.as_str(),
+            "x.lock",
+            "docs/PRPs/work-orders.md",
+        ] {
+            let name = branch("feature/{{ job.slug }}", input, run).expect("a name");
+            assert!(worktree::is_branch(&name) && name.len() < 60, "{input:?}: {name:?}");
+        }
+        assert_eq!(
+            branch("feature/{{ input }}", "docs/PRPs/work-orders.md", run).expect("a name"),
+            "feature/work-orders"
+        );
+        assert_eq!(branch("loop/{{ run }}", "", run).expect("a name"), "loop/1f3e5a7b");
+        for bad in
+            ["", "-x", "a b", "a..b", "a;b", "$(x)", "a\n", "/a", "a/", "a//b", "a.lock", "HEAD", "@{-1}"]
+        {
+            assert!(!worktree::is_branch(bad), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What a run needs beside its workflow and its input: an agent that is there, commands for its
+//! checks, and something that could prove the work done. What is missing is said before the first
+//! call.
+
+use crate::desk::meaning::input::Input;
+use crate::desk::refusal::Refusal;
+use crate::desk::request::{By, RunRequest};
+use crate::measure::detect::detect;
+use crate::measure::item_list::unreadable;
+use loop_core::agent_table::AgentRow;
+use loop_core::agents;
+use loop_core::bounds::prove;
+use loop_core::documents::input;
+use loop_core::facts::FactName;
+use loop_core::workflow::model::Workflow;
+use loop_supervise::which::executable;
+use std::path::Path;
+
+/// Gives a workflow everything that a run needs beside its input, or says what is missing.
+pub(crate) fn prepare(
+    workflow: &mut Workflow,
+    request: &RunRequest,
+    project: &Path,
+    input: &Input,
+) -> anyhow::Result<()> {
+    refuse_what_comes_later(workflow)?;
+    refuse_endless(workflow)?;
+    refuse_without_criteria(workflow, request, input)?;
+    if request.by == By::Us {
+        choose_agent(workflow)?;
+    }
+    fill_checks(workflow, project, &input.text);
+    refuse_unverifiable(workflow, request, project)
+}
+
+/// Returns what a workflow needs that this version cannot do.
+pub(crate) fn comes_later(workflow: &Workflow) -> Option<&'static str> {
+    workflow.items.as_ref().and_then(|it| unreadable(&it.from))
+}
+
+/// A workflow that needs what this version cannot do is refused: skipping it in silence would look
+/// like work that was done.
+fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
+    let Some(missing) = comes_later(workflow) else { return Ok(()) };
+    Err(Refusal::usage(
+        format!("running {} comes with a later version: it needs {missing}", workflow.name),
+        "loop check and loop simulate show how it goes",
+    ))
+}
+
+/// A workflow whose ways back could follow each other for ever is refused before its first call.
+pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
+    let proof = prove(workflow);
+    if proof.ends {
+        return Ok(());
+    }
+    let text = format!("{} may never end: {}", workflow.name, proof.why.join("; "));
+    Err(Refusal::usage(text, "bound it with iterations = N in [limits]; loop check says more"))
+}
+
+pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
+    if workflow.agent.cli.is_empty() {
+        let installed: Vec<&str> =
+            AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect();
+        match installed.as_slice() {
+            [only] => workflow.agent.cli = (*only).to_owned(),
+            [] => {
+                return Err(Refusal::usage(
+                    "no agent is installed that this program knows",
+                    "loop run --agent-cmd \"PROGRAM ARGS\"",
+                ));
+            }
+            several => {
+                let text = format!("several agents are installed: {}", several.join(", "));
+                return Err(Refusal::usage(
+                    text,
+                    "loop run --agent NAME, or [agent] cli in .loop/workflow.toml",
+                ));
+            }
+        }
+    }
+    let caller = agents::Context {
+        model: workflow.agent.model.as_deref(),
+        root: rustix::process::geteuid().is_root(),
+        find: &|name| executable(name, workflow.agent.env.get("PATH")),
+    };
+    let invocation = agents::invocation(&workflow.agent, &caller)
+        .map_err(|why| Refusal::usage(why, "install it, or loop run --agent-cmd \"PROGRAM ARGS\""))?;
+    let program = invocation.argv.first().cloned().unwrap_or_default();
+    if executable(&program, workflow.agent.env.get("PATH")).is_none() {
+        let text = format!("the agent's program \"{program}\" was not found, or cannot be executed");
+        return Err(Refusal::usage(text, "install it, or name another with --agent-cmd \"PROGRAM ARGS\""));
+    }
+    Ok(())
+}
+
+/// Gives every check that has no command the one that was found in the project or in the design.
+pub(crate) fn fill_checks(workflow: &mut Workflow, project: &Path, text: &str) {
+    let found = detect(project);
+    for (name, check) in &mut workflow.checks {
+        if check.run.is_some() {
+            continue;
+        }
+        if let Some(found) = found.iter().find(|it| it.name == name) {
+            check.run = Some(found.run.clone());
+            if check.counts.is_none() {
+                check.counts = found.counts.map(str::to_owned);
+            }
+        }
+    }
+    // What a check runs by name need not run again as a line of the design.
+    let named: Vec<String> = workflow.checks.values().filter_map(|it| it.run.clone()).collect();
+    let mut commands = input::validation(text);
+    commands.retain(|it| !named.contains(it));
+    if let Some(check) = workflow.checks.get_mut("validation").filter(|it| it.run.is_none())
+        && !commands.is_empty()
+    {
+        check.run = Some(format!("set -e\n{}", commands.join("\n")));
+    }
+}
+
+/// A rule that counts criteria holds for nothing where there are none.
+fn refuse_without_criteria(workflow: &Workflow, request: &RunRequest, input: &Input) -> anyhow::Result<()> {
+    let conditions = workflow.phases.iter().filter_map(|it| it.exit.as_ref());
+    let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == FactName::CriteriaCount.name());
+    if !counts || request.criteria.is_some() || input::criteria(&input.text).total != 0 {
+        return Ok(());
+    }
+    Err(Refusal::usage(
+        format!("{} lists no success criteria: nothing says when its tests are complete", input.name),
+        "add \"- [ ]\" items below a heading \"Success Criteria\", or say how many with --criteria N",
+    ))
+}
+
+fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path) -> anyhow::Result<()> {
+    let used: Vec<&String> = workflow.phases.iter().flat_map(|it| &it.checks).collect();
+    let runs = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.run.is_some());
+    let counts = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.must_count);
+    let nothing = !used.is_empty() && !used.iter().any(|it| runs(&it));
+    let uncounted = used.iter().any(|it| counts(&it)) && !used.iter().any(|it| counts(&it) && runs(&it));
+    if request.unverified || !(nothing || uncounted) {
+        return Ok(());
+    }
+    Err(Refusal::usage(
+        format!("no check found in {}: nothing could prove that the work is done", project.display()),
+        "loop run --check tests=\"npm test\", or --unverified to take the agent's word",
+    ))
+}

@@ -1,0 +1,122 @@
+//! A run that is being driven: the loop and the real world behind it, for whoever shows what happens
+//! and answers its questions.
+
+use super::open::OpenRun;
+use crate::desk::wishes::command::insert;
+use crate::drive;
+use crate::world::real::{Host, Leash, Onlooker};
+use crate::world::wait::{Ears, Heard, now};
+use loop_base::time::Timestamp;
+use loop_core::engine::{Command, Effect, Event, Question, Rest};
+use loop_store::mirror::{self, Mirror};
+use loop_store::run::Run;
+use loop_store::{Home, TreeLock};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How far this process goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Far,
+    OneCall,
+}
+
+pub(crate) struct Driver<'a> {
+    pub run: Run,
+    pub host: Host<'a>,
+    home: Rc<Home>,
+    place: PathBuf,
+    _tree: TreeLock,
+}
+
+/// A run that rests, and that is no longer driven.
+pub(crate) struct Rested {
+    pub home: Rc<Home>,
+    pub run: Run,
+    pub place: PathBuf,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    tree: TreeLock,
+}
+
+impl<'a> Driver<'a> {
+    /// Prepares to drive. `say` is told what became durable, `onlooker` what an agent is doing.
+    pub(crate) fn new(
+        opened: OpenRun,
+        reach: Reach,
+        mut say: impl FnMut(&Run, &[(Timestamp, Event)]) + 'a,
+        onlooker: Option<Onlooker<'a>>,
+    ) -> anyhow::Result<Driver<'a>> {
+        let OpenRun { home, run, signals, place, own_paths, tree } = opened;
+        let leash = match reach {
+            Reach::Far => Leash::Free,
+            Reach::OneCall => Leash::Calls(1),
+        };
+        if reach == Reach::Far {
+            home.grow_log()?;
+        }
+        let mut mirror = Mirror::open(Rc::clone(&home), &run, &place)?;
+        let shown = place.clone();
+        let watcher = Box::new(move |run: &Run, facts: &[_]| {
+            say(run, facts);
+            mirror.follow(run, &shown, facts)
+        });
+        let ears = Ears::new(Rc::clone(&home), &run.id, signals)?;
+        let input = run.state.opening.path.as_ref().map(PathBuf::from);
+        let mut host = Host::new(ears, &run, &place, input, &own_paths, leash, watcher)?;
+        host.onlooker = onlooker;
+        Ok(Driver { run, host, home, place, _tree: tree })
+    }
+
+    /// Goes on until there is nothing to do without a person.
+    pub(crate) fn until_rest(&mut self) -> anyhow::Result<Rest> {
+        drive::drive(&mut self.run, &mut self.host)
+    }
+
+    /// Writes an answer down, which the next turn of the loop takes.
+    pub(crate) fn answer(&self, command: &Command) -> anyhow::Result<()> {
+        insert(&self.home, &self.run.id, command)
+    }
+
+    /// Waits until somebody answers elsewhere, or the question decides itself.
+    pub(crate) fn wait(&mut self, question: &Question) -> anyhow::Result<()> {
+        loop {
+            let left = question.deadline.map_or(u64::MAX, |it| it.since(now()));
+            if left == 0 {
+                return Ok(());
+            }
+            match self.host.shim.ears.listen(None, Duration::from_millis(left))? {
+                Heard::Command | Heard::Now { .. } => return Ok(()),
+                Heard::Answer | Heard::Nothing => (),
+            }
+        }
+    }
+
+    pub(crate) fn end(self) -> Rested {
+        let Driver { run, host, home, place, _tree } = self;
+        Rested { home, run, place, signal: host.shim.ears.signals.last(), tree: _tree }
+    }
+}
+
+impl Rested {
+    /// Lets the run go, and keeps its working tree.
+    pub(crate) fn let_go(self) -> (Rc<Home>, String, TreeLock) {
+        (self.home, self.run.id.clone(), self.tree)
+    }
+}
+
+/// Makes what an opened run needs that is not driven yet: its worktree, and its files for other tools.
+pub(crate) fn make_place(opened: OpenRun) -> anyhow::Result<Run> {
+    let OpenRun { home, mut run, signals, place, own_paths, tree: _held } = opened;
+    if run.state.opening.worktree.is_some() && run.state.place.is_none() {
+        let ears = Ears::new(Rc::clone(&home), &run.id, signals)?;
+        let input = run.state.opening.path.as_ref().map(PathBuf::from);
+        let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
+        let mut host = Host::new(ears, &run, &place, input, &own_paths, Leash::Calls(0), watcher)?;
+        drive::carry_out(&mut run, &mut host, &Effect::Workspace)?;
+        run.commit()?;
+    }
+    mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
+    Ok(run)
+}

@@ -1,0 +1,11 @@
+//! Runs that are begun or gone on with: opened, adopted, resumed, reloaded, looked at again, driven
+//! until they rest, or worked on by a session of the agent. What may speak against it was settled in
+//! `obstacles`.
+
+mod adopt;
+pub(super) mod driver;
+pub(super) mod look;
+pub(super) mod open;
+mod reload;
+pub(super) mod resume;
+pub(super) mod session;

@@ -1,0 +1,172 @@
+//! Continuing a run that exists: what stands against it, what a person wants changed first, and then
+//! taking it with its working tree.
+
+use super::look::{Looked, as_recorded, look_again};
+use super::open::{FoundRun, OpenRun};
+use super::{adopt, reload};
+use crate::desk::caller::{Caller, load};
+use crate::desk::inside_call::{self, Deed};
+use crate::desk::note::Note;
+use crate::desk::obstacles::place;
+use crate::desk::own_paths;
+use crate::desk::question::{About, RequestQuestion};
+use crate::desk::refusal::{Refusal, meant};
+use crate::desk::request::RunRequest;
+use crate::desk::wishes::bystander::Bystander;
+use crate::desk::wishes::command::insert;
+use crate::drive::drive;
+use crate::world::wait::{Signals, now};
+use loop_core::engine::{Answer, Choice, Command, Opening, QuestionKind, Status, acceptable};
+use loop_core::workflow::model::{MirrorFormat, PhaseId, Workflow};
+use loop_store::mirror::planning;
+use loop_store::run::Run;
+use loop_store::{Row, TreeLock};
+use std::path::Path;
+use std::rc::Rc;
+
+/// How a run that rested goes on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Going {
+    pub reset: bool,
+    pub phase: Option<PhaseId>,
+    pub most: Option<u32>,
+    /// The person's word that what blocked the run is gone.
+    pub unblock: bool,
+}
+
+/// What came of a request to continue a run.
+pub(crate) enum Continued {
+    /// It can be taken, and goes on like this.
+    Ready(Going),
+    /// There is nothing left to do, in words.
+    Done(String),
+    /// The run is finished, and this is why another one is needed.
+    Anew(Vec<String>),
+    Question(Box<RequestQuestion>),
+}
+
+/// What came of taking a run.
+pub(crate) enum Took {
+    Run(Box<OpenRun>),
+    /// A session of the agent goes on with it.
+    Session(Box<Run>),
+}
+
+/// Finds the run that is to be continued, or a session of another controller to adopt.
+pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<FoundRun, Refusal> {
+    let mut find = || -> anyhow::Result<FoundRun> {
+        let home = caller.existing_home()?;
+        let row = match &home {
+            Some(home) => caller.find_to_change(home)?,
+            None => None,
+        };
+        let found = match (home, row) {
+            (Some(home), Some(row)) => Some((home, row)),
+            _ => adopt::to_resume(caller, notes)?,
+        };
+        let (home, row) = found.ok_or_else(Refusal::no_run)?;
+        inside_call::refuse(caller, Some((&home, &row)), Deed::Resume)?;
+        if row.status == Status::Cancelled {
+            let text = format!("run {} is cancelled", &row.id[..8]);
+            return Err(Refusal::usage(text, "loop run opens another"));
+        }
+        Ok(FoundRun { home, row: Box::new(row) })
+    };
+    find().map_err(Refusal::from)
+}
+
+/// Does what has to be done before a run is taken: what a person wants changed in it is changed.
+pub(crate) fn ready(
+    caller: &Caller,
+    found: &FoundRun,
+    request: &RunRequest,
+    notes: &mut Vec<Note>,
+) -> Result<Continued, Refusal> {
+    let found = &as_recorded(found)?;
+    let FoundRun { home, row } = found;
+    match look_again(caller, found, request)? {
+        Some(Looked::Done(text)) => return Ok(Continued::Done(text)),
+        Some(Looked::Anew(why)) => return Ok(Continued::Anew(why)),
+        None => (),
+    }
+    if request.reset {
+        inside_call::refuse(caller, Some((home, row)), Deed::Reset)?;
+    }
+    place::refuse_move(home, row, request.worktree)?;
+    if request.ask_before_resuming && matches!(row.status, Status::Paused | Status::Stopped | Status::Running)
+    {
+        return Ok(Continued::Question(Box::new(about_resuming(row))));
+    }
+    let phase = match &request.phase {
+        Some(name) => Some(phase_named(&load(home, row)?.0, name)?),
+        None => None,
+    };
+    reload::before_going_on(caller, home, row, request, notes)?;
+    let RunRequest { mut reset, max, unblock, .. } = *request;
+    let rests = matches!(row.status, Status::Halted | Status::Capped);
+    if rests
+        && load(home, row)?.0.mirror.writes(MirrorFormat::Planning)
+        && planning::says_running(Path::new(&row.place))
+    {
+        notes.push(Note::usual(format!(
+            "{} says running: the run goes on, its counters at 0",
+            planning::NAME
+        )));
+        reset = true;
+    }
+    Ok(Continued::Ready(Going { reset, phase, most: max, unblock }))
+}
+
+fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {
+    let found = workflow.phases.iter().position(|it| it.name.eq_ignore_ascii_case(name));
+    let names = workflow.phases.iter().map(|it| it.name.as_str());
+    let text = format!("no phase is called \"{name}\"");
+    found.ok_or_else(|| Refusal::usage(text, meant(name, names)))
+}
+
+fn about_resuming(row: &Row) -> RequestQuestion {
+    let lines = vec![
+        format!("run {} of {} is {}", &row.id[..8], row.workflow, row.status),
+        format!("  input: {}", row.input.lines().next().unwrap_or_default()),
+        format!("  {}, iteration {}", row.phase.as_deref().unwrap_or("not begun"), row.iteration),
+    ];
+    let next = Some("loop resume goes on with it, loop run --fresh begins anew".to_owned());
+    let refusal = Refusal { text: lines[0].clone(), next, exit: 5 };
+    RequestQuestion { about: About::Resume, lines, unasked: refusal.clone(), aborted: refusal }
+}
+
+/// Takes a run that exists, with its working tree.
+pub(crate) fn take(caller: &Caller, found: FoundRun, going: &Going) -> Result<Took, Refusal> {
+    taken(caller, found, going).map_err(Refusal::from)
+}
+
+fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took> {
+    let FoundRun { home, row } = found;
+    let signals = Signals::listen()?;
+    let mut run = Run::open(Rc::clone(&home), &row.id, now())?;
+    if run.state.opening == Opening::default() {
+        return Err(Refusal::usage(
+            format!("run {} was killed before it was opened", &row.id[..8]),
+            format!("loop run {:?}", row.input),
+        ));
+    }
+    let place = place::again(&mut run, &row.place)?;
+    let tree = TreeLock::take(&caller.home, &place)?;
+    let command = Command::Resume { reset: going.reset, phase: going.phase, most: going.most };
+    let command =
+        acceptable(&run.workflow, &run.state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
+    insert(&home, &run.id, &command)?;
+    if run.state.session.is_some() {
+        drive(&mut run, &mut Bystander)?;
+        loop_store::mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
+        return Ok(Took::Session(Box::new(run)));
+    }
+    let blocked = run.state.question().filter(|it| going.unblock && it.kind == QuestionKind::Blocked);
+    if let Some(question) = blocked {
+        let by = caller.environment.user.clone();
+        let answer = Answer { question: question.id, choice: Choice::Resume, text: String::new(), by };
+        insert(&home, &run.id, &Command::Answer(answer))?;
+    }
+    let own_paths = own_paths::of_run(&place, &run);
+    Ok(Took::Run(Box::new(OpenRun { home, run, signals, place, own_paths, tree })))
+}

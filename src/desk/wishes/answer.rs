@@ -1,0 +1,203 @@
+//! What people say to a run: answers to its questions, guidance, skipped skills. It is written down
+//! for whoever drives the run. A person's word comes from outside every agent call.
+
+use super::command::{insert, leave, settle};
+use crate::desk::caller::{Caller, is_unfinished, load};
+use crate::desk::inside_call::{self, Deed};
+use crate::desk::own_paths;
+use crate::desk::refusal::{Refusal, meant};
+use crate::tree::path_patterns::Ours;
+use crate::tree::pinned::Pinned;
+use crate::tree::working_tree::Tree;
+use crate::world::wait::now;
+use loop_core::engine::{Answer, Choice, Command, QuestionKind, State, Station, acceptable, choices};
+use loop_core::workflow::model::Workflow;
+use loop_store::run::Run;
+use loop_store::{Home, Row};
+use std::path::Path;
+use std::rc::Rc;
+
+/// A view of the tree that no controller uses.
+const VIEW: &str = "git-look";
+
+/// Something that a person says.
+pub(crate) struct AnswerRequest {
+    pub words: Saying,
+    /// Who says it.
+    pub by: String,
+}
+
+/// What is said.
+pub(crate) enum Saying {
+    /// To the open question: its number, which may be left out, the choice, and a text.
+    Answer(Vec<String>),
+    /// At a gate: its name, which may be left out, and a text.
+    Gate {
+        choice: Choice,
+        words: Vec<String>,
+    },
+    Guide(String),
+    Skip {
+        skill: String,
+        reason: String,
+    },
+    /// A finding of the proof is accepted: a test, a path, or a glob of paths.
+    Waive {
+        what: String,
+        reason: String,
+    },
+}
+
+impl Saying {
+    fn deed(&self) -> Deed {
+        match self {
+            Saying::Answer(_) => Deed::Answer,
+            Saying::Gate { .. } => Deed::Gate,
+            Saying::Guide(_) => Deed::Guide,
+            Saying::Skip { .. } => Deed::Skip,
+            Saying::Waive { .. } => Deed::Waive,
+        }
+    }
+}
+
+/// Who takes what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answered {
+    /// Whoever drives the run, at once.
+    AtOnce,
+    /// The session that works on it, when it stops.
+    AtNextStop,
+    /// Whoever continues the run.
+    WhenContinued,
+}
+
+/// A question that is open.
+pub(crate) struct OpenQuestion {
+    pub run: String,
+    pub id: String,
+    pub text: String,
+    pub choices: Vec<String>,
+}
+
+/// Returns every question that is open in this project.
+pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refusal> {
+    let list = || -> anyhow::Result<Vec<OpenQuestion>> {
+        let (home, _) = found(caller)?;
+        let mut open = Vec::new();
+        for row in caller.runs_of_project(&home)?.iter().filter(|it| is_unfinished(it)) {
+            for question in home.open_questions(&row.id)? {
+                let choices = serde_json::from_str(&question.choices).unwrap_or_default();
+                let (run, id, text) = (row.id.clone(), question.id, question.text);
+                open.push(OpenQuestion { run, id, text, choices });
+            }
+        }
+        Ok(open)
+    };
+    list().map_err(Refusal::from)
+}
+
+/// Writes down what a person says, if it can be taken.
+pub(crate) fn answer(caller: &Caller, request: AnswerRequest) -> Result<Answered, Refusal> {
+    say(caller, request).map_err(Refusal::from)
+}
+
+fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
+    let (home, row) = found(caller)?;
+    let AnswerRequest { words, by } = request;
+    inside_call::refuse(caller, Some((&home, &row)), words.deed())?;
+    let (workflow, state) = load(&home, &row)?;
+    let command = match words {
+        Saying::Answer(words) => to_question(&state, &words, by)?,
+        Saying::Gate { choice, words } => at_gate(&workflow, &state, choice, words, by)?,
+        Saying::Guide(text) => Command::Guide { text },
+        Saying::Skip { skill, reason } => Command::Skip { skill, reason },
+        Saying::Waive { what, reason } => Command::Waive { what, reason, by },
+    };
+    let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
+    if let Station::Closed(_) = state.station {
+        accept_afterwards(&home, &row, &state, &command)?;
+        return Ok(Answered::AtOnce);
+    }
+    Ok(match (leave(&home, &row, &command)?, &state.session) {
+        (true, _) => Answered::AtOnce,
+        (false, Some(_)) => Answered::AtNextStop,
+        (false, None) => Answered::WhenContinued,
+    })
+}
+
+fn found(caller: &Caller) -> anyhow::Result<(Rc<Home>, Row)> {
+    let home = caller.existing_home()?.ok_or_else(Refusal::no_run)?;
+    let row = caller.find_to_change(&home)?.ok_or_else(Refusal::no_run)?;
+    Ok((home, row))
+}
+
+/// What a person accepts is the tree that was proven, so it must be the one that is there.
+fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
+    let place = Path::new(&row.place);
+    let mut run = Run::open(Rc::clone(home), &row.id, now())?;
+    if proven_tree_now(&run, place)?.as_ref() != Some(&state.seen.tree) {
+        let text = format!("the tree in {} is not the one that was proven any more", row.place);
+        return Err(Refusal::usage(text, "loop run looks at it again"));
+    }
+    insert(home, &run.id, command)?;
+    settle(home, &mut run, place, command)
+}
+
+/// Returns the tree that is there, as a run of this workflow sees it.
+fn proven_tree_now(run: &Run, place: &Path) -> anyhow::Result<Option<String>> {
+    if !place.is_dir() {
+        return Ok(None);
+    }
+    let ours = Ours::read(&own_paths::of_run(place, run))?;
+    let mut tree = Tree::open(Pinned::at(place, &run.folder().join(VIEW))?, ours)?;
+    Ok(Some(tree.status()?.tree))
+}
+
+fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Command> {
+    let is_accepted = words.first().is_some_and(|it| it == Choice::Accept.word());
+    if let (Station::Closed(_), true) = (&state.station, is_accepted) {
+        let text = words[1..].join(" ");
+        return Ok(Command::Answer(Answer { question: 0, choice: Choice::Accept, text, by }));
+    }
+    let Some(question) = state.question() else {
+        return Err(Refusal::usage("no question is open", "loop status shows where the run stands"));
+    };
+    let (id, words) = match words.first().and_then(|it| it.parse::<u32>().ok()) {
+        Some(id) => (id, &words[1..]),
+        None => (question.id, words),
+    };
+    let Some((choice, text)) = words.split_first() else {
+        let next = format!("one of: {}", choices(question).join(", "));
+        return Err(Refusal::usage("the answer is missing", next));
+    };
+    Ok(Command::Answer(Answer { question: id, choice: choice.clone().into(), text: text.join(" "), by }))
+}
+
+fn at_gate(
+    workflow: &Workflow,
+    state: &State,
+    choice: Choice,
+    mut words: Vec<String>,
+    by: String,
+) -> anyhow::Result<Command> {
+    let (question, open) = match state.question().map(|it| (it.id, &it.kind)) {
+        Some((id, QuestionKind::Gate(gate))) => (id, gate.clone()),
+        Some(_) | None => {
+            let next = "loop status shows where the run stands";
+            return Err(Refusal::usage("no gate waits for a person", next));
+        }
+    };
+    let named = words.first().and_then(|it| workflow.gates.keys().find(|gate| gate.eq_ignore_ascii_case(it)));
+    if let Some(first) = named {
+        if *first != open {
+            let text = format!("the gate \"{first}\" does not wait; \"{open}\" does");
+            return Err(Refusal::usage(text, format!("loop {choice} {open}")));
+        }
+        words.remove(0);
+    } else if choice == Choice::Approve && !words.is_empty() {
+        let text = format!("no gate is called \"{}\"", words[0]);
+        let known = workflow.gates.keys().map(String::as_str);
+        return Err(Refusal::usage(text, format!("{}; loop approve {open}", meant(&words[0], known))));
+    }
+    Ok(Command::Answer(Answer { question, choice, text: words.join(" "), by }))
+}
