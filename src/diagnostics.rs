@@ -39,20 +39,20 @@ struct Lines {
 }
 
 /// One line, which is written as a whole when it is complete.
-struct Line {
+struct DiagnosticLine {
     text: Vec<u8>,
     file: Option<PathBuf>,
 }
 
 impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Line;
+    type Writer = DiagnosticLine;
 
-    fn make_writer(&'a self) -> Line {
-        Line { text: Vec::new(), file: self.file.clone() }
+    fn make_writer(&'a self) -> DiagnosticLine {
+        DiagnosticLine { text: Vec::new(), file: self.file.clone() }
     }
 }
 
-impl Write for Line {
+impl Write for DiagnosticLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.text.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -63,7 +63,7 @@ impl Write for Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for DiagnosticLine {
     fn drop(&mut self) {
         let text = String::from_utf8_lossy(&self.text);
         let text = redact(&text);

@@ -42,6 +42,15 @@ fn nothing_destroys_work() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What two programs share is a crate.
+#[test]
+fn no_file_is_compiled_twice() {
+    let folders = ["src", "crates", "tests", "benches"].map(Path::new);
+    let all = folders.iter().flat_map(|it| sources(it));
+    let twice = all.filter(|(_, text)| text.lines().any(|it| it.trim_start().starts_with("#[path")));
+    assert_eq!(twice.map(|it| it.0).collect::<Vec<_>>(), Vec::<PathBuf>::new());
+}
+
 #[test]
 fn the_loop_fits_on_one_screen() {
     let text = std::fs::read_to_string("src/drive.rs").expect("drive.rs");

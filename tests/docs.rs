@@ -3,6 +3,7 @@
 //! command, `>` goes on with it, `# exit N` behind it says how it ends, and every line below must be
 //! somewhere in what it prints.
 
+use loop_harness::{Sandbox, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,7 +24,7 @@ fn documents() -> Vec<(PathBuf, String)> {
 }
 
 fn help(words: &[&str]) -> Option<String> {
-    let done = Command::new(env!("CARGO_BIN_EXE_loop")).args(words).arg("--help").output().expect("loop");
+    let done = Command::new(program()).args(words).arg("--help").output().expect("loop");
     done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
@@ -112,26 +113,11 @@ fn typed(text: &str) -> Vec<Typed> {
 fn what_the_guides_type_works() {
     let mut followed = 0;
     for (path, text) in documents().iter().filter(|(_, text)| text.contains("\n```console\n")) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (project, bin) = (folder.path().join("project"), folder.path().join("bin"));
-        for folder in [&project, &bin] {
-            std::fs::create_dir(folder).expect("a folder");
-        }
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_loop"), bin.join("loop")).expect("a link");
-        let system = std::env::var("PATH").expect("a path");
-        let shell = |command: &str| {
-            Command::new("sh")
-                .args(["-c", command])
-                .current_dir(&project)
-                .env_clear()
-                .env("PATH", format!("{}:{system}", bin.display()))
-                .env("HOME", folder.path())
-                .env("USER", "reader")
-                .env("LOOP_HOME", folder.path().join("loop-home"))
-                .stdin(std::process::Stdio::null())
-                .output()
-                .expect("a shell")
-        };
+        let mut sandbox = Sandbox::empty();
+        std::os::unix::fs::symlink(program(), sandbox.path("out/loop")).expect("a link");
+        sandbox.path_first.push(sandbox.path("out"));
+        sandbox.variables.push(("USER", "reader".into()));
+        let shell = |command: &str| sandbox.furnished("sh", &["-c", command]).output().expect("a shell");
         let begun = shell(
             "git config --global user.name reader && git config --global user.email reader@localhost && \
             git init -q && echo hello > README.md && git add -A && git commit -qm begin",

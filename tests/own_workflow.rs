@@ -1,8 +1,8 @@
 //! The workflow of the guide, from end to end: the real binary, real git, real tests, and a shell
 //! script as the agent, which lies once and is sent back once.
 
+use loop_harness::{Done, Sandbox};
 use std::path::Path;
-use std::process::{Command, Output};
 
 const AGENT: &str = r#"#!/bin/sh
 # Plays every phase of triage. It counts its calls of a phase, so that the first FIX can be a lie and
@@ -46,71 +46,34 @@ echo "tests_total=$total tests_passing=$passing tests_failing=$((total - passing
 [ "$passing" = "$total" ]
 "#;
 
-struct Project {
-    folder: tempfile::TempDir,
-}
-
-impl Project {
-    fn new() -> Project {
-        let folder = tempfile::tempdir().expect("a folder");
-        let project = Project { folder };
-        let root = project.root();
-        std::fs::create_dir_all(root.join("cases")).expect("a folder");
-        let files = [
-            ("add.sh", "echo $(($1 - $2))\n"),
-            ("tests.sh", TESTS),
-            ("cases/nothing.sh", "[ \"$(sh add.sh 0 0)\" = 0 ]\n"),
-            ("bug-0042.md", "# Adding subtracts\n\n`sh add.sh 2 3` prints -1.\n"),
-        ];
-        for (path, text) in files {
-            std::fs::write(root.join(path), text).expect("it can be written");
-        }
-        std::fs::write(project.folder.path().join("agent.sh"), AGENT).expect("it can be written");
-        project.git(&["init", "-q", "-b", "main"]);
-        project.git(&["add", "-A"]);
-        project.git(&["-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "-m", "a bug"]);
-        project
-    }
-
-    fn root(&self) -> std::path::PathBuf {
-        self.folder.path().join("project")
-    }
-
-    fn git(&self, arguments: &[&str]) {
-        let done = Command::new("git").args(arguments).current_dir(self.root()).status().expect("git runs");
-        assert!(done.success(), "git {arguments:?}");
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_loop"))
-            .args(arguments)
-            .current_dir(self.root())
-            .env("LOOP_HOME", self.folder.path().join("home"))
-            .env("HOME", self.folder.path())
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("LOOP_RUN")
-            .output()
-            .expect("loop runs")
-    }
+fn project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("add.sh", "echo $(($1 - $2))\n");
+    sandbox.write("tests.sh", TESTS);
+    sandbox.write("cases/nothing.sh", "[ \"$(sh add.sh 0 0)\" = 0 ]\n");
+    sandbox.write("bug-0042.md", "# Adding subtracts\n\n`sh add.sh 2 3` prints -1.\n");
+    sandbox.file("agent.sh", AGENT);
+    sandbox.commit("a bug");
+    sandbox
 }
 
 fn triage(file: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/triage").join(file).display().to_string()
 }
 
-fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+fn text(done: &Done) -> String {
+    format!("{}{}", done.out, done.err)
 }
 
 #[test]
 fn en15_a_workflow_of_ones_own_runs_from_end_to_end() {
-    let project = Project::new();
+    let project = project();
     let workflow = triage("workflow.toml");
-    let agent = format!("sh {0}/agent.sh {0}", project.folder.path().display());
+    let agent = format!("sh {0}/agent.sh {0}", project.root().display());
     let run = ["run", "bug-0042.md", "--workflow", &workflow, "--agent-cmd", &agent];
     let waiting = project.run(&run);
     let said = text(&waiting);
-    assert_eq!(waiting.status.code(), Some(3), "{said}");
+    assert_eq!(waiting.code, 3, "{said}");
     for part in [
         "judged: both halves of the exit rule hold",
         "tests_failing == 0: tests_failing is 1",
@@ -120,31 +83,30 @@ fn en15_a_workflow_of_ones_own_runs_from_end_to_end() {
         assert!(said.contains(part), "\"{part}\" is missing:\n{said}");
     }
     let approved = project.run(&["approve", "release", "--by", "me"]);
-    assert_eq!(approved.status.code(), Some(0), "{}", text(&approved));
+    assert_eq!(approved.code, 0, "{}", text(&approved));
     let done = project.run(&run);
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done));
-    let status: serde_json::Value =
-        serde_json::from_slice(&project.run(&["status", "--json"]).stdout).expect("a status is JSON");
+    assert_eq!(done.code, 0, "{}", text(&done));
+    let status = project.status();
     assert_eq!(status["status"], "completed");
     assert_eq!(status["verified"], true);
     // REPRODUCE, EXPLAIN, a lie and a FIX, REVIEW, FIX, REVIEW.
     assert_eq!(status["calls_total"], 7);
-    let fixed = std::fs::read_to_string(project.root().join("add.sh")).expect("it is there");
+    let fixed = project.read("add.sh");
     assert_eq!(fixed, "echo $(($1 + $2)) # try 3\n");
 }
 
 #[test]
 fn its_story_is_told_and_its_bound_is_known() {
-    let project = Project::new();
+    let project = project();
     let story = project.run(&["simulate", "--story", &triage("caught.story")]);
-    assert_eq!(story.status.code(), Some(0), "{}", text(&story));
+    assert_eq!(story.code, 0, "{}", text(&story));
     assert!(
         text(&story).ends_with("= completed: every phase was left by its exit rule\n"),
         "{}",
         text(&story)
     );
     let checked = project.run(&["check", &triage("workflow.toml"), "--json"]);
-    let checked: serde_json::Value = serde_json::from_slice(&checked.stdout).expect("it is JSON");
+    let checked: serde_json::Value = serde_json::from_str(&checked.out).expect("it is JSON");
     assert_eq!(checked["calls"], serde_json::json!({ "at-most": 30 }));
 }
 

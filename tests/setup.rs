@@ -1,44 +1,34 @@
 //! `setup`, `check`, `presets` and `simulate` as a person meets them: the real binary in a folder of
 //! its own.
 
+use loop_harness::Sandbox;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
-struct Folder(tempfile::TempDir);
+struct Folder(Sandbox);
 
 impl Folder {
     fn new(files: &[(&str, &str)]) -> Folder {
-        let folder = Folder(tempfile::tempdir().expect("a folder"));
-        std::fs::create_dir_all(folder.path(".git")).expect("a folder");
+        let mut sandbox = Sandbox::empty();
+        sandbox.variables.push(("PATH", sandbox.path("no-programs").into()));
+        std::fs::create_dir(sandbox.project.join(".git")).expect("a folder");
         for (path, text) in files {
-            let path = folder.path(path);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-            std::fs::write(path, text).expect("it can be written");
+            sandbox.write(path, text);
         }
-        folder
+        Folder(sandbox)
     }
 
     fn path(&self, path: &str) -> PathBuf {
-        self.0.path().join("project").join(path)
+        self.0.project.join(path)
     }
 
     fn read(&self, path: &str) -> String {
-        std::fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+        self.0.read(path)
     }
 
     fn run(&self, arguments: &[&str]) -> (i32, String, String) {
-        let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_loop"))
-            .args(arguments)
-            .current_dir(self.path(""))
-            .env("LOOP_HOME", self.0.path().join("home"))
-            .env("HOME", self.0.path())
-            .env("PATH", self.0.path().join("no-programs"))
-            .env_remove("XDG_CONFIG_HOME")
-            .output()
-            .expect("loop runs");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is text");
-        (status.code().unwrap_or(-1), text(stdout), text(stderr))
+        let done = self.0.run(arguments);
+        (done.code, done.out, done.err)
     }
 }
 

@@ -118,7 +118,12 @@ pub(super) const SHIP: &str = r#"Examples:
   loop ship --no-pr --type fix"#;
 pub(super) const VERIFY: &str = r#"Examples:
   loop verify
-  loop verify --backup loop-backup.db"#;
+  loop verify --backup loop-backup.db
+  loop verify record.json --signers approvers --rerun"#;
+
+pub(super) const EVIDENCE: &str = r#"Examples:
+  loop evidence
+  loop evidence --json > record.json"#;
 pub(super) const DOCTOR: &str = r#"Examples:
   loop doctor
   loop doctor --json | jq '.[] | select(.ok | not)'"#;

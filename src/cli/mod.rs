@@ -39,7 +39,7 @@ use answering::{answer, stop};
 use clap::{Args, Parser, Subcommand};
 pub(crate) use context::Context;
 use delivering::{restore, ship};
-use looking::{attach, log, runs, show, status, verify, wait, why};
+use looking::{attach, evidence, log, runs, show, status, verify, wait, why};
 use loop_base::secret::redact;
 use running::flags::RunFlags;
 use running::{checks, demo, demo_agent, detach, init, not_yet, resume, run};
@@ -100,28 +100,28 @@ pub(crate) struct Common {
 enum Command {
     /// Watch a whole run in a temporary repository; needs no key and leaves nothing behind
     #[command(after_help = examples::DEMO)]
-    Demo(demo::Flags),
+    Demo(demo::DemoFlags),
     /// Write a short workflow file for this project
     #[command(after_help = examples::SETUP)]
-    Setup(setup::Flags),
+    Setup(setup::SetupFlags),
     /// Say everything that is wrong with a workflow, or how it goes and when it ends
     #[command(after_help = examples::CHECK)]
-    Check(check::Flags),
+    Check(check::CheckFlags),
     /// List the built-in workflows
     #[command(after_help = examples::PRESETS)]
-    Presets(presets::Flags),
+    Presets(presets::PresetsFlags),
     /// Play a workflow without starting anything
     #[command(after_help = examples::SIMULATE)]
-    Simulate(simulate::Flags),
+    Simulate(simulate::SimulateFlags),
     /// Continue a run or open one, and drive it until it rests
     #[command(after_help = examples::RUN)]
     Run(Box<RunFlags>),
     /// Open a run without driving it; with --hook the agent's own session works on it
     #[command(after_help = examples::INIT)]
-    Init(Box<init::Flags>),
+    Init(Box<init::InitFlags>),
     /// Go on with a run without asking
     #[command(after_help = examples::RESUME)]
-    Resume(resume::Flags),
+    Resume(resume::ResumeFlags),
     /// At most one agent call: until one iteration has been judged, or the run rests
     #[command(after_help = examples::NEXT)]
     Next(Box<RunFlags>),
@@ -136,19 +136,19 @@ enum Command {
     Status,
     /// List all runs
     #[command(after_help = examples::RUNS)]
-    Runs(runs::Flags),
+    Runs(runs::RunsFlags),
     /// Show the events of a run
     #[command(after_help = examples::LOG)]
-    Log(log::Flags),
+    Log(log::LogFlags),
     /// Show an iteration, or the whole run as a Markdown report
     #[command(after_help = examples::SHOW)]
-    Show(show::Flags),
+    Show(show::ShowFlags),
     /// Say why a decision was taken, with the values that decided it
     #[command(after_help = examples::WHY)]
-    Why(why::Flags),
+    Why(why::WhyFlags),
     /// Answer a question of a run; alone it lists what is open
     #[command(after_help = examples::ANSWER)]
-    Answer(answer::Flags),
+    Answer(answer::AnswerFlags),
     /// Approve at a gate
     #[command(after_help = examples::APPROVE)]
     Approve(answer::GateFlags),
@@ -181,7 +181,7 @@ enum Command {
     Cancel(stop::CancelFlags),
     /// Write a design file from a sentence, to be read and refined before the work begins
     #[command(after_help = examples::DESIGN)]
-    Design(design::Flags),
+    Design(design::DesignFlags),
     /// Change the criteria or requirements of a design that is not locked
     #[command(after_help = examples::REFINE)]
     Refine(design::RefineFlags),
@@ -190,13 +190,16 @@ enum Command {
     Hook(hook::Command),
     /// List the snapshots of a run's working tree, or bring one back
     #[command(after_help = examples::RESTORE)]
-    Restore(restore::Flags),
+    Restore(restore::RestoreFlags),
     /// Branch, commit, push and pull request for a completed run
     #[command(after_help = examples::SHIP)]
-    Ship(ship::Flags),
+    Ship(ship::ShipFlags),
     /// Check that nothing of a run's journal is missing or changed
     #[command(after_help = examples::VERIFY)]
-    Verify(verify::Flags),
+    Verify(verify::VerifyFlags),
+    /// Show what the completion of a run stands on, and its record
+    #[command(after_help = examples::EVIDENCE)]
+    Evidence,
     /// Say what is installed, what is allowed, and what would stop a run
     #[command(after_help = examples::DOCTOR)]
     Doctor,
@@ -205,19 +208,16 @@ enum Command {
     Agents,
     /// Show or clear the holds that providers put on agents
     #[command(after_help = examples::LIMITS)]
-    Limits(limits::Flags),
+    Limits(limits::LimitsFlags),
     /// Print the completion script of a shell
     #[command(after_help = examples::COMPLETIONS)]
-    Completions(completions::Flags),
+    Completions(completions::CompletionsFlags),
     /// Write the manual pages into a directory
     #[command(after_help = examples::MAN)]
-    Man(man::Flags),
+    Man(man::ManFlags),
     /// The jobs of a domain (comes with a later version)
     #[command(hide = true)]
     Queue(not_yet::Words),
-    /// What a completion stands on (comes with a later version)
-    #[command(hide = true)]
-    Evidence(not_yet::Words),
     /// A terminal interface (comes with a later version)
     #[command(hide = true)]
     Watch(not_yet::Words),
@@ -231,9 +231,9 @@ enum Command {
     #[command(hide = true)]
     Worker(not_yet::Words),
     #[command(name = "__controller", hide = true)]
-    Controller(detach::Flags),
+    Controller(detach::DetachFlags),
     #[command(name = "__agent", hide = true)]
-    Player(demo_agent::Flags),
+    Player(demo_agent::DemoAgentFlags),
 }
 
 /// What the macros of this module print with.
@@ -291,9 +291,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Completions(flags)) => completions::run(&flags),
         Some(Command::Man(flags)) => man::run(&context, &flags),
         Some(Command::Queue(_)) => not_yet::command("queue", "loop run INPUT works on one thing at a time"),
-        Some(Command::Evidence(_)) => {
-            not_yet::command("evidence", "loop show is the report, loop verify the chain")
-        }
+        Some(Command::Evidence) => evidence::run(&context),
         Some(Command::Watch(_)) => not_yet::command("watch", "loop log -f, or loop run on a terminal"),
         Some(Command::Serve(_)) => not_yet::command("serve", "loop status --json for programs"),
         Some(Command::Mcp(_)) => {

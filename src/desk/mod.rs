@@ -5,11 +5,13 @@
 
 mod caller;
 mod inside_call;
+mod kept_head;
 mod meaning;
 mod note;
 mod obstacles;
 mod own_paths;
 mod question;
+mod record;
 mod refusal;
 mod request;
 mod taking;
@@ -20,11 +22,13 @@ mod tests;
 
 pub(crate) use caller::{Caller, Environment, is_unfinished, load, named};
 pub(crate) use inside_call::{Deed, refuse as refuse_agents};
+pub(crate) use kept_head::{match_kept_head, refuse_misplaced};
 pub(crate) use meaning::choose_workflow::{preset_named, read as read_workflow, read_source, user_config};
 pub(crate) use meaning::design_file::{newest as newest_design, write as write_design};
 pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::prepare::{choose_agent, comes_later};
 pub(crate) use question::{About, Reply, RequestQuestion};
+pub(crate) use record::write_record;
 pub(crate) use refusal::{Refusal, meant};
 pub(crate) use request::{By, RunRequest};
 pub(crate) use taking::driver::{Driver, Reach, make_place};
@@ -32,6 +36,8 @@ pub(crate) use taking::look::{Looked, checks, look_again};
 pub(crate) use taking::open::{FoundRun, OpenReply, OpenRun, open, retake};
 pub(crate) use taking::resume::{Continued, Going, Took, find_to_resume, ready, take};
 pub(crate) use taking::session::{Stopped, first_prompt, join, of_project as sessions_of_project, stopped};
+pub(crate) use taking::verify_record::{RecordRequest, verify_record};
 pub(crate) use wishes::answer::{AnswerRequest, Answered, Saying, answer, open_questions};
 pub(crate) use wishes::command::{Commanded, cancel, leave, pause, stop};
 pub(crate) use wishes::ship::{Shipment, Wish as ShipWish, shipment};
+pub(crate) use wishes::sign_gate::{Sign, ToSign, to_sign, usual_key};

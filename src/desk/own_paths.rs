@@ -1,5 +1,6 @@
 //! The files that belong to a run rather than to its work: they are never counted as changes.
 
+use loop_core::engine::State;
 use loop_core::workflow::model::Workflow;
 use loop_store::mirror::{self, planning};
 use loop_store::run::Run;
@@ -22,6 +23,11 @@ pub(crate) fn own_paths(place: &Path, document: Option<&Path>, workflow: &Workfl
 
 /// The same for a run that exists.
 pub(crate) fn of_run(place: &Path, run: &Run) -> Vec<String> {
-    let document = run.state.opening.path.as_ref().map(PathBuf::from);
-    own_paths(place, document.as_deref(), &run.workflow)
+    of_state(place, &run.workflow, &run.state)
+}
+
+/// The same for a run that somebody else may hold.
+pub(crate) fn of_state(place: &Path, workflow: &Workflow, state: &State) -> Vec<String> {
+    let document = state.opening.path.as_ref().map(PathBuf::from);
+    own_paths(place, document.as_deref(), workflow)
 }

@@ -60,6 +60,7 @@ fn git_step(error: &anyhow::Error) -> Option<String> {
         GitError::NotARepository { path, .. } => {
             Some(format!("git init {}, or name another folder with -C", sanitise(&path.to_string_lossy())))
         }
+        GitError::Forged { .. } => Some("git fsck names every such object".to_owned()),
         GitError::NotInstalled
         | GitError::Failed { .. }
         | GitError::TimedOut { .. }
@@ -78,6 +79,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
             GitError::Failed { .. }
             | GitError::TimedOut { .. }
             | GitError::TooMuchOutput { .. }
+            | GitError::Forged { .. }
             | GitError::File { .. },
         )
         | None => 1,

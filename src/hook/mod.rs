@@ -271,6 +271,7 @@ impl World for Visit<'_> {
             | Effect::Baseline
             | Effect::Prove(_)
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Work(_)
             | Effect::Sleep { .. }
             | Effect::Ask(_)
@@ -294,6 +295,7 @@ impl World for Visit<'_> {
             | Effect::List
             | Effect::Contain
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Sleep { .. }
             | Effect::Ask(_)
             | Effect::Tell

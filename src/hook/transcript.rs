@@ -40,16 +40,16 @@ fn tail(file: &mut (impl Read + Seek)) -> io::Result<Vec<u8>> {
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct TranscriptEntry {
     #[serde(rename = "type")]
     kind: String,
     #[serde(rename = "isSidechain", default)]
     is_sidechain: bool,
-    message: Option<Message>,
+    message: Option<TranscriptMessage>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct TranscriptMessage {
     id: Option<String>,
     content: Option<Content>,
 }
@@ -58,11 +58,11 @@ struct Message {
 #[serde(untagged)]
 enum Content {
     Text(String),
-    Blocks(Vec<Block>),
+    Blocks(Vec<TranscriptBlock>),
 }
 
 #[derive(Deserialize)]
-struct Block {
+struct TranscriptBlock {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
@@ -73,7 +73,7 @@ pub(crate) fn last_of(tail: &[u8]) -> Option<String> {
     let mut texts: Vec<String> = Vec::new();
     let mut id: Option<Option<String>> = None;
     for line in tail.split(|it| *it == b'\n').rev() {
-        let Ok(entry) = serde_json::from_slice::<Entry>(line) else { continue };
+        let Ok(entry) = serde_json::from_slice::<TranscriptEntry>(line) else { continue };
         match entry.kind.as_str() {
             "assistant" if !entry.is_sidechain => {
                 let message = entry.message?;

@@ -215,8 +215,13 @@ fn person(seed: u64, turn: u32, workflow: &Workflow, state: &State, rest: &Rest)
         Rest::Waiting(question) => {
             let words = choices(question);
             let choice = words[dice.below(words.len() as u32) as usize].to_owned().into();
-            let answer =
-                Answer { question: question.id, choice, text: "try it".to_owned(), by: String::new() };
+            let answer = Answer {
+                question: question.id,
+                choice,
+                text: "try it".to_owned(),
+                by: String::new(),
+                signature: None,
+            };
             Some(Command::Answer(answer))
         }
         Rest::Held(Hold { .. }) => {

@@ -259,7 +259,8 @@ impl Teller {
                     ));
                 }
                 let choice = (*choice).to_owned().into();
-                Command::Answer(Answer { question: question.id, choice, text, by: "person".to_owned() })
+                let by = "person".to_owned();
+                Command::Answer(Answer { question: question.id, choice, text, by, signature: None })
             }
             ["guides", text] => Command::Guide { text: (*text).to_owned() },
             ["skips", skill] => Command::Skip { skill: (*skill).to_owned(), reason: String::new() },

@@ -81,6 +81,8 @@ pub(crate) enum GitError {
     TimedOut { arguments: String, seconds: u64 },
     #[error("git {arguments} printed more than {} MiB; ignore generated files with .gitignore", most >> 20)]
     TooMuchOutput { arguments: String, most: usize },
+    #[error("object {object} ({}) is not what its id says: .git/objects is damaged, or somebody wrote into it", path.display())]
+    Forged { object: String, path: PathBuf },
     #[error("{doing} {}: {source}", path.display())]
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
 }

@@ -8,6 +8,7 @@ pub(crate) mod git_lock;
 mod git_status;
 pub(crate) mod git_text;
 mod included_files;
+pub(crate) mod journal_head;
 pub(crate) mod path_patterns;
 pub(crate) mod pinned;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod stat_fingerprint;
 mod status_cache;
 mod submodules;
 pub(crate) mod tree_status;
+pub(crate) mod tree_without;
 mod view_index;
 pub(crate) mod working_tree;
 pub(crate) mod worktree;

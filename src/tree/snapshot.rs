@@ -124,7 +124,7 @@ pub(crate) fn left_out(pinned: &Pinned, snapshot: &Snapshot) -> Result<Vec<Strin
 
 /// Removes every snapshot of a run, which nobody can go back to any more.
 pub(crate) fn forget(repository: &Git, run: &str) -> Result<usize, GitError> {
-    let proven = ["base", "head", "line", "train"].map(|it| format!("refs/loop/{it}/{run}"));
+    let proven = ["base", "head", "line", "train", "journal"].map(|it| format!("refs/loop/{it}/{run}"));
     let mut asked = vec!["for-each-ref".to_owned(), "--format=%(refname) %(objectname)".to_owned()];
     asked.push(folder_of(run));
     asked.extend(proven);

@@ -315,18 +315,18 @@ fn quoted(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }
 
-struct Entry {
+struct WorktreeEntry {
     path: PathBuf,
     branch: Option<String>,
     is_locked: bool,
 }
 
-fn entries(git: &Git) -> Result<Vec<Entry>, GitError> {
+fn entries(git: &Git) -> Result<Vec<WorktreeEntry>, GitError> {
     let listing = git.run(["worktree", "list", "--porcelain", "-z"])?;
-    let mut found: Vec<Entry> = Vec::new();
+    let mut found: Vec<WorktreeEntry> = Vec::new();
     for line in listing.split(|it| *it == 0) {
         if let Some(path) = line.strip_prefix(b"worktree ") {
-            found.push(Entry { path: bytes_to_path(path), branch: None, is_locked: false });
+            found.push(WorktreeEntry { path: bytes_to_path(path), branch: None, is_locked: false });
         } else if let Some(last) = found.last_mut() {
             if let Some(branch) = line.strip_prefix(b"branch ") {
                 last.branch = Some(String::from_utf8_lossy(branch).into_owned());

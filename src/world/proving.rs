@@ -172,6 +172,18 @@ impl Host<'_> {
 
     pub(crate) fn conclude(&mut self, run: &Run) -> anyhow::Result<Performed> {
         let request = self.request(run)?;
+        let prover = self.prover(request.clone())?;
+        for taken in run.state.proving.iter().flat_map(|it| &it.steps) {
+            let as_recorded =
+                taken.digest.as_ref().is_none_or(|it| prover.digest(taken.step).as_ref() == Some(it));
+            // What somebody changed or removed since then is found out again.
+            if !as_recorded {
+                prover.forget(taken.step)?;
+                if self.take_step(&prover, taken.step)?.is_none() {
+                    return Ok(Performed::Begun);
+                }
+            }
+        }
         let commit = self.commit_with(&request.tree, request.tree_commit.as_deref());
         let line = match line_request(run, &request) {
             Some(line) => self.prover(line)?.known(Step::Overlay).map(|it| it.outcome),
@@ -185,7 +197,7 @@ impl Host<'_> {
             waivers: run.state.waivers.clone(),
             allowed: run.workflow.proof.allow.clone(),
             approved: run.state.accepted,
-            ..self.prover(request)?.evidence()?
+            ..prover.evidence()?
         };
         let mut proof = conclude(&evidence);
         if run.state.session.is_some() {
@@ -239,6 +251,7 @@ impl Host<'_> {
             tree: state.seen.tree.clone(),
             tree_commit: commit(&state.seen.commit),
             opening,
+            opened_at_ms: Some(state.opened_at.0),
             checks: checks.collect(),
             prepare: state.prepare.clone().or_else(|| workflow.proof.prepare.clone()),
             variables: workflow.proof.env.clone(),
@@ -273,6 +286,7 @@ fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
         tree: run.state.seen.tree.clone(),
         seconds: result.seconds,
         found: in_words(result),
+        digest: prover.digest(step),
         expected_s: (step == Step::Baseline).then(|| expected_rest(prover)).flatten(),
         unprepared: unprepared(step, result),
     }))

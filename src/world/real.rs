@@ -449,6 +449,7 @@ impl World for Host<'_> {
             }
             Effect::Prove(step) => self.prove(run, *step),
             Effect::Conclude => self.conclude(run),
+            Effect::Confirm => self.confirm(run),
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => self.finish(run),

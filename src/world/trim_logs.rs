@@ -100,13 +100,13 @@ fn limit() -> u64 {
 
 /// The files of one call and of the checks after it.
 #[derive(Default)]
-struct Kept {
+struct KeptLog {
     files: Vec<PathBuf>,
     bytes: u64,
 }
 
 fn thin(folder: &Path, last: u32, most: u64) -> std::io::Result<()> {
-    let mut calls: BTreeMap<u32, Kept> = BTreeMap::new();
+    let mut calls: BTreeMap<u32, KeptLog> = BTreeMap::new();
     for entry in std::fs::read_dir(folder)?.flatten() {
         let Some(number) = entry.file_name().to_str().and_then(call_of) else { continue };
         let kept = calls.entry(number).or_default();
@@ -145,12 +145,12 @@ fn call_of(name: &str) -> Option<u32> {
 /// Calls that did not end well by themselves, by the shim's records.
 fn failed(folder: &Path) -> BTreeSet<u32> {
     #[derive(Deserialize)]
-    struct Record {
+    struct LogRecord {
         stem: String,
         ending: loop_supervise::protocol::Ending,
     }
     let text = tail::tail(&folder.join("calls.log"), RECORDS_BYTES).unwrap_or_default();
-    let records = text.lines().filter_map(|it| serde_json::from_str::<Record>(it).ok());
+    let records = text.lines().filter_map(|it| serde_json::from_str::<LogRecord>(it).ok());
     let bad = records.filter(|it| it.ending.how != How::Exited || it.ending.code != Some(0));
     bad.filter_map(|it| call_of(&it.stem)).collect()
 }

@@ -29,6 +29,10 @@ pub(crate) struct Sample {
     pub(crate) prepare: Option<String>,
     #[serde(default)]
     pub(crate) executable: Vec<String>,
+    /// Makes the checks red by an ignored file or by HOME alone.
+    pub(crate) fault: String,
+    /// The cheat whose fault a cache hides in place.
+    pub(crate) hidden_by_cache: String,
     /// Where the product stands, as beginnings of paths; empty where tests stand in the same files.
     pub(crate) product: Vec<String>,
     pub(crate) files: BTreeMap<String, String>,
@@ -290,6 +294,9 @@ impl Corpus {
         }
         for (name, sample) in &self.samples {
             assert!(!sample.red.is_empty() && !sample.about.is_empty(), "{name} has no red start");
+            let hidden = self.cheats.iter().find(|it| it.id == sample.hidden_by_cache);
+            let fits = hidden.is_some_and(|it| it.sample == *name && it.step == Step::Clean);
+            assert!(fits, "{name}: {} is no cheat that a clean checkout sees", sample.hidden_by_cache);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod data;
 mod defences;
+mod faults;
 mod forged;
 mod oracle;
 mod project;
@@ -167,6 +168,13 @@ fn skipped(what: &str, needs: &[data::Tool]) -> bool {
 /// Chooses the part of the default run; `LOOP_CHEATS_SEED` takes another.
 const SEED: u64 = 20_773;
 
+fn seed() -> u64 {
+    let given = std::env::var("LOOP_CHEATS_SEED").ok().and_then(|it| it.parse().ok());
+    let seed = given.unwrap_or(SEED);
+    println!("LOOP_CHEATS_SEED={seed}");
+    seed
+}
+
 /// All rows in a campaign, the named ones by `LOOP_CHEATS`, else a part that the seed chooses.
 fn chosen(rows: &[Row], part: usize) -> Vec<&Row> {
     if let Ok(text) = std::env::var("LOOP_CHEATS") {
@@ -175,9 +183,7 @@ fn chosen(rows: &[Row], part: usize) -> Vec<&Row> {
     if std::env::var_os("LOOP_TEST_TIMES").is_some() {
         return rows.iter().collect();
     }
-    let given = std::env::var("LOOP_CHEATS_SEED").ok().and_then(|it| it.parse().ok());
-    let seed: u64 = given.unwrap_or(SEED);
-    println!("LOOP_CHEATS_SEED={seed}");
+    let seed = seed();
     // A multiplicative hash is enough to mix a list of two hundred.
     let place = |it: &&Row| {
         let text =

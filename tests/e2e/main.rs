@@ -6,6 +6,7 @@
 //! `LOOP_TEST_TIMES=N` repeats the expensive ones N times.
 
 mod agents;
+mod approvals;
 mod asking;
 mod attach;
 mod bounded;
@@ -36,6 +37,7 @@ mod power;
 mod proof;
 mod proofs;
 mod questions;
+mod records;
 mod replaced;
 mod secrets;
 mod signals;

@@ -104,6 +104,10 @@ fn g21_a_deleted_test_is_one_question_with_its_diff_and_a_waiver_answers_it() {
     sandbox.run(&["waive", "nothing-of-the-kind", "--reason", "x"]).exits(2).says("nothing that is called");
     sandbox.run(&["waive", "tests/test_calc.py"]).exits(2);
     sandbox.run(&["answer", "waive"]).exits(2).says("needs a reason");
+    // What the steps found is not lost with its files: it is found out again.
+    for folder in std::fs::read_dir(sandbox.home.join("proof")).expect("a folder").flatten() {
+        let _openings_have_none = std::fs::remove_dir_all(folder.path().join("results"));
+    }
     sandbox.run(&["answer", "waive", "the feature is gone"]).exits(0);
     sandbox.run(&["run"]).exits(0);
     let status = sandbox.status();
@@ -289,6 +293,8 @@ fn g25_pruned_runs_leave_no_proof_behind() {
     assert!(refs.contains("refs/loop/base/") && refs.contains("refs/loop/head/"), "{refs}");
     sandbox.run(&["runs", "--prune", "--yes"]).exits(0).says("1 run deleted");
     assert_eq!(sandbox.git(&["for-each-ref", "refs/loop"]), "");
+    let left = std::fs::read_dir(sandbox.home.join("proof")).expect("a folder").flatten();
+    assert_eq!(left.map(|it| it.path()).collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
@@ -368,4 +374,21 @@ fn g24_the_baseline_of_a_session_is_taken_beside_its_first_work() {
         files.flatten().filter(|it| it.path().extension().is_some_and(|it| it == "json")).count()
     };
     assert!(within(Duration::from_secs(60), || results() == 1), "nobody takes the baseline");
+}
+
+#[test]
+fn g22_a_tool_that_was_changed_in_the_run_is_a_question() {
+    let sandbox = project(WRONG, "");
+    let plugin = sandbox.root().join("home-of-user/.nvm/versions/node/plugin.js");
+    std::fs::create_dir_all(plugin.parent().expect("a folder")).expect("folders");
+    std::fs::write(&plugin, "").expect("a file");
+    let agent = sandbox.agent(&format!("{FIX}; echo 1 > '{}'", plugin.display()));
+    sandbox
+        .run(&["run", "fix add", "--agent-cmd", &agent])
+        .exits(3)
+        .says("plugin.js changed since the run began");
+    assert_eq!(sandbox.status()["question"]["kind"], "proof");
+    sandbox.run(&["answer", "waive", "I know that plugin"]).exits(0);
+    sandbox.run(&["run"]).exits(0);
+    assert_eq!(sandbox.status()["verified"], false);
 }

@@ -9,13 +9,15 @@ fn status(sandbox: &Scripted) -> Value {
     serde_json::from_str(&sandbox.run(&["status", "--json"]).exits(0).out).expect("JSON")
 }
 
-/// A stand-in for Claude Code: refused until the moment in the file `until`, else the scripted agent.
+/// A stand-in for Claude Code: refused until the moment in the file `until`, else the scripted agent. Where
+/// there is no such file, the first call makes it: four seconds from then.
 fn refused(sandbox: &Scripted) -> impl Fn(&[&str]) -> Command {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/agents/claude/v325-limit-5h.stdout");
     let root = sandbox.root().display().to_string();
     sandbox.program(
         "bin/claude",
         &"#!/bin/sh\ncase \"$1\" in --version) echo '2.1.325 (Claude Code)'; exit;; esac\n\
+          [ -f ROOT/until ] || echo $(($(date +%s) + 4)) > ROOT/until\n\
           if [ \"$(date +%s)\" -lt \"$(cat ROOT/until)\" ]; then echo refused >> ROOT/refused; cat > /dev/null; \
           sed \"s/1794747347/$(cat ROOT/until)/\" FIXTURE; exit 1; fi\n\
           ROOT/agent > ROOT/said\npython3 -c 'import json; print(json.dumps({\"type\": \"result\", \"subtype\": \"success\", \
@@ -82,7 +84,6 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for_over_a_restart() {
 fn a_run_that_was_refused_goes_on_by_itself_also_after_a_crash() {
     let sandbox = Scripted::with_lines();
     let looper = refused(&sandbox);
-    sandbox.file("until", &(seconds() + 4).to_string());
     let mut child = looper(&["run"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
     until_there(&sandbox.path("refused"), &mut child);
     child.kill().expect("killed");

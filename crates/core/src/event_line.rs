@@ -67,7 +67,13 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Reset { guidance: None } => Some("breaker closed, counters at 0".to_owned()),
         Event::Reset { guidance: Some(text) } => Some(format!("breaker closed, guidance: {text}")),
         Event::Pivoted => Some("no progress; one fresh call with everything that was tried".to_owned()),
-        Event::Approved { gate, by } => Some(format!("gate {gate} approved{}", by_whom(by))),
+        Event::Approved { gate, by, about, signer } => {
+            let signer = signer.as_ref().map(|it| format!(", signed by {}", it.principal));
+            let about = about.as_ref().map(|it| format!(": {}", it.line()));
+            let (signer, about) = (signer.unwrap_or_default(), about.unwrap_or_default());
+            Some(format!("gate {gate} approved{}{signer}{about}", by_whom(by)))
+        }
+        Event::Voided { gate, why, void: _ } => Some(format!("the approval of gate {gate} is void: {why}")),
         Event::Counted { made, .. } => {
             Some(format!("{} of this project in the window", counted(*made, "call")))
         }
@@ -125,6 +131,7 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
         | Effect::Measure { .. }
         | Effect::Prove(_)
         | Effect::Conclude
+        | Effect::Confirm
         | Effect::Sleep { .. }
         | Effect::Tell
         | Effect::Finish => None,

@@ -16,6 +16,8 @@ pub mod report;
 
 pub mod engine;
 
+pub mod record;
+
 pub mod bounds;
 
 pub mod documents;

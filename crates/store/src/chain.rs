@@ -73,6 +73,15 @@ const HEAD_MOST: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Anchor(File);
 
+impl Head {
+    /// Returns it as one line of text.
+    pub(super) fn line(&self) -> String {
+        let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        // All numbers have one width, so a write replaces exactly what the last one wrote.
+        format!("{:020} {:020} {hash}\n", self.seq, self.epoch)
+    }
+}
+
 impl Anchor {
     pub(super) fn open(folder: &Path) -> Result<Anchor, StoreError> {
         let path = folder.join(ANCHOR);
@@ -89,10 +98,7 @@ impl Anchor {
     /// Repeats the head. It is called after the commit that it repeats, is never synced, and its
     /// failure is not an error: an anchor that is behind is right about what it says.
     pub(super) fn set(&self, head: &Head) {
-        let hash: String = head.hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        // All numbers have one width, so a write replaces exactly what the last one wrote.
-        let line = format!("{:020} {:020} {hash}\n", head.seq, head.epoch);
-        let _ = self.0.write_all_at(line.as_bytes(), 0);
+        let _ = self.0.write_all_at(head.line().as_bytes(), 0);
     }
 }
 
@@ -112,7 +118,7 @@ pub(super) fn anchored(folder: &Path) -> Result<Option<Head>, StoreError> {
     parsed.map(Some).ok_or(StoreError::Damaged { path, what: "it is not the head of a chain".into() })
 }
 
-fn parse_head(text: &str) -> Option<Head> {
+pub(super) fn parse_head(text: &str) -> Option<Head> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let seq = words.next()?.parse().ok()?;
     let epoch = words.next()?.parse().ok()?;

@@ -4,6 +4,7 @@
 
 use super::lock::Holder;
 use rusqlite::ErrorCode;
+use rusqlite::types::Type;
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
@@ -106,10 +107,18 @@ impl From<rusqlite::Error> for StoreError {
                 _ => Self::Other { path, why },
             },
             // The tables are strict, so a value of another kind can only come from a damaged page.
-            rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::IntegralValueOutOfRange(..)
+            rusqlite::Error::FromSqlConversionFailure(_, Type::Blob, _) => {
+                Self::Damaged { path, what: "a hash was changed to something that is none".into() }
+            }
+            rusqlite::Error::FromSqlConversionFailure(_, _, what) => {
+                Self::Damaged { path, what: what.to_string() }
+            }
+            rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)
-            | rusqlite::Error::Utf8Error(..) => Self::Damaged { path, what: why },
+            | rusqlite::Error::InvalidColumnIndex(..)
+            | rusqlite::Error::Utf8Error(..) => {
+                Self::Damaged { path, what: "a value was changed to one of another kind".into() }
+            }
             _ => Self::Other { path, why },
         }
     }

@@ -4,10 +4,10 @@
 
 use super::error::StoreError;
 use super::home::Home;
-use super::index::Definition;
+use super::index::{Definition, Listed};
 use super::journal::Recorded;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Event, History, ItemList, State};
+use loop_core::engine::{Event, History, ItemList, State, Status};
 use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};
 
 /// How many events are read from the journal at a time.
@@ -20,9 +20,33 @@ pub fn workflow(home: &Home, run: &str) -> Result<Workflow, StoreError> {
 
 /// Returns where a run stands; the beginning before its first commit.
 pub fn state(home: &Home, run: &str, workflow: &Workflow) -> Result<State, StoreError> {
-    match home.snapshot(run)?.as_ref().and_then(|it| it.state()) {
-        Some(text) => state_of(home, run, text),
-        None => refold(home, run, workflow),
+    let Some(snapshot) = home.snapshot(run)? else { return refold(home, run, workflow) };
+    let Some(text) = snapshot.state() else { return refold(home, run, workflow) };
+    let state = state_of(home, run, text)?;
+    // What the list says is compared with what the events led to, and never followed.
+    if let Some(what) = listed_fault(&state, &snapshot.listed).filter(|_| snapshot.is_sealed) {
+        return Err(unreadable(home, format!("run {run}, event {}: {what}", snapshot.seq)));
+    }
+    Ok(state)
+}
+
+/// Returns the first column of the list that does not say what the state says.
+pub(super) fn listed_fault(state: &State, listed: &Listed) -> Option<String> {
+    let place = state.place.as_ref().or(state.opening.place.as_ref());
+    let says = |name: &str, wrong: &str, right: &str| {
+        Some(format!("the list says {name} {wrong:?}, the events say {right:?}"))
+    };
+    let status = Status::of(state).word();
+    if listed.status != status {
+        return says("status", &listed.status, status);
+    }
+    if (listed.verified != 0) != state.verified() {
+        return says("verified", &listed.verified.to_string(), &state.verified().to_string());
+    }
+    match place.filter(|it| **it != listed.place) {
+        Some(place) => says("place", &listed.place, place),
+        None if u64::try_from(listed.epoch).is_ok_and(|it| state.epoch <= it) => None,
+        None => says("epoch", &listed.epoch.to_string(), &state.epoch.to_string()),
     }
 }
 
@@ -35,6 +59,22 @@ pub fn history(home: &Home, run: &str, workflow: &Workflow) -> Result<History, S
     Ok(history)
 }
 
+/// Returns those events of a run that somebody asks for, in order.
+pub fn chosen(
+    home: &Home,
+    run: &str,
+    workflow: &Workflow,
+    is_meant: impl Fn(&Event) -> bool,
+) -> Result<Vec<(Timestamp, Event)>, StoreError> {
+    let mut found = Vec::new();
+    replay(home, run, workflow, |_, at, event| {
+        if is_meant(event) {
+            found.push((at, event.clone()));
+        }
+    })?;
+    Ok(found)
+}
+
 /// Folds the whole journal of a run into its state.
 pub(super) fn refold(home: &Home, run: &str, workflow: &Workflow) -> Result<State, StoreError> {
     let mut state = State::new(workflow);
@@ -45,12 +85,13 @@ pub(super) fn refold(home: &Home, run: &str, workflow: &Workflow) -> Result<Stat
 /// Reads a snapshot of this version.
 pub(super) fn state_of(home: &Home, run: &str, text: &str) -> Result<State, StoreError> {
     serde_json::from_str(text)
-        .map_err(|error| unreadable(home, format!("the state of run {run} cannot be read: {error}")))
+        .map_err(|_| unreadable(home, format!("the state of run {run} is not what was stored")))
 }
 
 pub(super) fn event_of(home: &Home, run: &str, recorded: &Recorded) -> Result<Event, StoreError> {
-    serde_json::from_str(&recorded.body)
-        .map_err(|error| unreadable(home, format!("event {} of run {run}: {error}", recorded.seq)))
+    serde_json::from_str(&recorded.body).map_err(|_| {
+        unreadable(home, format!("run {run}, event {}: it is not what was stored", recorded.seq))
+    })
 }
 
 /// Folds the list of items from the few events that tell of it.
@@ -102,7 +143,7 @@ fn workflow_of(home: &Home, run: &str, definition: &Definition) -> Result<Workfl
         return Err(other("it may mean something else by the same words".to_owned()));
     }
     serde_json::from_str(&definition.body).map_err(|error| match definition.version == DEFINITION_VERSION {
-        true => unreadable(home, format!("the workflow of run {run} cannot be read: {error}")),
+        true => unreadable(home, format!("the workflow of run {run} is not what was stored")),
         false => other(error.to_string()),
     })
 }

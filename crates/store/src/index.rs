@@ -92,6 +92,17 @@ pub struct Snapshot {
     pub(super) text: String,
     /// Whether a program that seals wrote it, and with it the list as this version means it.
     pub(super) is_sealed: bool,
+    /// What the list said at the same moment.
+    pub(super) listed: Listed,
+}
+
+/// The columns of the list that decisions follow from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Listed {
+    pub status: String,
+    pub verified: i64,
+    pub place: String,
+    pub epoch: i64,
 }
 
 impl Snapshot {
@@ -184,7 +195,8 @@ impl Home {
             let key = find(&transaction, run)?.key;
             let found = transaction
                 .prepare_cached(
-                    "select seq, version, state, hash, state_hash, seal from snapshot where run = ?1",
+                    "select seq, version, state, hash, state_hash, seal, status, verified, place, epoch
+                     from snapshot join run on run.key = snapshot.run where snapshot.run = ?1",
                 )?
                 .query_row([key], |row| {
                     let snapshot = Snapshot {
@@ -192,6 +204,12 @@ impl Home {
                         version: row.get(1)?,
                         text: row.get(2)?,
                         is_sealed: row.get::<_, Option<Hash>>(5)?.is_some(),
+                        listed: Listed {
+                            status: row.get(6)?,
+                            verified: row.get(7)?,
+                            place: row.get(8)?,
+                            epoch: row.get(9)?,
+                        },
                     };
                     let (hash, state_hash): (Hash, Hash) = (row.get(3)?, row.get(4)?);
                     Ok((snapshot, hash, state_hash, row.get::<_, Option<Hash>>(5)?))
@@ -203,9 +221,8 @@ impl Home {
             if chain::state_hash(run, snapshot.seq, &hash, &snapshot.text) != state_hash {
                 return Err(damaged("the snapshot does not match its hash"));
             }
-            if seal.is_some_and(|it| {
-                seal::opening(&transaction, run, key).is_ok_and(|opening| it != seal::seal(&hash, &opening))
-            }) {
+            let opening = seal::opening(&transaction, run, key)?;
+            if !seal::holds(&transaction, key, &hash, &opening, seal)? {
                 return Err(damaged(seal::BROKEN));
             }
             Ok(Some(snapshot))
@@ -266,12 +283,21 @@ impl Home {
 
     /// The questions of a run that nobody has answered, oldest first.
     pub fn open_questions(&self, run: &str) -> Result<Vec<Question>, StoreError> {
+        self.questions(run, "answered_at is null")
+    }
+
+    /// Every question of a run.
+    pub(super) fn all_questions(&self, run: &str) -> Result<Vec<Question>, StoreError> {
+        self.questions(run, "true")
+    }
+
+    fn questions(&self, run: &str, which: &str) -> Result<Vec<Question>, StoreError> {
         self.read(|connection| {
             let key = find(connection, run)?.key;
-            let mut query = connection.prepare_cached(
+            let mut query = connection.prepare_cached(&format!(
                 "select id, kind, text, choices, asked_at from question
-                 where run = ?1 and answered_at is null order by asked_at, id",
-            )?;
+                 where run = ?1 and {which} order by asked_at, id",
+            ))?;
             let rows = query.query_map([key], |row| {
                 Ok(Question {
                     id: row.get(0)?,
@@ -292,7 +318,9 @@ impl Home {
         let _lock = RunLock::take(self, run)?;
         self.write(|transaction| {
             let key = find(transaction, run)?.key;
-            for table in ["event", "snapshot", "definition", "earlier_definition", "command", "question"] {
+            for table in
+                ["event", "snapshot", "definition", "earlier_definition", "command", "question", "unsealed"]
+            {
                 transaction.execute(&format!("delete from {table} where run = ?1"), [key])?;
             }
             transaction.execute("delete from run where key = ?1", [key])?;
@@ -325,6 +353,9 @@ impl<'a> Filter<'a> {
     }
 }
 
+/// A UUID in its usual form.
+const ID_LENGTH: usize = 36;
+
 /// SQLite takes a negative limit for none.
 fn as_limit(limit: Option<usize>) -> i64 {
     limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1))
@@ -353,8 +384,14 @@ pub(super) fn status_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Res
 }
 
 fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let id: String = row.get(0)?;
+    // Everything that names a run shows the beginning of its id.
+    if id.len() != ID_LENGTH || !id.is_ascii() {
+        let says = format!("\"{id}\" is no id of a run");
+        return Err(rusqlite::Error::FromSqlConversionFailure(0, Type::Text, says.into()));
+    }
     Ok(Row {
-        id: row.get(0)?,
+        id,
         project: row.get(1)?,
         workflow: row.get(2)?,
         input: row.get(3)?,

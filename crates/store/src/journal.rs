@@ -11,7 +11,7 @@ use super::home::Home;
 use super::ledger::{self, Spend};
 use super::lock::{Holder, RunLock};
 use super::seal;
-use crate::index::status_at;
+use crate::index::{Listed, status_at};
 use crate::run_row::{Known, find, standing};
 use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
@@ -86,6 +86,8 @@ pub struct Opened {
     /// Events that the snapshot does not cover. Both are written together, so there are none unless
     /// a later version kept snapshots less often.
     pub tail: Vec<Recorded>,
+    /// What the list said, where a program that seals wrote it.
+    pub(super) listed: Option<Listed>,
 }
 
 #[derive(Debug)]
@@ -98,7 +100,7 @@ pub struct Journal {
     head: Hash,
     /// The hash of what the run was opened with.
     opening: Hash,
-    pending: Vec<Pending>,
+    pending: Vec<PendingEvents>,
     /// What the last commit wrote (the state's hash, if there was one), so that an unchanged state
     /// costs nothing.
     written: (Option<Hash>, RowUpdate),
@@ -110,7 +112,7 @@ pub struct Journal {
 }
 
 /// A run that is locked, and what its folder says about it.
-struct Held<'a> {
+struct HeldEvents<'a> {
     run: &'a str,
     known: Known,
     lock: RunLock,
@@ -118,32 +120,41 @@ struct Held<'a> {
     anchor: Anchor,
 }
 
-impl Held<'_> {
-    fn take<'a>(home: &Home, run: &'a str) -> Result<Held<'a>, StoreError> {
+impl HeldEvents<'_> {
+    fn take<'a>(home: &Home, run: &'a str) -> Result<HeldEvents<'a>, StoreError> {
         let known = home.read(|connection| find(connection, run))?;
         let lock = RunLock::take(home, run)?;
         let folder = home.folder(run);
         let anchored = chain::anchored(&folder)?;
-        Ok(Held { run, known, lock, anchored, anchor: Anchor::open(&folder)? })
+        Ok(HeldEvents { run, known, lock, anchored, anchor: Anchor::open(&folder)? })
     }
 
     /// Returns the journal of the epoch that is to begin.
     fn stand(self, transaction: &Transaction<'_>) -> Result<Opened, StoreError> {
-        let Held { run, known, lock, anchored, anchor } = self;
+        let HeldEvents { run, known, lock, anchored, anchor } = self;
         let standing = standing(transaction, run, known.key, anchored.as_ref())?;
-        let (epoch, row): (i64, _) = transaction
+        let (epoch, row): (i64, RowUpdate) = transaction
             .prepare_cached(
                 "select epoch, status, reason, next_step, phase, iteration, iterations_total, calls_total,
                      progress, verified, place, branch, exit
                  from run where key = ?1",
             )?
             .query_row([known.key], |row| Ok((row.get(0)?, row_update_of(row)?)))?;
+        let listed = standing.is_sealed.then(|| Listed {
+            status: row.status.word().to_owned(),
+            verified: row.verified.into(),
+            place: row.place.clone(),
+            epoch,
+        });
+        let Some(next_epoch) = epoch.checked_add(1) else {
+            return Err(StoreError::damaged(format!("run {run}: its epoch is no number of owners")));
+        };
         let owner = serde_json::to_string(&Holder::this_process()).expect("a holder is plain data");
         let journal = Journal {
             run: run.to_owned(),
             key: known.key,
             project: known.project,
-            epoch: epoch + 1,
+            epoch: next_epoch,
             seq: standing.head.seq,
             head: standing.head.hash,
             opening: standing.opening,
@@ -154,12 +165,12 @@ impl Held<'_> {
             anchor,
             _lock: lock,
         };
-        Ok(Opened { journal, state: standing.state, tail: standing.tail })
+        Ok(Opened { journal, state: standing.state, tail: standing.tail, listed })
     }
 }
 
 #[derive(Debug)]
-struct Pending {
+struct PendingEvents {
     event: Recorded,
     prev: Hash,
     hash: Hash,
@@ -169,7 +180,7 @@ impl Journal {
     /// Becomes the owner of a run: takes its lock, checks its last event, snapshot and anchor, and
     /// begins an epoch. The cost does not depend on the run's age.
     pub fn open(home: &Home, run: &str) -> Result<Opened, StoreError> {
-        let held = Held::take(home, run)?;
+        let held = HeldEvents::take(home, run)?;
         home.write(|transaction| {
             let mut opened = held.stand(transaction)?;
             opened.journal.begin(transaction)?;
@@ -183,10 +194,16 @@ impl Journal {
     /// has the run, and the other is fenced. So nothing may be done before the first commit that two
     /// owners could not both do.
     pub fn visit(home: &Home, run: &str) -> Result<Opened, StoreError> {
-        let held = Held::take(home, run)?;
+        let held = HeldEvents::take(home, run)?;
         home.read(|connection| {
             held.stand(&Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?)
         })
+    }
+
+    /// Returns the head of the chain as the last commit left it.
+    pub fn head(&self) -> Option<String> {
+        let head = Head { seq: self.seq, epoch: self.epoch, hash: self.head };
+        self.pending.is_empty().then(|| head.line())
     }
 
     pub fn project(&self) -> &str {
@@ -214,7 +231,7 @@ impl Journal {
         let (seq, epoch, prev) = (self.seq, self.epoch, self.head);
         self.head = Link { run: &self.run, seq, epoch, at, kind, body }.hash(&prev);
         let event = Recorded { seq, epoch, at, kind: kind.into(), body: body.into() };
-        self.pending.push(Pending { event, prev, hash: self.head });
+        self.pending.push(PendingEvents { event, prev, hash: self.head });
         seq
     }
 
@@ -269,7 +286,7 @@ impl Journal {
         self.write_row(transaction, commit)?;
         let mut insert =
             transaction.prepare_cached("insert into event values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-        for Pending { event, prev, hash } in &self.pending {
+        for PendingEvents { event, prev, hash } in &self.pending {
             let Recorded { seq, epoch, at, kind, body } = event;
             insert.execute(params![self.key, seq, epoch, at, kind, body, prev, hash])?;
         }
@@ -290,6 +307,7 @@ impl Journal {
                      seal = excluded.seal",
             )?
             .execute(params![self.key, self.seq, self.head, state_hash, commit.state, STATE_VERSION, seal])?;
+        transaction.prepare_cached("delete from unsealed where run = ?1")?.execute([self.key])?;
         for id in commit.taken {
             let taken = transaction
                 .prepare_cached(

@@ -7,7 +7,9 @@ use super::error::StoreError;
 use super::home::{Home, private_folder};
 use loop_base::files::ours;
 use loop_base::secret::redact;
-use rustix::fs::{FlockOperation, flock};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::fs::{FlockOperation, flock, inotify};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
@@ -16,7 +18,7 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A process, named so that a recycled pid or another boot is not taken for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,14 +187,16 @@ impl Drop for NamedLock {
     }
 }
 
-/// How often a lock is tried while nobody alive is named in it, a millisecond apart. Such a lock is
-/// about to be free or has been taken by somebody who has not yet written a name; both take
-/// microseconds, and a tenth of a second is ample on a loaded machine.
-const TRIES: u32 = 100;
+/// How long a lock is waited for while nobody alive is named in it. Such a lock is about to be free or
+/// has been taken by somebody who has not yet written a name; both take microseconds, and a tenth of a
+/// second is ample on a loaded machine.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 fn take_file(path: &Path, what: impl Fn() -> String) -> Result<NamedLock, StoreError> {
     let failed = |error: std::io::Error| StoreError::file(path, &error);
-    for attempt in 1.. {
+    let until = Instant::now() + PATIENCE;
+    let mut watch = None;
+    loop {
         let file = ours().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             // The file may have been replaced between opening and locking; a lock on a file that
@@ -205,16 +209,37 @@ fn take_file(path: &Path, what: impl Fn() -> String) -> Result<NamedLock, StoreE
             }
             Err(Errno::WOULDBLOCK) => {
                 let by = written_in(&file).filter(Holder::is_alive);
-                if by.is_some() || attempt >= TRIES {
+                let left = until.saturating_duration_since(Instant::now());
+                if by.is_some() || left.is_zero() {
                     return Err(StoreError::Held { what: what(), by });
                 }
-                std::thread::sleep(Duration::from_millis(1));
+                // What happens between the look and the watch is seen by looking once more.
+                match watch.take() {
+                    None => watch = Some(watched(path).map_err(failed)?),
+                    Some(watch) => wait_for_change(&watch, left).map_err(failed)?,
+                }
             }
             Err(Errno::INTR) => {}
             Err(error) => return Err(failed(error.into())),
         }
     }
-    unreachable!("the loop ends by returning");
+}
+
+/// Wakes when a name is written into a lock file or taken out of it, and when its holder lets it go.
+fn watched(path: &Path) -> std::io::Result<OwnedFd> {
+    let watch = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC)?;
+    let changes =
+        inotify::WatchFlags::MODIFY | inotify::WatchFlags::CLOSE_WRITE | inotify::WatchFlags::DELETE_SELF;
+    inotify::add_watch(&watch, path, changes)?;
+    Ok(watch)
+}
+
+fn wait_for_change(watch: &OwnedFd, at_most: Duration) -> std::io::Result<()> {
+    let at_most = Timespec::try_from(at_most).expect("a tenth of a second fits");
+    match poll(&mut [PollFd::new(watch, PollFlags::IN)], Some(&at_most)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn is_at(file: &File, path: &Path) -> bool {

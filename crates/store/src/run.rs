@@ -9,7 +9,9 @@ use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;
-use loop_core::engine::{Command, Effect, Event, Listing, State, Station, Status, Wait, acceptable, choices};
+use loop_core::engine::{
+    Command, Effect, Event, Listing, State, Station, Status, Void, Wait, acceptable, choices,
+};
 use loop_core::workflow::model::Workflow;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -75,6 +77,12 @@ impl Run {
         if state.lacks_list(&workflow) {
             state.give_list(fold::item_list(&home, id)?);
         }
+        let whole = opened.tail.is_empty() && opened.state.is_some();
+        if let Some(what) =
+            opened.listed.as_ref().filter(|_| whole).and_then(|it| fold::listed_fault(&state, it))
+        {
+            return Err(StoreError::damaged(format!("run {id}: {what}")).within(home.path()));
+        }
         let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
         let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
@@ -106,6 +114,14 @@ impl Run {
             pending: Vec::new(),
             taken: Vec::new(),
             reloaded: false,
+        }
+    }
+
+    /// Returns the head of its journal, for keeping it elsewhere; none while something is not durable.
+    pub fn head(&self) -> Option<String> {
+        match &self.books {
+            Books::Disk { journal, .. } => journal.head(),
+            Books::Memory(_) => None,
         }
     }
 
@@ -320,6 +336,10 @@ pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError
             ("calls", it.calls_total.to_string()),
             ("verified", it.verified.to_string()),
             ("branch", it.branch.clone().unwrap_or_default()),
+            ("place", it.place.clone()),
+            ("iteration", it.iteration.to_string()),
+            ("progress", it.progress.unwrap_or_default().to_string()),
+            ("exit", it.exit.unwrap_or_default().to_string()),
         ]
     };
     let shown = RowUpdate {
@@ -329,6 +349,10 @@ pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError
         calls_total: listed.calls_total,
         verified: listed.verified,
         branch: listed.branch.clone(),
+        place: listed.place.clone(),
+        iteration: listed.iteration,
+        progress: listed.progress,
+        exit: listed.exit,
         ..RowUpdate::default()
     };
     for (whose, found) in [("the snapshot", &kept), ("the list", &shown)] {
@@ -336,6 +360,13 @@ pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError
         if let Some(((name, right), (_, wrong))) = pairs.into_iter().find(|(right, found)| right != found) {
             return Ok(Some(format!("{whose} says {name} {wrong:?}, the events say {right:?}")));
         }
+    }
+    if listed.updated_at != folded.updated_at.0 {
+        let (wrong, right) = (Timestamp(listed.updated_at), folded.updated_at);
+        return Ok(Some(format!("the list says that the run changed at {wrong}, the events say {right}")));
+    }
+    if let Some(what) = question_fault(home, id, &workflow)? {
+        return Ok(Some(what));
     }
     let asked = folded.question().map(|it| (it.id.to_string(), it.kind.word()));
     let open = home.open_questions(id)?;
@@ -345,6 +376,23 @@ pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError
         }
         Some(_) | None => None,
     })
+}
+
+/// Compares every question that was ever asked with its row.
+fn question_fault(home: &Home, id: &str, workflow: &Workflow) -> Result<Option<String>, StoreError> {
+    let rows = home.all_questions(id)?;
+    let mut fault = None;
+    fold::replay(home, id, workflow, |_, _, event| {
+        let Event::Began(Effect::Ask(question)) = event else { return };
+        let QuestionChange::Asked(right) = asked(Timestamp(0), question) else { return };
+        let found = rows.iter().find(|it| it.id == right.id);
+        let is_same =
+            |it: &Question| (&it.kind, &it.text, &it.choices) == (&right.kind, &right.text, &right.choices);
+        if !found.is_some_and(is_same) {
+            fault.get_or_insert_with(|| format!("question {} is not in the list as it was asked", right.id));
+        }
+    })?;
+    Ok(fault)
 }
 
 fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
@@ -369,13 +417,15 @@ fn questions(facts: &[(Timestamp, Event)], state: &State) -> Vec<QuestionChange>
     let mut changes = Vec::new();
     for (at, event) in facts {
         match event {
-            Event::Began(Effect::Ask(question)) => changes.push(QuestionChange::Asked(Question {
-                id: question.id.to_string(),
-                kind: question.kind.word().to_owned(),
-                text: question.text.clone(),
-                choices: serde_json::to_string(&choices(question)).expect("words are plain data"),
-                asked_at: at.0,
-            })),
+            Event::Began(Effect::Ask(question)) => changes.push(asked(*at, question)),
+            // What was answered did not count, and the question stays open.
+            Event::Voided { void: Void::Unsigned, .. } => {
+                changes.extend(state.question().map(|it| asked(*at, it)));
+            }
+            // A gate that can no longer be approved is asked anew.
+            Event::Voided { void: Void::Expired | Void::Changed { .. }, .. } => {
+                changes.push(QuestionChange::Answered { id: state.questions.to_string(), at: at.0 });
+            }
             Event::Commanded(Command::Answer(answer)) => {
                 changes.push(QuestionChange::Answered { id: answer.question.to_string(), at: at.0 });
             }
@@ -390,6 +440,16 @@ fn questions(facts: &[(Timestamp, Event)], state: &State) -> Vec<QuestionChange>
         }
     }
     changes
+}
+
+fn asked(at: Timestamp, question: &loop_core::engine::Question) -> QuestionChange {
+    QuestionChange::Asked(Question {
+        id: question.id.to_string(),
+        kind: question.kind.word().to_owned(),
+        text: question.text.clone(),
+        choices: serde_json::to_string(&choices(question)).expect("words are plain data"),
+        asked_at: at.0,
+    })
 }
 
 fn call_at((at, event): &(Timestamp, Event)) -> Option<i64> {

@@ -32,6 +32,8 @@ pub(super) struct Standing {
     /// Only where this version of the program wrote it.
     pub state: Option<String>,
     pub tail: Vec<Recorded>,
+    /// Whether a program that seals wrote the snapshot.
+    pub is_sealed: bool,
 }
 
 pub(super) fn standing(
@@ -55,9 +57,10 @@ pub(super) fn standing(
         })
         .optional()?;
     let opening = seal::opening(connection, run, key)?;
+    let is_sealed = snapshot.as_ref().is_some_and(|it| it.5.is_some());
     let (from, mut head, state_hash, state) = match snapshot {
         Some((seq, hash, state_hash, state, version, seal)) => {
-            if seal.is_some_and(|it| it != seal::seal(&hash, &opening)) {
+            if !seal::holds(connection, key, &hash, &opening, seal)? {
                 return Err(damaged(seq, seal::BROKEN));
             }
             if chain::state_hash(run, seq, &hash, &state) != state_hash {
@@ -108,7 +111,7 @@ pub(super) fn standing(
     if let Some(anchored) = anchored {
         match_anchor(connection, run, key, &head, anchored)?;
     }
-    Ok(Standing { head, opening, state_hash, state, tail })
+    Ok(Standing { head, opening, state_hash, state, tail, is_sealed })
 }
 
 /// Compares the anchor with the journal, which may be ahead of it (a kill between commit and anchor)

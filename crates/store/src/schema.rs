@@ -10,7 +10,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4c4f_4f50;
 /// The schema version that this program knows.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
 
-pub(super) const STEPS: [&str; 4] = [FIRST, PLAN, VERSIONS, SEAL];
+pub(super) const STEPS: [&str; 5] = [FIRST, PLAN, VERSIONS, SEAL, UNSEALED];
 
 // `run` holds everything that a list shows, so that lists never touch another table; the large texts
 // (snapshot, definition) live apart. Of the columns that change with every commit none is indexed:
@@ -162,3 +162,10 @@ create index event_of_list on event(run, seq) where kind in ('listed', 'item-don
 
 /// Binds what a run was opened with to the head of its chain.
 const SEAL: &str = "alter table snapshot add column seal blob;";
+
+/// The runs whose snapshot a program wrote that did not seal. Every other snapshot has a seal, so one
+/// without is damage.
+const UNSEALED: &str = "
+create table unsealed(run integer primary key) strict;
+insert into unsealed select run from snapshot where seal is null;
+";

@@ -36,6 +36,21 @@ pub(super) fn opening(connection: &Connection, run: &str, key: i64) -> Result<Ha
     Ok(sha.finalize().into())
 }
 
+/// Whether the snapshot of a run is bound to what the run was opened with. Those that were written
+/// before there were seals are on a list.
+pub(super) fn holds(
+    connection: &Connection,
+    key: i64,
+    head: &Hash,
+    opening: &Hash,
+    found: Option<Hash>,
+) -> Result<bool, StoreError> {
+    match found {
+        Some(found) => Ok(found == seal(head, opening)),
+        None => Ok(connection.prepare_cached("select 1 from unsealed where run = ?1")?.exists([key])?),
+    }
+}
+
 /// Binds an opening to the head of the chain.
 pub(super) fn seal(head: &Hash, opening: &Hash) -> Hash {
     let mut sha = Sha256::new_with_prefix(b"loop seal 1\0");

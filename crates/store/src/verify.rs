@@ -54,6 +54,44 @@ impl Home {
         })
     }
 
+    /// Returns the head of a run's journal, as it can be kept elsewhere.
+    pub fn journal_head(&self, run: &str) -> Result<Option<String>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let head = connection
+                .prepare_cached(
+                    "select seq, epoch, hash from event where run = ?1 order by seq desc limit 1",
+                )?
+                .query_row([key], |row| {
+                    Ok(chain::Head { seq: row.get(0)?, epoch: row.get(1)?, hash: row.get(2)? })
+                })
+                .optional()?;
+            Ok(head.map(|it| it.line()))
+        })
+    }
+
+    /// Compares the journal of a run with a head that was kept elsewhere, which may be behind it.
+    pub fn match_head(&self, run: &str, kept: &str) -> Result<(), StoreError> {
+        let Some(kept) = chain::parse_head(kept) else {
+            return Err(StoreError::damaged(format!("run {run}: what its repository keeps is no head")));
+        };
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let found: Option<Hash> = connection
+                .prepare_cached("select hash from event where run = ?1 and seq = ?2")?
+                .query_row([key, kept.seq], |row| row.get(0))
+                .optional()?;
+            if found == Some(kept.hash) {
+                return Ok(());
+            }
+            Err(StoreError::damaged(format!(
+                "run {run}, event {}: the journal is not the one that its repository remembers; if an \
+                 older copy was put back on purpose: git update-ref -d refs/loop/journal/{run}",
+                kept.seq
+            )))
+        })
+    }
+
     /// Lists what SQLite itself finds wrong with the database; empty when nothing is.
     pub fn faults(&self) -> Result<Vec<String>, StoreError> {
         self.read(|connection| {
@@ -123,7 +161,7 @@ fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreErr
         return broken(seq, "the snapshot does not match its hash");
     }
     let opening = seal::opening(connection, run, key)?;
-    if seal.is_some_and(|it| it != seal::seal(&hash, &opening)) {
+    if !seal::holds(connection, key, &hash, &opening, seal)? {
         return broken(seq, seal::BROKEN);
     }
     Ok(Ok(head))

@@ -16,6 +16,6 @@ pub mod shim;
 
 pub use contain::{cgroup, find_by_mark, identity, mount, temp_dir};
 pub use controller::{detached, follow, keeper, previous_call, process_line};
-pub use errand::{exchange, foreground, git_variables, program_version, which};
+pub use errand::{exchange, foreground, git_variables, program_version, ssh_keygen, which};
 pub use process::{hardening, proc_stat, signals};
 pub use records::{claim, exit_records, protocol, tail};

@@ -1,13 +1,14 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills.
 
 use crate::cli::Context;
-use crate::desk::{self, AnswerRequest, Answered, Saying};
+use crate::desk::{self, AnswerRequest, Answered, Saying, Sign};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::engine::Choice;
+use std::path::PathBuf;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct AnswerFlags {
     /// The question's number, which may be left out; then the choice, and a text where it needs one
     #[arg(value_name = "[ID] CHOICE [TEXT]")]
     words: Vec<String>,
@@ -23,6 +24,12 @@ pub(crate) struct GateFlags {
     /// Who approves
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
+    /// Sign the approval with an SSH key: this one, or the usual one in ~/.ssh
+    #[arg(long, value_name = "KEY", num_args = 0..=1)]
+    sign: Option<Option<PathBuf>>,
+    /// Take a signature that was made elsewhere
+    #[arg(long, value_name = "FILE", conflicts_with = "sign")]
+    signature: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -72,7 +79,7 @@ pub(crate) struct WaiveFlags {
     by: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &AnswerFlags) -> anyhow::Result<u8> {
     if flags.words.is_empty() {
         return list(context);
     }
@@ -94,17 +101,19 @@ fn list(context: &Context) -> anyhow::Result<u8> {
 
 pub(crate) fn approve(context: &Context, flags: &GateFlags) -> anyhow::Result<u8> {
     let words = flags.gate.iter().cloned().collect();
-    send(context, Saying::Gate { choice: Choice::Approve, words }, flags.by.as_deref())
+    let made = flags.signature.clone().map(Sign::From);
+    let sign = flags.sign.clone().map(Sign::With).or(made);
+    send(context, Saying::Gate { choice: Choice::Approve, words, sign }, flags.by.as_deref())
 }
 
 pub(crate) fn changes(context: &Context, flags: &ChangesFlags) -> anyhow::Result<u8> {
     let words = flags.words.clone();
-    send(context, Saying::Gate { choice: Choice::Changes, words }, flags.by.as_deref())
+    send(context, Saying::Gate { choice: Choice::Changes, words, sign: None }, flags.by.as_deref())
 }
 
 pub(crate) fn reject(context: &Context, flags: &RejectFlags) -> anyhow::Result<u8> {
     let words = flags.words.clone();
-    send(context, Saying::Gate { choice: Choice::Reject, words }, flags.by.as_deref())
+    send(context, Saying::Gate { choice: Choice::Reject, words, sign: None }, flags.by.as_deref())
 }
 
 pub(crate) fn guide(context: &Context, flags: &GuideFlags) -> anyhow::Result<u8> {
@@ -124,9 +133,12 @@ fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8
     let by = by.unwrap_or(&context.caller.environment.user).to_owned();
     let request = AnswerRequest { words, by };
     let text = match desk::answer(&context.caller, request)? {
-        Answered::AtOnce => "recorded; the run takes it at once",
-        Answered::AtNextStop => "recorded; the session is told at its next stop",
-        Answered::WhenContinued => "recorded; loop run goes on",
+        Answered::AtOnce => "recorded; the run takes it at once".to_owned(),
+        Answered::AtNextStop => "recorded; the session is told at its next stop".to_owned(),
+        Answered::WhenContinued => "recorded; loop run goes on".to_owned(),
+        Answered::Void(why) => {
+            format!("this is not what the gate asked about: {why}; loop run measures it again and asks again")
+        }
     };
     if context.json {
         println!("{}", serde_json::json!({ "done": text }));

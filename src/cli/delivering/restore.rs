@@ -14,12 +14,12 @@ use loop_base::time::Timestamp;
 use std::path::Path;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct RestoreFlags {
     /// The snapshot's number (default: list them)
     number: Option<u64>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     if flags.number.is_some() {

@@ -13,7 +13,7 @@ use serde_json::json;
 use std::rc::Rc;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct ShipFlags {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -29,7 +29,7 @@ fn kind(text: &str) -> Result<Kind, String> {
     Kind::read(text).ok_or_else(|| "one of feat, fix, refactor, docs, test, chore".to_owned())
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &ShipFlags) -> anyhow::Result<u8> {
     let shipment = desk::shipment(
         &context.caller,
         ShipWish { kind: flags.kind, request: !flags.no_pr, dry_run: flags.dry_run },

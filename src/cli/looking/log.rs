@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct LogFlags {
     /// Go on as events come, until the run rests
     #[arg(short, long)]
     follow: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Flags {
 /// Events read at once: the log of a long run does not fit in memory comfortably.
 const PAGE: usize = 1000;
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &LogFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let (workflow, _) = load(&home, &row)?;

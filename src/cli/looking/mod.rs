@@ -3,12 +3,14 @@
 //! a run.
 
 pub(super) mod attach;
+pub(super) mod evidence;
 pub(super) mod log;
 pub(super) mod plan_view;
 mod progress;
 pub(super) mod report;
 pub(super) mod runs;
 pub(super) mod show;
+pub(super) mod signing;
 pub(super) mod status;
 pub(super) mod verify;
 pub(super) mod wait;

@@ -3,7 +3,7 @@
 use super::status::ago;
 use crate::cli::Context;
 use crate::cli::terminal::confirm;
-use crate::desk::{Deed, Refusal, named, refuse_agents};
+use crate::desk::{Deed, Refusal, is_unfinished, load, named, refuse_agents};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
@@ -18,7 +18,7 @@ use serde_json::json;
 use std::path::Path;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct RunsFlags {
     /// Delete runs that are completed or cancelled, with their transcripts and snapshots
     #[arg(long)]
     prune: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Flags {
     limit: usize,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.home_to_look_at()? else {
         println!("{}", if context.json { "[]" } else { "no runs" });
         return Ok(0);
@@ -95,7 +95,7 @@ pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 }
 
 /// What would go, with what it weighs.
-fn prunable(home: &Home, flags: &Flags, project: Option<&Path>) -> anyhow::Result<Vec<(Row, u64)>> {
+fn prunable(home: &Home, flags: &RunsFlags, project: Option<&Path>) -> anyhow::Result<Vec<(Row, u64)>> {
     let project = project.map(|it| it.to_string_lossy().into_owned());
     let statuses = &[Status::Completed, Status::Cancelled];
     let rows = home.runs(&Filter { statuses, project: project.as_deref(), ..Filter::default() })?;
@@ -118,7 +118,7 @@ fn prunable(home: &Home, flags: &Flags, project: Option<&Path>) -> anyhow::Resul
     Ok(found)
 }
 
-fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
+fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8> {
     if !flags.dry_run {
         refuse_agents(&context.caller, None, Deed::Prune)?;
     }
@@ -144,17 +144,28 @@ fn prune(context: &Context, home: &Home, flags: &Flags) -> anyhow::Result<u8> {
             return Ok(5);
         }
     }
+    let mut kept = 0;
     for (row, _) in &found {
+        // The list alone would let somebody have a run deleted that goes on.
+        let is_closed = load(home, row).is_ok_and(|(_, state)| Status::of(&state).is_closed());
+        if !is_closed {
+            let id = &row.id[..8];
+            eprintln!("run {id} stays: its journal does not say that it is over; loop verify --run {id}");
+            kept += 1;
+            continue;
+        }
         forget_snapshots(row);
         home.prune(&row.id)?;
         if row.branch.is_some() && Path::new(&row.place).exists() {
             eprintln!("the worktree of run {} stays: {}", &row.id[..8], sanitise(&row.place));
         }
     }
-    let proofs = proof::prune(home.path())?;
-    let freed = if proofs == 0 { String::new() } else { format!("; caches of proofs, {}", bytes(proofs)) };
-    println!("{} deleted, {}{freed}", counted(found.len(), "run"), bytes(weight));
-    Ok(0)
+    let is_any_open = home.runs(&Filter::default())?.iter().any(is_unfinished);
+    let keep = if is_any_open { proof::Keep::Findings } else { proof::Keep::Nothing };
+    let proofs = proof::prune(home.path(), keep)?;
+    let freed = if proofs == 0 { String::new() } else { format!("; files of proofs, {}", bytes(proofs)) };
+    println!("{} deleted, {}{freed}", counted(found.len() - kept, "run"), bytes(weight));
+    Ok(if kept == 0 { 0 } else { 8 })
 }
 
 /// Nobody could name the snapshots of a run that is gone. Where its repository is gone too, or cannot

@@ -17,7 +17,7 @@ use std::io::Read;
 use std::path::Path;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct ShowFlags {
     /// The iteration, by the number of its call as `loop log` has it (default: the whole run as a report)
     #[arg(value_name = "N")]
     call: Option<u32>,
@@ -38,7 +38,7 @@ pub(crate) struct Flags {
     requirements: bool,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let (workflow, state) = load(&home, &row)?;

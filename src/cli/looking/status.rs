@@ -1,13 +1,13 @@
 //! `loop status`: where a run stands, for people and for programs.
 
-use super::{plan_view, progress};
+use super::{plan_view, progress, signing};
 use crate::cli::Context;
 use crate::cli::terminal::frame;
-use crate::desk::load;
+use crate::desk::{self, load};
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
 use loop_core::documents::input;
-use loop_core::engine::{BreakerState, State, Status, choices};
+use loop_core::engine::{BreakerState, SIGNATURE_NAMESPACE, State, Status, choices};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
 use serde_json::{Value, json};
@@ -53,6 +53,8 @@ fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
             Some(columns) => print!("{}", framed(&text, columns)),
             None => print!("{text}"),
         }
+        let lines = signing::lines(context, &row.id, &workflow, &state);
+        lines.iter().for_each(|it| println!("{}", sanitise(it)));
     }
     Ok(0)
 }
@@ -167,9 +169,17 @@ pub(crate) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
             })
         })
         .collect();
-    let question = state
-        .question()
-        .map(|it| json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) }));
+    let question = state.question().map(|it| {
+        let mut question =
+            json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) });
+        if let Some(about) = &it.about {
+            question["about"] = json!(about);
+        }
+        if let Some(to_sign) = desk::to_sign(&row.id, workflow, state) {
+            question["sign"] = json!({ "namespace": SIGNATURE_NAMESPACE, "statement": to_sign.statement });
+        }
+        question
+    });
     let window = workflow.limits.window.as_ref();
     let item = state.item.as_ref().map(|it| {
         let done = state.items_done;

@@ -1,42 +1,62 @@
-//! `loop verify`: whether a run's journal is whole, and a copy of the home's database. Every event
-//! carries the hash of the one before.
+//! `loop verify`: whether a run's journal is whole, whether a record holds, and a copy of the home's
+//! database. Every event carries the hash of the one before.
 
 use crate::cli::Context;
-use crate::desk::Refusal;
+use crate::desk::{self, RecordRequest, Refusal};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_store::Verdict;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct VerifyFlags {
+    /// The record of a completed run, from here or from another machine
+    #[arg(value_name = "RECORD")]
+    record: Option<PathBuf>,
+    /// Run the checks that the record names again, in a clean checkout of its tree
+    #[arg(long, requires = "record")]
+    rerun: bool,
+    /// Who may have signed the record: a file of allowed signers
+    #[arg(long, value_name = "FILE", requires = "record")]
+    signers: Option<PathBuf>,
     /// Copy the database to this file while runs go on; it is never overwritten
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
     backup: Option<PathBuf>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> {
+    if let Some(file) = &flags.record {
+        let request =
+            RecordRequest { file: file.clone(), signers: flags.signers.clone(), rerun: flags.rerun };
+        let lines = desk::verify_record(&context.caller, &request)?;
+        lines.iter().for_each(|it| println!("{}", sanitise(it)));
+        println!("the record holds");
+        return Ok(0);
+    }
     let Some(home) = context.caller.existing_home()? else { return Err(Refusal::no_run()) };
     if let Some(file) = &flags.backup {
         home.backup(&context.caller.dir.join(file))?;
         println!("copied; to restore it, put it in place of loop.db in {}", home.path().display());
         return Ok(0);
     }
-    let Some(row) = context.caller.find(&home)? else { return Err(Refusal::no_run()) };
+    let Some(row) = context.caller.find(&home)? else {
+        desk::refuse_misplaced(&context.caller, &home)?;
+        return Err(Refusal::no_run());
+    };
+    let damaged = |what: &str| {
+        eprintln!("loop: run {} is damaged{}", &row.id[..8], sanitise(what));
+        eprintln!("next: restore a backup of the home, or begin anew with loop run --fresh");
+        Ok(8)
+    };
     match home.verify(&row.id)? {
         Verdict::Whole { events } => {
             if let Some(what) = loop_store::run::derived_fault(&home, &row.id)? {
-                eprintln!("loop: run {} is damaged: {}", &row.id[..8], sanitise(&what));
-                eprintln!("next: restore a backup of the home, or begin anew with loop run --fresh");
-                return Ok(8);
+                return damaged(&format!(": {what}"));
             }
+            desk::match_kept_head(&home, &row.id, Path::new(&row.place))?;
             println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
             Ok(0)
         }
-        Verdict::Broken { seq, what } => {
-            eprintln!("loop: run {} is damaged at event {seq}: {what}", &row.id[..8]);
-            eprintln!("next: restore a backup of the home, or begin anew with loop run --fresh");
-            Ok(8)
-        }
+        Verdict::Broken { seq, what } => damaged(&format!(" at event {seq}: {what}")),
     }
 }

@@ -12,16 +12,16 @@ use loop_core::workflow::model::{PhaseId, Workflow};
 use loop_store::{Home, Row};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct WhyFlags {
     /// The event, as `loop log` numbers it (default: the last judgement)
     seq: Option<i64>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let (workflow, state) = load(&home, &row)?;
-    let Some(Found { seq, phase, judgement }) = find(&home, &row, flags.seq)? else {
+    let Some(Explained { seq, phase, judgement }) = find(&home, &row, flags.seq)? else {
         if let Some(seq) = flags.seq {
             return other_event(&home, &row, &workflow, seq);
         }
@@ -74,13 +74,13 @@ pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
 }
 
 /// A judgement, and the phase of the call that it is about.
-struct Found {
+struct Explained {
     seq: i64,
     phase: Option<PhaseId>,
     judgement: Judgement,
 }
 
-fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<Found>> {
+fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<Explained>> {
     let (mut found, mut phase) = (None, None);
     let mut next = 1;
     loop {
@@ -97,7 +97,7 @@ fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<Found
             match serde_json::from_str(&recorded.body) {
                 Ok(Event::Began(Effect::Work(call))) => phase = Some(call.phase),
                 Ok(Event::Judged(judgement)) if seq.is_none_or(|it| it == recorded.seq) => {
-                    found = Some(Found { seq: recorded.seq, phase, judgement: *judgement });
+                    found = Some(Explained { seq: recorded.seq, phase, judgement: *judgement });
                 }
                 Ok(_) | Err(_) => (),
             }

@@ -11,7 +11,7 @@ use loop_core::workflow::preset;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct DemoFlags {
     /// The workflow to watch: ralph or tdd
     #[arg(default_value = "ralph")]
     preset: String,
@@ -110,7 +110,7 @@ echo \"1..$number\"
 [ \"$failing\" = 0 ]
 ";
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     let piece = find(&flags.preset)?;
     let folder = Temporary::new()?;
     let (project, home) = (folder.0.join("project"), folder.0.join("home"));

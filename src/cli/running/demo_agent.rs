@@ -7,13 +7,13 @@ use std::io::Read;
 use std::path::Path;
 
 #[derive(Args)]
-pub(crate) struct Flags {
-    part: Part,
+pub(crate) struct DemoAgentFlags {
+    part: DemoPart,
 }
 
 /// The workflow that is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum DemoPart {
     Ralph,
     Tdd,
 }
@@ -21,13 +21,13 @@ enum Part {
 const HALF: &str = "#!/bin/sh\necho \"hello, $1\"\n";
 const WHOLE: &str = "#!/bin/sh\necho \"hello, ${1:-world}\"\n";
 
-pub(crate) fn run(flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(flags: &DemoAgentFlags) -> anyhow::Result<u8> {
     let mut prompt = String::new();
     std::io::stdin().read_to_string(&mut prompt)?;
     let project = std::env::current_dir()?;
     match flags.part {
-        Part::Ralph => ralph(&project, &prompt)?,
-        Part::Tdd => tdd(&project)?,
+        DemoPart::Ralph => ralph(&project, &prompt)?,
+        DemoPart::Tdd => tdd(&project)?,
     }
     Ok(0)
 }

@@ -17,7 +17,7 @@ const LOG: &str = "controller.log";
 
 /// How the controller goes on, handed from one process to the other.
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct DetachFlags {
     #[arg(long)]
     reset: bool,
     #[arg(long)]
@@ -77,7 +77,7 @@ pub(crate) fn start(
 }
 
 /// The controller itself.
-pub(crate) fn control(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<u8> {
     detached::leave_session();
     let home = context.caller.home()?;
     let row = context.caller.find(&home)?.ok_or_else(Refusal::no_run)?;

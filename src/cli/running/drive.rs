@@ -4,7 +4,7 @@
 use crate::cli::context::Context;
 use crate::cli::delivering::ship;
 use crate::cli::json;
-use crate::cli::looking::{plan_view, report};
+use crate::cli::looking::{plan_view, report, signing};
 use crate::cli::terminal::{RunOutput, Said, Turn};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
 use crate::world::wait::Heard;
@@ -85,6 +85,13 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
     };
     output.tell(&plan_view::at_rest(&rested.home, &run.id, &run.workflow, &run.state, &rested.place));
     output.rest(&run.workflow, &run.state, exit);
+    if let Some(trouble) = &rested.record_trouble {
+        eprintln!("{}; loop evidence tries again", sanitise(trouble));
+    }
+    if !context.json && !context.quiet {
+        let lines = signing::lines(context, &run.id, &run.workflow, &run.state);
+        lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
+    }
     report::at_end(context, &rested.home, run, &rested.place);
     let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {

@@ -15,7 +15,7 @@ use loop_core::engine::Status;
 use loop_store::{Home, Row, mirror};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct InitFlags {
     #[command(flatten)]
     run: RunFlags,
     /// Open the next ready job of the queue (comes with a later version)
@@ -29,7 +29,7 @@ pub(crate) struct Flags {
     session: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &InitFlags) -> anyhow::Result<u8> {
     if flags.next {
         return not_yet::command("init --next", "loop init INPUT opens a run of one input");
     }
@@ -37,7 +37,10 @@ pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
         return Err(Refusal::usage("loop init only opens a run and takes no --detach", "loop run --detach"));
     }
     if flags.run.input.is_none() && !flags.hook {
-        return setup::run(context, &setup::Flags::of(flags.run.preset.clone(), flags.run.agent.clone()));
+        return setup::run(
+            context,
+            &setup::SetupFlags::of(flags.run.preset.clone(), flags.run.agent.clone()),
+        );
     }
     if flags.hook && !flags.run.fresh {
         refuse_second(context)?;
@@ -78,7 +81,7 @@ pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     }
 }
 
-fn opened(context: &Context, flags: &Flags, opened: OpenRun) -> anyhow::Result<u8> {
+fn opened(context: &Context, flags: &InitFlags, opened: OpenRun) -> anyhow::Result<u8> {
     if flags.hook {
         return begin(context, opened, flags.session.as_deref());
     }

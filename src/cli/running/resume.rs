@@ -8,7 +8,7 @@ use crate::desk::{self, Continued, Reach, Refusal, RunRequest};
 use clap::Args;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct ResumeFlags {
     /// Go on in this phase, which must have been reached before
     #[arg(long, value_name = "PHASE")]
     state: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Flags {
     detach: bool,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &ResumeFlags) -> anyhow::Result<u8> {
     let mut told = TellOnce::default();
     let caller = &context.caller;
     let found = told.with(context, |notes| desk::find_to_resume(caller, notes))?;

@@ -12,7 +12,7 @@ use loop_supervise::which::executable;
 use serde_json::json;
 
 /// What is known about one agent.
-struct Known {
+struct KnownAgent {
     row: &'static AgentRow,
     path: Option<std::path::PathBuf>,
     version: Option<String>,
@@ -56,7 +56,7 @@ pub(crate) fn findings() -> Vec<Finding> {
     look().iter().map(finding).collect()
 }
 
-fn finding(known: &Known) -> Finding {
+fn finding(known: &KnownAgent) -> Finding {
     let name = known.row.name;
     let Some(path) = &known.path else {
         let next = format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", known.row.install);
@@ -73,12 +73,12 @@ fn finding(known: &Known) -> Finding {
     }
 }
 
-fn look() -> Vec<Known> {
+fn look() -> Vec<KnownAgent> {
     AgentRow::detected()
         .map(|row| {
             let variable = |name: &str| std::env::var(name).ok();
             let path = executable(row.name, None);
-            Known {
+            KnownAgent {
                 row,
                 version: path.as_deref().and_then(version),
                 login: login(&agents::logins(row, &variable)),

@@ -13,7 +13,7 @@ use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct CheckFlags {
     /// The workflow file (default: .loop/workflow.toml of the project)
     file: Option<PathBuf>,
     /// A built-in workflow, in place of what the file extends and of its phases
@@ -24,7 +24,7 @@ pub(crate) struct Flags {
     schema: bool,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &CheckFlags) -> anyhow::Result<u8> {
     if flags.schema {
         print!("{}", loop_core::workflow::file::schema_text());
         return Ok(0);

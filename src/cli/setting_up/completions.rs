@@ -5,12 +5,12 @@ use clap_complete::Shell;
 use std::io::Write;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct CompletionsFlags {
     /// The shell
     shell: Shell,
 }
 
-pub(crate) fn run(flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(flags: &CompletionsFlags) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     clap_complete::generate(flags.shell, &mut crate::cli::Cli::command(), "loop", &mut script);
     // Whoever reads may have seen enough.

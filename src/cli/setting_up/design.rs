@@ -11,7 +11,7 @@ use loop_base::text::sanitise;
 use loop_core::documents::design::{self, Draft, Edit, KINDS, Section};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct DesignFlags {
     /// What to build, in a sentence or more
     text: String,
     /// The type of the task (default: what the text speaks of)
@@ -43,7 +43,7 @@ enum To {
     Requirements,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> {
     if flags.text.trim().is_empty() {
         return Err(Refusal::usage("the text is empty", "loop design \"what to build\""));
     }

@@ -4,7 +4,9 @@
 use super::agents;
 use super::findings::{Finding, bad, good, print_one};
 use crate::cli::context::Context;
-use crate::desk::{Caller, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config};
+use crate::desk::{
+    Caller, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config, usual_key,
+};
 use crate::measure::detect::detect;
 use crate::tree::git::Git;
 use crate::world::trim_logs;
@@ -23,6 +25,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     found.push(checks(&project));
     found.extend(holds(context)?);
     found.extend(unfinished(context)?);
+    found.push(key(context));
     found.push(isolation());
     print(context, &found);
     if !context.json && !context.quiet {
@@ -152,4 +155,13 @@ fn checks(project: &Path) -> Finding {
 fn isolation() -> Finding {
     let root = if rustix::process::geteuid().is_root() { "; agents run as root" } else { "" };
     good("isolation", format!("T0, none: tampering is detected, not prevented{root}"))
+}
+
+/// Says which key would sign an approval, and what it asks for.
+fn key(context: &Context) -> Finding {
+    match context.caller.environment.user_home.as_deref().and_then(usual_key) {
+        Some((key, Ok(kind))) => good("key", format!("{} is {}", key.display(), kind.words())),
+        Some((_, Err(why))) => bad("key", why, "loop approve GATE --sign KEY names another"),
+        None => good("key", "none in ~/.ssh; only signed gates need one".to_owned()),
+    }
 }

@@ -13,13 +13,13 @@ use loop_store::{Filter, Home, Plan};
 use serde_json::json;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct LimitsFlags {
     /// Clear the hold of this account, or of every account of this agent
     #[arg(long, value_name = "ACCOUNT")]
     clear: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else {
         println!("{}", if context.json { "[]" } else { "no holds" });
         return Ok(0);

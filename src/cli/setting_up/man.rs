@@ -6,13 +6,13 @@ use clap::{Args, CommandFactory};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct ManFlags {
     /// The directory, which is made if it is not there
     #[arg(value_name = "DIR")]
     into: PathBuf,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &ManFlags) -> anyhow::Result<u8> {
     let folder = context.caller.dir.join(&flags.into);
     let failed = |path: &Path, error| anyhow::anyhow!("{} cannot be written: {error}", path.display());
     std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;

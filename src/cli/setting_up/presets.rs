@@ -8,7 +8,7 @@ use loop_core::workflow::preset;
 use serde_json::json;
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct PresetsFlags {
     #[command(subcommand)]
     what: Option<What>,
 }
@@ -25,7 +25,7 @@ enum What {
     },
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &PresetsFlags) -> anyhow::Result<u8> {
     match &flags.what {
         None => list(context),
         Some(What::Show { name, prompts }) => show(context, name, *prompts),

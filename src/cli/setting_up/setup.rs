@@ -17,7 +17,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct SetupFlags {
     /// The workflow to begin with: tdd, engineering, plan or ralph (default: what the project looks like)
     preset: Option<String>,
     /// Copy the whole preset and its prompts, to change everything
@@ -34,14 +34,14 @@ pub(crate) struct Flags {
     yes: bool,
 }
 
-impl Flags {
+impl SetupFlags {
     /// What `loop init` without an input means.
-    pub(crate) fn of(preset: Option<String>, agent: Option<String>) -> Flags {
-        Flags { preset, full: false, agent, yes: false, hook: false }
+    pub(crate) fn of(preset: Option<String>, agent: Option<String>) -> SetupFlags {
+        SetupFlags { preset, full: false, agent, yes: false, hook: false }
     }
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
     if !flags.hook {
         return set_up(context, flags);
     }
@@ -54,7 +54,7 @@ pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
     hook::install(context)
 }
 
-fn set_up(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+fn set_up(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
     let project = context.caller.project()?;
     let mut preset = match &flags.preset {
         Some(name) => preset_named(name)?,

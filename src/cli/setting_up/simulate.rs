@@ -20,7 +20,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-pub(crate) struct Flags {
+pub(crate) struct SimulateFlags {
     /// The workflow file (default: .loop/workflow.toml of the project)
     file: Option<PathBuf>,
     /// A built-in workflow
@@ -37,7 +37,7 @@ pub(crate) struct Flags {
     items: u32,
 }
 
-pub(crate) fn run(context: &Context, flags: &Flags) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, flags: &SimulateFlags) -> anyhow::Result<u8> {
     let which = Which { file: flags.file.as_deref(), preset: flags.preset.as_deref() };
     match &flags.story {
         Some(story) => play_story(context, &which, story),

@@ -138,7 +138,7 @@ pub(crate) fn in_lines(
 
 /// A question whose time has come is decided without us.
 fn wait(question: &Question, listen: &mut Listen<'_>) -> anyhow::Result<Turn> {
-    let left = question.deadline.map_or(u64::MAX, |it| it.since(now()));
+    let left = question.ends_at().map_or(u64::MAX, |it| it.since(now()));
     if left == 0 {
         return Ok(Turn::Elsewhere);
     }
@@ -156,6 +156,7 @@ fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, 
         choice: choice.to_owned().into(),
         text: text.trim().to_owned(),
         by: std::env::var("USER").unwrap_or_default(),
+        signature: None,
     };
     check(Command::Answer(answer)).map_err(|why| sanitise(&why))
 }
@@ -188,7 +189,7 @@ mod tests {
 
     fn question(kind: &QuestionKind, options: &[&str]) -> Question {
         let options = options.iter().map(|it| (*it).to_owned()).collect();
-        Question { id: 7, kind: kind.clone(), text: "what?".to_owned(), options, deadline: None }
+        Question { id: 7, kind: kind.clone(), text: "what?".to_owned(), options, about: None, deadline: None }
     }
 
     #[test]

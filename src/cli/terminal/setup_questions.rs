@@ -35,28 +35,28 @@ pub(crate) fn ask(
     let agent = match agent {
         Some(agent) => Some(agent),
         None => match which_agent()? {
-            Asked::Left => return Ok(None),
-            Asked::Nothing => None,
-            Asked::Said(name) => Some(name),
+            SetupAsked::Left => return Ok(None),
+            SetupAsked::Nothing => None,
+            SetupAsked::Said(name) => Some(name),
         },
     };
     let mut checks = Vec::new();
     for check in found {
         let label = format!("check {} ({})", check.name, check.why);
         match line(&label, &check.run)? {
-            Asked::Left => return Ok(None),
-            Asked::Nothing => (),
-            Asked::Said(run) if run == check.run => checks.push(check),
-            Asked::Said(run) => {
+            SetupAsked::Left => return Ok(None),
+            SetupAsked::Nothing => (),
+            SetupAsked::Said(run) if run == check.run => checks.push(check),
+            SetupAsked::Said(run) => {
                 checks.push(Found { run, why: "your answer".to_owned(), counts: None, ..check })
             }
         }
     }
     if checks.is_empty() {
         match line("check tests: what proves that the work is done?", "")? {
-            Asked::Left => return Ok(None),
-            Asked::Nothing => (),
-            Asked::Said(run) => {
+            SetupAsked::Left => return Ok(None),
+            SetupAsked::Nothing => (),
+            SetupAsked::Said(run) => {
                 checks.push(Found { name: "tests", run, why: "your answer".to_owned(), counts: None })
             }
         }
@@ -69,19 +69,19 @@ pub(crate) fn installed() -> Vec<&'static str> {
     AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect()
 }
 
-fn which_agent() -> anyhow::Result<Asked> {
+fn which_agent() -> anyhow::Result<SetupAsked> {
     let installed = installed();
     if installed.is_empty() {
         eprintln!("agent: none is installed that this program knows; --agent-cmd takes any program");
-        return Ok(Asked::Nothing);
+        return Ok(SetupAsked::Nothing);
     }
     Ok(match choose("agent", installed.clone(), installed[0])? {
-        Some(name) => Asked::Said(name),
-        None => Asked::Left,
+        Some(name) => SetupAsked::Said(name),
+        None => SetupAsked::Left,
     })
 }
 
-enum Asked {
+enum SetupAsked {
     Said(String),
     Nothing,
     /// The end of input.
@@ -92,9 +92,9 @@ enum Asked {
 fn choose(label: &str, words: Vec<&str>, default: &str) -> anyhow::Result<Option<String>> {
     loop {
         match line(&format!("{label} ({})", words.join(", ")), default)? {
-            Asked::Left => return Ok(None),
-            Asked::Nothing => return Ok(Some(default.to_owned())),
-            Asked::Said(word) => match words.iter().find(|it| it.eq_ignore_ascii_case(&word)) {
+            SetupAsked::Left => return Ok(None),
+            SetupAsked::Nothing => return Ok(Some(default.to_owned())),
+            SetupAsked::Said(word) => match words.iter().find(|it| it.eq_ignore_ascii_case(&word)) {
                 Some(word) => return Ok(Some((*word).to_owned())),
                 None => {
                     eprintln!("  there is no {}: {}", sanitise(&word), meant(&word, words.iter().copied()))
@@ -104,19 +104,19 @@ fn choose(label: &str, words: Vec<&str>, default: &str) -> anyhow::Result<Option
     }
 }
 
-fn line(label: &str, default: &str) -> anyhow::Result<Asked> {
+fn line(label: &str, default: &str) -> anyhow::Result<SetupAsked> {
     let shown = if default.is_empty() { String::new() } else { format!(" [{default}]") };
     eprint!("{}{} ", sanitise(label), sanitise(&shown));
     std::io::stderr().flush()?;
     let mut line = String::new();
     if std::io::stdin().lock().read_line(&mut line)? == 0 {
         eprintln!();
-        return Ok(Asked::Left);
+        return Ok(SetupAsked::Left);
     }
     Ok(match line.trim() {
-        "-" => Asked::Nothing,
-        "" if default.is_empty() => Asked::Nothing,
-        "" => Asked::Said(default.to_owned()),
-        said => Asked::Said(said.to_owned()),
+        "-" => SetupAsked::Nothing,
+        "" if default.is_empty() => SetupAsked::Nothing,
+        "" => SetupAsked::Said(default.to_owned()),
+        said => SetupAsked::Said(said.to_owned()),
     })
 }

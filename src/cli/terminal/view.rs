@@ -94,6 +94,7 @@ impl View {
                 | Effect::Measure { .. }
                 | Effect::Prove(_)
                 | Effect::Conclude
+                | Effect::Confirm
                 | Effect::Sleep { .. }
                 | Effect::Ask(_)
                 | Effect::Tell
@@ -125,6 +126,7 @@ impl View {
             | Event::Reset { .. }
             | Event::Pivoted
             | Event::Approved { .. }
+            | Event::Voided { .. }
             | Event::Counted { .. }
             | Event::Granted { .. }
             | Event::Retried

@@ -33,8 +33,10 @@ pub(crate) fn plan(
 }
 
 /// A document inside of the tree is the one inside of the worktree, which the agent reads and ticks.
-pub(crate) fn inside(opening: Opening, plan: Option<&Worktree>) -> Opening {
-    let Some(plan) = plan else { return opening };
+pub(crate) fn inside(opening: Opening, plan: Option<&Worktree>, place: &Path) -> Opening {
+    let Some(plan) = plan else {
+        return Opening { place: place.to_str().map(str::to_owned), ..opening };
+    };
     let moved = opening.path.as_ref().and_then(|it| {
         let inside = Path::new(it).strip_prefix(&plan.root).ok()?;
         Some(Path::new(&plan.place).join(inside).to_string_lossy().into_owned())

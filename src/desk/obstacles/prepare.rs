@@ -7,6 +7,7 @@ use crate::desk::refusal::Refusal;
 use crate::desk::request::{By, RunRequest};
 use crate::measure::detect::detect;
 use crate::measure::item_list::unreadable;
+use crate::world::approval::pin_signers;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::bounds::prove;
@@ -30,7 +31,15 @@ pub(crate) fn prepare(
         choose_agent(workflow)?;
     }
     fill_checks(workflow, project, &input.text);
+    pin_approvers(workflow, project)?;
     refuse_unverifiable(workflow, request, project)
+}
+
+/// Who may sign at a gate is read once: what is written into that file later changes nothing.
+pub(crate) fn pin_approvers(workflow: &mut Workflow, project: &Path) -> anyhow::Result<()> {
+    pin_signers(workflow, project).map_err(|why| {
+        Refusal::usage(why, "write a line for each person: NAME ssh-ed25519 KEY, as ssh-keygen(1) says")
+    })
 }
 
 /// Returns what a workflow needs that this version cannot do.

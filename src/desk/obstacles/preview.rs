@@ -52,6 +52,7 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::Contain => "end what a call left running".to_owned(),
         Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
         Effect::Prove(_) | Effect::Conclude => "prove the work in a clean checkout".to_owned(),
+        Effect::Confirm => "look whether the approval holds".to_owned(),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
         Effect::Ask(question) => format!("ask: {}", question.text),
         Effect::Tell => "tell a person where it stands".to_owned(),

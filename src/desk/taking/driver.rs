@@ -2,6 +2,8 @@
 //! and answers its questions.
 
 use super::open::OpenRun;
+use crate::desk::kept_head::{keep_head, match_kept_head};
+use crate::desk::record::write_record;
 use crate::desk::wishes::command::insert;
 use crate::drive;
 use crate::world::real::{Host, Leash, Onlooker};
@@ -37,6 +39,8 @@ pub(crate) struct Rested {
     pub place: PathBuf,
     /// The signal that ended it.
     pub signal: Option<i32>,
+    /// Why the record of the completed run is missing, or not signed.
+    pub record_trouble: Option<String>,
     tree: TreeLock,
 }
 
@@ -53,6 +57,7 @@ impl<'a> Driver<'a> {
             Reach::Far => Leash::Free,
             Reach::OneCall => Leash::Calls(1),
         };
+        match_kept_head(&home, &run.id, &place)?;
         if reach == Reach::Far {
             home.grow_log()?;
         }
@@ -82,7 +87,7 @@ impl<'a> Driver<'a> {
     /// Waits until somebody answers elsewhere, or the question decides itself.
     pub(crate) fn wait(&mut self, question: &Question) -> anyhow::Result<()> {
         loop {
-            let left = question.deadline.map_or(u64::MAX, |it| it.since(now()));
+            let left = question.ends_at().map_or(u64::MAX, |it| it.since(now()));
             if left == 0 {
                 return Ok(());
             }
@@ -95,7 +100,21 @@ impl<'a> Driver<'a> {
 
     pub(crate) fn end(self) -> Rested {
         let Driver { run, host, home, place, _tree } = self;
-        Rested { home, run, place, signal: host.shim.ears.signals.last(), tree: _tree }
+        keep_head(&run, &place);
+        let record_trouble = write_record_of(&home, &run.id);
+        Rested { home, run, place, signal: host.shim.ears.signals.last(), record_trouble, tree: _tree }
+    }
+}
+
+/// Writes the record of a run that is completed; says what went wrong with it.
+fn write_record_of(home: &Home, run: &str) -> Option<String> {
+    let written = home.run(run).map_err(anyhow::Error::from).and_then(|row| match row {
+        Some(row) => write_record(home, &row),
+        None => Ok(None),
+    });
+    match written {
+        Ok(written) => written.and_then(|it| it.trouble),
+        Err(error) => Some(format!("the record could not be written: {error:#}")),
     }
 }
 

@@ -9,3 +9,4 @@ pub(super) mod open;
 mod reload;
 pub(super) mod resume;
 pub(super) mod session;
+pub(super) mod verify_record;

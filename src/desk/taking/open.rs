@@ -283,7 +283,7 @@ fn begin(
     let Seat { id, plan, place, tree, _opening } = seat;
     let signals = Signals::listen()?;
     let mut run = Run::open(Rc::clone(&home), &id, now())?;
-    let opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref());
+    let opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
     let noted = alike(&wanted.workflow).into_iter().map(|text| Event::Noted { text });
     let phase = wanted.input.phase.as_deref();
     let warned = phase.into_iter().flat_map(|it| it.warnings.clone()).map(|text| Event::Noted { text });

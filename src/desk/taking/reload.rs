@@ -92,6 +92,12 @@ fn written(caller: &Caller, kept: &Workflow, project: &Path) -> anyhow::Result<W
     if kept.input.kind == InputKind::Phase {
         planning::keep_settled(kept, &mut files);
     }
+    prepare::pin_approvers(&mut files, project)?;
+    for (name, gate) in &mut files.gates {
+        if let Some(signers) = kept.gates.get(name).and_then(|it| it.signers.clone()) {
+            gate.signers = Some(signers);
+        }
+    }
     Ok(files)
 }
 
@@ -149,6 +155,9 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
     let why = match state.question().map(|it| &it.kind) {
         _ if kept.name != files.name => Some(format!("the file is another workflow, {}", files.name)),
         _ if names(kept) != names(files) => Some("the file has other phases".to_owned()),
+        _ if loosens_signed_gates(kept, files) => {
+            Some("a gate of this run asks for a signature, and the file has other gates or modes".to_owned())
+        }
         Some(QuestionKind::Gate(gate)) if !files.gates.contains_key(gate) => {
             Some(format!("the run waits at the gate {gate}, which the file does not have"))
         }
@@ -162,6 +171,15 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
         format!("{why}; a run that has begun cannot take that"),
         "loop run --fresh begins anew, and without --reload the run goes on as it was",
     ))
+}
+
+/// Where a signature guards a run, nobody takes the guard away while it goes on.
+fn loosens_signed_gates(kept: &Workflow, files: &Workflow) -> bool {
+    let uses = |it: &Workflow| it.phases.iter().map(|it| it.gates.clone()).collect::<Vec<_>>();
+    let differs = kept.gates != files.gates
+        || uses(kept) != uses(files)
+        || (&kept.modes, &kept.mode) != (&files.modes, &files.mode);
+    differs && kept.gates.values().any(|it| it.sign)
 }
 
 /// What is fixed once a run is opened, because it was proven against it.

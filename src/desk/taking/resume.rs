@@ -164,7 +164,13 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
     let blocked = run.state.question().filter(|it| going.unblock && it.kind == QuestionKind::Blocked);
     if let Some(question) = blocked {
         let by = caller.environment.user.clone();
-        let answer = Answer { question: question.id, choice: Choice::Resume, text: String::new(), by };
+        let answer = Answer {
+            question: question.id,
+            choice: Choice::Resume,
+            text: String::new(),
+            by,
+            signature: None,
+        };
         insert(&home, &run.id, &Command::Answer(answer))?;
     }
     let own_paths = own_paths::of_run(&place, &run);

@@ -2,15 +2,19 @@
 //! for whoever drives the run. A person's word comes from outside every agent call.
 
 use super::command::{insert, leave, settle};
+use super::sign_gate::{Sign, refuse_unsigned, sign_gate};
 use crate::desk::caller::{Caller, is_unfinished, load};
 use crate::desk::inside_call::{self, Deed};
 use crate::desk::own_paths;
 use crate::desk::refusal::{Refusal, meant};
 use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
+use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
 use crate::world::wait::now;
-use loop_core::engine::{Answer, Choice, Command, QuestionKind, State, Station, acceptable, choices};
+use loop_core::engine::{
+    Answer, Choice, Command, QuestionKind, State, Station, Subject, acceptable, choices,
+};
 use loop_core::workflow::model::Workflow;
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -35,6 +39,7 @@ pub(crate) enum Saying {
     Gate {
         choice: Choice,
         words: Vec<String>,
+        sign: Option<Sign>,
     },
     Guide(String),
     Skip {
@@ -61,7 +66,7 @@ impl Saying {
 }
 
 /// Who takes what was said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
     /// Whoever drives the run, at once.
     AtOnce,
@@ -69,6 +74,8 @@ pub(crate) enum Answered {
     AtNextStop,
     /// Whoever continues the run.
     WhenContinued,
+    /// Whoever drives the run, who will find that what was asked about is no longer there.
+    Void(String),
 }
 
 /// A question that is open.
@@ -108,17 +115,26 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
     let (workflow, state) = load(&home, &row)?;
     let command = match words {
         Saying::Answer(words) => to_question(&state, &words, by)?,
-        Saying::Gate { choice, words } => at_gate(&workflow, &state, choice, words, by)?,
+        Saying::Gate { choice, words, sign } => {
+            let command = at_gate(&workflow, &state, choice, words, by)?;
+            sign_gate(caller, &row, &workflow, &state, command, sign)?
+        }
         Saying::Guide(text) => Command::Guide { text },
         Saying::Skip { skill, reason } => Command::Skip { skill, reason },
         Saying::Waive { what, reason } => Command::Waive { what, reason, by },
     };
     let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
+    let changed = gate_changed(&home, &row, &workflow, &state, &command)?;
+    if changed.is_none() {
+        refuse_unsigned(&row, &workflow, &state, &command)?;
+    }
     if let Station::Closed(_) = state.station {
         accept_afterwards(&home, &row, &state, &command)?;
         return Ok(Answered::AtOnce);
     }
-    Ok(match (leave(&home, &row, &command)?, &state.session) {
+    let owned = leave(&home, &row, &command)?;
+    Ok(match (owned, &state.session) {
+        _ if changed.is_some() => Answered::Void(changed.unwrap_or_default()),
         (true, _) => Answered::AtOnce,
         (false, Some(_)) => Answered::AtNextStop,
         (false, None) => Answered::WhenContinued,
@@ -135,7 +151,9 @@ fn found(caller: &Caller) -> anyhow::Result<(Rc<Home>, Row)> {
 fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
     let place = Path::new(&row.place);
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
-    if proven_tree_now(&run, place)?.as_ref() != Some(&state.seen.tree) {
+    let books = run.folder().join(VIEW);
+    let now = tree_now(place, &books, &run.workflow, &run.state)?;
+    if now.is_none_or(|it| it.tree != state.seen.tree) {
         let text = format!("the tree in {} is not the one that was proven any more", row.place);
         return Err(Refusal::usage(text, "loop run looks at it again"));
     }
@@ -144,20 +162,31 @@ fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Comman
 }
 
 /// Returns the tree that is there, as a run of this workflow sees it.
-fn proven_tree_now(run: &Run, place: &Path) -> anyhow::Result<Option<String>> {
+pub(super) fn tree_now(
+    place: &Path,
+    books: &Path,
+    workflow: &Workflow,
+    state: &State,
+) -> anyhow::Result<Option<TreeStatus>> {
     if !place.is_dir() {
         return Ok(None);
     }
-    let ours = Ours::read(&own_paths::of_run(place, run))?;
-    let mut tree = Tree::open(Pinned::at(place, &run.folder().join(VIEW))?, ours)?;
-    Ok(Some(tree.status()?.tree))
+    let ours = Ours::read(&own_paths::of_state(place, workflow, state))?;
+    let mut tree = Tree::open(Pinned::at(place, books)?, ours)?;
+    Ok(Some(tree.status()?))
 }
 
 fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Command> {
     let is_accepted = words.first().is_some_and(|it| it == Choice::Accept.word());
     if let (Station::Closed(_), true) = (&state.station, is_accepted) {
         let text = words[1..].join(" ");
-        return Ok(Command::Answer(Answer { question: 0, choice: Choice::Accept, text, by }));
+        return Ok(Command::Answer(Answer {
+            question: 0,
+            choice: Choice::Accept,
+            text,
+            by,
+            signature: None,
+        }));
     }
     let Some(question) = state.question() else {
         return Err(Refusal::usage("no question is open", "loop status shows where the run stands"));
@@ -170,7 +199,8 @@ fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Co
         let next = format!("one of: {}", choices(question).join(", "));
         return Err(Refusal::usage("the answer is missing", next));
     };
-    Ok(Command::Answer(Answer { question: id, choice: choice.clone().into(), text: text.join(" "), by }))
+    let (choice, text) = (choice.clone().into(), text.join(" "));
+    Ok(Command::Answer(Answer { question: id, choice, text, by, signature: None }))
 }
 
 fn at_gate(
@@ -199,5 +229,24 @@ fn at_gate(
         let known = workflow.gates.keys().map(String::as_str);
         return Err(Refusal::usage(text, format!("{}; loop approve {open}", meant(&words[0], known))));
     }
-    Ok(Command::Answer(Answer { question, choice, text: words.join(" "), by }))
+    Ok(Command::Answer(Answer { question, choice, text: words.join(" "), by, signature: None }))
+}
+
+/// Says what differs between what an open gate asked about and what is there. Such an approval is taken
+/// down all the same: it makes whoever drives the run look again, and ask again.
+fn gate_changed(
+    home: &Home,
+    row: &Row,
+    workflow: &Workflow,
+    state: &State,
+    command: &Command,
+) -> anyhow::Result<Option<String>> {
+    let Command::Answer(Answer { choice: Choice::Approve, .. }) = command else { return Ok(None) };
+    let Some(asked) = state.question().and_then(|it| it.about.clone()) else { return Ok(None) };
+    let books = home.folder(&row.id).join(VIEW);
+    let Some(status) = tree_now(Path::new(&row.place), &books, workflow, state)? else { return Ok(None) };
+    let mut there = state.clone();
+    there.seen.commit = status.commit.unwrap_or_default();
+    there.seen.tree = status.tree;
+    Ok(Subject::of(workflow, &there, None).and_then(|it| asked.changed(&it)))
 }

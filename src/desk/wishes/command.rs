@@ -4,6 +4,7 @@
 use super::bystander::Bystander;
 use crate::desk::caller::{Caller, is_unfinished, load};
 use crate::desk::inside_call::{self, Deed};
+use crate::desk::kept_head::keep_head;
 use crate::desk::own_paths;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::Refusal;
@@ -133,6 +134,7 @@ pub(crate) fn settle(home: &Rc<Home>, run: &mut Run, place: &Path, command: &Com
     } else {
         drive(run, &mut Bystander)?;
     }
+    keep_head(run, place);
     loop_store::mirror::restore(home, &run.id, &run.workflow, &run.state, place);
     if run.state.station == Station::Closed(Outcome::Completed) {
         loop_store::mirror::remove(&run.workflow, place);

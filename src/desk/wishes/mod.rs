@@ -5,3 +5,4 @@ pub(super) mod answer;
 pub(super) mod bystander;
 pub(super) mod command;
 pub(super) mod ship;
+pub(super) mod sign_gate;

@@ -13,11 +13,11 @@ const NESTING_LIMIT: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Cargo {
     sum: Sum,
-    block: Option<Block>,
+    block: Option<CargoBlock>,
 }
 
 #[derive(Debug, Default)]
-struct Block {
+struct CargoBlock {
     first: u64,
     /// Announced numbers of tests: the block's own, then those of blocks printed inside it.
     announced: Vec<u32>,
@@ -63,7 +63,7 @@ impl Cargo {
             }
             Some(_) | None => {
                 self.close();
-                self.block = Some(Block { first: at, announced: vec![number], ..Block::default() });
+                self.block = Some(CargoBlock { first: at, announced: vec![number], ..CargoBlock::default() });
             }
         }
     }
@@ -83,7 +83,7 @@ impl Cargo {
     }
 }
 
-impl Block {
+impl CargoBlock {
     fn conclude(&mut self, at: u64, result: &str) {
         let Some((mut tally, number)) = read_result(result) else { return };
         match self.announced.iter().rposition(|it| *it == number) {

@@ -16,13 +16,13 @@ const UNDER_WAY_LIMIT: usize = 10_000;
 pub(super) struct Go {
     sum: Sum,
     /// The package whose output is being printed: its name comes last.
-    package: Package,
+    package: CountedPackage,
     /// Packages of a `-json` run, which may be interleaved.
-    packages: BTreeMap<String, Package>,
+    packages: BTreeMap<String, CountedPackage>,
 }
 
 #[derive(Debug, Default)]
-struct Package {
+struct CountedPackage {
     first: Option<u64>,
     says_what_runs: bool,
     under_way: BTreeSet<String>,
@@ -32,7 +32,7 @@ struct Package {
 /// One line of `-json`.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Event {
+struct GoLine {
     action: String,
     package: String,
     test: Option<String>,
@@ -65,8 +65,8 @@ impl Go {
         self.sum.finish()
     }
 
-    fn event(&mut self, at: u64, event: Event) {
-        let Event { action, package: name, test } = event;
+    fn event(&mut self, at: u64, event: GoLine) {
+        let GoLine { action, package: name, test } = event;
         if self.packages.len() >= UNDER_WAY_LIMIT && !self.packages.contains_key(&name) {
             return;
         }
@@ -92,7 +92,7 @@ impl Go {
     }
 }
 
-impl Package {
+impl CountedPackage {
     fn begin(&mut self, at: u64, test: &str) {
         self.first.get_or_insert(at);
         self.says_what_runs = true;

@@ -15,12 +15,12 @@ const TAG_LIMIT: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Junit {
     sum: Sum,
-    place: Place,
-    report: Option<Report>,
+    place: XmlPlace,
+    report: Option<JunitCounts>,
 }
 
 #[derive(Debug, Default)]
-enum Place {
+enum XmlPlace {
     #[default]
     Text,
     Tag {
@@ -32,17 +32,17 @@ enum Place {
 }
 
 #[derive(Debug, Default)]
-struct Report {
+struct JunitCounts {
     lines: (u64, u64),
     depth: u32,
     suites_announce: bool,
     announced: Tally,
     counted: Tally,
-    case: Option<Case>,
+    case: Option<CountedCase>,
 }
 
 #[derive(Debug, Default)]
-struct Case {
+struct CountedCase {
     name: String,
     failed: bool,
     skipped: bool,
@@ -53,21 +53,21 @@ impl Junit {
         let mut rest = text;
         loop {
             rest = match &mut self.place {
-                Place::Until(end) => match rest.split_once(*end) {
+                XmlPlace::Until(end) => match rest.split_once(*end) {
                     Some((_, after)) => {
-                        self.place = Place::Text;
+                        self.place = XmlPlace::Text;
                         after
                     }
                     None => return,
                 },
-                Place::Text => match rest.split_once('<') {
+                XmlPlace::Text => match rest.split_once('<') {
                     Some((_, after)) => {
                         self.place = after_bracket(after, self.report.is_some());
                         after
                     }
                     None => return,
                 },
-                Place::Tag { .. } => match self.read_tag(at, rest) {
+                XmlPlace::Tag { .. } => match self.read_tag(at, rest) {
                     Some(after) => after,
                     None => return,
                 },
@@ -82,7 +82,7 @@ impl Junit {
 
     /// Reads on in a tag, and returns what follows its end.
     fn read_tag<'a>(&mut self, at: u64, rest: &'a str) -> Option<&'a str> {
-        let Place::Tag { text, quote } = &mut self.place else { return Some(rest) };
+        let XmlPlace::Tag { text, quote } = &mut self.place else { return Some(rest) };
         for (index, character) in rest.char_indices() {
             match (character, *quote) {
                 ('<', _) => {
@@ -91,7 +91,7 @@ impl Junit {
                 }
                 ('>', None) => {
                     let tag = std::mem::take(text);
-                    self.place = Place::Text;
+                    self.place = XmlPlace::Text;
                     self.tag(at, &tag);
                     return Some(&rest[index + 1..]);
                 }
@@ -103,7 +103,7 @@ impl Junit {
         }
         text.push('\n');
         if text.len() > TAG_LIMIT {
-            self.place = Place::Text;
+            self.place = XmlPlace::Text;
         }
         None
     }
@@ -114,7 +114,8 @@ impl Junit {
         let (closes, alone) = (tag.starts_with('/'), tag.ends_with('/'));
         let is_suite = matches!(name, Some("testsuites" | "testsuite"));
         if is_suite && !closes {
-            let report = self.report.get_or_insert_with(|| Report { lines: (at, at), ..Report::default() });
+            let report =
+                self.report.get_or_insert_with(|| JunitCounts { lines: (at, at), ..JunitCounts::default() });
             report.open_suite(tag);
             report.lines.1 = at;
             if alone && report.depth == 0 {
@@ -135,7 +136,7 @@ impl Junit {
         }
         match (name, closes) {
             (Some("testcase"), false) => {
-                report.case = Some(Case::read(tag));
+                report.case = Some(CountedCase::read(tag));
                 if alone {
                     report.count_case();
                 }
@@ -156,7 +157,7 @@ impl Junit {
     }
 }
 
-impl Report {
+impl JunitCounts {
     /// Takes what the attributes of an outermost suite announce: a `testsuites` without totals
     /// leaves it to the suites in it.
     fn open_suite(&mut self, tag: &str) {
@@ -172,7 +173,7 @@ impl Report {
         self.announced.add(&Tally { passing, failing, skipped, ..Tally::default() });
     }
 
-    fn in_case(&mut self, change: impl FnOnce(&mut Case)) {
+    fn in_case(&mut self, change: impl FnOnce(&mut CountedCase)) {
         if let Some(case) = &mut self.case {
             change(case);
         }
@@ -193,26 +194,26 @@ impl Report {
     }
 }
 
-impl Case {
-    fn read(tag: &str) -> Case {
+impl CountedCase {
+    fn read(tag: &str) -> CountedCase {
         let name = attribute(tag, "name").unwrap_or_default();
         let class = attribute(tag, "classname").filter(|it| !it.is_empty());
         let name = class.map_or(name.clone(), |class| format!("{class}.{name}"));
-        Case { name, ..Case::default() }
+        CountedCase { name, ..CountedCase::default() }
     }
 }
 
 /// Outside a report nothing is skipped, or a comment that never ends would hide the report.
-fn after_bracket(after: &str, in_report: bool) -> Place {
+fn after_bracket(after: &str, in_report: bool) -> XmlPlace {
     if in_report && after.starts_with("![CDATA[") {
-        return Place::Until("]]>");
+        return XmlPlace::Until("]]>");
     }
     if in_report && after.starts_with("!--") {
-        return Place::Until("-->");
+        return XmlPlace::Until("-->");
     }
     match after.starts_with(|it: char| it.is_ascii_alphabetic() || it == '/') {
-        true => Place::Tag { text: String::new(), quote: None },
-        false => Place::Text,
+        true => XmlPlace::Tag { text: String::new(), quote: None },
+        false => XmlPlace::Text,
     }
 }
 

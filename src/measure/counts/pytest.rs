@@ -12,13 +12,13 @@ pub(super) struct Pytest {
     /// The width of the banner that opened the session.
     width: Option<usize>,
     first: Option<u64>,
-    section: Section,
+    section: SummarySection,
     names: Names,
     closing: Option<(Tally, u64)>,
 }
 
 #[derive(Debug, Default, PartialEq)]
-enum Section {
+enum SummarySection {
     #[default]
     Running,
     /// Failures with what the tests printed.
@@ -36,23 +36,23 @@ impl Pytest {
             }
             Some("ERRORS" | "FAILURES" | "PASSES" | "XFAILURES" | "XPASSES") => {
                 self.first.get_or_insert(at);
-                self.section = Section::Captured;
+                self.section = SummarySection::Captured;
             }
             Some("short test summary info") => {
                 self.first.get_or_insert(at);
-                self.section = Section::ShortSummary;
+                self.section = SummarySection::ShortSummary;
                 self.names.clear();
                 // What looked like a closing line above was captured from a test.
                 self.closing = None;
             }
-            Some("warnings summary") => self.section = Section::Running,
+            Some("warnings summary") => self.section = SummarySection::Running,
             Some(title) => {
                 let fits = |width| text.chars().count() == width || text.starts_with("= ");
                 if self.width.is_none_or(fits) {
                     self.read_closing(at, title);
                 }
             }
-            None if self.section == Section::ShortSummary && failing_test(text).is_some() => {
+            None if self.section == SummarySection::ShortSummary && failing_test(text).is_some() => {
                 self.names.insert(failing_test(text).unwrap_or_default());
             }
             None if self.width.is_none() => self.read_closing(at, text),
@@ -70,7 +70,7 @@ impl Pytest {
         self.first.get_or_insert(at);
         self.closing = Some((tally, at));
         // Without a banner nothing else tells one session from the next.
-        if self.width.is_none() && self.section != Section::Captured {
+        if self.width.is_none() && self.section != SummarySection::Captured {
             self.close();
         }
     }
@@ -85,7 +85,7 @@ impl Pytest {
         }
         self.first = None;
         self.width = None;
-        self.section = Section::Running;
+        self.section = SummarySection::Running;
     }
 }
 

@@ -16,13 +16,13 @@ const RULE_WIDTH: usize = 70;
 pub(super) struct Unittest {
     sum: Sum,
     first: Option<u64>,
-    place: Place,
+    place: SummaryPlace,
     headings: u32,
     failed: BTreeSet<String>,
 }
 
 #[derive(Debug, Default, PartialEq)]
-enum Place {
+enum SummaryPlace {
     #[default]
     Running,
     Heading,
@@ -35,23 +35,24 @@ impl Unittest {
     pub(super) fn line(&mut self, at: u64, text: &str) {
         if is_rule(text, '=') {
             self.first.get_or_insert(at);
-            self.place = Place::Heading;
+            self.place = SummaryPlace::Heading;
             return;
         }
         if is_rule(text, '-') {
             self.first.get_or_insert(at);
-            self.place = if self.place == Place::Heading { Place::Running } else { Place::Ruled };
+            self.place =
+                if self.place == SummaryPlace::Heading { SummaryPlace::Running } else { SummaryPlace::Ruled };
             return;
         }
         match self.place {
-            Place::Heading | Place::Surprises => self.read_heading(text),
-            Place::Ruled => {
+            SummaryPlace::Heading | SummaryPlace::Surprises => self.read_heading(text),
+            SummaryPlace::Ruled => {
                 if let Some(number) = ran(text) {
-                    self.place = Place::Ran(number);
+                    self.place = SummaryPlace::Ran(number);
                 }
             }
-            Place::Ran(number) => self.read_end(at, text, number),
-            Place::Running => {}
+            SummaryPlace::Ran(number) => self.read_end(at, text, number),
+            SummaryPlace::Running => {}
         }
     }
 
@@ -64,7 +65,7 @@ impl Unittest {
         match word {
             "FAIL" | "ERROR" => {}
             // These have no rule of their own below them: the next one closes the list.
-            "UNEXPECTED SUCCESS" => self.place = Place::Surprises,
+            "UNEXPECTED SUCCESS" => self.place = SummaryPlace::Surprises,
             _ => return,
         }
         self.headings = self.headings.saturating_add(1);

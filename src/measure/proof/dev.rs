@@ -3,7 +3,7 @@
 //! step in a prover and prints its result as JSON, and `__proof prove HOME REQUEST` takes all of them
 //! and prints what they add up to. Only builds for development have it.
 
-use super::folders::prune;
+use super::folders::{Keep, prune};
 use super::opening::Opening;
 use super::pure::{self, Step};
 use super::request::{ProofError, Request};
@@ -54,7 +54,7 @@ fn run(words: &[OsString]) -> Result<String, ProofError> {
             let proof = pure::conclude(&prover.evidence()?);
             Ok(serde_json::to_string_pretty(&proof).map_err(io::Error::from)?)
         }
-        [verb, home] if verb == Path::new("prune") => Ok(prune(home)?.to_string()),
+        [verb, home] if verb == Path::new("prune") => Ok(prune(home, Keep::Findings)?.to_string()),
         _ => Err(io::Error::other(
             "open HOME PLACE [MAIN] | step HOME REQUEST STEP | prove HOME REQUEST | prune HOME",
         )

@@ -6,12 +6,13 @@ use super::overlay::Trees;
 use super::pure::{Class, Evidence, NotRun, ProtectedChange, Side, Step, StepOutcome};
 use super::request::{ProofError, StepResult};
 use super::steps::Prover;
+use std::collections::BTreeSet;
 
 impl Prover {
     /// Returns the evidence of the steps that were taken; the others count as skipped. What the run
     /// adds (checks in place, waivers, approval, the commit) is left for the caller to fill in.
     pub(crate) fn evidence(&self) -> Result<Evidence, ProofError> {
-        let known: Vec<StepResult> = Step::ALL.iter().filter_map(|it| self.known(*it)).collect();
+        let known: Vec<StepResult> = Step::ALL.iter().filter_map(|it| self.last(*it)).collect();
         let outcome = |step: Step| {
             let found = known.iter().find(|it| it.step == step);
             found.map_or(StepOutcome::NotRun(NotRun::Skipped), |it| it.outcome.clone())
@@ -40,6 +41,7 @@ impl Prover {
                 .find(|it| it.step == Step::Clean)
                 .map(changed_folders)
                 .unwrap_or_default(),
+            changed_tools: changed_tools(&known),
             waivers: Vec::new(),
             allowed: Vec::new(),
             nothing_changed: self.request.tree == self.request.base,
@@ -70,4 +72,10 @@ impl Prover {
 fn changed_folders(clean: &StepResult) -> Vec<String> {
     let changed = clean.folders.iter().filter(|(_, lent)| *lent == Lent::Changed);
     changed.map(|(path, _)| path.display().to_string()).collect()
+}
+
+/// Files of the tools that any step saw changed.
+fn changed_tools(known: &[StepResult]) -> Vec<String> {
+    let all: BTreeSet<&String> = known.iter().flat_map(|it| &it.changed_tools).collect();
+    all.into_iter().cloned().collect()
 }

@@ -228,8 +228,16 @@ pub(crate) fn occupant(home: &Path, repository: &Git) -> io::Result<Option<i32>>
     Ok(folders.occupant().map(|it| it.identity.pid))
 }
 
+/// What stays when proofs are pruned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// What the steps found, for a run that is not finished.
+    Findings,
+    Nothing,
+}
+
 /// Removes everything that proofs of a home keep on disk but what a running one uses.
-pub(crate) fn prune(home: &Path) -> io::Result<u64> {
+pub(crate) fn prune(home: &Path, keep: Keep) -> io::Result<u64> {
     let mut freed = 0;
     let entries = match fs::read_dir(home.join("proof")) {
         Ok(entries) => entries,
@@ -243,8 +251,15 @@ pub(crate) fn prune(home: &Path) -> io::Result<u64> {
             continue;
         }
         folders.clear()?;
-        freed += files::weigh(&folders.cache());
-        files::remove(&folders.cache())?;
+        let gone = match keep {
+            Keep::Findings => folders.cache(),
+            Keep::Nothing => folders.top.clone(),
+        };
+        freed += files::weigh(&gone);
+        files::remove(&gone)?;
+    }
+    if keep == Keep::Nothing {
+        files::remove(&Folders::openings(home))?;
     }
     Ok(freed)
 }

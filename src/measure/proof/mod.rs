@@ -19,6 +19,8 @@ mod opening;
 
 mod checkout;
 
+mod objects;
+
 mod cache;
 
 mod request;
@@ -28,6 +30,8 @@ mod session;
 mod overlay;
 
 mod tool_homes;
+mod tools;
+
 mod touched;
 
 mod site;
@@ -43,7 +47,7 @@ pub(crate) mod dev;
 
 pub(crate) use self::{
     checkout::keep,
-    folders::{occupant, prune},
+    folders::{Keep, occupant, prune},
     opening::Opening,
     prover::Pending,
     request::{ProofCheck, ProofError, Request, StepResult},

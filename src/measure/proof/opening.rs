@@ -140,7 +140,11 @@ impl Opening {
 
     pub(crate) fn read(home: &Path, id: &str) -> io::Result<Opening> {
         let path = Folders::openings(home).join(format!("{id}.json"));
-        Ok(serde_json::from_slice(&fs::read(path)?)?)
+        let text = fs::read(&path)?;
+        if files::hash(&text)[..24] != *id {
+            return Err(io::Error::other(format!("{} was changed after the run was opened", path.display())));
+        }
+        Ok(serde_json::from_slice(&text)?)
     }
 
     /// Where a toolchain's home is: by its variable, else at its usual place below HOME.

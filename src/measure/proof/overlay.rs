@@ -5,6 +5,7 @@
 
 use super::checkout::{commit_tree, entries, zero_separated};
 use super::files;
+use super::objects::{Blob, refuse_forged_blobs, refuse_forged_tree};
 use super::pure::{Action, Change, Class, Mixed, OverlayPlan, Rules, Side};
 use super::request::{ProofError, Request};
 use crate::tree::git::{Git, GitError};
@@ -113,6 +114,7 @@ const CARRIERS_MOST: usize = 3000;
 
 fn entries_of(git: &Git, tree: &str) -> Result<Entries, GitError> {
     let listing = git.run(["ls-tree", "-r", "-z", tree])?;
+    refuse_forged_tree(git, tree, &listing)?;
     let entry = |line: &[u8]| {
         let line = String::from_utf8_lossy(line).into_owned();
         let (head, path) = line.split_once('\t')?;
@@ -144,6 +146,7 @@ pub(super) fn apply(
     git: &Git,
     checkout: &Path,
 ) -> Result<String, ProofError> {
+    refuse_forged_blobs(git, &blobs_of(plan, trees))?;
     for action in &plan.actions {
         match action {
             Action::Take { path, side, mode } => {
@@ -170,6 +173,20 @@ pub(super) fn apply(
     let commit = commit_tree(git, &tree, Some(&parent))?;
     git.run(["update-ref", "--no-deref", "HEAD", &commit])?;
     Ok(tree)
+}
+
+/// The blobs whose texts a plan brings into a checkout.
+fn blobs_of(plan: &OverlayPlan, trees: &Trees<'_>) -> Vec<Blob> {
+    let of = |side: Side, path: &String| {
+        let (_, id) = trees.side(side).get(path).filter(|(mode, _)| *mode != SUBMODULE)?;
+        Some(Blob { id: id.clone(), path: path.into() })
+    };
+    let blobs = plan.actions.iter().flat_map(|it| match it {
+        Action::Take { path, side, .. } => vec![of(*side, path)],
+        Action::Write { path, .. } => vec![of(Side::Base, path), of(Side::Final, path)],
+        Action::Remove { .. } => Vec::new(),
+    });
+    blobs.flatten().collect()
 }
 
 /// Puts a blob in place by git, so that line endings are as in any checkout.

@@ -113,10 +113,10 @@ impl Prover {
         if let Some(child) = &mut pending.child {
             let _somebody_else_may_have_collected_it = child.wait();
         }
-        let file = self.folders.result(&self.request.key(pending.step));
-        if let Some(result) = self.known(pending.step).or_else(|| read(&file.with_extension("once"))) {
+        if let Some(result) = self.last(pending.step) {
             return Ok(result);
         }
+        let file = self.folders.result(&self.request.key(pending.step));
         let said = fs::read_to_string(file.with_extension("error")).unwrap_or_default();
         let said = said.trim();
         Err(match serde_json::from_str(said) {
@@ -180,7 +180,7 @@ pub(crate) fn serve(file: &Path) -> ExitCode {
 fn try_serve(file: &Path) -> Result<(), ProofError> {
     let task: Task = serde_json::from_slice(&fs::read(file)?).map_err(io::Error::from)?;
     let prover = Prover::new(&task.home, task.request)?;
-    let once = file.with_extension("once");
+    let once = prover.once(task.step);
     files::remove(&once)?;
     let result = prover.step(task.step)?;
     // A result that is not kept under its key is for whoever waits.
@@ -191,8 +191,4 @@ fn try_serve(file: &Path) -> Result<(), ProofError> {
         prover.step(step)?;
     }
     Ok(())
-}
-
-fn read(path: &Path) -> Option<StepResult> {
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
 }

@@ -26,6 +26,9 @@ pub(crate) struct Request {
     pub(crate) tree_commit: Option<String>,
     /// The name of the opening's conditions.
     pub(crate) opening: String,
+    /// When the run was opened, in milliseconds since 1970; later changes of the tools are named.
+    #[serde(default)]
+    pub(crate) opened_at_ms: Option<i64>,
     pub(crate) checks: Vec<ProofCheck>,
     /// Runs once in every checkout before its checks.
     pub(crate) prepare: Option<String>,
@@ -85,6 +88,9 @@ pub(crate) struct StepResult {
     pub(crate) is_mounted: bool,
     /// Programs and folders of PATH that are not as at the opening.
     pub(crate) left_out: Vec<String>,
+    /// Files of toolchains and interpreters that were changed since the run was opened.
+    #[serde(default)]
+    pub(crate) changed_tools: Vec<String>,
     pub(crate) notes: Vec<String>,
     /// The folder with the logs of every check.
     pub(crate) logs: PathBuf,
@@ -106,6 +112,7 @@ impl StepResult {
             folders: Vec::new(),
             is_mounted: false,
             left_out: Vec::new(),
+            changed_tools: Vec::new(),
             notes: Vec::new(),
             logs: PathBuf::new(),
             seconds: 0.0,

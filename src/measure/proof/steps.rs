@@ -9,6 +9,7 @@ use super::checkout::{self, Source};
 use super::environment::{Environment, Seen, fill_cargo_home};
 use super::files;
 use super::folders::{Folders, Occupant};
+use super::objects::refuse_forged_files;
 use super::opening::Opening;
 use super::overlay::{self, Trees};
 use super::pure::{
@@ -19,6 +20,7 @@ use super::request::{ProofError, Request, StepResult};
 use super::session::{Ran, Session};
 use super::site::Site;
 use super::tool_homes::HOMES;
+use super::tools;
 use super::touched::Manifest;
 use crate::tree::git::Git;
 use loop_supervise::contain;
@@ -55,6 +57,32 @@ impl Prover {
     /// Returns the result of a step that was taken before.
     pub(crate) fn known(&self, step: Step) -> Option<StepResult> {
         serde_json::from_slice(&fs::read(self.folders.result(&self.request.key(step))).ok()?).ok()
+    }
+
+    /// Returns what a step found the last time, also where it could not work and will be tried again.
+    pub(crate) fn last(&self, step: Step) -> Option<StepResult> {
+        let failed = || serde_json::from_slice(&fs::read(self.once(step)).ok()?).ok();
+        self.known(step).or_else(failed)
+    }
+
+    /// Where the result of a step lies that is not kept.
+    pub(super) fn once(&self, step: Step) -> PathBuf {
+        self.folders.result(&self.request.key(step)).with_extension("once")
+    }
+
+    /// The digest of what `last` returns.
+    pub(crate) fn digest(&self, step: Step) -> Option<String> {
+        let place = match self.known(step) {
+            Some(_) => self.folders.result(&self.request.key(step)),
+            None => self.once(step),
+        };
+        files::hash_file(&place).ok()
+    }
+
+    /// Makes a step that was taken one that is not.
+    pub(crate) fn forget(&self, step: Step) -> Result<(), ProofError> {
+        files::remove(&self.once(step))?;
+        Ok(files::remove(&self.folders.result(&self.request.key(step)))?)
     }
 
     /// Returns how long a step of this kind took the last time, in seconds.
@@ -101,6 +129,12 @@ impl Prover {
         result.seconds = started.elapsed().as_secs_f64();
         if let StepOutcome::Ran(run) = &mut result.outcome {
             run.seconds = result.seconds;
+        }
+        if let (Some(opened_at), Some(_), true) =
+            (self.request.opened_at_ms, result.run(), step != Step::Baseline)
+        {
+            let trees = [self.repository.work_tree(), self.borrow_from.work_tree()];
+            result.changed_tools = tools::changed_since(&self.opening, opened_at, trees);
         }
         // Whoever fills the disk in the middle fails for that reason alone.
         if result.run().is_some_and(has_red) {
@@ -391,6 +425,7 @@ impl Prover {
             Source { repository: &self.repository, tree: tree.id, parent: tree.commit, settings: &settings };
         let checkout = checkout::write(&source, &work.tree(), &work.stores())?;
         let tree = apply(&checkout.git, &checkout.path)?;
+        refuse_forged_files(&checkout.git, &checkout.path)?;
         let mut result = StepResult::not_run(step, key.to_owned(), NotRun::Skipped);
         result.notes.extend(checkout.notes.iter().cloned());
         let git = checkout.git.clone();

@@ -5,22 +5,25 @@
 pub(super) struct ToolHome {
     pub(super) variable: &'static str,
     pub(super) usual: &'static str,
+    /// Where the programs and their libraries lie in it; nothing for a cache whose contents are compared
+    /// with the lock file.
+    pub(super) programs: Option<&'static str>,
 }
 
 /// Read by shims and launchers in PATH. Their contents are programs and toolchains, not settings.
 pub(super) const HOMES: [ToolHome; 13] = [
-    ToolHome { variable: "RUSTUP_HOME", usual: ".rustup" },
-    ToolHome { variable: "PYENV_ROOT", usual: ".pyenv" },
-    ToolHome { variable: "RBENV_ROOT", usual: ".rbenv" },
-    ToolHome { variable: "NVM_DIR", usual: ".nvm" },
-    ToolHome { variable: "VOLTA_HOME", usual: ".volta" },
-    ToolHome { variable: "FNM_DIR", usual: ".local/share/fnm" },
-    ToolHome { variable: "ASDF_DATA_DIR", usual: ".asdf" },
-    ToolHome { variable: "MISE_DATA_DIR", usual: ".local/share/mise" },
-    ToolHome { variable: "SDKMAN_DIR", usual: ".sdkman" },
-    ToolHome { variable: "UV_PYTHON_INSTALL_DIR", usual: ".local/share/uv/python" },
-    ToolHome { variable: "COREPACK_HOME", usual: ".cache/node/corepack" },
+    ToolHome { variable: "RUSTUP_HOME", usual: ".rustup", programs: Some("toolchains") },
+    ToolHome { variable: "PYENV_ROOT", usual: ".pyenv", programs: Some("versions") },
+    ToolHome { variable: "RBENV_ROOT", usual: ".rbenv", programs: Some("versions") },
+    ToolHome { variable: "NVM_DIR", usual: ".nvm", programs: Some("versions") },
+    ToolHome { variable: "VOLTA_HOME", usual: ".volta", programs: Some("tools") },
+    ToolHome { variable: "FNM_DIR", usual: ".local/share/fnm", programs: Some("node-versions") },
+    ToolHome { variable: "ASDF_DATA_DIR", usual: ".asdf", programs: Some("installs") },
+    ToolHome { variable: "MISE_DATA_DIR", usual: ".local/share/mise", programs: Some("installs") },
+    ToolHome { variable: "SDKMAN_DIR", usual: ".sdkman", programs: Some("candidates") },
+    ToolHome { variable: "UV_PYTHON_INSTALL_DIR", usual: ".local/share/uv/python", programs: Some(".") },
+    ToolHome { variable: "COREPACK_HOME", usual: ".cache/node/corepack", programs: None },
     // npm compares every archive of its cache with the hash in the lock file.
-    ToolHome { variable: "npm_config_cache", usual: ".npm" },
-    ToolHome { variable: "PNPM_HOME", usual: ".local/share/pnpm" },
+    ToolHome { variable: "npm_config_cache", usual: ".npm", programs: None },
+    ToolHome { variable: "PNPM_HOME", usual: ".local/share/pnpm", programs: None },
 ];

@@ -49,7 +49,7 @@ pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -
 }
 
 #[derive(Deserialize)]
-struct Head<'a> {
+struct ClaudeHead<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -103,7 +103,7 @@ struct Spoken<'a> {
     #[serde(borrow)]
     session_id: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    message: Message<'a>,
+    message: ClaudeMessage<'a>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -111,15 +111,15 @@ struct Spoken<'a> {
 }
 
 #[derive(Deserialize)]
-struct Message<'a> {
+struct ClaudeMessage<'a> {
     #[serde(borrow)]
     model: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    content: Few<Block<'a>>,
+    content: Few<ClaudeBlock<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Block<'a> {
+struct ClaudeBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
@@ -168,7 +168,7 @@ impl<'a> Target<'a> {
 }
 
 #[derive(Deserialize)]
-struct RateLimit<'a> {
+struct ClaudeRateLimit<'a> {
     #[serde(borrow)]
     status: Cow<'a, str>,
     #[serde(borrow, rename = "resetsAt")]
@@ -180,7 +180,7 @@ struct RateLimit<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Tokens {
+struct ClaudeTokens {
     #[serde(alias = "inputTokens")]
     input_tokens: u64,
     #[serde(alias = "outputTokens")]
@@ -208,14 +208,14 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         }
         return assistant(heard, &spoken.message, spoken.error, spoken.parent_tool_use_id.is_none());
     }
-    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
+    let Ok(head) = serde_json::from_str::<ClaudeHead<'_>>(text) else { return };
     if let Some(session) = &head.session_id {
         heard.session.get_or_insert_with(|| short(session));
     }
     match head.kind.as_deref() {
         Some("system") => system(heard, &head),
         Some("assistant") => {
-            if let Some(message) = value::<Message<'_>>(head.message) {
+            if let Some(message) = value::<ClaudeMessage<'_>>(head.message) {
                 assistant(heard, &message, head.error, head.parent_tool_use_id.is_none());
             }
         }
@@ -231,7 +231,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     }
 }
 
-fn system(heard: &mut Heard, head: &Head<'_>) {
+fn system(heard: &mut Heard, head: &ClaudeHead<'_>) {
     match head.subtype.as_deref() {
         Some("init") => {
             heard.model = value::<Cow<'_, str>>(head.model).map(|it| short(&it));
@@ -247,7 +247,7 @@ fn system(heard: &mut Heard, head: &Head<'_>) {
     }
 }
 
-fn assistant(heard: &mut Heard, message: &Message<'_>, error: Option<&RawValue>, is_main: bool) {
+fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawValue>, is_main: bool) {
     let error = value::<Cow<'_, str>>(error);
     if error.is_some() || message.model.as_deref() == Some("<synthetic>") {
         heard.kind = error.map(Cow::into_owned);
@@ -276,8 +276,8 @@ fn assistant(heard: &mut Heard, message: &Message<'_>, error: Option<&RawValue>,
     }
 }
 
-fn rate_limit(heard: &mut Heard, head: &Head<'_>) {
-    let Some(info) = value::<RateLimit<'_>>(head.rate_limit_info) else { return };
+fn rate_limit(heard: &mut Heard, head: &ClaudeHead<'_>) {
+    let Some(info) = value::<ClaudeRateLimit<'_>>(head.rate_limit_info) else { return };
     heard.plan = Some(Plan {
         rejected: info.status == "rejected",
         warned: info.status == "allowed_warning",
@@ -287,7 +287,7 @@ fn rate_limit(heard: &mut Heard, head: &Head<'_>) {
     });
 }
 
-fn result(heard: &mut Heard, head: &Head<'_>) {
+fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
     heard.terminal = true;
     heard.cut_terminal = false;
     let says_error = value::<bool>(head.is_error).unwrap_or(false);
@@ -310,8 +310,8 @@ fn result(heard: &mut Heard, head: &Head<'_>) {
         // An empty result stands for a turn that hooks ended; the last text is the message then.
         heard.message.set(&text);
     }
-    let by_model = value::<BTreeMap<Cow<'_, str>, Tokens>>(head.model_usage).unwrap_or_default();
-    let turn = if by_model.is_empty() { value::<Tokens>(head.usage) } else { None };
+    let by_model = value::<BTreeMap<Cow<'_, str>, ClaudeTokens>>(head.model_usage).unwrap_or_default();
+    let turn = if by_model.is_empty() { value::<ClaudeTokens>(head.usage) } else { None };
     heard.usage = Usage::default();
     for tokens in by_model.values().chain(&turn) {
         let uncached = tokens.input_tokens.saturating_add(tokens.cache_creation_input_tokens);

@@ -33,7 +33,7 @@ pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -
 }
 
 #[derive(Deserialize)]
-struct Head<'a> {
+struct CodexHead<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -49,7 +49,7 @@ struct Head<'a> {
 }
 
 #[derive(Deserialize)]
-struct Item<'a> {
+struct CodexItem<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
@@ -67,39 +67,39 @@ struct Item<'a> {
 }
 
 #[derive(Deserialize)]
-struct Change<'a> {
+struct CodexChange<'a> {
     #[serde(borrow)]
     path: Cow<'a, str>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Tokens {
+struct CodexTokens {
     input_tokens: u64,
     cached_input_tokens: u64,
     output_tokens: u64,
 }
 
 #[derive(Deserialize)]
-struct Failure<'a> {
+struct CodexFailure<'a> {
     #[serde(borrow)]
     message: Cow<'a, str>,
 }
 
 pub(super) fn line(heard: &mut Heard, text: &str) {
-    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
+    let Ok(head) = serde_json::from_str::<CodexHead<'_>>(text) else { return };
     match head.kind.as_deref() {
         Some("thread.started") => heard.session = head.thread_id.map(|it| short(&it)),
         Some("item.started" | "item.updated" | "item.completed") => {
             heard.offline = false;
-            if let Some(it) = value::<Item<'_>>(head.item) {
+            if let Some(it) = value::<CodexItem<'_>>(head.item) {
                 item(heard, &it);
             }
         }
         Some("turn.completed") => {
             heard.terminal = true;
             heard.error = false;
-            let tokens = value::<Tokens>(head.usage).unwrap_or_default();
+            let tokens = value::<CodexTokens>(head.usage).unwrap_or_default();
             heard.usage.input = tokens.input_tokens;
             heard.usage.cached = tokens.cached_input_tokens;
             heard.usage.output = tokens.output_tokens;
@@ -108,7 +108,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         Some("turn.failed") => {
             heard.terminal = true;
             heard.error = true;
-            if let Some(failure) = value::<Failure<'_>>(head.error) {
+            if let Some(failure) = value::<CodexFailure<'_>>(head.error) {
                 complain(heard, &failure.message);
             }
             heard.activity = None;
@@ -127,7 +127,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     }
 }
 
-fn item(heard: &mut Heard, item: &Item<'_>) {
+fn item(heard: &mut Heard, item: &CodexItem<'_>) {
     let text = |raw| value::<Cow<'_, str>>(raw);
     match item.kind.as_ref() {
         "agent_message" => {
@@ -138,7 +138,7 @@ fn item(heard: &mut Heard, item: &Item<'_>) {
         }
         "command_execution" => heard.uses("run", text(item.command).as_deref().map(inside_shell)),
         "file_change" => {
-            let changes = value::<Few<Change<'_>>>(item.changes).unwrap_or_default();
+            let changes = value::<Few<CodexChange<'_>>>(item.changes).unwrap_or_default();
             heard.uses("edit", changes.first.first().map(|it| it.path.as_ref()));
         }
         "mcp_tool_call" => heard.uses(&text(item.server).unwrap_or_default(), text(item.tool).as_deref()),
@@ -168,7 +168,7 @@ fn complain(heard: &mut Heard, message: &str) {
 }
 
 #[derive(Deserialize)]
-struct Record<'a> {
+struct CodexRecord<'a> {
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
 }
@@ -185,12 +185,12 @@ struct Payload<'a> {
 
 #[derive(Deserialize)]
 struct RateLimits {
-    primary: Option<RateLimit>,
-    secondary: Option<RateLimit>,
+    primary: Option<CodexRateLimit>,
+    secondary: Option<CodexRateLimit>,
 }
 
 #[derive(Deserialize)]
-struct RateLimit {
+struct CodexRateLimit {
     used_percent: f64,
     window_minutes: Option<u64>,
     resets_at: Option<f64>,
@@ -205,7 +205,7 @@ struct TaskError<'a> {
 /// Reads what the record of the session says about the plan.
 pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
     for line in rollout.lines() {
-        let Ok(record) = serde_json::from_str::<Record<'_>>(line) else { continue };
+        let Ok(record) = serde_json::from_str::<CodexRecord<'_>>(line) else { continue };
         let Some(payload) = value::<Payload<'_>>(record.payload) else { continue };
         match payload.kind.as_deref() {
             Some("token_count") => {
@@ -227,7 +227,7 @@ pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
 /// Of several windows the one that is used up decides, and of two such the later end.
 fn fullest(limits: RateLimits) -> Option<Plan> {
     let windows = [limits.primary, limits.secondary].into_iter().flatten();
-    let spent = |it: &RateLimit| (it.used_percent.min(100.0), it.resets_at.unwrap_or(0.0));
+    let spent = |it: &CodexRateLimit| (it.used_percent.min(100.0), it.resets_at.unwrap_or(0.0));
     let window =
         windows.max_by(|a, b| spent(a).partial_cmp(&spent(b)).unwrap_or(std::cmp::Ordering::Equal))?;
     Some(Plan {

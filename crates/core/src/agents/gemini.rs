@@ -28,7 +28,7 @@ pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -
 }
 
 #[derive(Deserialize)]
-struct Head<'a> {
+struct GeminiHead<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -55,7 +55,7 @@ struct Head<'a> {
 }
 
 #[derive(Deserialize)]
-struct Failure<'a> {
+struct GeminiFailure<'a> {
     #[serde(borrow)]
     message: Cow<'a, str>,
 }
@@ -69,7 +69,7 @@ struct Stats {
 }
 
 pub(super) fn line(heard: &mut Heard, text: &str) {
-    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
+    let Ok(head) = serde_json::from_str::<GeminiHead<'_>>(text) else { return };
     match head.kind.as_deref() {
         Some("init") => {
             heard.session = head.session_id.map(|it| short(&it));
@@ -99,7 +99,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         Some("result") => {
             heard.terminal = true;
             heard.error = head.status.as_deref() != Some("success");
-            if let Some(failure) = value::<Failure<'_>>(head.error) {
+            if let Some(failure) = value::<GeminiFailure<'_>>(head.error) {
                 complain(heard, &failure.message);
             }
             let stats = value::<Stats>(head.stats).unwrap_or_default();
@@ -113,7 +113,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
 }
 
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct GeminiAnswer<'a> {
     #[serde(borrow)]
     error: AnswerError<'a>,
 }
@@ -128,7 +128,8 @@ struct AnswerError<'a> {
 /// The message is a sentence, or the provider's whole answer in brackets.
 fn complain(heard: &mut Heard, message: &str) {
     let inside = message.strip_prefix("[API Error: ").unwrap_or(message);
-    let answer = inside.rfind('}').and_then(|end| serde_json::from_str::<Answer<'_>>(&inside[..=end]).ok());
+    let answer =
+        inside.rfind('}').and_then(|end| serde_json::from_str::<GeminiAnswer<'_>>(&inside[..=end]).ok());
     heard.complaint = Some(inside.replacen("]\n", "\n", 1).trim_end_matches(']').to_owned());
     if let Some(answer) = answer {
         heard.status = answer.error.code;

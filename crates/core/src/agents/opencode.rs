@@ -29,7 +29,7 @@ pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -
 }
 
 #[derive(Deserialize)]
-struct Head<'a> {
+struct OpencodeHead<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "sessionID")]
@@ -41,7 +41,7 @@ struct Head<'a> {
 }
 
 #[derive(Deserialize)]
-struct Part<'a> {
+struct OpencodePart<'a> {
     #[serde(borrow)]
     text: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -57,29 +57,29 @@ struct Part<'a> {
 }
 
 #[derive(Deserialize)]
-struct State<'a> {
+struct OpencodeState<'a> {
     #[serde(borrow)]
     input: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Tokens {
+struct OpencodeTokens {
     input: u64,
     output: u64,
     reasoning: u64,
-    cache: Cache,
+    cache: OpencodeCache,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Cache {
+struct OpencodeCache {
     read: u64,
     write: u64,
 }
 
 #[derive(Deserialize)]
-struct Failure<'a> {
+struct OpencodeFailure<'a> {
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -87,7 +87,7 @@ struct Failure<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct OpencodeAnswer<'a> {
     #[serde(borrow)]
     message: Option<Cow<'a, str>>,
     #[serde(rename = "statusCode")]
@@ -103,11 +103,11 @@ struct Headers<'a> {
 }
 
 pub(super) fn line(heard: &mut Heard, text: &str) {
-    let Ok(head) = serde_json::from_str::<Head<'_>>(text) else { return };
+    let Ok(head) = serde_json::from_str::<OpencodeHead<'_>>(text) else { return };
     if let Some(session) = &head.session {
         heard.session.get_or_insert_with(|| short(session));
     }
-    let part = value::<Part<'_>>(head.part);
+    let part = value::<OpencodePart<'_>>(head.part);
     match (head.kind.as_deref(), part) {
         (Some("step_start"), _) => {
             heard.terminal = false;
@@ -121,7 +121,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         }
         (Some("tool_use"), Some(part)) => {
             if let Some(tool) = part.tool {
-                let state = value::<State<'_>>(part.state);
+                let state = value::<OpencodeState<'_>>(part.state);
                 heard.uses(&tool, state.and_then(|it| Target::read(it.input)).as_deref());
             }
         }
@@ -129,7 +129,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         (Some("error"), _) => {
             heard.terminal = true;
             heard.error = true;
-            if let Some(failure) = value::<Failure<'_>>(head.error) {
+            if let Some(failure) = value::<OpencodeFailure<'_>>(head.error) {
                 complain(heard, failure);
             }
         }
@@ -137,12 +137,12 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     }
 }
 
-fn finish_step(heard: &mut Heard, part: &Part<'_>) {
+fn finish_step(heard: &mut Heard, part: &OpencodePart<'_>) {
     heard.terminal = part.reason.as_deref() == Some("stop");
     if heard.terminal {
         heard.activity = None;
     }
-    let tokens = value::<Tokens>(part.tokens).unwrap_or_default();
+    let tokens = value::<OpencodeTokens>(part.tokens).unwrap_or_default();
     let usage = &mut heard.usage;
     let input = tokens.input.saturating_add(tokens.cache.read).saturating_add(tokens.cache.write);
     usage.input = usage.input.saturating_add(input);
@@ -151,9 +151,9 @@ fn finish_step(heard: &mut Heard, part: &Part<'_>) {
     usage.usd += value::<f64>(part.cost).unwrap_or_default();
 }
 
-fn complain(heard: &mut Heard, failure: Failure<'_>) {
+fn complain(heard: &mut Heard, failure: OpencodeFailure<'_>) {
     heard.kind = failure.name.map(Cow::into_owned);
-    let Some(answer) = value::<Answer<'_>>(failure.data) else { return };
+    let Some(answer) = value::<OpencodeAnswer<'_>>(failure.data) else { return };
     heard.status = answer.status;
     heard.complaint = answer.message.map(Cow::into_owned);
     let after = value::<Headers<'_>>(answer.headers).and_then(|it| it.retry_after);

@@ -50,7 +50,7 @@ enum Way {
 
 /// What tells two visits apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct RouteKey {
     phase: PhaseId,
     item: Option<String>,
     items_done: u32,
@@ -170,8 +170,8 @@ fn plain(mut state: State, items: &[Item]) -> State {
     state
 }
 
-fn key(state: &State) -> Key {
-    Key {
+fn key(state: &State) -> RouteKey {
+    RouteKey {
         phase: state.phase,
         item: state.item.as_ref().map(|it| it.id.clone()),
         items_done: state.items_done,

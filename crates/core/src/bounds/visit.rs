@@ -63,7 +63,7 @@ pub(super) fn length(workflow: &Workflow, entered: &State) -> Length {
 
 /// What tells two states of a visit apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct VisitKey {
     skills_done: Vec<String>,
     fix_due: bool,
     no_progress: u32,
@@ -78,7 +78,7 @@ struct Key {
     failed: u32,
 }
 
-struct Found {
+struct FoundWays {
     leave: u64,
     reject: u64,
     any: u64,
@@ -86,9 +86,9 @@ struct Found {
 
 /// Returns the longest visits with so many failures that are tried again; `None` when only the cap
 /// bounds them.
-fn explore(workflow: &Workflow, entered: &State, failures: u32) -> Option<Found> {
+fn explore(workflow: &Workflow, entered: &State, failures: u32) -> Option<FoundWays> {
     let phase = &workflow.phases[entered.phase];
-    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut known: BTreeMap<VisitKey, usize> = BTreeMap::new();
     let mut states = vec![(plain(phase, entered.clone()), 0)];
     known.insert(key(&states[0].0, 0), 0);
     let mut edges = Vec::new();
@@ -126,7 +126,7 @@ fn explore(workflow: &Workflow, entered: &State, failures: u32) -> Option<Found>
         rests.push(1);
     }
     let ways = |ends: &[u64]| graph::longest(&edges, ends).map(|it| it[0]);
-    Some(Found { leave: ways(&leaves)?, reject: ways(&rejects)?, any: ways(&rests)? })
+    Some(FoundWays { leave: ways(&leaves)?, reject: ways(&rejects)?, any: ways(&rests)? })
 }
 
 /// Everything that the next call can be judged to be. What bounds the least comes first, so that a
@@ -231,9 +231,9 @@ fn plain(phase: &Phase, mut state: State) -> State {
     state
 }
 
-fn key(state: &State, failed: u32) -> Key {
+fn key(state: &State, failed: u32) -> VisitKey {
     let breaker = &state.visit.breaker;
-    Key {
+    VisitKey {
         skills_done: state.visit.skills_done.clone(),
         fix_due: state.visit.fix_due,
         no_progress: breaker.no_progress,

@@ -69,6 +69,7 @@ pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> R
                 Effect::Tell => Event::Began(Effect::Tell),
                 Effect::List => Event::Listed(Listing::Whole(items.to_vec())),
                 Effect::Prove(step) => step_taken(step),
+                Effect::Confirm => unreachable!("a question is where the exploration ends"),
                 Effect::Conclude => Event::Proved(Box::new(worst_proof(&state))),
                 Effect::Sleep { until, .. } => {
                     now = until;
@@ -112,6 +113,7 @@ fn step_taken(step: ProofStep) -> Event {
         seconds: 0.0,
         expected_s: None,
         found: String::new(),
+        digest: None,
         unprepared: None,
     }))
 }

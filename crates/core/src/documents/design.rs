@@ -292,7 +292,7 @@ fn change(text: &str, typed: &str) -> Result<String, String> {
 }
 
 /// An item of a list, from its first line to its last, and where its words begin.
-struct Item {
+struct DesignItem {
     start: usize,
     says: usize,
     end: usize,
@@ -306,14 +306,14 @@ fn is_of(section: Section, heading: &str) -> bool {
     }
 }
 
-fn items(text: &str, section: Section) -> Vec<Item> {
-    let mut items: Vec<Item> = Vec::new();
+fn items(text: &str, section: Section) -> Vec<DesignItem> {
+    let mut items: Vec<DesignItem> = Vec::new();
     let mut open = false;
     for line in below(text, |it| is_of(section, it)) {
         let whole = text[line.start..].split_inclusive('\n').next().unwrap_or_default().len();
         let end = line.start + whole;
         if let Some(says) = words_of(line.text).filter(|_| !line.fenced) {
-            items.push(Item { start: line.start, says: line.start + says, end });
+            items.push(DesignItem { start: line.start, says: line.start + says, end });
             open = true;
         } else if open && !line.fenced && line.text.starts_with([' ', '\t']) && !line.text.trim().is_empty() {
             if let Some(last) = items.last_mut() {
@@ -342,7 +342,7 @@ fn words_of(line: &str) -> Option<usize> {
 }
 
 /// Returns the one item that says this, or that alone contains it.
-fn find(text: &str, said: &str) -> Result<Item, String> {
+fn find(text: &str, said: &str) -> Result<DesignItem, String> {
     let wanted = one_line(said);
     if wanted.is_empty() {
         return Err("an empty text names no item".to_owned());
@@ -350,7 +350,7 @@ fn find(text: &str, said: &str) -> Result<Item, String> {
     if let Some(item) = exactly(text, &wanted) {
         return Ok(item);
     }
-    let mut alike: Vec<Item> =
+    let mut alike: Vec<DesignItem> =
         all_items(text).filter(|it| says(text, it).contains(&wanted.to_lowercase())).collect();
     match alike.len() {
         0 => Err(format!("no requirement or criterion says \"{wanted}\"")),
@@ -359,15 +359,15 @@ fn find(text: &str, said: &str) -> Result<Item, String> {
     }
 }
 
-fn exactly(text: &str, wanted: &str) -> Option<Item> {
+fn exactly(text: &str, wanted: &str) -> Option<DesignItem> {
     all_items(text).find(|it| says(text, it) == wanted.to_lowercase())
 }
 
-fn all_items(text: &str) -> impl Iterator<Item = Item> {
+fn all_items(text: &str) -> impl Iterator<Item = DesignItem> {
     items(text, Section::Criteria).into_iter().chain(items(text, Section::Requirements))
 }
 
-fn says(text: &str, item: &Item) -> String {
+fn says(text: &str, item: &DesignItem) -> String {
     one_line(&text[item.says..item.end]).to_lowercase()
 }
 

@@ -12,6 +12,7 @@ mod standing;
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
 pub use deciding::proving::{NOTHING_TO_DO, checks as proof_checks};
+pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use journal::command::{Answer, Choice, Command, choices};
 pub use journal::decision::{Decision, Rest};
 pub use journal::effect::{Call, Effect, Step};

@@ -26,7 +26,7 @@ pub struct CanaryPlan {
 pub(crate) const CANARIES_LIMIT: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum CanaryKind {
     Python,
     Rust,
     Go,
@@ -41,7 +41,7 @@ enum Kind {
 /// begins with a letter, the same for A0 and the overlay.
 pub fn canaries(files: &[(String, String)], word: &str) -> CanaryPlan {
     let mut plan = CanaryPlan { word: word.to_owned(), canaries: Vec::new() };
-    let mut done: BTreeSet<(Kind, &str)> = BTreeSet::new();
+    let mut done: BTreeSet<(CanaryKind, &str)> = BTreeSet::new();
     for (path, text) in files {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let Some(kind) = kind_of(name) else { continue };
@@ -91,51 +91,53 @@ fn carries(text: &str, word: &str) -> bool {
     text.to_lowercase().contains(&word.to_lowercase())
 }
 
-fn kind_of(name: &str) -> Option<Kind> {
+fn kind_of(name: &str) -> Option<CanaryKind> {
     let (stem, extension) = name.rsplit_once('.')?;
     let is_test = |prefix: &str, suffixes: &[&str]| {
         stem.starts_with(prefix) || suffixes.iter().any(|it| stem.ends_with(it))
     };
     match extension {
-        "py" => (is_test("test_", &["_test"]) || stem == "tests" || stem == "test").then_some(Kind::Python),
-        "rs" => Some(Kind::Rust),
-        "go" => stem.ends_with("_test").then_some(Kind::Go),
-        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => Some(Kind::JavaScript),
-        "bats" => Some(Kind::Bats),
-        "rb" => is_test("test_", &["_test", "_spec"]).then_some(Kind::Ruby),
-        "java" => is_test("Test", &["Test", "Tests", "IT"]).then_some(Kind::Java),
+        "py" => {
+            (is_test("test_", &["_test"]) || stem == "tests" || stem == "test").then_some(CanaryKind::Python)
+        }
+        "rs" => Some(CanaryKind::Rust),
+        "go" => stem.ends_with("_test").then_some(CanaryKind::Go),
+        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => Some(CanaryKind::JavaScript),
+        "bats" => Some(CanaryKind::Bats),
+        "rb" => is_test("test_", &["_test", "_spec"]).then_some(CanaryKind::Ruby),
+        "java" => is_test("Test", &["Test", "Tests", "IT"]).then_some(CanaryKind::Java),
         _ => None,
     }
 }
 
-fn with_canary(kind: Kind, path: &str, text: &str, word: &str) -> Option<String> {
+fn with_canary(kind: CanaryKind, path: &str, text: &str, word: &str) -> Option<String> {
     let appended = |more: String| Some(format!("{}\n{more}\n", text.trim_end_matches('\n')));
     match kind {
-        Kind::Python if text.contains("unittest") => appended(format!(
+        CanaryKind::Python if text.contains("unittest") => appended(format!(
             "\n\nclass Test_{word}(__import__(\"unittest\").TestCase):\n    def test_{word}(self):\n        \
              self.assertEqual(\"{word}\", \"\")"
         ))
         .map(|it| before_main(&it, text)),
-        Kind::Python => appended(format!("\n\ndef test_{word}():\n    assert \"{word}\" == \"\"")),
-        Kind::Rust => rust(path, text, word),
-        Kind::Go if text.contains("\"testing\"") => {
+        CanaryKind::Python => appended(format!("\n\ndef test_{word}():\n    assert \"{word}\" == \"\"")),
+        CanaryKind::Rust => rust(path, text, word),
+        CanaryKind::Go if text.contains("\"testing\"") => {
             let name = capitalised(word);
             appended(format!("\nfunc Test{name}(t *testing.T) {{ t.Fatal(\"{word}\") }}"))
         }
-        Kind::Go => None,
-        Kind::JavaScript => java_script(path, text, word).and_then(appended),
-        Kind::Bats => appended(format!("\n@test \"{word}\" {{ false; }}")),
-        Kind::Ruby if text.contains("describe") => {
+        CanaryKind::Go => None,
+        CanaryKind::JavaScript => java_script(path, text, word).and_then(appended),
+        CanaryKind::Bats => appended(format!("\n@test \"{word}\" {{ false; }}")),
+        CanaryKind::Ruby if text.contains("describe") => {
             appended(format!("\ndescribe(\"{word}\") {{ it(\"{word}\") {{ raise \"{word}\" }} }}"))
         }
-        Kind::Ruby if text.contains("Minitest") => {
+        CanaryKind::Ruby if text.contains("Minitest") => {
             let name = capitalised(word);
             appended(format!(
                 "\nclass Test{name} < Minitest::Test\n  def test_{word}\n    flunk \"{word}\"\n  end\nend"
             ))
         }
-        Kind::Ruby => None,
-        Kind::Java => java(text, word),
+        CanaryKind::Ruby => None,
+        CanaryKind::Java => java(text, word),
     }
 }
 

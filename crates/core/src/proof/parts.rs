@@ -76,24 +76,24 @@ fn package_json(rest: &str, protected: &str, direction: Direction) -> Option<Str
 }
 
 /// The keys of an object in their order, with the text of their values.
-struct Pairs(Vec<(String, String)>);
+struct PartPairs(Vec<(String, String)>);
 
-impl<'de> Deserialize<'de> for Pairs {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs, D::Error> {
+impl<'de> Deserialize<'de> for PartPairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PartPairs, D::Error> {
         struct InOrder;
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Pairs;
+            type Value = PartPairs;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PartPairs, A::Error> {
                 let mut pairs = Vec::new();
                 while let Some((key, value)) = map.next_entry::<String, Box<RawValue>>()? {
                     pairs.push((key, value.get().to_owned()));
                 }
-                Ok(Pairs(pairs))
+                Ok(PartPairs(pairs))
             }
         }
         deserializer.deserialize_map(InOrder)
@@ -105,7 +105,7 @@ fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     if text.trim().is_empty() {
         return Some(Vec::new());
     }
-    serde_json::from_str::<Pairs>(text).ok().map(|it| it.0)
+    serde_json::from_str::<PartPairs>(text).ok().map(|it| it.0)
 }
 
 fn toml_file(rest: &str, protected: &str, merge: impl Fn(&mut Table, &Table)) -> Option<String> {

@@ -22,7 +22,7 @@ struct TestItem {
 
 /// The items of one file.
 #[derive(Debug, Default)]
-struct Outline {
+struct TestOutline {
     tests: Vec<TestItem>,
     /// The place before the closing brace of each ordinary module.
     module_ends: Vec<(Vec<String>, usize)>,
@@ -88,9 +88,9 @@ pub(crate) fn declares_module(text: &str, module: &str) -> bool {
     outline(text).unwrap_or_default().declared.iter().any(|(name, _, _)| name == module)
 }
 
-fn outline(text: &str) -> Option<Outline> {
+fn outline(text: &str) -> Option<TestOutline> {
     let tokens = lex(text)?;
-    let mut walk = Walk { text, tokens: &tokens, at: 0, outline: Outline::default() };
+    let mut walk = Walk { text, tokens: &tokens, at: 0, outline: TestOutline::default() };
     walk.items(&mut Vec::new())?;
     (walk.at == tokens.len()).then_some(walk.outline)
 }
@@ -99,7 +99,7 @@ struct Walk<'a> {
     text: &'a str,
     tokens: &'a [Token],
     at: usize,
-    outline: Outline,
+    outline: TestOutline,
 }
 
 /// What the attributes of an item say.

@@ -167,7 +167,7 @@ impl<'a> Survey<'a> {
     }
 }
 
-struct Opening<'a> {
+struct BlockOpening<'a> {
     mark: u8,
     length: usize,
     info: &'a str,
@@ -177,7 +177,7 @@ struct Opening<'a> {
 
 enum Inside<'a> {
     Text,
-    Fence { opening: Opening<'a>, covered_from: usize, body_from: usize },
+    Fence { opening: BlockOpening<'a>, covered_from: usize, body_from: usize },
     Html { close: &'static str, covered_from: usize },
 }
 
@@ -252,7 +252,7 @@ fn raw_lines(text: &str) -> impl Iterator<Item = (usize, usize, &str)> {
 }
 
 /// Any indentation and one list mark may stand before a fence: agents nest them in lists.
-fn opens_fence(line: &str) -> Option<Opening<'_>> {
+fn opens_fence(line: &str) -> Option<BlockOpening<'_>> {
     let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
     let listed = &line[indent..];
     let is_code = indent > 3 || line[..indent].contains('\t');
@@ -262,10 +262,10 @@ fn opens_fence(line: &str) -> Option<Opening<'_>> {
     let length = line.bytes().take_while(|it| *it == mark).count();
     let info = line[length..].trim();
     let opens = length >= 3 && !(mark == b'`' && info.contains('`'));
-    opens.then_some(Opening { mark, length, info, is_nested })
+    opens.then_some(BlockOpening { mark, length, info, is_nested })
 }
 
-fn closes_fence(line: &str, opening: &Opening<'_>) -> bool {
+fn closes_fence(line: &str, opening: &BlockOpening<'_>) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     line.len() >= opening.length && line.bytes().all(|it| it == opening.mark)
 }

@@ -39,7 +39,7 @@ pub(super) fn read(text: &str) -> Report {
 }
 
 #[derive(Default)]
-struct Found<'a> {
+struct FoundSignal<'a> {
     value: Option<&'a str>,
     is_contradictory: bool,
     /// The lines of the block that the last value stands in.
@@ -49,8 +49,8 @@ struct Found<'a> {
     is_hidden: bool,
 }
 
-fn find(text: &str) -> Found<'_> {
-    let mut found = Found::default();
+fn find(text: &str) -> FoundSignal<'_> {
+    let mut found = FoundSignal::default();
     let mut block = Vec::new();
     let mut has_signal = false;
     for line in Survey::of(text).lines() {

@@ -6,7 +6,7 @@
 use super::block::Survey;
 use super::keep::{ERROR_CHARS, SUMMARY_CHARS, TEXT_CHARS, clean, push, quote};
 use super::{Report, Trouble};
-use crate::workflow::file::ErrorClass;
+use crate::workflow::file_words::ErrorClass;
 use crate::workflow::model::SignalWord;
 use loop_base::value::Value;
 use serde_json::{Map, Value as Json};

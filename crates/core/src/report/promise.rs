@@ -14,7 +14,7 @@ const PROMISE_LINES: usize = 10;
 
 pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
     let (mut last, mut begun, mut is_hidden) = (None, None, false);
-    let asked = Asked::of(prompt);
+    let asked = PromiseAsked::of(prompt);
     for line in Survey::of(text).lines() {
         let tag = line.text.trim_start_matches(' ');
         let indent = line.text.len() - tag.len();
@@ -53,18 +53,18 @@ pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
 }
 
 /// The places in a prompt that show the promise.
-struct Asked<'a> {
+struct PromiseAsked<'a> {
     /// For each: the tag and the lines with text before and after it.
     places: Vec<(&'a str, Option<&'a str>, Option<&'a str>)>,
 }
 
-impl<'a> Asked<'a> {
-    fn of(prompt: &'a str) -> Asked<'a> {
+impl<'a> PromiseAsked<'a> {
+    fn of(prompt: &'a str) -> PromiseAsked<'a> {
         let lines: Vec<&str> = prompt.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
         let shown = lines.iter().enumerate().filter(|(_, it)| it.starts_with(OPEN));
         let around = |at: usize| (at.checked_sub(1).map(|it| lines[it]), lines.get(at + 1).copied());
         let places = shown.map(|(at, tag)| (*tag, around(at).0, around(at).1)).collect();
-        Asked { places }
+        PromiseAsked { places }
     }
 
     /// Tells whether the tag stands in a message as it does in the prompt: next to a line of the prompt

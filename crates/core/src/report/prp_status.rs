@@ -61,24 +61,24 @@ pub(super) fn read(phase: &str, text: &str) -> Report {
 }
 
 #[derive(Default)]
-struct Found {
-    block: Option<Part>,
+struct FoundStatus {
+    block: Option<StatusPart>,
     /// The last block of metrics outside every status block.
-    companion: Option<Part>,
+    companion: Option<StatusPart>,
     /// The last opening marker has no closing one.
     is_unclosed: bool,
     is_hidden: bool,
 }
 
-struct Part {
+struct StatusPart {
     bytes: Range<usize>,
     place: Place,
 }
 
-fn find(survey: &Survey<'_>) -> Found {
-    let mut found = Found::default();
-    let mut begun: Option<Part> = None;
-    let mut companion: Option<Part> = None;
+fn find(survey: &Survey<'_>) -> FoundStatus {
+    let mut found = FoundStatus::default();
+    let mut begun: Option<StatusPart> = None;
+    let mut companion: Option<StatusPart> = None;
     for line in survey.lines() {
         let is_readable = matches!(line.place, Place::Open | Place::LastFence);
         // Inside a block an error may hold a stray backtick, so inline code is not looked for there.
@@ -91,18 +91,18 @@ fn find(survey: &Survey<'_>) -> Found {
         }
         match line.text {
             OPEN if is_readable || is_inside => {
-                begun = Some(Part { bytes: line.end..line.end, place: line.place });
+                begun = Some(StatusPart { bytes: line.end..line.end, place: line.place });
             }
             OPEN => found.is_hidden = true,
             CLOSE if is_inside => {
                 found.block =
-                    begun.take().map(|it| Part { bytes: it.bytes.start..line.start, place: it.place });
+                    begun.take().map(|it| StatusPart { bytes: it.bytes.start..line.start, place: it.place });
             }
             _ if is_readable
                 && begun.is_none()
                 && outline::split(line.text).is_some_and(is_metrics_header) =>
             {
-                companion = Some(Part { bytes: line.start..line.end, place: line.place });
+                companion = Some(StatusPart { bytes: line.start..line.end, place: line.place });
             }
             _ => {}
         }
@@ -112,7 +112,7 @@ fn find(survey: &Survey<'_>) -> Found {
     found
 }
 
-fn stands_in(part: &Part, place: Place) -> bool {
+fn stands_in(part: &StatusPart, place: Place) -> bool {
     place == part.place || (part.place == Place::Open && place == Place::Span)
 }
 
@@ -128,7 +128,7 @@ fn is_metrics(key: &str) -> bool {
     key == "METRICS" || key.ends_with("_METRICS")
 }
 
-fn outline_of<'a>(survey: &Survey<'a>, part: &Part) -> Outline<'a> {
+fn outline_of<'a>(survey: &Survey<'a>, part: &StatusPart) -> Outline<'a> {
     let lines = survey.lines().skip_while(|it| it.start < part.bytes.start);
     let lines = lines.take_while(|it| it.start < part.bytes.end);
     outline::read(lines.filter(|it| stands_in(part, it.place)).map(|it| it.text))

@@ -3,16 +3,17 @@
 //! each other, and `resolve.rs` says what is missing and fills in the defaults.
 
 use super::condition::Condition;
+use super::file_words::{AgentName, ErrorClass};
 use super::model::{
-    Back, CleanWhen, InputKind, ItemSource, LostCall, MirrorFormat, Permissions, PhaseProof,
-    Place as WorkPlace, Protocol, RejectThen, Ship, Signal, WindowThen,
+    CleanWhen, InputKind, ItemSource, LostCall, MirrorFormat, Permissions, Place as WorkPlace, Protocol,
+    Ship, Signal, WindowThen,
+};
+use super::phase_file::{
+    BreakerFile, DifferingFile, FrontmatterFile, GateUseFile, PhaseFile, ProgressFile, RejectFile,
 };
 use super::problem::{Place, Sources};
-use super::shape::{GateEntry, ModelFile};
-use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section, words};
-use crate::agent_table::AgentRow;
+use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section};
 use crate::proof::Level;
-use serde_json::{Value, json};
 use toml::de::DeValue;
 
 section! {
@@ -248,151 +249,6 @@ section! {
 }
 
 section! {
-    /// A phase. It is left when its exit condition holds and its signal was given, both in the same
-    /// iteration, and its skills, deliverables, checks and gates allow it.
-    PhaseFile "[[phase]]" {
-        /// What it is called: letters, digits, `_` and `-`.
-        name: String,
-        /// A phase of your own in a file that extends a preset: the phase before it.
-        after: String,
-        /// Removes the preset's phase of this name.
-        off: bool,
-        /// What is to be reached, in one line; part of the prompt.
-        goal: String,
-        /// The agent's role, and the key to its model in `[models]`.
-        role: String,
-        /// Its calls, in order, one iteration each; the exit is judged after the last.
-        skills: Vec<At<String>>,
-        /// Files that it must leave behind: there, not empty, changed in this run.
-        deliverables: Vec<At<String>>,
-        /// The prompt, a template.
-        prompt: String,
-        /// A file with the prompt, beside the workflow.
-        prompt_file: String,
-        /// Documents that stand in the prompt as `{{ context }}`: paths in the working tree, `FILE#HEADING`
-        /// for one section, a glob for the newest of its files, `item` for the item's own document,
-        /// `requirements` for the table of requirements.
-        context: Vec<At<String>>,
-        /// A model's name, or `{ of = […], other_than = "PHASE", unknown = "MODEL" }`.
-        model: ModelFile,
-        /// How the agent reports: `prp-status`, `exit-signal`, `promise`, `json`, `none`, or
-        /// `{ frontmatter = "GLOB" }`.
-        report: Protocol,
-        /// What the agent must say to leave: a word or a list of words of its report, `own` (the
-        /// default) or `none`.
-        signal: Signal,
-        /// The checks that are run after each iteration.
-        checks: Vec<At<String>>,
-        /// `failing`: failing tests are the good news here, and no error. By default `passing`.
-        expect: Expect,
-        /// The condition for leaving. Without it: all skills done and `checks_failing == 0`.
-        exit: Condition,
-        /// Metrics that show progress. By default up `commits_made`, `files_changed` and
-        /// `tests_passing`, down `tests_failing` and `checks_failing`.
-        progress: ProgressFile,
-        /// When a phase that gets nowhere is stopped. By default after 3 iterations without progress or 5
-        /// with the same error, and where `[retries]` applies never.
-        breaker: BreakerFile,
-        /// Its share of the work, for the progress shown. By default the mean of the others'.
-        weight: u32,
-        /// The name of the items that it runs once for. Phases that share it stand together.
-        each: String,
-        /// Gates at its end: names, or `{ name = "NAME", when = "CONDITION" }`.
-        gates: Vec<At<GateEntry>>,
-        /// The phase that follows, or `done`. By default the next one in the file.
-        next: String,
-        /// The way back when it rejects what came before.
-        reject: RejectFile,
-        /// Failures here follow `[retries]`, where there is such a section. On by default.
-        retries: bool,
-        /// Names that its report may bring to conditions.
-        claims: Vec<At<String>>,
-        /// Its iterations count against `limits.iterations`. On by default.
-        counted: bool,
-        /// Its own cap, in place of `limits.phase_iterations`.
-        iterations: u32,
-        /// `tree` (the default: checks run in place) or `clean` (in a fresh checkout).
-        proof: PhaseProof,
-        /// Checks that must have a command before it is left; a person is asked for a missing one.
-        require: Vec<At<String>>,
-    }
-}
-
-section! {
-    /// A model that differs from the one of another phase.
-    DifferingFile "model" {
-        /// Candidates; the first that differs is taken.
-        of: Vec<At<String>>,
-        /// The phase to differ from.
-        other_than: String,
-        /// What that phase's model counts as when nobody knows it. By default the first candidate.
-        unknown: String,
-    }
-}
-
-section! {
-    /// A report in the front matter of a file; its `status` becomes `verdict`.
-    FrontmatterFile "report" {
-        /// The newest file that matches this glob.
-        frontmatter: String,
-    }
-}
-
-section! {
-    /// Metrics that show progress.
-    ProgressFile "progress" {
-        /// Names that rise.
-        up: Vec<At<String>>,
-        /// Names that fall.
-        down: Vec<At<String>>,
-    }
-}
-
-section! {
-    /// When a phase that gets nowhere is stopped. A reason that is not named never stops it.
-    BreakerFile "breaker" {
-        /// Iterations in a row without progress.
-        no_progress: u32,
-        /// Iterations in a row with the same error.
-        same_error: u32,
-        /// Iterations in a row without a report, or whose claim did not hold.
-        failures: u32,
-        /// `halt` (the default), or `pivot`: first one fresh call that is told what was tried.
-        then: BreakerThen,
-        /// What an open one says, in place of what it counted.
-        reason: String,
-    }
-}
-
-section! {
-    /// The way back when a phase rejects what came before.
-    RejectFile "reject" {
-        /// The condition for it.
-        when: Condition,
-        /// The phase that repairs it.
-        go: String,
-        /// How often the route is taken; the next match does `then`.
-        at_most: u32,
-        /// `ask` (the default: a person decides) or `halt`.
-        then: RejectThen,
-        /// `full` (the default) passes the phases between, `direct` returns as soon as `go` is left.
-        back: Back,
-        /// What is said when the route was taken too often.
-        reason: String,
-    }
-}
-
-section! {
-    /// A gate at the end of a phase.
-    GateUseFile "a gate" {
-        /// One of `[gates]`.
-        name: String,
-        /// The condition for asking. Unknown counts as true.
-        when: Condition,
-    }
-}
-
-section! {
     /// A question to a person at the end of a phase.
     GateFile "[gates.NAME]" {
         /// The question.
@@ -409,6 +265,16 @@ section! {
         timeout: Length,
         /// The phase that "changes" sends the work to. By default the phase of the gate.
         changes_to: String,
+        /// Only an approval that one of the approvers signed counts. Off by default.
+        sign: bool,
+        /// Refuses keys that sign without asking a person. Needs `sign`. Off by default.
+        presence: bool,
+        /// Who may sign: a file in the format of `ssh-keygen` for allowed signers, relative to the
+        /// project. It is read once, when the run is opened.
+        approvers: String,
+        /// How long what is asked may be approved; then it is asked again. By default for ever, for
+        /// signed gates 24 hours.
+        expires: Length,
     }
 }
 
@@ -570,85 +436,5 @@ pub(super) fn belongs(key: &str, title: &str) -> Option<String> {
     match homes.as_slice() {
         [] => None,
         homes => Some(format!("\"{key}\" belongs to {}", homes.join(" or "))),
-    }
-}
-
-/// An agent that there is an adapter for.
-/// An agent of the table.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct AgentName(pub &'static AgentRow);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expect {
-    Passing,
-    Failing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BreakerThen {
-    Halt,
-    Pivot,
-}
-
-/// A class of errors, as reports spell them. The engine has more: a check that fails is its own class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ErrorClass(pub &'static str);
-
-impl ErrorClass {
-    pub(crate) const ALL: [&'static str; 9] =
-        ["build", "test", "lint", "type", "security", "performance", "external", "ambiguous", "other"];
-}
-
-words!(InputKind: "file" => InputKind::File, "job" => InputKind::Job, "phase" => InputKind::Phase,
-    "design" => InputKind::Design, "text" => InputKind::Text, "none" => InputKind::None);
-words!(WorkPlace: "here" => WorkPlace::Here, "worktree" => WorkPlace::Worktree);
-words!(LostCall: "judge" => LostCall::Judge, "undo" => LostCall::Undo);
-words!(Permissions: "all" => Permissions::All, "edit" => Permissions::Edit, "agent" => Permissions::Agent);
-words!(WindowThen: "ask" => WindowThen::Ask, "wait" => WindowThen::Wait, "pause" => WindowThen::Pause,
-    "abort" => WindowThen::Abort);
-words!(Expect: "passing" => Expect::Passing, "failing" => Expect::Failing);
-words!(PhaseProof: "tree" => PhaseProof::Tree, "clean" => PhaseProof::Clean);
-words!(CleanWhen: "completion" => CleanWhen::Completion, "never" => CleanWhen::Never);
-words!(Level: "red-to-green" => Level::RedToGreen, "new-test" => Level::NewTest,
-    "approved" => Level::Approved, "unchanged-green" => Level::UnchangedGreen, "none" => Level::None);
-words!(BreakerThen: "halt" => BreakerThen::Halt, "pivot" => BreakerThen::Pivot);
-words!(RejectThen: "ask" => RejectThen::Ask, "halt" => RejectThen::Halt);
-words!(Back: "direct" => Back::Direct, "full" => Back::Full);
-words!(Ship: "off" => Ship::Off, "offer" => Ship::Offer, "auto" => Ship::Auto);
-words!(MirrorFormat: "prp-session" => MirrorFormat::PrpSession,
-    "domain-memory" => MirrorFormat::DomainMemory, "planning" => MirrorFormat::Planning,
-    "task-state" => MirrorFormat::TaskState);
-words!(ErrorClass: "build" => ErrorClass("build"), "test" => ErrorClass("test"), "lint" => ErrorClass("lint"),
-    "type" => ErrorClass("type"), "security" => ErrorClass("security"),
-    "performance" => ErrorClass("performance"), "external" => ErrorClass("external"),
-    "ambiguous" => ErrorClass("ambiguous"), "other" => ErrorClass("other"));
-
-impl AgentName {
-    /// Reads the word of a flag.
-    pub(super) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<AgentName> {
-        let found = AgentRow::named(word).map(AgentName);
-        if found.is_none() {
-            let next = super::problem::suggest(word, AgentRow::names());
-            sources.report(Some(place), format!("there is no agent \"{word}\""), next);
-        }
-        found
-    }
-}
-
-impl Typed for AgentName {
-    const SHAPE: &'static str = "the name of an agent";
-
-    fn schema() -> Value {
-        json!({ "enum": AgentRow::names().collect::<Vec<_>>() })
-    }
-
-    fn read(value: &DeValue<'_>, place: &Place, sources: &mut Sources) -> Option<AgentName> {
-        let word = String::read(value, place, sources)?;
-        let found = AgentRow::named(&word).map(AgentName);
-        if found.is_none() {
-            let next = super::problem::suggest(&word, AgentRow::names());
-            sources.report(Some(place), format!("\"{word}\" is not known here"), next);
-        }
-        found
     }
 }

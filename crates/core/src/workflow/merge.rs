@@ -2,9 +2,10 @@
 //! Later wins, tables key by key, phases by name, lists as a whole. What the result means is not asked
 //! here; only what cannot be merged is a problem.
 
-use super::file::{AgentFile, CheckFile, ConfigFile, LimitsFile, MirrorFile, NotifyFile, PhaseFile};
+use super::file::{AgentFile, CheckFile, ConfigFile, LimitsFile, MirrorFile, NotifyFile};
 use super::file::{WindowFile, WorkflowFile, WorkspaceFile};
 use super::model::Place as WorkPlace;
+use super::phase_file::PhaseFile;
 use super::preset::{self, Preset};
 use super::problem::{Place, Sources, nearest, suggest};
 use super::resolve::{Layers, Overrides, Source};
@@ -199,7 +200,7 @@ fn typed_flags(flags: &Overrides, source: usize, sources: &mut Sources) -> Workf
         (None, Some(_)) => Some(COMMAND.name),
         (None, None) => None,
     };
-    let cli = agent_word.and_then(|it| super::file::AgentName::find(it, &place, sources));
+    let cli = agent_word.and_then(|it| super::file_words::AgentName::find(it, &place, sources));
     let agent = AgentFile {
         cli: cli.and_then(|it| at(it, &place)),
         model: flags.model.clone().and_then(|it| at(it, &place)),

@@ -1,22 +1,26 @@
 //! Phases as they are meant: their names looked up, their conditions checked against what is known in
 //! them, their routes followed. The order of the phases is settled before (`merge.rs`).
 
-use super::file::{BreakerFile, BreakerThen, Expect, PhaseFile, RejectFile};
+mod together;
+
+use super::file_words::{BreakerThen, Expect};
 use super::holds::{condition, possible, unsupplied, verdicts};
 use super::model::{
     Back, Breaker, Check, Fact, Gate, GateUse, Items, Model, Next, Phase, PhaseId, PhaseProof, Progress,
     Protocol, Reject, RejectThen, Signal, SignalWord, Skill,
 };
 use super::names::{self, Names};
+use super::pattern;
+use super::phase_file::{BreakerFile, PhaseFile, RejectFile};
 use super::problem::{Place, nearest, suggest};
 use super::resolve::{Context, FOUND_CHECKS};
 use super::sections::{self, entries, list, plain, text};
 use super::shape::ModelFile;
 use super::typed::At;
-use super::{pattern, routes};
 use crate::facts::FactName;
 use loop_base::text::counted;
 use std::collections::BTreeMap;
+use together::{check_bodies, check_routes, count_tests};
 
 /// What phases take over where they say nothing themselves.
 pub(super) struct Defaults {
@@ -450,99 +454,4 @@ fn reject(context: &mut Context<'_>, file: &At<RejectFile>, names: &Names) -> Op
         back: plain(back).unwrap_or(Back::Full),
         reason: text(reason),
     })
-}
-
-/// Makes the checks count whose counts a condition of the phase needs.
-fn count_tests(
-    context: &mut Context<'_>,
-    file: &PhaseFile,
-    phase: &Phase,
-    checks: &mut BTreeMap<String, Check>,
-) {
-    let rejects = file.reject.iter().filter_map(|it| it.value.when.as_ref());
-    for at in file.exit.iter().chain(rejects) {
-        for (name, span) in at.value.names() {
-            let own = names::counted_check(name, &phase.checks).cloned();
-            let counting: Vec<String> = if own.is_some() {
-                own.into_iter().collect()
-            } else if names::counts_tests(name) {
-                counting_checks(&phase.checks, checks)
-            } else {
-                continue;
-            };
-            // Without any check the report's own numbers are meant, which a run refuses unless it was
-            // told to take the agent's word.
-            if counting.is_empty() && !phase.checks.is_empty() && !phase.claims.iter().any(|it| it == name) {
-                let place = context.sources.inside(&at.place, at.value.source(), &span);
-                let says = format!("no check of this phase counts tests for \"{name}\"");
-                context.sources.refuse_with(&place, says, "add \"tests\" to its checks");
-            }
-            for check in &counting {
-                if let Some(check) = checks.get_mut(check) {
-                    check.must_count = true;
-                    check.counts.get_or_insert_with(|| "auto".to_owned());
-                }
-            }
-        }
-    }
-}
-
-/// Returns the checks that tests are counted from: those that say so, else `tests`, else the only one
-/// that can be meant.
-fn counting_checks(own: &[String], checks: &BTreeMap<String, Check>) -> Vec<String> {
-    let counts = |it: &&String| checks.get(*it).is_some_and(|it| it.counts.is_some());
-    let saying: Vec<String> = own.iter().filter(counts).cloned().collect();
-    if !saying.is_empty() {
-        return saying;
-    }
-    let others: Vec<String> =
-        own.iter().filter(|it| !["build", "lint", "types"].contains(&it.as_str())).cloned().collect();
-    if others.len() == 1 { others } else { Vec::new() }
-}
-
-/// Reports phases of one body that do not stand together, and items that nobody repeats over.
-fn check_bodies(context: &mut Context<'_>, items: Option<&Items>) {
-    let files = &context.merged.phases;
-    let mut ended = false;
-    let mut inside = false;
-    for file in files {
-        match &file.value.each {
-            Some(each) if ended => {
-                let says = "phases that share their items stand together, and another stands between";
-                context.sources.refuse(&each.place, says);
-            }
-            Some(_) => inside = true,
-            None => ended = inside,
-        }
-    }
-    if let (Some(items), false, Some(section)) = (items, inside, &context.merged.file.items) {
-        let says = "no phase repeats over these items";
-        let next = format!("write each = \"{}\" in a phase", items.name);
-        context.sources.refuse_with(&section.place, says, next);
-    }
-}
-
-fn check_routes(context: &mut Context<'_>, phases: &[Phase], gates: &BTreeMap<String, At<Gate>>) {
-    let merged = context.merged;
-    let place = |id: PhaseId, file: fn(&PhaseFile) -> Option<&Place>| {
-        file(&merged.phases[id].value).unwrap_or(&merged.phases[id].place)
-    };
-    for circle in routes::circles(phases) {
-        let mut names: Vec<&str> = circle.iter().map(|it| phases[*it].name.as_str()).collect();
-        names.push(names[0]);
-        let last = circle[circle.len() - 1];
-        context.sources.refuse_with(
-            place(last, |it| it.next.as_ref().map(|it| &it.place)),
-            format!("{} goes round for ever", names.join(" -> ")),
-            "go back with reject = { when, go, at_most }, or leave with next = \"done\"",
-        );
-    }
-    let gates = gates.iter().map(|(name, it)| (name.clone(), it.value.clone())).collect();
-    for id in routes::unreachable(phases, &gates) {
-        context.sources.refuse_with(
-            place(id, |it| it.name.as_ref().map(|it| &it.place)),
-            format!("phase \"{}\" is never reached", phases[id].name),
-            "lead to it with next or reject, or take it out",
-        );
-    }
 }

@@ -2,21 +2,19 @@
 //! up. All problems are collected; a [`Workflow`] comes out only when there are none. The phases are
 //! resolved in `phases.rs`; reading files is left to the caller.
 
-use super::file::{
-    AgentFile, CheckFile, ErrorClass, FactFile, GateFile, ModelsFile, ProofFile, RetriesFile, SkillFile,
-};
+mod measured;
+
+use super::file::{AgentFile, GateFile, ModelsFile, ProofFile, RetriesFile};
+use super::file_words::ErrorClass;
 use super::merge::{Merged, Origin, merge};
 use super::model::{
-    Agent, Check, Fact, Gate, InputKind, Items, Millis, Models, Phase, PhaseId, ProofRules, Protocol,
-    Retries, Skill, Workflow,
+    Agent, Gate, InputKind, Millis, Models, Phase, PhaseId, ProofRules, Protocol, Retries, Skill, Workflow,
 };
-use super::names::{self, COUNT_FORMATS};
 use super::problem::{Place, Problem, Sources, nearest, suggest};
-use super::sections::{self, entries, list, plain, section, strings, text, texts};
+use super::sections::{self, entries, list, plain, section, text, texts};
 use super::shape::ModelFile;
-use super::typed::{At, Length, Named};
-use super::{pattern, phases, preset, template};
-use crate::facts::{FactName, Supplier};
+use super::typed::{At, Length};
+use super::{pattern, phases, template};
 use crate::proof::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +66,9 @@ pub struct Overrides {
     /// Globs of protected files whose changes are accepted.
     pub allow: Vec<String>,
 }
+
+/// A question that expires sooner would only be asked again and again.
+const EXPIRES_LEAST: Millis = 1000;
 
 impl Overrides {
     /// Puts what was given about the proof on top of a workflow's rules.
@@ -294,95 +295,6 @@ impl Context<'_> {
         known
     }
 
-    fn checks(&mut self, layers: &Layers) -> BTreeMap<String, Check> {
-        let merged = self.merged;
-        let mut checks = BTreeMap::new();
-        for (name, file) in entries(&merged.file.checks) {
-            self.plain_name("check", name, &file.place);
-            for (metric, glob) in entries(&file.value.files) {
-                self.plain_name("metric", metric, &glob.place);
-                pattern::glob(&glob.value, &glob.place, self.sources);
-            }
-            if let Some(counts) =
-                file.value.counts.as_ref().filter(|it| !COUNT_FORMATS.contains(&it.value.as_str()))
-            {
-                let says = format!("\"{}\" is not a format of test summaries", counts.value);
-                self.sources.report(Some(&counts.place), says, suggest(&counts.value, COUNT_FORMATS));
-            }
-            if file.value.run.is_none() && !FOUND_CHECKS.contains(&name.as_str()) {
-                let says = format!("check \"{name}\" has no command");
-                self.sources.lacks(&file.place, &["run"], says, "write run = \"COMMAND\"");
-            }
-            if let Some(run) = file.value.run.as_ref().filter(|it| it.value.trim().is_empty()) {
-                self.sources.refuse(&run.place, format!("the command of check \"{name}\" is empty"));
-            }
-            checks.insert(name.clone(), sections::check(name, &file.value));
-        }
-        // A check that only a flag names may still be one that nobody declared.
-        for (name, _) in &layers.overrides.checks {
-            checks.entry(name.clone()).or_insert_with(|| sections::check(name, &CheckFile::default()));
-        }
-        checks
-    }
-
-    /// Reports a name that conditions could not use.
-    fn plain_name(&mut self, what: &str, name: &str, place: &Place) {
-        if !names::is_plain(name) {
-            let says = format!("\"{name}\" cannot name a {what}, because conditions use it");
-            self.sources.refuse_with(place, says, "write letters, digits and _, as unit_tests");
-        }
-    }
-
-    fn facts(&mut self, files: &Option<At<Named<FactFile>>>) -> BTreeMap<String, Fact> {
-        let mut facts = BTreeMap::new();
-        for (name, file) in entries(files) {
-            self.plain_name("fact", name, &file.place);
-            if names::is_taken(name) {
-                self.sources.refuse(&file.place, format!("\"{name}\" is supplied by the engine"));
-            }
-            facts.extend(self.fact(name, file).map(|it| (name.clone(), it)));
-        }
-        facts
-    }
-
-    /// Takes over the standard facts that conditions use and nobody defines.
-    fn standard_facts(&mut self, phases: &[Phase], facts: &mut BTreeMap<String, Fact>) {
-        let conditions = phases.iter().flat_map(|phase| {
-            let rejects = phase.reject.iter().map(|it| &it.when);
-            let gates = phase.gates.iter().filter_map(|it| it.when.as_ref());
-            phase.exit.iter().chain(rejects).chain(gates)
-        });
-        let used: Vec<&str> = conditions.flat_map(|it| it.names()).map(|(name, _)| name).collect();
-        for name in FactName::supplied_by(Supplier::Patterns).map(FactName::name) {
-            if used.contains(&name) && !facts.contains_key(name) {
-                facts.extend(preset::standard_fact(name).map(|it| (name.to_owned(), it)));
-            }
-        }
-    }
-
-    fn fact(&mut self, name: &str, file: &At<FactFile>) -> Option<Fact> {
-        let path = file.value.path.as_ref().map(|it| (it.place.clone(), Fact::Path(strings(&it.value.0))));
-        let diff = file.value.diff.as_ref().map(|it| (it.place.clone(), Fact::Diff(it.value.clone())));
-        let (place, fact) = match (path, diff) {
-            (None, None) => {
-                let says = format!("fact \"{name}\" looks at nothing");
-                self.sources.refuse_with(&file.place, says, "write path = \"GLOB\" or diff = \"REGEX\"");
-                return None;
-            }
-            (Some(it), None) | (None, Some(it)) => it,
-            (Some(path), Some(diff)) => self.later(path, diff, "a fact has either path or diff"),
-        };
-        match &fact {
-            Fact::Path(globs) if globs.is_empty() => self.sources.refuse(&place, "no path at all"),
-            Fact::Path(_) => {
-                let globs = file.value.path.iter().flat_map(|it| &it.value.0);
-                globs.for_each(|it| pattern::glob(&it.value, &it.place, self.sources));
-            }
-            Fact::Diff(it) => pattern::regex(it, &place, self.sources),
-        }
-        Some(fact)
-    }
-
     /// Of two keys that exclude each other, a file's own wins over the preset's; two in one file are a
     /// problem.
     fn later<T>(&mut self, one: (Place, T), two: (Place, T), says: &str) -> (Place, T) {
@@ -400,32 +312,6 @@ impl Context<'_> {
         for it in list.iter().flat_map(|it| &it.value) {
             pattern::glob(&it.value, &it.place, self.sources);
         }
-    }
-
-    fn items(&mut self) -> Option<Items> {
-        let items = self.merged.file.items.as_ref()?;
-        let (Some(name), Some(from)) = (&items.value.name, &items.value.from) else {
-            let next = "write name = \"NAME\" and from = \"queue:FIELD\"";
-            self.sources.lacks(&items.place, &["name", "from"], "[items] needs a name and a source", next);
-            return None;
-        };
-        self.globs(&items.value.bookkeeping);
-        let bookkeeping = list(&items.value.bookkeeping);
-        Some(Items { name: name.value.clone(), from: from.value.clone(), bookkeeping })
-    }
-
-    fn skills(&mut self) -> BTreeMap<String, Skill> {
-        let merged = self.merged;
-        let mut skills = BTreeMap::new();
-        for (name, file) in entries(&merged.file.skills) {
-            let SkillFile { about, prompt, prompt_file, deliverables } = &file.value;
-            let prompt = self.prompt(prompt, prompt_file);
-            self.globs(deliverables);
-            let skill =
-                Skill { about: text(about).unwrap_or_default(), prompt, deliverables: list(deliverables) };
-            skills.insert(name.clone(), skill);
-        }
-        skills
     }
 
     /// Takes over a skill that is only named. That is allowed, unless it looks like one that is defined.
@@ -495,7 +381,19 @@ impl Context<'_> {
         let merged = self.merged;
         let mut gates = BTreeMap::new();
         for (name, file) in entries(&merged.file.gates) {
-            let GateFile { ask, by, at, when: _, required, timeout, changes_to } = &file.value;
+            let GateFile {
+                ask,
+                by,
+                at,
+                when: _,
+                required,
+                timeout,
+                changes_to,
+                sign,
+                presence,
+                approvers,
+                expires,
+            } = &file.value;
             at.iter().for_each(|it| _ = self.phase(it));
             let gate = Gate {
                 ask: text(ask).unwrap_or_else(|| format!("approve {name}?")),
@@ -503,7 +401,24 @@ impl Context<'_> {
                 required: plain(required).unwrap_or(false),
                 timeout: timeout.as_ref().map(|it| it.value.0),
                 changes_to: changes_to.as_ref().and_then(|it| self.phase(it)),
+                sign: plain(sign).unwrap_or(false),
+                presence: plain(presence).unwrap_or(false),
+                approvers: text(approvers),
+                signers: None,
+                expires: expires.as_ref().map(|it| it.value.0),
             };
+            if let Some(expires) = expires.as_ref().filter(|it| it.value.0 < EXPIRES_LEAST) {
+                let says = "nobody could approve anything in so short a time";
+                self.sources.refuse_with(&expires.place, says.to_owned(), "write expires = \"1h\"");
+            }
+            if gate.sign && gate.approvers.is_none() {
+                let says = format!("gate \"{name}\" asks for a signature, and nobody is named who may sign");
+                self.sources.refuse_with(&file.place, says, "write approvers = \"FILE\"");
+            }
+            if !gate.sign && (gate.presence || gate.approvers.is_some()) {
+                let says = format!("gate \"{name}\" has presence or approvers, and asks for no signature");
+                self.sources.refuse_with(&file.place, says, "write sign = true");
+            }
             if let Some(when) = file.value.when.as_ref().filter(|_| !self.stands_somewhere(name)) {
                 let says = format!("gate \"{name}\" stands at no phase, so its condition is never looked at");
                 self.sources.refuse_with(

@@ -2,8 +2,8 @@
 //! model, a source of items, a gate at a phase. Each turns into one meaning here, so that nobody else
 //! asks how it was typed.
 
-use super::file::{DifferingFile, FrontmatterFile, GateUseFile};
 use super::model::{ItemSource, Protocol, Signal};
+use super::phase_file::{DifferingFile, FrontmatterFile, GateUseFile};
 use super::problem::{Place, Sources, suggest};
 use super::typed::{At, Texts, Typed, unexpected};
 use serde_json::{Value, json};

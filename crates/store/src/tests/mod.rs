@@ -9,7 +9,6 @@ mod tamper;
 mod versions;
 mod write;
 
-use super::index::Snapshot;
 use super::ledger::Calls;
 use super::lock::Holder;
 use super::*;

@@ -38,20 +38,20 @@ pub fn converse(
     let deadline = Instant::now() + time_most;
     let mut output = Output { stdout: Vec::new(), stderr: Vec::new() };
     let ended = exchange(child, input, deadline, output_most, &mut output);
-    if !matches!(ended, Ok(Ended::Exited)) {
+    if !matches!(ended, Ok(ExchangeEnd::Exited)) {
         // The child has not been reaped, so its id still names its group and nothing else.
         let group = rustix::process::Pid::from_child(child);
         let _already_gone = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     let status = child.wait()?;
     Ok(match ended? {
-        Ended::Exited => Said::All(status, output),
-        Ended::TooLate => Said::TooLate,
-        Ended::TooMuch => Said::TooMuch,
+        ExchangeEnd::Exited => Said::All(status, output),
+        ExchangeEnd::TooLate => Said::TooLate,
+        ExchangeEnd::TooMuch => Said::TooMuch,
     })
 }
 
-enum Ended {
+enum ExchangeEnd {
     Exited,
     TooLate,
     TooMuch,
@@ -63,7 +63,7 @@ fn exchange(
     deadline: Instant,
     output_most: usize,
     output: &mut Output,
-) -> std::io::Result<Ended> {
+) -> std::io::Result<ExchangeEnd> {
     let exit = exit_watch(child);
     let (mut stdin, mut stdout, mut stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     for pipe in
@@ -75,7 +75,7 @@ fn exchange(
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Ok(Ended::TooLate);
+            return Ok(ExchangeEnd::TooLate);
         }
         let patience = if exit.is_some() { left } else { left.min(EXIT_POLL) };
         await_any(exit.as_ref(), stdin.as_ref(), stdout.as_ref(), stderr.as_ref(), patience)?;
@@ -88,11 +88,11 @@ fn exchange(
             stdin = None;
         }
         if read_some(&mut stdout, &mut output.stdout, output_most)? {
-            return Ok(Ended::TooMuch);
+            return Ok(ExchangeEnd::TooMuch);
         }
         let _surplus_is_dropped = read_some(&mut stderr, &mut output.stderr, ERROR_TEXT_MOST)?;
         if exited {
-            return Ok(Ended::Exited);
+            return Ok(ExchangeEnd::Exited);
         }
     }
 }

@@ -6,4 +6,5 @@ pub mod exchange;
 pub mod foreground;
 pub mod git_variables;
 pub mod program_version;
+pub mod ssh_keygen;
 pub mod which;

@@ -14,13 +14,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) type Id = (i32, u64);
 
 #[derive(Default)]
-struct Known {
+struct KnownChildren {
     own: Option<HashSet<Id>>,
     survivors: Option<HashSet<Id>>,
     has_ordered: bool,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known { own: None, survivors: None, has_ordered: false });
+static KNOWN: Mutex<KnownChildren> =
+    Mutex::new(KnownChildren { own: None, survivors: None, has_ordered: false });
 
 /// Remembers a child that is no part of a call; returns what it is remembered by.
 pub(crate) fn remember(child: Pid) -> Option<Id> {
@@ -65,6 +66,6 @@ fn id(child: Pid) -> Option<Id> {
     Some((pid, Stat::read(pid).ok()??.start))
 }
 
-fn known() -> MutexGuard<'static, Known> {
+fn known() -> MutexGuard<'static, KnownChildren> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }

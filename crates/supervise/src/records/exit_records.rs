@@ -23,7 +23,7 @@ const RECORD_MOST: u64 = 16 * 1024;
 const RESERVED_BYTES: u64 = 64 * 1024;
 
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct ExitRecord {
     stem: String,
     ending: Ending,
 }
@@ -61,7 +61,7 @@ impl Ledger {
 
     /// Appends the record in one write: a killed writer leaves all of it or nothing.
     pub fn append(&mut self, stem: &str, ending: &Ending) -> io::Result<()> {
-        let record = Record { stem: stem.to_owned(), ending: ending.clone() };
+        let record = ExitRecord { stem: stem.to_owned(), ending: ending.clone() };
         // A full disk can leave half a line, so each line starts on its own.
         let mut line = b"\n".to_vec();
         serde_json::to_writer(&mut line, &record)?;
@@ -82,7 +82,7 @@ pub fn find(run_dir: &Path, stem: &str) -> io::Result<Option<Ending>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let records = text.lines().rev().filter_map(|line| serde_json::from_str::<Record>(line).ok());
+    let records = text.lines().rev().filter_map(|line| serde_json::from_str::<ExitRecord>(line).ok());
     Ok(records.into_iter().find(|it| it.stem == stem).map(|it| it.ending))
 }
 

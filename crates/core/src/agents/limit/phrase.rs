@@ -7,7 +7,7 @@ use crate::agent_table::Stream;
 
 /// What a phrase stands for; its time is read from the text around it.
 #[derive(Clone, Copy)]
-enum Class {
+enum PhraseClass {
     Plan,
     Throttle,
     Overloaded,
@@ -17,11 +17,11 @@ enum Class {
     Unreachable,
 }
 
-use Class::{Auth, Context, Credit, Overloaded, Plan, Throttle, Unreachable};
+use PhraseClass::{Auth, Context, Credit, Overloaded, Plan, Throttle, Unreachable};
 
 /// The first phrase that fits counts, so the narrower ones stand first. All in lower case, with
 /// straight apostrophes and single spaces, as [`plain`] makes them; after `…` a word that must follow.
-const PHRASES: &[(&str, Class)] = &[
+const PHRASES: &[(&str, PhraseClass)] = &[
     ("you've hit your monthly spend limit", Credit),
     ("your org is out of usage", Credit),
     ("you've hit your … limit", Plan),
@@ -102,17 +102,17 @@ pub(super) fn read(stream: Stream, text: &str, end: &End<'_>) -> Option<Limit> {
         return NETWORK.iter().any(|it| near.contains(it)).then_some(Limit::Unreachable);
     };
     Some(match class {
-        Class::Plan => Limit::Plan { until: when::until(said, end.now, end.zone) },
-        Class::Throttle => {
+        PhraseClass::Plan => Limit::Plan { until: when::until(said, end.now, end.zone) },
+        PhraseClass::Throttle => {
             Limit::Throttle { after: when::until(said, end.now, end.zone).map(|it| it.since(end.now)) }
         }
-        Class::Overloaded => Limit::Overloaded,
+        PhraseClass::Overloaded => Limit::Overloaded,
         // Gemini's free quota has the words that other providers use for an empty account.
-        Class::Credit if stream == Stream::Gemini => Limit::Throttle { after: None },
-        Class::Credit => Limit::Credit,
-        Class::Auth => Limit::Auth,
-        Class::Context => Limit::ContextTooLong,
-        Class::Unreachable => Limit::Unreachable,
+        PhraseClass::Credit if stream == Stream::Gemini => Limit::Throttle { after: None },
+        PhraseClass::Credit => Limit::Credit,
+        PhraseClass::Auth => Limit::Auth,
+        PhraseClass::Context => Limit::ContextTooLong,
+        PhraseClass::Unreachable => Limit::Unreachable,
     })
 }
 

@@ -3,6 +3,7 @@
 use super::ask::ask;
 use crate::engine::journal::command::{Answer, Choice};
 use crate::engine::journal::decision::Decision;
+use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, HoldKind, Wait};
@@ -48,9 +49,7 @@ pub(crate) fn answered(
         (QuestionKind::Hourly, _) => {
             Decision::Record(Event::Granted { until: question.deadline.unwrap_or(now) })
         }
-        (QuestionKind::Gate(gate), Choice::Approve) => {
-            Decision::Record(Event::Approved { gate: gate.clone(), by: answer.by.clone() })
-        }
+        (QuestionKind::Gate(_), Choice::Approve) => Decision::Perform(Effect::Confirm),
         (QuestionKind::Gate(gate), Choice::Changes) => {
             let target = workflow.gates[gate].changes_to.unwrap_or(state.phase);
             let how = How::Changes { gate: gate.clone(), text: answer.text.clone() };

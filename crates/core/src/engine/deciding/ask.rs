@@ -18,5 +18,6 @@ pub(crate) fn ask_among(
     deadline: Option<Timestamp>,
     options: Vec<String>,
 ) -> Decision {
-    Decision::Perform(Effect::Ask(Question { id: state.questions + 1, kind, text, options, deadline }))
+    let (id, about) = (state.questions + 1, None);
+    Decision::Perform(Effect::Ask(Question { id, kind, text, options, about, deadline }))
 }

@@ -8,6 +8,7 @@ use super::answered::answered;
 use super::ask::{ask, ask_among};
 use super::limits::{reached, window_spent};
 use super::route::{between, leave, pass_over_body, reject};
+use crate::engine::journal::approval::Void;
 use crate::engine::journal::decision::{Decision, Rest};
 use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::How;
@@ -94,6 +95,10 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
     }
     if !state.left.is_empty() {
         return contain(state);
+    }
+    if state.visit.recheck {
+        let next = call(workflow, phase, state);
+        return Decision::Perform(measure(workflow, phase, state, &next));
     }
     if let Some(wait) = &state.wait {
         // A clock that was set back over the window has emptied it: nothing is left to wait for.
@@ -286,6 +291,12 @@ fn checkpoint(
 fn wait_for_answer(state: &State, question: &Question, now: Timestamp) -> Decision {
     if state.withdrawn || question.deadline.is_some_and(|it| it <= now) {
         return Decision::Record(Event::Expired { question: question.id });
+    }
+    if let (QuestionKind::Gate(gate), Some(about)) = (&question.kind, &question.about)
+        && about.expires.is_some_and(|it| it <= now)
+    {
+        let why = "nobody approved it in time".to_owned();
+        return Decision::Record(Event::Voided { gate: gate.clone(), why, void: Void::Expired });
     }
     Decision::Rest(Rest::Waiting(question.clone()))
 }

@@ -5,7 +5,8 @@
 use crate::engine::judging::metrics::known;
 use crate::engine::standing::state::State;
 use crate::workflow::condition::Truth;
-use crate::workflow::model::{GateUse, Phase, PhaseId, Workflow};
+use crate::workflow::model::{Gate, GateUse, Phase, PhaseId, Workflow};
+use loop_base::time::Timestamp;
 
 /// Returns the first gate of this boundary that nobody has passed yet.
 pub(crate) fn due(workflow: &Workflow, boundary: PhaseId, state: &State) -> Option<String> {
@@ -33,3 +34,11 @@ fn requires(workflow: &Workflow, gate: &GateUse, state: &State) -> bool {
         .is_some_and(|when| when.truth(&|name| known(workflow, state, name)) != Truth::False);
     required || listed || detected
 }
+
+/// Returns until when a question at this gate can be approved.
+pub(crate) fn expiry(gate: &Gate, now: Timestamp) -> Option<Timestamp> {
+    gate.expires.or(gate.sign.then_some(SIGN_WITHIN_MS)).map(|it| now.plus(it))
+}
+
+/// How long a statement may be signed where the gate does not say it: over night, and no longer.
+const SIGN_WITHIN_MS: u64 = 24 * 60 * 60 * 1000;

@@ -3,12 +3,13 @@
 
 use super::ask::ask;
 use super::{gate, proving};
+use crate::engine::journal::approval::Subject;
 use crate::engine::journal::decision::Decision;
 use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::item::Item;
-use crate::engine::journal::question::QuestionKind;
+use crate::engine::journal::question::{Question, QuestionKind};
 use crate::engine::standing::items;
 use crate::engine::standing::state::State;
 use crate::engine::standing::station::Leave;
@@ -96,15 +97,27 @@ pub(crate) fn reject(phase: &Phase, state: &State) -> Decision {
 
 fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Timestamp) -> Option<Decision> {
     let name = gate::due(workflow, boundary, state)?;
-    let gate = &workflow.gates[&name];
-    let mut text = if gate.by.is_empty() { gate.ask.clone() } else { format!("{} ({})", gate.ask, gate.by) };
+    let rules = &workflow.gates[&name];
+    let mut text =
+        if rules.by.is_empty() { rules.ask.clone() } else { format!("{} ({})", rules.ask, rules.by) };
     for item in &state.visit.for_person {
         text.push_str(&format!("\n- {item}"));
     }
     if let Some(proof) = state.proof() {
         text = format!("{text}\n{}", closing_sentence(proof));
     }
-    Some(ask(state, QuestionKind::Gate(name), text, gate.timeout.map(|it| now.plus(it))))
+    let about = Subject::of(workflow, state, gate::expiry(rules, now)).map(Box::new);
+    if let Some(about) = &about {
+        text = format!("{text}\n{}", about.line());
+    }
+    Some(Decision::Perform(Effect::Ask(Question {
+        id: state.questions + 1,
+        kind: QuestionKind::Gate(name),
+        text,
+        options: Vec::new(),
+        about,
+        deadline: rules.timeout.map(|it| now.plus(it)),
+    })))
 }
 
 fn goes_straight_back(workflow: &Workflow, state: &State, rejecting: PhaseId) -> bool {

@@ -1,6 +1,7 @@
 //! What people say to a run, as it is written down: commands, answers, and the words that answer a
 //! question. Whether a command is acceptable is told in `answer.rs`.
 
+use super::approval::Signature;
 use super::question::{Question, QuestionKind};
 use crate::workflow::model::PhaseId;
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,9 @@ pub struct Answer {
     pub text: String,
     #[serde(default)]
     pub by: String,
+    /// For a gate that asks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Box<Signature>>,
 }
 
 /// How a question is answered. In journals it is the word itself.
@@ -161,7 +165,13 @@ impl std::fmt::Display for Choice {
 impl Answer {
     /// What stands for the answer of a question whose time ran out.
     pub(crate) fn expired() -> Answer {
-        Answer { question: 0, choice: Choice::Expired, text: String::new(), by: String::new() }
+        Answer {
+            question: 0,
+            choice: Choice::Expired,
+            text: String::new(),
+            by: String::new(),
+            signature: None,
+        }
     }
 }
 

@@ -36,6 +36,8 @@ pub enum Effect {
     Ask(Question),
     /// Tell a person that the run rests, or waits for a provider.
     Tell,
+    /// Look whether an approval holds: for what is there now, in time, signed where that is asked for.
+    Confirm,
     /// What the workflow does at the end.
     Finish,
 }
@@ -52,6 +54,7 @@ impl Effect {
             | Effect::Measure { .. }
             | Effect::Prove(_)
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Sleep { .. } => false,
         }
     }

@@ -2,6 +2,7 @@
 //! and the three kinds of [`Decision`]. All of it is written to the journal, so it only ever grows:
 //! a field that is added has a default.
 
+use super::approval::{Signer, Subject, Void};
 use super::command::Command;
 use super::effect::Effect;
 use super::ending::{Ended, How, Left};
@@ -116,6 +117,17 @@ pub enum Event {
     Approved {
         gate: String,
         by: String,
+        /// What was approved; journals from before do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<Box<Subject>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signer: Option<Box<Signer>>,
+    },
+    /// An approval does not hold.
+    Voided {
+        gate: String,
+        why: String,
+        void: Void,
     },
     /// Other runs of the project have made calls in the same window.
     Counted {
@@ -192,6 +204,7 @@ impl Event {
             Event::Reset { .. } => "reset",
             Event::Pivoted => "pivoted",
             Event::Approved { .. } => "approved",
+            Event::Voided { .. } => "voided",
             Event::Granted { .. } => "granted",
             Event::Counted { .. } => "counted",
             Event::Retried => "retried",

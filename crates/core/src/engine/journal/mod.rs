@@ -1,6 +1,7 @@
 //! The words of the journal: facts, effects, and what they carry. All of it is written to disk, so it
 //! only ever grows. Data only; what it means for a run is told in `standing`.
 
+pub(super) mod approval;
 pub(super) mod command;
 pub(super) mod decision;
 pub(super) mod effect;

@@ -22,6 +22,9 @@ pub struct StepTaken {
     /// What it found, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,
+    /// The digest of what it found, which lies beside the run: the ids of its tests may be ten thousand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// Seconds that the steps after it are expected to take, where it is the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_s: Option<f64>,

@@ -1,5 +1,6 @@
 //! Questions: whatever waits for a person.
 
+use super::approval::Subject;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +14,20 @@ pub struct Question {
     /// What it lists to choose from, in place of the words of its kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
+    /// What exactly a gate asks about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Box<Subject>>,
     /// When it decides itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
+}
+
+impl Question {
+    /// Returns when somebody has to look at it again: it decides itself, or can no longer be approved.
+    pub fn ends_at(&self) -> Option<Timestamp> {
+        let expires = self.about.as_ref().and_then(|it| it.expires);
+        self.deadline.into_iter().chain(expires).min()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

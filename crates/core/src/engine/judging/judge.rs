@@ -23,7 +23,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
     let (metrics, green_runs) = gather(workflow, phase, state, report, evidence);
     let call_ok = turn.ended.ending == Ending::Done;
     let exit = exit_truth(phase, &metrics, evidence);
-    let signal = call_ok && signalled(&phase.signal, report.signal.as_ref());
+    let signal = call_ok && (state.visit.recheck || signalled(&phase.signal, report.signal.as_ref()));
     let error = error_of(phase, turn, evidence);
 
     let false_claim = false_claim(turn, evidence);

@@ -6,6 +6,7 @@ use super::retry::{self, Retry};
 use super::state::State;
 use super::station::{Leave, Station, Turn, Waiting, Wish};
 use super::visit::PhaseStatus;
+use crate::engine::journal::approval::Void;
 use crate::engine::journal::command::{Answer, Choice, Command};
 use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::{Ended, Ending};
@@ -182,7 +183,7 @@ impl State {
                 self.visit.breaker.pivoted = true;
                 self.station = Station::Ready;
             }
-            Event::Approved { gate, by } => {
+            Event::Approved { gate, by, about: _, signer: _ } => {
                 self.approved.insert(gate.clone(), by.clone());
                 self.approve_requirements(by);
                 self.gates_wanted.retain(|it| it != gate);
@@ -191,6 +192,7 @@ impl State {
                 }
                 self.leave_again();
             }
+            Event::Voided { gate, why, void } => self.void(gate, why, void),
             Event::Counted { start, made } => {
                 self.calls.start = *start;
                 self.calls.made = *made;
@@ -273,6 +275,7 @@ impl State {
             | Effect::Measure { .. }
             | Effect::Prove(_)
             | Effect::Conclude
+            | Effect::Confirm
             | Effect::Sleep { .. } => (),
         }
     }
@@ -403,6 +406,30 @@ impl State {
         for (name, count) in &opening.rejections {
             if let Some(phase) = workflow.phases.iter().position(|it| it.name == *name) {
                 self.rejections.insert(phase, *count);
+            }
+        }
+    }
+
+    /// What was approved is asked about again. Another tree is measured before that.
+    fn void(&mut self, gate: &str, why: &str, void: &Void) {
+        self.warn(format!("the approval of gate \"{gate}\" is void: {why}"));
+        match void {
+            Void::Changed { commit, tree } => {
+                self.approved.clear();
+                self.seen.commit.clone_from(commit);
+                self.seen.tree.clone_from(tree);
+                if self.visit.skipped {
+                    self.leave_again();
+                } else {
+                    self.visit.recheck = true;
+                    self.station = Station::Ready;
+                }
+            }
+            Void::Expired => self.leave_again(),
+            Void::Unsigned => {
+                if let Station::Waiting { answer, .. } = &mut self.station {
+                    *answer = None;
+                }
             }
         }
     }

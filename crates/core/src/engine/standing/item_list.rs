@@ -12,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The list as it was last read, and which items are done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemList {
-    entries: Vec<Entry>,
+    entries: Vec<ListEntry>,
     /// Done items stay known by their ids, listed or not.
     done: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Entry {
+struct ListEntry {
     item: Item,
     is_done: bool,
 }
@@ -65,7 +65,7 @@ impl ItemList {
         let known: Vec<usize> = wanted.iter().filter_map(|it| it.1).collect();
         let stays = longest_rising(&known);
         let mut change = ListChange::default();
-        let is_gone = |(place, _): &(usize, &Entry)| !stays.contains(place);
+        let is_gone = |(place, _): &(usize, &ListEntry)| !stays.contains(place);
         let gone = self.entries.iter().enumerate().filter(is_gone);
         change.removed.extend(gone.map(|(_, it)| it.item.id.clone()));
         // The last item that stays, and whether the items after it have a group already.
@@ -104,8 +104,10 @@ impl ItemList {
         for Added { after, items } in &change.added {
             let place = after.as_ref().and_then(|it| self.place(it)).map_or(0, |it| it + 1);
             let done = &self.done;
-            let entries: Vec<Entry> =
-                items.iter().map(|it| Entry { is_done: done.contains(&it.id), item: it.clone() }).collect();
+            let entries: Vec<ListEntry> = items
+                .iter()
+                .map(|it| ListEntry { is_done: done.contains(&it.id), item: it.clone() })
+                .collect();
             self.entries.splice(place..place, entries);
         }
     }

@@ -15,6 +15,7 @@ pub(super) mod retry;
 pub(super) mod state;
 pub(super) mod station;
 pub(super) mod status;
+mod subject;
 mod troubles;
 pub(super) mod turn;
 pub(super) mod visit;

@@ -161,6 +161,9 @@ impl State {
         if let Some(question) = self.question() {
             let words = crate::engine::journal::command::choices(question).join("|");
             return match &question.kind {
+                QuestionKind::Gate(gate) if workflow.gates.get(gate).is_some_and(|it| it.sign) => {
+                    format!("loop approve {gate} --sign, or loop changes {gate} TEXT, or loop reject {gate}")
+                }
                 QuestionKind::Gate(gate) => {
                     format!("loop approve {gate}, or loop changes {gate} TEXT, or loop reject {gate}")
                 }

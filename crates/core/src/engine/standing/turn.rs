@@ -72,6 +72,7 @@ impl State {
     fn count(&mut self, workflow: &Workflow, turn: &Turn) {
         if turn.ended.call == 0 {
             self.visit.looked = true;
+            self.visit.recheck = false;
             return;
         }
         self.visit.iteration += 1;

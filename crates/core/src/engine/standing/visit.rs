@@ -34,6 +34,9 @@ pub struct Visit {
     /// What its report leaves to a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub for_person: Vec<String>,
+    /// The tree was changed while a gate waited, so it is measured again; the agent had asked to leave.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recheck: bool,
 }
 
 /// What stays known about a phase. A later visit replaces the entry.

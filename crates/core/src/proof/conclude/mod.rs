@@ -45,6 +45,9 @@ pub struct Evidence {
     pub changed_protected: Vec<ProtectedChange>,
     /// Folders of dependencies that changed since the opening and were not used.
     pub changed_folders: Vec<String>,
+    /// Files of toolchains and interpreters that were changed since the opening and take part in every
+    /// check.
+    pub changed_tools: Vec<String>,
     pub waivers: Vec<Waiver>,
     /// The globs of `--allow-test-change`.
     pub allowed: Vec<String>,
@@ -61,6 +64,11 @@ pub fn conclude(evidence: &Evidence) -> Proof {
     for it in &evidence.not_judged {
         let what = format!("changed and could not be judged: {}", it.why);
         judge.find(Finding::of_file(FindingKind::NotJudged, Step::Overlay, &it.path, &what));
+    }
+    for path in &evidence.changed_tools {
+        let what = "changed since the run began, and the checks run with it, so they show nothing: take the \
+                    change back, or begin again with it";
+        judge.find(Finding::of_file(FindingKind::Touched, Step::Clean, path, what));
     }
     for check in judge.check_names() {
         judge.check(&check);

@@ -36,6 +36,7 @@ fn evidence() -> Evidence {
         not_judged: Vec::new(),
         changed_protected: Vec::new(),
         changed_folders: Vec::new(),
+        changed_tools: Vec::new(),
         waivers: Vec::new(),
         allowed: Vec::new(),
         nothing_changed: false,

@@ -9,27 +9,27 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut reader = Reader { complete: true, ..Reader::default() };
+    let mut reader = GoReader { complete: true, ..GoReader::default() };
     lines.iter().for_each(|it| reader.line(it));
-    let Reader { tests, any, complete, build_failed, .. } = reader;
+    let GoReader { tests, any, complete, build_failed, .. } = reader;
     let counts = Counts::of(&tests);
     any.then_some(Found { tests, counts, complete: complete && !build_failed, build_failed })
 }
 
 #[derive(Default)]
-struct Reader {
+struct GoReader {
     tests: Vec<(String, Outcome)>,
     /// The package whose output is being printed: its name comes last.
-    package: Package,
+    package: GoPackage,
     /// Packages of a `-json` run, which may be interleaved.
-    packages: BTreeMap<String, Package>,
+    packages: BTreeMap<String, GoPackage>,
     any: bool,
     complete: bool,
     build_failed: bool,
 }
 
 #[derive(Default)]
-struct Package {
+struct GoPackage {
     verbose: bool,
     under_way: BTreeSet<String>,
     tests: Vec<(String, Outcome)>,
@@ -37,21 +37,21 @@ struct Package {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Event {
+struct GoEvent {
     action: String,
     package: Option<String>,
     test: Option<String>,
     failed_build: Option<String>,
 }
 
-enum Ending {
+enum GoEnding {
     Passed,
     Failed,
     NoTests,
     NotBuilt,
 }
 
-impl Reader {
+impl GoReader {
     fn line(&mut self, text: &str) {
         if text.starts_with('{') && text.contains("\"Action\":") {
             if let Ok(event) = serde_json::from_str(text) {
@@ -67,8 +67,8 @@ impl Reader {
         }
     }
 
-    fn event(&mut self, event: Event) {
-        let Event { action, package: Some(name), test, failed_build } = event else {
+    fn event(&mut self, event: GoEvent) {
+        let GoEvent { action, package: Some(name), test, failed_build } = event else {
             self.build_failed |= event_failed_to_build(&event);
             return;
         };
@@ -91,25 +91,25 @@ impl Reader {
             None => {
                 let package = self.packages.remove(&name).unwrap_or_default();
                 let ending = match outcome {
-                    Outcome::Failed if failed_build.is_some() => Ending::NotBuilt,
-                    Outcome::Failed => Ending::Failed,
-                    Outcome::Passed => Ending::Passed,
-                    Outcome::Skipped => Ending::NoTests,
+                    Outcome::Failed if failed_build.is_some() => GoEnding::NotBuilt,
+                    Outcome::Failed => GoEnding::Failed,
+                    Outcome::Passed => GoEnding::Passed,
+                    Outcome::Skipped => GoEnding::NoTests,
                 };
                 self.close(&name, package, ending);
             }
         }
     }
 
-    fn close(&mut self, name: &str, package: Package, ending: Ending) {
+    fn close(&mut self, name: &str, package: GoPackage, ending: GoEnding) {
         self.any = true;
         let has_failing = package.tests.iter().any(|(_, it)| *it == Outcome::Failed);
         let own = match ending {
-            Ending::Passed if !package.verbose => Some(Outcome::Passed),
-            Ending::Failed if !package.verbose || !has_failing => Some(Outcome::Failed),
-            Ending::Passed | Ending::Failed | Ending::NoTests | Ending::NotBuilt => None,
+            GoEnding::Passed if !package.verbose => Some(Outcome::Passed),
+            GoEnding::Failed if !package.verbose || !has_failing => Some(Outcome::Failed),
+            GoEnding::Passed | GoEnding::Failed | GoEnding::NoTests | GoEnding::NotBuilt => None,
         };
-        self.build_failed |= matches!(ending, Ending::NotBuilt);
+        self.build_failed |= matches!(ending, GoEnding::NotBuilt);
         self.complete &= package.under_way.is_empty();
         self.tests.extend(own.map(|it| (name.to_owned(), it)));
         let named = package.tests.into_iter().map(|(test, outcome)| (format!("{name}.{test}"), outcome));
@@ -117,7 +117,7 @@ impl Reader {
     }
 }
 
-impl Package {
+impl GoPackage {
     fn begin(&mut self, test: &str) {
         self.verbose = true;
         self.under_way.insert(test.to_owned());
@@ -131,7 +131,7 @@ impl Package {
     }
 }
 
-fn event_failed_to_build(event: &Event) -> bool {
+fn event_failed_to_build(event: &GoEvent) -> bool {
     event.action == "build-fail"
 }
 
@@ -151,15 +151,17 @@ fn outcome_line(text: &str) -> Option<(Outcome, &str)> {
 
 /// Reads `ok PACKAGE 0.002s`, `FAIL PACKAGE [build failed]` and `? PACKAGE [no test files]`, with tabs
 /// before and after the package.
-fn package_line(text: &str) -> Option<(Ending, &str)> {
+fn package_line(text: &str) -> Option<(GoEnding, &str)> {
     let (word, rest) = text.split_once('\t')?;
     let (name, remark) = rest.split_once(['\t', ' ']).unwrap_or((rest, ""));
     let ending = match word.trim_end() {
-        "ok" if remark.contains("[no tests to run]") => Ending::NoTests,
-        "ok" => Ending::Passed,
-        "FAIL" if remark.contains("[build failed]") || remark.contains("[setup failed]") => Ending::NotBuilt,
-        "FAIL" => Ending::Failed,
-        "?" => Ending::NoTests,
+        "ok" if remark.contains("[no tests to run]") => GoEnding::NoTests,
+        "ok" => GoEnding::Passed,
+        "FAIL" if remark.contains("[build failed]") || remark.contains("[setup failed]") => {
+            GoEnding::NotBuilt
+        }
+        "FAIL" => GoEnding::Failed,
+        "?" => GoEnding::NoTests,
         _ => return None,
     };
     (!name.is_empty()).then_some((ending, name))

@@ -6,14 +6,14 @@ use crate::proof::ids::Outcome;
 use std::collections::BTreeSet;
 
 pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut reader = Reader::default();
+    let mut reader = JestReader::default();
     lines.iter().for_each(|it| reader.line(it));
-    let Reader { tests, counts, any, build_failed, .. } = reader;
+    let JestReader { tests, counts, any, build_failed, .. } = reader;
     any.then_some(Found { tests, counts, complete: !build_failed, build_failed })
 }
 
 #[derive(Default)]
-struct Reader {
+struct JestReader {
     tests: Vec<(String, Outcome)>,
     counts: Counts,
     any: bool,
@@ -25,7 +25,7 @@ struct Reader {
     after_suites: bool,
 }
 
-impl Reader {
+impl JestReader {
     fn line(&mut self, text: &str) {
         if let Some(file) = file_line(text) {
             self.file = Some(file.to_owned());

@@ -12,18 +12,18 @@ pub(super) fn read_file(text: &str) -> Option<Found> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
     let mut found = Found { complete: true, ..Found::default() };
-    let mut case: Option<Case> = None;
+    let mut case: Option<JunitCase> = None;
     let (mut depth, mut any) = (0_u32, false);
     loop {
         match reader.read_event() {
             Ok(Event::Start(tag)) => match tag.local_name().as_ref() {
                 b"testsuite" | b"testsuites" => (depth, any) = (depth + 1, true),
-                b"testcase" => case = Some(Case::read(&tag)),
+                b"testcase" => case = Some(JunitCase::read(&tag)),
                 name => note(&mut case, name, &tag),
             },
             Ok(Event::Empty(tag)) => match tag.local_name().as_ref() {
                 b"testsuite" | b"testsuites" => any = true,
-                b"testcase" => found.push(Case::read(&tag)),
+                b"testcase" => found.push(JunitCase::read(&tag)),
                 name => note(&mut case, name, &tag),
             },
             Ok(Event::End(tag)) => match tag.local_name().as_ref() {
@@ -59,7 +59,7 @@ pub(super) fn read_printed(lines: &[&str]) -> Option<Found> {
     read_file(&text[begin..end.unwrap_or(text.len()).max(begin)])
 }
 
-struct Case {
+struct JunitCase {
     name: String,
     outcome: Outcome,
     /// Pytest reports a file that does not import as a case.
@@ -68,8 +68,8 @@ struct Case {
     has_file: bool,
 }
 
-impl Case {
-    fn read(tag: &BytesStart<'_>) -> Case {
+impl JunitCase {
+    fn read(tag: &BytesStart<'_>) -> JunitCase {
         let name = attribute(tag, "name").unwrap_or_default();
         let class = attribute(tag, "classname").unwrap_or_default();
         let file = attribute(tag, "file").unwrap_or_default();
@@ -79,12 +79,18 @@ impl Case {
             (true, true) => format!("{class}.{name}"),
             (false, true) => format!("{file}::{}{name}", class_in(&file, &class)),
         };
-        Case { name, outcome: Outcome::Passed, not_collected: false, has_class, has_file: !file.is_empty() }
+        JunitCase {
+            name,
+            outcome: Outcome::Passed,
+            not_collected: false,
+            has_class,
+            has_file: !file.is_empty(),
+        }
     }
 }
 
 impl Found {
-    fn push(&mut self, case: Case) {
+    fn push(&mut self, case: JunitCase) {
         if case.not_collected {
             (self.build_failed, self.complete) = (true, false);
             return;
@@ -115,7 +121,7 @@ fn class_in(file: &str, class: &str) -> String {
     }
 }
 
-fn note(case: &mut Option<Case>, element: &[u8], tag: &BytesStart<'_>) {
+fn note(case: &mut Option<JunitCase>, element: &[u8], tag: &BytesStart<'_>) {
     let Some(case) = case else { return };
     match element {
         b"failure" if case.outcome != Outcome::Skipped => case.outcome = Outcome::Failed,

@@ -7,17 +7,17 @@ use super::{Counts, Found, amount_of, amounts};
 use crate::proof::ids::Outcome;
 
 pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut reader = Reader { complete: true, ..Reader::default() };
+    let mut reader = LibtestReader { complete: true, ..LibtestReader::default() };
     lines.iter().for_each(|it| reader.line(it));
     reader.finish()
 }
 
 #[derive(Default)]
-struct Reader {
+struct LibtestReader {
     tests: Vec<(String, Outcome)>,
     counts: Counts,
     target: String,
-    block: Option<Block>,
+    block: Option<OutputBlock>,
     any: bool,
     complete: bool,
     build_failed: bool,
@@ -26,7 +26,7 @@ struct Reader {
 }
 
 #[derive(Default)]
-struct Block {
+struct OutputBlock {
     announced: u32,
     tests: Vec<(String, Outcome)>,
     /// The names under the last `failures:` heading.
@@ -34,7 +34,7 @@ struct Block {
     in_list: bool,
 }
 
-impl Reader {
+impl LibtestReader {
     fn line(&mut self, text: &str) {
         if let Some(target) = target_line(text) {
             self.die();
@@ -42,7 +42,7 @@ impl Reader {
         } else if let Some(announced) = announcement(text) {
             // A block inside a block is printed by a test; the outer one is still open.
             if self.block.is_none() {
-                self.block = Some(Block { announced, ..Block::default() });
+                self.block = Some(OutputBlock { announced, ..OutputBlock::default() });
             }
         } else if text.contains("error: test failed, to rerun pass")
             || text.contains("error: doctest failed, to rerun pass")
@@ -98,7 +98,7 @@ impl Reader {
     }
 }
 
-impl Block {
+impl OutputBlock {
     fn line(&mut self, text: &str) {
         if text == "failures:" {
             (self.in_list, self.listed) = (true, Vec::new());

@@ -6,16 +6,16 @@ use super::{Counts, Found, indentation, without_duration};
 use crate::proof::ids::Outcome;
 
 pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut reader = Reader::default();
+    let mut reader = MochaReader::default();
     lines.iter().for_each(|it| reader.line(it));
     reader.close();
     let complete = reader.any;
-    let Reader { tests, counts, .. } = reader;
+    let MochaReader { tests, counts, .. } = reader;
     complete.then_some(Found { tests, counts, complete, build_failed: false })
 }
 
 #[derive(Default)]
-struct Reader {
+struct MochaReader {
     tests: Vec<(String, Outcome)>,
     counts: Counts,
     any: bool,
@@ -29,7 +29,7 @@ struct Reader {
     after_empty_line: bool,
 }
 
-impl Reader {
+impl MochaReader {
     fn line(&mut self, text: &str) {
         let depth = indentation(text);
         let line = &text[depth..];

@@ -5,7 +5,7 @@ use super::{Counts, Found, indentation, without_duration};
 use crate::proof::ids::Outcome;
 
 pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut reader = Reader { complete: true, ..Reader::default() };
+    let mut reader = NodeSpecReader { complete: true, ..NodeSpecReader::default() };
     lines.iter().for_each(|it| reader.line(it));
     reader.any.then_some(Found {
         tests: reader.tests,
@@ -16,7 +16,7 @@ pub(super) fn read(lines: &[&str]) -> Option<Found> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct NodeSpecReader {
     tests: Vec<(String, Outcome)>,
     session: Vec<(String, Outcome)>,
     open: Vec<(usize, String)>,
@@ -31,7 +31,7 @@ struct Reader {
     build_failed: bool,
 }
 
-impl Reader {
+impl NodeSpecReader {
     fn line(&mut self, text: &str) {
         let depth = indentation(text);
         let line = &text[depth..];

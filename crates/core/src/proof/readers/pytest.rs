@@ -8,7 +8,7 @@ use crate::proof::ids::Outcome;
 use std::collections::BTreeMap;
 
 pub(super) fn read(lines: &[&str], files: &[IdFile]) -> Option<Found> {
-    let mut reader = Reader { complete: true, ..Reader::default() };
+    let mut reader = PytestReader { complete: true, ..PytestReader::default() };
     lines.iter().for_each(|it| reader.line(it));
     reader.close();
     let file = files.iter().find(|it| it.name == PYTEST_FILE).filter(|_| reader.sessions <= 1);
@@ -16,12 +16,12 @@ pub(super) fn read(lines: &[&str], files: &[IdFile]) -> Option<Found> {
         found.complete &= reader.complete;
         return Some(found);
     }
-    let Reader { tests, counts, complete, build_failed, sessions, .. } = reader;
+    let PytestReader { tests, counts, complete, build_failed, sessions, .. } = reader;
     (sessions > 0).then_some(Found { tests, counts, complete, build_failed })
 }
 
 #[derive(Default)]
-struct Reader {
+struct PytestReader {
     tests: Vec<(String, Outcome)>,
     counts: Counts,
     sessions: u32,
@@ -29,14 +29,14 @@ struct Reader {
     build_failed: bool,
     /// The width of the banner that opened the session.
     width: Option<usize>,
-    section: Section,
+    section: PytestSection,
     progress: BTreeMap<String, Outcome>,
     summary: BTreeMap<String, Outcome>,
     closing: Option<(Counts, u32)>,
 }
 
 #[derive(Default, PartialEq)]
-enum Section {
+enum PytestSection {
     #[default]
     Running,
     /// Failures with what the tests printed.
@@ -44,9 +44,9 @@ enum Section {
     ShortSummary,
 }
 
-impl Reader {
+impl PytestReader {
     fn line(&mut self, text: &str) {
-        if self.section != Section::Captured && is_stop(text) {
+        if self.section != PytestSection::Captured && is_stop(text) {
             self.complete = false;
         }
         match banner(text) {
@@ -55,15 +55,15 @@ impl Reader {
                 self.width = Some(text.chars().count());
             }
             Some("ERRORS" | "FAILURES" | "PASSES" | "XFAILURES" | "XPASSES") => {
-                self.section = Section::Captured
+                self.section = PytestSection::Captured
             }
             Some("short test summary info") => {
-                self.section = Section::ShortSummary;
+                self.section = PytestSection::ShortSummary;
                 self.summary.clear();
                 // What looked like a closing line above was captured from a test.
                 self.closing = None;
             }
-            Some("warnings summary") => self.section = Section::Running,
+            Some("warnings summary") => self.section = PytestSection::Running,
             Some(title) => {
                 let fits = |width| text.chars().count() == width || text.starts_with("= ");
                 if self.width.is_none_or(fits) {
@@ -76,19 +76,19 @@ impl Reader {
 
     fn plain_line(&mut self, text: &str) {
         match self.section {
-            Section::ShortSummary => {
+            PytestSection::ShortSummary => {
                 if uncollected(text) {
                     (self.build_failed, self.complete) = (true, false);
                 } else if let Some((name, outcome)) = summary_entry(text) {
                     note(&mut self.summary, name, outcome);
                 }
             }
-            Section::Running => {
+            PytestSection::Running => {
                 if let Some((name, outcome)) = progress_line(text) {
                     note(&mut self.progress, name, outcome);
                 }
             }
-            Section::Captured => {}
+            PytestSection::Captured => {}
         }
         if self.width.is_none() {
             self.read_closing(text);
@@ -99,14 +99,14 @@ impl Reader {
         let Some(counts) = closing_line(text) else { return };
         self.closing = Some(counts);
         // Without a banner nothing else tells one session from the next.
-        if self.width.is_none() && self.section != Section::Captured {
+        if self.width.is_none() && self.section != PytestSection::Captured {
             self.close();
         }
     }
 
     fn close(&mut self) {
         let (progress, summary) = (std::mem::take(&mut self.progress), std::mem::take(&mut self.summary));
-        (self.width, self.section) = (None, Section::Running);
+        (self.width, self.section) = (None, PytestSection::Running);
         let Some((counts, errors)) = self.closing.take() else { return };
         self.sessions += 1;
         let mut names = progress;

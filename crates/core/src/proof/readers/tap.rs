@@ -7,13 +7,13 @@ use super::{Counts, Found, indentation};
 use crate::proof::ids::Outcome;
 
 pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut reader = Reader::default();
+    let mut reader = TapReader::default();
     lines.iter().for_each(|it| reader.line(it));
     reader.finish()
 }
 
 #[derive(Default)]
-struct Reader {
+struct TapReader {
     tests: Vec<(String, Outcome)>,
     /// Titles of the subtests that are open, with their indentation.
     open: Vec<(usize, String)>,
@@ -29,7 +29,7 @@ struct Reader {
     in_details: bool,
 }
 
-impl Reader {
+impl TapReader {
     fn line(&mut self, text: &str) {
         let depth = indentation(text);
         let line = &text[depth..];

@@ -12,7 +12,7 @@ const RULE_WIDTH: usize = 70;
 
 pub(super) fn read(lines: &[&str]) -> Option<Found> {
     let mut all = Found { complete: true, ..Found::default() };
-    let mut session = Session::default();
+    let mut session = UnittestSession::default();
     let mut ran = None;
     let mut any = false;
     let mut after_rule = false;
@@ -41,7 +41,7 @@ pub(super) fn read(lines: &[&str]) -> Option<Found> {
 }
 
 #[derive(Default)]
-struct Session {
+struct UnittestSession {
     listed: BTreeMap<String, Outcome>,
     failed: BTreeSet<String>,
     /// The test whose line has no outcome yet.
@@ -51,7 +51,7 @@ struct Session {
     in_failures: bool,
 }
 
-impl Session {
+impl UnittestSession {
     fn line(&mut self, text: &str) {
         if let Some(name) = heading(text) {
             self.import_failed |= name.contains("unittest.loader._FailedTest");

@@ -6,15 +6,15 @@ use crate::proof::ids::Outcome;
 use std::collections::BTreeSet;
 
 pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut reader = Reader::default();
+    let mut reader = VitestReader::default();
     lines.iter().for_each(|it| reader.line(it));
     reader.close();
-    let Reader { tests, counts, any, build_failed, .. } = reader;
+    let VitestReader { tests, counts, any, build_failed, .. } = reader;
     any.then_some(Found { tests, counts, complete: !build_failed, build_failed })
 }
 
 #[derive(Default)]
-struct Reader {
+struct VitestReader {
     tests: Vec<(String, Outcome)>,
     counts: Counts,
     any: bool,
@@ -26,7 +26,7 @@ struct Reader {
     summary: Option<Counts>,
 }
 
-impl Reader {
+impl VitestReader {
     fn line(&mut self, text: &str) {
         let line = text.trim();
         if line.starts_with("RUN  v") || line.starts_with("RUN v") {

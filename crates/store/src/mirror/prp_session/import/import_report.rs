@@ -54,6 +54,7 @@ impl Found {
                     kind: QuestionKind::Breaker,
                     text: reason.clone(),
                     options: Vec::new(),
+                    about: None,
                     deadline: None,
                 };
                 told.add(now, Event::Began(Effect::Ask(question)));

@@ -1,0 +1,85 @@
+//! Whether somebody changed the tools that checks run with after the run was opened: toolchains below HOME,
+//! and the libraries of interpreters in PATH. A clean run has to use them, because they cannot be made
+//! afresh, so a plugin or a start-up file that came into them would take part. A file counts by the time
+//! at which the kernel says that it was changed, which nobody but root can set: nothing has to be
+//! remembered from the opening but when it was.
+
+use super::opening::Opening;
+use super::tool_homes::HOMES;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Ten Python versions with their packages have about 100,000 files.
+const FILES_MOST: usize = 300_000;
+
+/// Files that are named; one is enough to ask.
+const NAMED_MOST: usize = 5;
+
+/// Returns files of the tools that were written after this moment, in milliseconds since 1970. What lies
+/// in one of the `trees` is theirs.
+pub(super) fn changed_since(opening: &Opening, opened_at_ms: i64, trees: [&Path; 2]) -> Vec<String> {
+    let mut walk = Walk { since: opened_at_ms, left: FILES_MOST, found: Vec::new() };
+    for folder in folders(opening).iter().filter(|it| !trees.iter().any(|tree| it.starts_with(tree))) {
+        walk.look(folder);
+    }
+    walk.found
+}
+
+fn folders(opening: &Opening) -> Vec<PathBuf> {
+    let homes = HOMES
+        .iter()
+        .filter_map(|it| Some(opening.tool_home(it.variable, it.usual).join(it.programs?)))
+        .filter(|it| it.is_dir());
+    let mut found: Vec<PathBuf> = homes.collect();
+    for prefix in
+        opening.path.iter().filter_map(|it| it.folder.canonicalize().ok()?.parent().map(Path::to_owned))
+    {
+        for library in libraries(&prefix) {
+            if !found.iter().any(|it| library.starts_with(it)) {
+                found.push(library);
+            }
+        }
+    }
+    found
+}
+
+/// Where Python and Node look for packages that belong to the interpreter.
+fn libraries(prefix: &Path) -> Vec<PathBuf> {
+    let library = prefix.join("lib");
+    let entries = fs::read_dir(&library).into_iter().flatten().flatten().map(|it| it.path());
+    let is_python =
+        |it: &PathBuf| it.file_name().is_some_and(|it| it.to_string_lossy().starts_with("python"));
+    let python =
+        entries.filter(is_python).flat_map(|it| ["site-packages", "dist-packages"].map(|name| it.join(name)));
+    python.chain([library.join("node_modules")]).filter(|it| it.is_dir()).collect()
+}
+
+struct Walk {
+    since: i64,
+    left: usize,
+    found: Vec<String>,
+}
+
+impl Walk {
+    fn look(&mut self, folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if self.left == 0 || NAMED_MOST <= self.found.len() {
+                return;
+            }
+            self.left -= 1;
+            let Ok(metadata) = entry.metadata() else { continue };
+            let path = entry.path();
+            // Compiled files of Python are neither read nor written by a clean run.
+            let is_compiled = path.extension().is_some_and(|it| it == "pyc" || it == "pyo");
+            if metadata.is_dir() {
+                if entry.file_name() != "__pycache__" {
+                    self.look(&path);
+                }
+            } else if !is_compiled && self.since < metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000
+            {
+                self.found.push(path.display().to_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The head of a run's journal, kept in the repository that the run works on: whoever puts back an older
+//! copy of the home, or writes its history anew, has to change this ref as well. It is a small blob
+//! under `refs/loop/journal/<run>`, written whenever a run comes to rest and compared when it goes on.
+//! Somebody who rewrites both is found only by a record or a signature that is kept elsewhere.
+
+use super::git::{Git, GitError};
+use super::git_text::is_object_id;
+
+/// Two numbers and a hash; what is longer is none of ours.
+const TEXT_MOST: usize = 256;
+
+/// Keeps the head.
+pub(crate) fn keep(git: &Git, run: &str, head: &str) -> Result<(), GitError> {
+    let blob = git.feed(["hash-object", "-w", "--stdin"], head.as_bytes())?;
+    let blob = String::from_utf8_lossy(&blob).trim().to_owned();
+    let order = format!("update {} {blob}\n", name(run));
+    git.feed(["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"], order.as_bytes())?;
+    Ok(())
+}
+
+/// Returns the head that was kept, where there is one.
+pub(crate) fn kept(git: &Git, run: &str) -> Result<Option<String>, GitError> {
+    let found = git.run(["for-each-ref", "--format=%(objectname) %(objecttype)", &name(run)])?;
+    let found = String::from_utf8_lossy(&found);
+    match found.trim().split_once(' ') {
+        None => Ok(None),
+        Some((id, "blob")) if is_object_id(id) => {
+            let text = git.run(["cat-file", "blob", id])?;
+            Ok(Some(String::from_utf8_lossy(&text[..text.len().min(TEXT_MOST)]).into_owned()))
+        }
+        Some(_) => Ok(Some(String::new())),
+    }
+}
+
+/// Returns the runs that this repository remembers.
+pub(crate) fn runs(git: &Git) -> Result<Vec<String>, GitError> {
+    let found = git.run(["for-each-ref", "--format=%(refname)", FOLDER])?;
+    let found = String::from_utf8_lossy(&found).into_owned();
+    Ok(found.lines().filter_map(|it| it.strip_prefix(FOLDER)).map(str::to_owned).collect())
+}
+
+const FOLDER: &str = "refs/loop/journal/";
+
+fn name(run: &str) -> String {
+    format!("{FOLDER}{run}")
+}
