@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn lp_a_verification_file_is_read() {
-        let expected = report_of(&[
+        let mut expected = report_of(&[
             ("phase", Value::from("03-auth")),
             ("verified", Value::from("2026-01-02T03:04:05Z")),
             ("verdict", Value::from("gaps_found")),
@@ -112,6 +112,8 @@ mod tests {
             ("gaps", Value::Int(2)),
             ("human_verification", Value::Int(1)),
         ]);
+        expected.blockers = vec!["User can log in: always".to_owned(), "other".to_owned()];
+        expected.for_person = vec!["click; expected: it works".to_owned()];
         assert_eq!(read(FILE), expected);
         assert_eq!(read(&FILE.replace('\n', "\r\n")), expected);
     }
