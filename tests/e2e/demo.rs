@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn demo_the_demo_needs_nothing_and_leaves_nothing() {
-    for (preset, said) in [("ralph", "iterations: 2"), ("tdd", "GREEN: completed, 2 iterations")] {
+    for (preset, said) in
+        [("ralph", "iterations: 2"), ("tdd", "GREEN: completed, 2 iterations"), ("plan", "iterations: 3")]
+    {
         needs_and_leaves_nothing(preset, said);
     }
 }

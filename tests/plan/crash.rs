@@ -11,7 +11,7 @@ fn what_a_crashed_iteration_left_is_put_back_and_kept_and_does_not_count() {
     sandbox.write("notes.txt", "mine\n");
     let (edited, _go) = (sandbox.fifo("edited"), sandbox.fifo("go"));
     let script = format!(
-        "if [ \"$LOOP_CALL\" = 2 ]; then echo half > 03-01_1.txt; echo new > left.txt; echo x > \"$OUT/edited\"; cat \"$OUT/go\"; fi\n{HONEST}"
+        "if [ \"$LOOP_CALL\" = 2 ]; then echo half > 03-01_1.txt; echo new > left.txt; echo x > \"$OUT/edited\"; read x < \"$OUT/go\"; fi\n{HONEST}"
     );
     let agent = project.agent(&script);
     let running = sandbox.spawn(&["run", "3", "--allow-dirty", "--agent-cmd", &agent]);
@@ -45,8 +45,9 @@ fn a_second_controller_is_kept_out() {
     let project = Project::new();
     let sandbox = &project.sandbox;
     let (at_work, go) = (sandbox.fifo("at-work"), sandbox.fifo("go"));
-    let script =
-        format!("if [ \"$LOOP_CALL\" = 1 ]; then echo x > \"$OUT/at-work\"; cat \"$OUT/go\"; fi\n{HONEST}");
+    let script = format!(
+        "if [ \"$LOOP_CALL\" = 1 ]; then echo x > \"$OUT/at-work\"; read x < \"$OUT/go\"; fi\n{HONEST}"
+    );
     let agent = project.agent(&script);
     let running = sandbox.spawn(&["run", "3", "--agent-cmd", &agent]);
     at_work.hear();

@@ -255,6 +255,8 @@ fn stuck(workflow: &Workflow, state: &State, place: &Path, title: &str) -> Vec<S
         format!("{title}: stuck in iteration {}: {}", state.iterations_counted, reason(workflow, state)),
         format!("failures in a row: {}/{}", failures(workflow, state), threshold(workflow)),
     ];
+    let notes = state.feedback.iter().flat_map(|it| &it.notes).take(ISSUES_SHOWN);
+    lines.extend(notes.map(|it| format!("noted: {it}")));
     let issues = planning::document(place, LEARNINGS).map(|it| learnings::last_issues(&it, ISSUES_SHOWN));
     lines.extend(issues.unwrap_or_default().into_iter().map(|it| format!("issue: {it}")));
     let steps = [

@@ -67,13 +67,14 @@ impl State {
         let Some(item) = turn.call.item.as_deref() else { return };
         let made = judgement.metrics.get(FactName::CommitsMade.name()).and_then(|it| it.value.number());
         let commit = Some(&evidence.facts.commit).filter(|it| !it.is_empty() && made != Some(0.0));
+        let green = &self.visit.turned_green;
         for row in self.requirements.iter_mut().filter(|row| is_for(item, row)) {
             row.task = Some(item.id.clone());
             row.commit = commit.cloned().or(row.commit.take());
-            if evidence.turned_green.is_empty() || row.by == Some(By::Person) {
+            if green.is_empty() || row.by == Some(By::Person) {
                 continue;
             }
-            let fresh = evidence.turned_green.iter().filter(|it| !row.tests.contains(it)).cloned();
+            let fresh = green.iter().filter(|it| !row.tests.contains(it)).cloned();
             let fresh: Vec<String> = fresh.take(TESTS_NAMED.saturating_sub(row.tests.len())).collect();
             row.tests.extend(fresh);
             row.by = Some(By::Measured);

@@ -16,6 +16,9 @@ use loop_base::text::counted;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 
+/// Tests that are remembered of one visit; a row of requirements names fewer.
+const TESTS_KEPT: usize = 20;
+
 /// Items that one report may propose. A longer list is no plan.
 const PROPOSED_MOST: usize = 200;
 
@@ -47,6 +50,11 @@ impl State {
         self.hear(workflow, &turn, &evidence);
         if let Some(error) = &judgement.error {
             self.troubles.note_error(at, self.phase, self.visit.iteration, error);
+        }
+        for test in &evidence.turned_green {
+            if !self.visit.turned_green.contains(test) && self.visit.turned_green.len() < TESTS_KEPT {
+                self.visit.turned_green.push(test.clone());
+            }
         }
         if matches!(judgement.verdict, Verdict::Leave) {
             self.credit_item(&turn, &evidence, judgement);
