@@ -67,12 +67,20 @@ VERIFY) case $(ls "$OUT"/verified-* 2>/dev/null | wc -l) in
   esac;;
 esac"#;
     let done = project.run(liar, &[]).exits(4);
-    assert!(project.sandbox.prompt(2).contains("commits_made"), "{}", project.sandbox.prompt(2));
+    assert!(
+        project.sandbox.prompt(2).contains("nothing was committed in this iteration"),
+        "{}",
+        project.sandbox.prompt(2)
+    );
     assert!(project.sandbox.prompt(2).contains("I worked."), "the end of the last message");
     assert!(project.sandbox.prompt(3).contains("deadbee"), "{}", project.sandbox.prompt(3));
     assert!(project.sandbox.prompt(4).contains("not ok 1 - login works"), "{}", project.sandbox.prompt(4));
-    assert!(project.sandbox.prompt(5).contains("commits_made"), "{}", project.sandbox.prompt(5));
-    assert!(project.sandbox.prompt(6).contains("plan_summarised"), "{}", project.sandbox.prompt(6));
+    assert!(
+        project.sandbox.prompt(5).contains("nothing was committed in this iteration"),
+        "{}",
+        project.sandbox.prompt(5)
+    );
+    assert!(project.sandbox.prompt(6).contains("the plan has no summary"), "{}", project.sandbox.prompt(6));
     // Ticks that somebody made are no tasks done: each had an iteration of its own.
     assert_eq!(project.status()["iterations_total"], 5 + 7 + 2);
     assert!(done.err.contains("VERIFY") && done.err.contains("AUTH-02"), "{}", done.err);

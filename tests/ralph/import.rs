@@ -18,7 +18,7 @@ fn sandbox(state: &Value) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(NAME, DESIGN);
     sandbox.commit("a design");
-    sandbox.write(FILE, &state.to_string());
+    sandbox.write(FILE, state.to_string());
     sandbox
 }
 
@@ -45,7 +45,7 @@ fn a_loop_goes_on_where_another_controller_left_it() {
     assert_eq!(kept(&sandbox, "imported"), Some(told));
 
     // From then on the file is output.
-    sandbox.write(FILE, &state("paused").to_string());
+    sandbox.write(FILE, state("paused").to_string());
     assert_eq!(sandbox.run(&[&["run", "--max", "6"], &words[..]].concat()).code, 6);
     assert_eq!(sandbox.status()["iterations_total"], 6);
 }
@@ -122,7 +122,7 @@ fn a_loop_on_another_design_is_a_question_and_one_that_is_over_is_none() {
     assert!(done.err.contains("unfinished loop on DESIGN-20250101-000000.md"), "{done:?}");
     assert_eq!(sandbox.state_file(), told);
     for over in ["cancelled", "completed"] {
-        sandbox.write(FILE, &state(over).to_string());
+        sandbox.write(FILE, state(over).to_string());
         let done = sandbox.run(&[&words[..], &["--fresh"]].concat());
         assert_eq!(done.code, 0, "{done:?}");
         assert_eq!(sandbox.status()["iterations_total"], 0);

@@ -99,7 +99,7 @@ fn rt05_the_type_of_the_task_makes_the_promise() {
     ];
     let sandbox = Sandbox::new();
     for (kind, promise) in types {
-        sandbox.write(OLD, &DESIGN.replace("Feature", kind));
+        sandbox.write(OLD, DESIGN.replace("Feature", kind));
         sandbox.run(&["init", "--preset", "ralph", "--hook", "--fresh", "--check", CHECK]);
         assert_eq!(sandbox.state_file()["completionPromise"], promise, "{kind}");
     }
@@ -146,7 +146,7 @@ fn rt18_a_promise_hears_which_criteria_are_open() {
     let sandbox = Sandbox::new();
     let boxes: String =
         (1..=7).map(|it| format!("- [{}] number {it}\n", if it < 6 { 'x' } else { ' ' })).collect();
-    sandbox.write(OLD, &DESIGN.replace("- [ ] hello.txt says hello\n", &boxes));
+    sandbox.write(OLD, DESIGN.replace("- [ ] hello.txt says hello\n", &boxes));
     let agent = sandbox
         .agent("echo x >> work; git add -A; git commit -qm w; echo '<promise>FEATURE_COMPLETE</promise>'");
     let done = sandbox.run(&[

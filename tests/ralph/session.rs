@@ -92,7 +92,7 @@ impl Sandbox {
     pub(crate) fn fulfil(&self) {
         self.write("hello.txt", "hello\n");
         let name = "DESIGN-20260101-000000.md";
-        self.write(name, &self.read(name).replace("- [ ]", "- [x]"));
+        self.write(name, self.read(name).replace("- [ ]", "- [x]"));
         self.commit("say hello");
     }
 }

@@ -24,12 +24,8 @@ fn tdd_from_red_to_completed() {
         "echo making it pass; echo here > \"$OUT/at\"; read x < \"$OUT/go\"\n\
         printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null\n",
     );
-    std::fs::create_dir(sandbox.path("out")).expect("a folder");
-    let at = loop_harness::Fifo::new(&sandbox.path("out/at"));
-    let go = loop_harness::Fifo::new(&sandbox.path("out/go"));
-    let mut command = sandbox.driving_lines(&[]);
-    command.env("OUT", sandbox.path("out"));
-    let mut terminal = Terminal::start(&command, 40, 100);
+    let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
+    let mut terminal = Terminal::start(&sandbox.driving_lines(&[]), 40, 100);
     at.hear();
     terminal.until("making it pass");
     let screen = terminal.screen();

@@ -27,7 +27,7 @@ fn model() -> PathBuf {
 }
 
 fn serve(sandbox: &Scripted, script: &Value) -> Model {
-    sandbox.file("script.json", &script.to_string());
+    sandbox.file("script.json", script.to_string());
     let mut server = Command::new("python3")
         .arg(model().join("fake_model.py"))
         .args(["serve", "--script", "script.json", "--cwd"])
@@ -71,13 +71,13 @@ fn red(cli: &str) {
     };
     sandbox.file(
         "project/.loop/workflow.toml",
-        &format!("extends = \"tdd\"\n[agent]\ncli = \"{cli}\"\n{more}\n"),
+        format!("extends = \"tdd\"\n[agent]\ncli = \"{cli}\"\n{more}\n"),
     );
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-qm", "workflow"]);
     sandbox.file(
         "user/.gemini/settings.json",
-        &json!({"security": {"auth": {"selectedType": "gemini-api-key"}}}).to_string(),
+        json!({"security": {"auth": {"selectedType": "gemini-api-key"}}}).to_string(),
     );
     std::fs::create_dir_all(sandbox.path("user/.codex")).expect("a folder");
     let check = format!("tests={}", sandbox.path("check").display());

@@ -26,7 +26,7 @@ fn project(finish: &str) -> Scripted {
     sandbox.pipe("dead");
     sandbox.file(
         "pause",
-        &"hold() { if [ \"$(cat ROOT/at 2>/dev/null)\" = \"$1 $2\" ]; then rm ROOT/at; touch ROOT/here; \
+        "hold() { if [ \"$(cat ROOT/at 2>/dev/null)\" = \"$1 $2\" ]; then rm ROOT/at; touch ROOT/here; \
           read it < ROOT/dead; exit 1; fi; }\n"
             .replace("ROOT", &root),
     );
@@ -37,7 +37,7 @@ fn project(finish: &str) -> Scripted {
         esac; done\nif [ -z \"$word\" ]; then exec GIT \"$@\"; fi\nhold $word before\nGIT \"$@\"\ncode=$?\n\
         echo $word >> ROOT/acts\nhold $word after\nexit $code\n";
     sandbox.program("bin/git", &script.replace("ROOT", &root).replace("GIT", &git));
-    sandbox.file("project/.loop/workflow.toml", &format!("extends = \"tdd\"\n[finish]\n{finish}\n"));
+    sandbox.file("project/.loop/workflow.toml", format!("extends = \"tdd\"\n[finish]\n{finish}\n"));
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-qm", "workflow"]);
     sandbox.git(&["push", "-q", "origin", "main"]);

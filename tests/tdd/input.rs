@@ -22,7 +22,7 @@ fn a_document_that_is_none_is_refused_by_name_and_starts_nothing() {
     std::fs::remove_dir(sandbox.path(DOCUMENT)).expect("removed");
     sandbox.file(DOCUMENT, " \n\t\n");
     refused("is empty");
-    sandbox.file(DOCUMENT, &format!("{PRP}{}", "word ".repeat(2 << 20)));
+    sandbox.file(DOCUMENT, format!("{PRP}{}", "word ".repeat(2 << 20)));
     refused("is larger than 4 MB");
     sandbox.file(DOCUMENT, "no heading at all\n- [ ] a box that belongs to nothing\n");
     refused("lists no success criteria");
@@ -58,7 +58,7 @@ fn blocks_that_are_none_leave_no_phase_and_the_next_prompt_says_why() {
         (
             "doubled, the last without a signal",
             format!("printf -- '{block}{end}{}{end}'\n", block.replace("true", "false")),
-            "has not said that it is done",
+            "did not say that it is done",
         ),
         ("absent", "echo 'All done.'\n".to_owned(), "has no status block"),
     ];

@@ -21,7 +21,7 @@ fn refused(sandbox: &Scripted) -> impl Fn(&[&str]) -> Command {
           if [ \"$(date +%s)\" -lt \"$(cat ROOT/until)\" ]; then echo refused >> ROOT/refused; cat > /dev/null; \
           sed \"s/1794747347/$(cat ROOT/until)/\" FIXTURE; exit 1; fi\n\
           ROOT/agent > ROOT/said\npython3 -c 'import json; print(json.dumps({\"type\": \"result\", \"subtype\": \"success\", \
-          \"is_error\": False, \"result\": open(\"ROOT/said\").text(), \"num_turns\": 1, \"total_cost_usd\": 0.0, \
+          \"is_error\": False, \"result\": open(\"ROOT/said\").read(), \"num_turns\": 1, \"total_cost_usd\": 0.0, \
           \"session_id\": \"0\", \"usage\": {}}))'\n"
             .replace("ROOT", &root)
             .replace("FIXTURE", fixture),
@@ -56,7 +56,7 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for_over_a_restart() {
     let sandbox = Scripted::with_lines();
     let looper = refused(&sandbox);
     let until = seconds() + 9000;
-    sandbox.file("until", &until.to_string());
+    sandbox.file("until", until.to_string());
     for _ in 0..2 {
         // The second command finds the wait, and calls nobody.
         Done::of(looper(&["next"]).output().expect("started"));

@@ -35,7 +35,7 @@ fn begun(change: impl Fn(&mut Value)) -> Scripted {
     let sandbox = Scripted::with_lines();
     sandbox.file("project/tests/cases.txt", "greets\nworld\n");
     sandbox.git(&["commit", "-qam", "red"]);
-    sandbox.file("project/.prp-session/loop-state.json", &other(change));
+    sandbox.file("project/.prp-session/loop-state.json", other(change));
     sandbox
 }
 
@@ -92,7 +92,7 @@ fn bp12_bp14_companions_may_be_missing_and_every_phase_resumes() {
     let check = sandbox.path("check");
     sandbox.file(
         "project/.loop/workflow.toml",
-        &format!(
+        format!(
             "extends = \"tdd\"\n[agent]\ncli = \"command\"\nargs = [\"{}\"]\n[checks.tests]\nrun = \"{}\"\n",
             agent.display(),
             check.display()
@@ -122,7 +122,7 @@ fn bp10_bp11_breakers_are_taken_over() {
         state["phases_completed"] = json!([]);
     });
     let breaker = json!({ "state": "HALF_OPEN", "no_progress_count": 2, "same_error_count": 0, "last_progress_metric": { "tests_generated": 2 } });
-    half.file("project/.prp-session/circuit-breaker.json", &breaker.to_string());
+    half.file("project/.prp-session/circuit-breaker.json", breaker.to_string());
     half.step("RED", "report false </dev/null\n");
     half.drive_lines(&[]).exits(4);
     assert_eq!(half.phase_calls(), ["RED 6 none"]);
@@ -136,7 +136,7 @@ fn bp82_an_impossible_window_begins_again() {
     let rate = json!({ "hourly": {
         "calls_made": 100, "limit": 100, "window_start": "2199-01-01T00:00:00Z", "next_reset": "2199-01-01T01:00:00Z",
     }});
-    sandbox.file("project/.prp-session/rate-limit.json", &rate.to_string());
+    sandbox.file("project/.prp-session/rate-limit.json", rate.to_string());
     sandbox.drive_lines(&[]).exits(0);
     assert_eq!(sandbox.json("project/.prp-session/rate-limit.json")["hourly"]["calls_made"], 4);
 }
@@ -167,7 +167,7 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
     let sandbox = begun(|_| ());
     sandbox.file("project/.prp-session/loop-state.json", "{\"session_id\": ");
     assert!(sandbox.drive_lines(&[]).exits(8).err.contains("loop-state.json: the file is no JSON"));
-    sandbox.file("project/.prp-session/loop-state.json", &other(|_| ()));
+    sandbox.file("project/.prp-session/loop-state.json", other(|_| ()));
     sandbox.file("project/.prp-session/circuit-breaker.json", "{\"state\": \"AJAR\"}");
     assert!(sandbox.drive_lines(&[]).exits(8).err.contains("circuit-breaker.json: state is none of"));
     sandbox.drive_lines(&["--fresh"]).exits(4);

@@ -87,7 +87,7 @@ pub(crate) fn reject(phase: &Phase, state: &State) -> Decision {
     if taken < route.at_most {
         return Decision::Record(Event::Entered { phase: route.go, how: How::Rejected });
     }
-    let usual = || format!("{} rejected {}", phase.name, counted(taken + 1, "time"));
+    let usual = || format!("{} rejected the work {}", phase.name, counted(taken + 1, "time"));
     let text = route.reason.clone().unwrap_or_else(usual);
     match route.then {
         RejectThen::Ask => ask(state, QuestionKind::Rejected, text, None),

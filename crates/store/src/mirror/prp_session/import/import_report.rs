@@ -171,6 +171,7 @@ impl Told<'_> {
         let evidence = Evidence { facts: self.base.clone(), ..Evidence::default() };
         self.add(at, Event::Measured(Box::new(evidence)));
         let judgement = Judgement {
+            phase: Some(phase),
             verdict,
             exit: if leaves { Truth::True } else { Truth::Unknown },
             signal: leaves,
@@ -219,6 +220,7 @@ impl Told<'_> {
                 ms: 0,
                 bytes: 0,
                 swept: 0,
+                uncontained: false,
                 warning: None,
                 context: None,
                 left: Vec::new(),
