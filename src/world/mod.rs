@@ -15,4 +15,5 @@ pub(crate) mod question_text;
 pub(crate) mod real;
 pub(crate) mod shim;
 pub(crate) mod trim_logs;
+mod undo_lost;
 pub(crate) mod wait;

@@ -235,7 +235,8 @@ impl Follower {
                 let place = std::path::Path::new(&self.row.place);
                 let (workflow, state) = (&self.workflow, &self.state);
                 let asked = Some(self.answered);
-                self.output.rest(&Ended { workflow, state, place, folder: &folder, asked }, status.exit());
+                self.output
+                    .rest(&Ended { workflow, state, place, folder: &folder, asked, said: 0 }, status.exit());
                 Ok(status.exit())
             }
         }

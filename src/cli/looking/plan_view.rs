@@ -1,13 +1,11 @@
-//! What people see of a run that works on a planning folder: one line for each iteration, plans and tasks
-//! in the status, what was asked for as a table, and at a halt what there is to know and to do.
+//! What people see of a run that works on a planning folder: plans and tasks in the
+//! status, what was asked for as a table, and at a halt what there is to know and to do.
 
 use crate::measure::planning;
 use loop_base::text::counted;
 use loop_core::documents::planning::learnings;
-use loop_core::engine::{Call, Effect, Event, Item, Judgement, Requirement, State, Status, Verdict};
-use loop_core::facts::FactName;
-use loop_core::report::Report;
-use loop_core::workflow::model::{MirrorFormat, Protocol, Workflow};
+use loop_core::engine::{Item, Requirement, State, Status};
+use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_store::mirror::planning::{LoopState, failures, reason};
 use loop_store::{Home, fold};
 use serde_json::{Value, json};
@@ -19,72 +17,11 @@ const LEARNINGS: &str = ".planning/LEARNINGS.md";
 /// Rows of the table of progress that a status shows.
 const ROWS_SHOWN: usize = 5;
 
-/// Issues that a halt shows.
+/// Issues that a halt shows, and notes on the last iteration.
 const ISSUES_SHOWN: usize = 3;
 
 /// Tasks of one plan that are named.
 const TASKS_NAMED: usize = 5;
-
-/// Follows a run from call to call, for the line that each iteration gets.
-#[derive(Default)]
-pub(crate) struct Iterations {
-    call: Option<Call>,
-    report: Option<Report>,
-    commit: String,
-}
-
-impl Iterations {
-    /// Takes a fact, and returns what is said about it. `state` is the state after it.
-    pub(crate) fn follow(&mut self, workflow: &Workflow, state: &State, event: &Event) -> Option<String> {
-        match event {
-            Event::Began(Effect::Work(call)) => {
-                *self = Iterations { call: Some(call.clone()), ..Iterations::default() };
-                None
-            }
-            Event::Ended(ended) => {
-                self.report = Some(ended.report.clone());
-                None
-            }
-            Event::Measured(evidence) => {
-                self.commit.clone_from(&evidence.facts.commit);
-                None
-            }
-            Event::Judged(judgement) => self.judged(workflow, state, judgement),
-            _ => None,
-        }
-    }
-
-    fn judged(&mut self, workflow: &Workflow, state: &State, judgement: &Judgement) -> Option<String> {
-        let call = self.call.take()?;
-        let phase = &workflow.phases[call.phase];
-        let count = |fact: FactName| {
-            judgement.metrics.get(fact.name()).and_then(|it| it.value.number()).unwrap_or(0.0)
-        };
-        if phase.asks_for(FactName::NewPlans.name()) && judgement.verdict == Verdict::Leave {
-            let cycle: u32 = state.rejections.values().sum();
-            let plans = counted(count(FactName::NewPlans) as u64, "plan");
-            return Some(format!("Gap closure cycle {cycle}: {plans} created"));
-        }
-        if phase.report != Protocol::ExitSignal || !phase.counted {
-            return None;
-        }
-        let report = self.report.take().unwrap_or_default();
-        let signal = match (&report.signal, &report.stuck, &judgement.verdict) {
-            (Some(word), _, Verdict::Leave) => word.to_string(),
-            (Some(word), _, _) => format!("{word}, which does not hold"),
-            (None, Some(reason), _) => format!("STUCK: {reason}"),
-            (None, None, Verdict::Checkpoint(kind)) => format!("CHECKPOINT: {kind}"),
-            (None, None, _) => "no signal".to_owned(),
-        };
-        let task = call.item.as_ref().map_or("task", |it| it.name.as_str());
-        let commit = if 0.0 < count(FactName::CommitsMade) {
-            self.commit.get(..7).unwrap_or(&self.commit)
-        } else {
-            "no commit"
-        };
-        Some(format!("Iteration {}: {task} — {signal} [{commit}]", state.iterations_counted))
-    }
-}
 
 /// Returns the rows of what was asked for, for programs.
 pub(crate) fn requirements_json(state: &State) -> Vec<Value> {

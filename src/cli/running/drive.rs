@@ -88,13 +88,14 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
     };
     let lines = plan_view::at_rest(&rested.home, &run.id, &run.workflow, &run.state, &rested.place);
     lines.iter().for_each(|it| output.note(it));
+    let said = lines.len();
     if let Some(trouble) = &rested.record_trouble {
         output.note(&format!("{trouble}; loop evidence tries again"));
     }
     signing::lines(context, &run.id, &run.workflow, &run.state).iter().for_each(|it| output.note(it));
     let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
     let asked = Some(output.asked());
-    output.rest(&Ended { workflow, state, place: &rested.place, folder: &folder, asked }, exit);
+    output.rest(&Ended { workflow, state, place: &rested.place, folder: &folder, asked, said }, exit);
     let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {
         let (home, id, _tree) = rested.let_go();

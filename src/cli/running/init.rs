@@ -147,7 +147,7 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
         let exit = Status::of(&run.state).exit();
         let (workflow, state) = (&run.workflow, &run.state);
         let folder = run.folder();
-        let ended = Ended { workflow, state, place: &opened.place, folder: &folder, asked: None };
+        let ended = Ended { workflow, state, place: &opened.place, folder: &folder, asked: None, said: 0 };
         RunOutput::new(context).rest(&ended, exit);
         return Ok(exit);
     };

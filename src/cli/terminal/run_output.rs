@@ -2,10 +2,10 @@
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
-use super::super::looking::plan_view::Iterations;
 use super::super::{Context, json};
 use super::ask::{self, Check, Listen, Said};
 use super::fit::head;
+use super::iterations::Iterations;
 use super::screen::{self, Screen};
 use super::verdict::{Ended, QUOTED};
 use super::view::View;

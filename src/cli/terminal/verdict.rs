@@ -40,6 +40,8 @@ pub(crate) struct Ended<'a> {
     pub folder: &'a Path,
     /// The question that was put to the person here.
     pub asked: Option<u32>,
+    /// Lines about this end that were printed before, which take room.
+    pub said: usize,
 }
 
 impl Ended<'_> {
@@ -87,7 +89,8 @@ impl Ended<'_> {
         let mut told: Vec<String> = findings;
         told.extend(text.iter().flat_map(|it| &it.evidence).map(|it| format!("  {it}")));
         // The headline, the choices with their title, what it took and the next step have their places.
-        let room = LINES_MOST - 3 - choices.len() - usize::from(!choices.is_empty());
+        let taken = 3 + self.said + choices.len() + usize::from(!choices.is_empty());
+        let room = LINES_MOST.saturating_sub(taken);
         let output = self.failing_output(room.saturating_sub(told.len()).clamp(3, OUTPUT_LINES + 1));
         let more = (told.len() + output.len()).saturating_sub(room);
         if 0 < more {
