@@ -128,7 +128,7 @@ fn section(text: &str, wanted: &str) -> Option<String> {
     let level = |line: &str| line.bytes().take_while(|it| *it == b'#').count();
     let lines: Vec<&str> = text.lines().collect();
     let is_it = |line: &&str| 0 < level(line) && line.trim_start_matches('#').trim().starts_with(wanted);
-    let start = lines.iter().position(|it| is_it(it))?;
+    let start = lines.iter().position(is_it)?;
     let own = level(lines[start]);
     let below = lines[start + 1..].iter().take_while(|it| !(1..=own).contains(&level(it)));
     Some(std::iter::once(&lines[start]).chain(below).copied().collect::<Vec<_>>().join("\n"))

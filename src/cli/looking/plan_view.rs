@@ -147,7 +147,8 @@ pub(crate) fn at_rest(
     if !is_planning(workflow) {
         return Vec::new();
     }
-    let title = state.opening.title.clone().unwrap_or_else(|| format!("Phase {}", state.opening.input));
+    let title =
+        state.opening.beginning.title.clone().unwrap_or_else(|| format!("Phase {}", state.opening.input));
     let tasks = tasks(home, run, state);
     let plans = plans(&tasks);
     match Status::of(state) {

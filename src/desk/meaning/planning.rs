@@ -10,7 +10,7 @@ use loop_core::documents::planning::config::{self, Config};
 use loop_core::documents::planning::number::PhaseNumber;
 use loop_core::documents::planning::roadmap::{self, RoadmapPhase};
 use loop_core::documents::planning::{learnings, state_file};
-use loop_core::engine::{Opening, Requirement};
+use loop_core::engine::{Beginning, Opening, Requirement};
 use loop_core::workflow::model::{ItemSource, Next, PhaseId, Protocol, Workflow};
 use loop_store::mirror::planning as loop_state;
 use std::path::Path;
@@ -37,7 +37,9 @@ const AUTONOMOUS: &str = "autonomous";
 pub(crate) struct PhaseInput {
     pub number: PhaseNumber,
     /// What the run is to know when it is opened.
-    opening: Opening,
+    beginning: Box<Beginning>,
+    /// Another controller had begun with it.
+    imported: bool,
     /// What people should know.
     pub warnings: Vec<String>,
     /// The position, where it is missing.
@@ -49,9 +51,7 @@ pub(crate) struct PhaseInput {
 impl PhaseInput {
     /// Adds to the opening of a run what its phase says.
     pub(crate) fn add_to(&self, opening: Opening) -> Opening {
-        let Opening { title, requirements, done, off, iterations, rejections, imported, .. } =
-            self.opening.clone();
-        Opening { title, requirements, done, off, iterations, rejections, imported, ..opening }
+        Opening { beginning: self.beginning.clone(), imported: self.imported, ..opening }
     }
 
     /// Takes over how far another controller had come, by the state file that it left.
@@ -71,15 +71,15 @@ impl PhaseInput {
         }
         let rejecting = workflow.phases.iter().find(|it| it.reject.is_some());
         if let Some(phase) = rejecting.filter(|_| 0 < found.gap_cycles) {
-            self.opening.rejections.insert(phase.name.clone(), found.gap_cycles);
+            self.beginning.rejections.insert(phase.name.clone(), found.gap_cycles);
         }
-        self.opening.iterations = found.iterations;
-        self.opening.imported = true;
+        self.beginning.iterations = found.iterations;
+        self.imported = true;
         self.warnings.push(format!(
             "continues where {} ended: {} and {} done; a copy of it is kept with the run",
             loop_state::NAME,
             counted(found.iterations, "iteration"),
-            counted(self.opening.done.len(), "task")
+            counted(self.beginning.done.len(), "task")
         ));
         self.stuck = found.stuck;
         Ok(())
@@ -151,19 +151,26 @@ pub(crate) fn find(
         });
     }
     point_at(workflow, &folder, known.map_or("", |it| it.heading.as_str()));
-    let mut opening = Opening {
+    let mut beginning = Beginning {
         title: known.map(|it| it.heading.clone()),
         requirements: known.map(|it| requirements(it, read(REQUIREMENTS).as_deref())).unwrap_or_default(),
         done: planning::done(&phase),
-        ..Opening::default()
+        ..Beginning::default()
     };
     if config.verifier == Some(false) {
-        opening.off = without_verifier(workflow);
+        beginning.off = without_verifier(workflow);
     }
     let state_file = read(STATE).is_none().then(|| state_file::rebuilt(&phases, &number, today));
     warnings
         .extend(state_file.as_ref().map(|_| format!("{STATE} was missing and is rebuilt from {ROADMAP}")));
-    Ok(PhaseInput { number, opening, warnings, state_file, stuck: None })
+    Ok(PhaseInput {
+        number,
+        beginning: Box::new(beginning),
+        imported: false,
+        warnings,
+        state_file,
+        stuck: None,
+    })
 }
 
 /// Gives a workflow that was read again what was settled when the run was opened.

@@ -24,7 +24,7 @@ pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::item::{Item, ListChange, Listing};
 pub use journal::judgement::{Failure, Judgement, Verdict};
 pub use journal::metric::{Metric, Source};
-pub use journal::opening::{Opening, Session, SessionProcess, Worktree};
+pub use journal::opening::{Beginning, Opening, Session, SessionProcess, Worktree};
 pub use journal::proof_steps::{Proving, StepTaken, Unprepared};
 pub use journal::question::{CheckpointKind, Question, QuestionKind};
 pub use journal::requirement::{By, Requirement};

@@ -43,7 +43,8 @@ impl State {
             .zip(&self.phases)
             .find(|(_, log)| matches!(log.status, PhaseStatus::Skipped | PhaseStatus::Forced))
             .filter(|_| self.unproven);
-        let is_off = |name: &String| self.opening.off.iter().find(|it| it.0 == *name).map(|it| &it.1);
+        let is_off =
+            |name: &String| self.opening.beginning.off.iter().find(|it| it.0 == *name).map(|it| &it.1);
         let why = if let Some((phase, _)) = skipped {
             match is_off(&phase.name) {
                 Some(why) => format!("{} is off: {why}", phase.name),

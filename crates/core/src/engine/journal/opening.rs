@@ -39,6 +39,14 @@ pub struct Opening {
     /// Where the run is to work, if it has a worktree to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Box<Worktree>>,
+    /// What was known before, where the input has such things.
+    #[serde(flatten)]
+    pub beginning: Box<Beginning>,
+}
+
+/// What a planning folder, or the files of another controller, say about a run that begins.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Beginning {
     /// What the input is called by people: `Phase 3: Accounts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,

@@ -397,21 +397,21 @@ impl State {
     /// Takes over what was known before the run was opened: what is asked for, what is done already, and
     /// how far another controller had come.
     fn begin_where_it_was(&mut self, workflow: &Workflow, at: Timestamp, opening: &Opening) {
-        self.requirements.clone_from(&opening.requirements);
-        self.iterations_total = opening.iterations;
-        self.iterations_counted = opening.iterations;
-        self.items_done = u32::try_from(opening.done.len()).unwrap_or(u32::MAX);
+        self.requirements.clone_from(&opening.beginning.requirements);
+        self.iterations_total = opening.beginning.iterations;
+        self.iterations_counted = opening.beginning.iterations;
+        self.items_done = u32::try_from(opening.beginning.done.len()).unwrap_or(u32::MAX);
         if let Some(list) = &mut self.list {
-            opening.done.iter().for_each(|it| Arc::make_mut(list).finish(it));
+            opening.beginning.done.iter().for_each(|it| Arc::make_mut(list).finish(it));
         }
-        for (name, why) in &opening.off {
+        for (name, why) in &opening.beginning.off {
             let Some(phase) = workflow.phases.iter().position(|it| it.name == *name) else { continue };
             self.phases[phase].begin(at);
             self.phases[phase].end(at, PhaseStatus::Skipped, why);
             self.unproven = true;
             self.warn(format!("{name} is off: {why}"));
         }
-        for (name, count) in &opening.rejections {
+        for (name, count) in &opening.beginning.rejections {
             if let Some(phase) = workflow.phases.iter().position(|it| it.name == *name) {
                 self.rejections.insert(phase, *count);
             }

@@ -46,7 +46,7 @@ impl State {
     }
 
     pub fn give_list(&mut self, mut list: ItemList) {
-        self.opening.done.iter().for_each(|it| list.finish(it));
+        self.opening.beginning.done.iter().for_each(|it| list.finish(it));
         self.list = Some(Arc::new(list));
     }
 
