@@ -5,7 +5,7 @@ use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
 use crate::engine::journal::judgement::{Judgement, Verdict};
 use crate::facts::FactName;
-use crate::workflow::model::PhaseId;
+use crate::workflow::model::{PhaseId, SignalWord};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,12 @@ impl Feedback {
             | Ending::Refused { .. }
             | Ending::Unreachable { .. } => None,
         };
-        let contradicted = report.found && judgement.failed && judgement.signal && report.signal.is_some();
+        // A promise is given in the agent's own words, so its old ones are not put into the prompt.
+        let is_word = matches!(
+            report.signal,
+            Some(SignalWord::TaskComplete | SignalWord::PlanComplete | SignalWord::PhaseComplete)
+        );
+        let contradicted = is_word && judgement.failed && judgement.signal;
         let failing = evidence.results.iter().filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
         Feedback {
             phase: turn.call.phase,
