@@ -5,7 +5,7 @@ use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
 use crate::engine::journal::judgement::{Judgement, Verdict};
 use crate::facts::FactName;
-use crate::workflow::model::{PhaseId, SignalWord};
+use crate::workflow::model::{PhaseId, Protocol};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,12 @@ pub struct Feedback {
 }
 
 impl Feedback {
-    pub(crate) fn of(turn: &Turn, evidence: &Evidence, judgement: &Judgement) -> Feedback {
+    pub(crate) fn of(
+        protocol: &Protocol,
+        turn: &Turn,
+        evidence: &Evidence,
+        judgement: &Judgement,
+    ) -> Feedback {
         let report = &turn.ended.report;
         let trouble = match &turn.ended.ending {
             Ending::Failed { why } | Ending::TimedOut { why } | Ending::Lost { why } => Some(why.clone()),
@@ -43,12 +48,8 @@ impl Feedback {
             | Ending::Refused { .. }
             | Ending::Unreachable { .. } => None,
         };
-        // A promise is given in the agent's own words, so its old ones are not put into the prompt.
-        let is_word = matches!(
-            report.signal,
-            Some(SignalWord::TaskComplete | SignalWord::PlanComplete | SignalWord::PhaseComplete)
-        );
-        let contradicted = is_word && judgement.failed && judgement.signal;
+        // A promise that stands in the prompt would be taken for an echo of it.
+        let contradicted = *protocol == Protocol::ExitSignal && report.signal.is_some() && judgement.failed;
         let failing = evidence.results.iter().filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
         Feedback {
             phase: turn.call.phase,

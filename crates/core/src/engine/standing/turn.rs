@@ -75,7 +75,8 @@ impl State {
             Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
         }
         self.step(&turn, &judgement.verdict);
-        self.feedback = Some(Feedback::of(&turn, &evidence, judgement));
+        self.feedback =
+            Some(Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement));
     }
 
     fn count(&mut self, workflow: &Workflow, turn: &Turn) {
