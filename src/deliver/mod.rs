@@ -2,4 +2,5 @@
 //! step asks first whether it was done already.
 
 pub(crate) mod finish;
+pub(crate) mod planning;
 pub(crate) mod ship;

@@ -2,13 +2,13 @@
 
 use loop_core::engine::State;
 use loop_core::workflow::model::Workflow;
-use loop_store::mirror;
+use loop_store::mirror::{self, planning};
 use loop_store::run::Run;
 use std::path::{Path, PathBuf};
 
 /// Returns the patterns of what a run in this place keeps out of its books.
 pub(crate) fn own_paths(place: &Path, document: Option<&Path>, workflow: &Workflow) -> Vec<String> {
-    let named = [".loop/", ".claude-task-state.json", ".prp-session/", ".worktrees/"];
+    let named = [".loop/", ".claude-task-state.json", ".prp-session/", ".worktrees/", planning::NAME];
     let mut ours: Vec<String> = named.map(str::to_owned).to_vec();
     let mut designs = vec!["DESIGN-????????-??????*.md".to_owned()];
     if let Some(path) = document.and_then(|it| it.strip_prefix(place).ok()) {

@@ -162,7 +162,7 @@ impl<'a> Visit<'a> {
         }
         self.prompt = Some(match &mut self.host {
             Some(host) => host.hand_over(run, call)?,
-            None => prompt_for(&self.setting.folder, run, call),
+            None => prompt_for(&self.setting.folder, self.setting.place, run, call),
         });
         if let Some(marks) = self.marks.take().or_else(|| self.setting.marks()) {
             marks.keep(&self.setting.folder, call.number);

@@ -41,7 +41,7 @@ impl Visit<'_> {
         files.sort();
         files.dedup();
         files.truncate(FILES_NAMED);
-        let facts = Facts { commit, tree: run.state.seen.tree.clone(), values, files };
+        let facts = Facts { commit, tree: run.state.seen.tree.clone(), values, files, commits: Vec::new() };
         let notes = notes_on_input(run, input);
         Some(Event::Measured(Box::new(Evidence { facts, notes, ..Evidence::default() })))
     }

@@ -30,6 +30,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) input: Option<&'a Path>,
     /// The tree as it was before the call, where that is known.
     pub(crate) before_call: Option<&'a str>,
+    /// The commit before the call, where that is known; empty where there was none.
+    pub(crate) before_commit: Option<&'a str>,
 }
 
 /// Every check that a phase uses, once, before the first call.
@@ -52,7 +54,7 @@ pub(crate) fn baseline(
     uncommitted::remember_left(tree, &before, &status)?;
     uncommitted::remember_beginning(tree, &status)?;
     let differences = Differences::between(tree, &status, &run.state, subject.before_call)?;
-    let facts = facts::gather(tree, &status, run, subject.input, &differences)?;
+    let facts = facts::gather(tree, &status, run, subject.input, &differences, None)?;
     let ms = results.iter().map(|it| it.ms).sum();
     in_place::write(&run.folder(), in_place::OPENING, &in_place::of(&run.folder(), &results))?;
     Ok(Ok((status, Baseline { results, facts, ms, opening: None })))
@@ -94,11 +96,12 @@ pub(crate) fn measure(
         break (after, results, touched);
     };
     let now = in_place::of(&run.folder(), &results);
+    let turned_green = in_place::turned_green(&run.folder(), &now);
     in_place::write(&run.folder(), in_place::LAST, &now)?;
     let compared = ratchet(&in_place::read(&run.folder(), in_place::OPENING), &now);
     notes.extend(compared.notes);
     let ratchet = if Defence::Ratchet.is_on() { compared.not_done } else { Vec::new() };
-    let evidence = Evidence { results, unstable, notes, ms, ratchet, ..Evidence::default() };
+    let evidence = Evidence { results, unstable, notes, ms, ratchet, turned_green, ..Evidence::default() };
     let evidence = complete(subject, tree, &status, evidence, deliverables)?;
     Ok(Ok((status, evidence)))
 }
@@ -111,12 +114,13 @@ pub(crate) fn complete(
     mut evidence: Evidence,
     deliverables: &[String],
 ) -> Result<Evidence, GitError> {
-    let Subject { run, place, input, before_call } = subject;
+    let Subject { run, place, input, before_call, before_commit } = subject;
     let differences = Differences::between(tree, status, &run.state, before_call)?;
     // Where nothing depends on it, an agent may leave its work uncommitted.
     let exit = run.workflow.phases[run.state.phase].exit.as_ref();
     let asks = exit.is_some_and(|it| it.names().iter().any(|(name, _)| *name == FactName::TreeClean.name()));
-    evidence.facts = facts::gather(tree, status, run, input, &differences)?;
+    evidence.facts = facts::gather(tree, status, run, input, &differences, before_commit)?;
+    evidence.notes.extend(facts::notes_on_plans(tree, run, &differences.call));
     if asks {
         evidence.uncommitted = uncommitted::groups(tree, &differences.uncommitted, &commanded_checks(run));
         if evidence.uncommitted.iter().any(|it| !it.left_by.is_empty()) {

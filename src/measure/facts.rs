@@ -3,19 +3,22 @@
 //! the tree before the call.
 
 use super::differences::{Differences, glob, present};
+use super::planning;
 use crate::tree::changes::{self, Change, Kind};
 use crate::tree::git::GitError;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
+use globset::GlobMatcher;
 use loop_base::value::Value;
 use loop_core::documents::input;
+use loop_core::documents::planning::phase;
 use loop_core::engine::{Facts, Item, Station};
 use loop_core::facts::FactName;
-use loop_core::workflow::model::{Fact, Workflow};
+use loop_core::workflow::model::{Fact, ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
 use regex_lite::Regex;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the names of plans and of their summaries end in.
 const PLAN: &str = "-PLAN.md";
@@ -31,6 +34,7 @@ pub(crate) fn gather(
     run: &Run,
     input: Option<&Path>,
     differences: &Differences,
+    before_commit: Option<&str>,
 ) -> Result<Facts, GitError> {
     let state = &run.state;
     let commit = status.commit.clone().unwrap_or_default();
@@ -39,21 +43,19 @@ pub(crate) fn gather(
     let seen = &state.seen;
     let Differences { run: since_start, call: since_call, uncommitted } = differences;
     let known = |commit: &str| (!commit.is_empty()).then(|| commit.to_owned());
-    let commits = match state.baseline {
-        // A branch that was rewound or replaced has no commits between; that is no error.
-        Some(_) => {
-            changes::commits_between(&tree.pinned, known(&seen.commit).as_deref(), status.commit.as_deref())
-                .unwrap_or(0)
-        }
-        None => 0,
+    let from = before_commit.map_or_else(|| known(&seen.commit), known);
+    // A branch that was rewound or replaced has no commits between; that is no error.
+    let (made, commits) = match state.baseline {
+        Some(_) => commits(tree, run, from.as_deref(), status.commit.as_deref()).unwrap_or_default(),
+        None => (0, Vec::new()),
     };
-    put(&mut values, FactName::CommitsMade, i64::try_from(commits).unwrap_or(i64::MAX));
+    put(&mut values, FactName::CommitsMade, i64::try_from(made).unwrap_or(i64::MAX));
     put(&mut values, FactName::FilesChanged, since_call.len());
     put(&mut values, FactName::TreeChanged, !since_call.is_empty());
     put(&mut values, FactName::TreeClean, uncommitted.is_empty());
     put(&mut values, FactName::DocsGenerated, changes::documents(since_start).len());
     put(&mut values, FactName::HasAdr, changes::has_decision_record(since_start));
-    put(&mut values, FactName::NewPlans, added(since_call, PLAN).count());
+    put(&mut values, FactName::NewPlans, new_plans(tree, run, since_call).0);
     put(&mut values, FactName::PlanSummarised, is_summarised(state.item.as_ref(), differences));
     put(&mut values, FactName::PrMerged, false);
     put(&mut values, FactName::Autonomous, run.workflow.is_autonomous());
@@ -63,7 +65,71 @@ pub(crate) fn gather(
     count_files(&run.workflow, since_start, &mut values);
     values.extend(of_input(run, input));
     let names = since_start.iter().take(FILES_NAMED).map(|it| it.path.to_string_lossy().into_owned());
-    Ok(Facts { commit, tree: status.tree.clone(), files: names.collect(), values })
+    Ok(Facts { commit, tree: status.tree.clone(), files: names.collect(), values, commits })
+}
+
+/// Returns how many commits of work were made, and their names where a report has to name one.
+fn commits(
+    tree: &Tree,
+    run: &Run,
+    from: Option<&str>,
+    to: Option<&str>,
+) -> Result<(u64, Vec<String>), GitError> {
+    let bookkeeping = run.workflow.items.as_ref().map(|it| it.bookkeeping.as_slice()).unwrap_or_default();
+    let is_named = run.workflow.phases[run.state.phase].report == Protocol::ExitSignal;
+    if bookkeeping.is_empty() && !is_named {
+        return Ok((changes::commits_between(&tree.pinned, from, to)?, Vec::new()));
+    }
+    let globs: Vec<GlobMatcher> = bookkeeping.iter().filter_map(|it| glob(it)).collect();
+    let is_record = |path: &Path| globs.iter().any(|it| it.is_match(path));
+    let files = run.state.item.as_ref().map(|it| it.files.as_slice()).unwrap_or_default();
+    let is_only_records = !files.is_empty() && files.iter().all(|it| is_record(Path::new(it)));
+    let is_work = |it: &(String, Vec<PathBuf>)| is_only_records || it.1.iter().any(|it| !is_record(it));
+    let found = changes::commits_with_paths(&tree.pinned, from, to)?;
+    let work: Vec<String> = found.into_iter().filter(is_work).map(|it| it.0).collect();
+    Ok((work.len() as u64, work))
+}
+
+/// Returns how many plans a call added, and why some of them do not count: where the workflow lists its
+/// tasks by plan files, a plan for gaps has to fit.
+fn new_plans(tree: &Tree, run: &Run, since_call: &[Change]) -> (usize, Vec<String>) {
+    let from = run.workflow.items.as_ref().map(|it| &it.from);
+    let Some(ItemSource::Plans(folder)) = from else { return (added(since_call, PLAN).count(), Vec::new()) };
+    let place = tree.pinned.repository.work_tree();
+    let is_added = |it: &&Change| it.kind == Kind::Added;
+    let fresh: Vec<&Path> = since_call
+        .iter()
+        .filter(is_added)
+        .map(|it| it.path.as_path())
+        .filter(|it| it.parent() == Some(Path::new(folder)) && it.to_string_lossy().ends_with(PLAN))
+        .collect();
+    if fresh.is_empty() {
+        return (0, Vec::new());
+    }
+    let names = std::fs::read_dir(place.join(folder)).into_iter().flatten().flatten();
+    let names = names.filter_map(|it| it.file_name().into_string().ok());
+    let is_old = |name: &String| {
+        !fresh.iter().any(|it| it.file_name().is_some_and(|it| it.to_string_lossy() == *name))
+    };
+    let numbers = names.filter(is_old).filter_map(|it| phase::plan_id(&it).and_then(phase::plan_number));
+    let before = numbers.max().unwrap_or(0);
+    let gaps = run.state.review.as_ref().map(|it| it.blockers.as_slice()).unwrap_or_default();
+    let (mut count, mut notes) = (0, Vec::new());
+    for path in fresh {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = planning::document(place, &path.to_string_lossy()).unwrap_or_default();
+        match planning::refused_gap_plan(&name, &text, before, gaps) {
+            None => count += 1,
+            Some(why) => notes.push(format!("{name} does not count: {why}")),
+        }
+    }
+    (count, notes)
+}
+
+/// Says which of the plans that a call added do not count, where somebody asks for plans.
+pub(crate) fn notes_on_plans(tree: &Tree, run: &Run, since_call: &[Change]) -> Vec<String> {
+    let asks = run.workflow.phases[run.state.phase].asks_for(FactName::NewPlans.name());
+    if asks { new_plans(tree, run, since_call).1 } else { Vec::new() }
 }
 
 /// Returns what the input says: how many of its boxes are open, and whether its lock is broken.

@@ -3,7 +3,7 @@
 //! at the end uses them to tell a test that fails only in a clean checkout.
 
 use loop_core::engine::{CheckOutcome, CheckResult};
-use loop_core::proof::{Exit, Results, read_results};
+use loop_core::proof::{Exit, Outcome, Results, read_results};
 use std::io;
 use std::path::Path;
 
@@ -27,6 +27,24 @@ pub(crate) fn of(folder: &Path, results: &[CheckResult]) -> Vec<Results> {
         read_results(&it.name, Exit::from_code(it.exit), &String::from_utf8_lossy(&text), &[])
     })
     .collect()
+}
+
+/// Tests of one iteration that are named; more show nothing that these do not.
+const NAMED_MOST: usize = 20;
+
+/// Returns the tests that pass now and did not in the measurement before, or at the opening.
+pub(crate) fn turned_green(folder: &Path, now: &[Results]) -> Vec<String> {
+    let file = if folder.join(LAST).exists() { LAST } else { OPENING };
+    let before = read(folder, file);
+    let passed = |check: &str, name: &str| {
+        let same = before.iter().find(|it| it.check == check);
+        same.is_some_and(|it| it.ids.get(name) == Some(&Outcome::Passed))
+    };
+    let green = now.iter().flat_map(|results| {
+        let fresh = results.ids.iter().filter(|it| *it.1 == Outcome::Passed && !passed(&results.check, it.0));
+        fresh.map(|it| it.0.clone())
+    });
+    green.take(NAMED_MOST).collect()
 }
 
 pub(crate) fn write(folder: &Path, name: &str, results: &[Results]) -> io::Result<()> {

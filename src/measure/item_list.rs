@@ -1,6 +1,7 @@
 //! Reading the list that a body of phases repeats over. The list is read again before each item,
 //! so an agent may add to it.
 
+use super::planning;
 use loop_core::engine::Item;
 use loop_core::workflow::model::{ItemSource, Items};
 use serde_json::Value;
@@ -15,8 +16,7 @@ const FILE_MOST: u64 = 16 << 20;
 /// Why this program cannot read such a list, if it cannot.
 pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
     match from {
-        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Command(_) => None,
-        ItemSource::Plans(_) => Some("plan files"),
+        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Command(_) | ItemSource::Plans(_) => None,
         ItemSource::Queue(_) => Some("the queue of systems"),
     }
 }
@@ -28,7 +28,10 @@ pub(crate) fn list(place: &Path, items: &Items, printed: &str) -> Result<Vec<Ite
         ItemSource::List(names) => names.iter().map(|it| item(it, it)).collect(),
         ItemSource::Json { file, pointer } => json(place, file, pointer)?,
         ItemSource::Command(_) => lines(printed).map(|it| item(it, it)).collect(),
-        ItemSource::Plans(_) => return Err("plan files cannot be read yet".to_owned()),
+        ItemSource::Plans(folder) => {
+            let phase = planning::read_phase(place, folder).map_err(|it| it.join("; "))?;
+            planning::items(&phase, folder)
+        }
         ItemSource::Queue(_) => return Err("the queue cannot be read yet".to_owned()),
     };
     if ITEMS_MOST < found.len() {
@@ -87,7 +90,7 @@ mod tests {
     fn a_list_in_a_file_is_texts_or_objects() {
         let dir = tempfile::tempdir().expect("a folder");
         let from = ItemSource::Json { file: "todo.json".to_owned(), pointer: "/open".to_owned() };
-        let items = Items { name: "task".to_owned(), from };
+        let items = Items { name: "task".to_owned(), from, bookkeeping: Vec::new() };
         let read = |text: &str| {
             std::fs::write(dir.path().join("todo.json"), text).expect("written");
             list(dir.path(), &items, "")

@@ -13,6 +13,7 @@ pub(crate) mod facts;
 pub(crate) mod in_place;
 pub(crate) mod item_list;
 pub(crate) mod once;
+pub(crate) mod planning;
 pub(crate) mod proof;
 pub(crate) mod report_file;
 pub(crate) mod run_checks;

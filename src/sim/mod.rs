@@ -201,7 +201,7 @@ impl World for Sim {
                 Event::Woke
             }
             Effect::Ask(_) | Effect::Tell => Event::Told { trouble: None },
-            Effect::Finish => Event::Finished { trouble: None, shipped: None, commit: None },
+            Effect::Finish => Event::Finished { trouble: None, shipped: None, commit: None, next: None },
         }))
     }
 
@@ -279,6 +279,7 @@ impl Sim {
             swept: 0,
             uncontained: false,
             warning: None,
+            context: None,
             left: Vec::new(),
             tail: tail.to_owned(),
         }

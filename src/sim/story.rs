@@ -109,7 +109,7 @@ impl Teller {
         let seen = Rc::clone(&prompt);
         sim.watch = Some(Box::new(move |run, effect| {
             if let Effect::Work(call) = effect {
-                *seen.borrow_mut() = loop_core::prompt::render(&run.workflow, &run.state, call);
+                *seen.borrow_mut() = loop_core::prompt::render(&run.workflow, &run.state, call, "");
             }
         }));
         let opening = Opening {
@@ -193,8 +193,9 @@ impl Teller {
                 for phase in 1..=target {
                     let each = |id: usize| self.workflow.phases[id].each.is_some();
                     if each(phase - 1) && !each(phase) {
-                        list.iter()
-                            .for_each(|id| run.record(self.sim.now, Event::ItemDone { id: id.clone() }));
+                        list.iter().for_each(|id| {
+                            run.record(self.sim.now, Event::ItemDone { id: id.clone(), also: Vec::new() })
+                        });
                     }
                     run.record(self.sim.now, Event::Entered { phase, how: How::Passed });
                 }

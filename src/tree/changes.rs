@@ -47,6 +47,30 @@ pub(crate) fn commits_between(
     Ok(single_line(&output).parse().expect("git counts in digits"))
 }
 
+/// Commits of one iteration that are looked at; whoever makes more has done work in one of these.
+const COMMITS_MOST: usize = 50;
+
+/// The commits that `to` has and `from` has not, newest first, each with the paths that it touches.
+pub(crate) fn commits_with_paths(
+    pinned: &Pinned,
+    from: Option<&str>,
+    to: Option<&str>,
+) -> Result<Vec<(String, Vec<PathBuf>)>, GitError> {
+    let Some(to) = to.filter(|it| Some(*it) != from) else { return Ok(Vec::new()) };
+    let range = from.map_or(checked(to).to_owned(), |from| format!("{}..{}", checked(from), checked(to)));
+    let most = format!("--max-count={COMMITS_MOST}");
+    let output = pinned.repository.run(["rev-list", &most, &range, "--"])?;
+    let names = String::from_utf8_lossy(&output).lines().map(str::to_owned).collect::<Vec<_>>();
+    let mut found = Vec::new();
+    for commit in names {
+        let options = ["diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--root", "-m"];
+        let output = pinned.repository.run(options.into_iter().chain([checked(&commit), "--"]))?;
+        let paths = output.split(|it| *it == 0).filter(|it| !it.is_empty()).map(bytes_to_path).collect();
+        found.push((commit, paths));
+    }
+    Ok(found)
+}
+
 /// Says whether a line that `to_tree` has and `from_tree` has not matches. Attributes that declare
 /// files binary are not believed.
 pub(crate) fn added_lines_match(

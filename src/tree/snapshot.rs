@@ -10,7 +10,7 @@
 //! after a crash, and the second snapshot would hide the first.
 
 use super::git::{Git, GitError};
-use super::git_text::{is_object_id, valid_ref_part};
+use super::git_text::{is_object_id, listed_paths, valid_ref_part};
 use super::pinned::Pinned;
 use crate::tree::changes::{Change, Kind, changes};
 use crate::tree::tree_status::TreeStatus;
@@ -162,7 +162,7 @@ pub(crate) fn restore(tree: &mut Tree, run: &str, snapshot: &Snapshot) -> Result
             Kind::Added | Kind::Modified => kept_out.push(change.path),
         }
     }
-    check_out(pinned, snapshot, work_tree, Some(&written))?;
+    check_out(pinned, &snapshot.tree, work_tree, Some(&written))?;
     Ok(Restored { before, written, kept_out })
 }
 
@@ -173,7 +173,27 @@ pub(crate) fn write_into(pinned: &Pinned, snapshot: &Snapshot, folder: &Path) ->
     if fs::read_dir(folder).map_err(failed)?.next().is_some() {
         return Err(failed(std::io::ErrorKind::DirectoryNotEmpty.into()));
     }
-    check_out(pinned, snapshot, folder, None)
+    check_out(pinned, &snapshot.tree, folder, None)
+}
+
+/// Puts paths back to what a tree says of them; what it does not have is removed. The caller has kept a
+/// snapshot of what lies there.
+pub(crate) fn put_back(pinned: &Pinned, tree: &str, paths: &[PathBuf]) -> Result<(), GitError> {
+    let output = pinned.without_index().run(["ls-tree", "-r", "-z", "--name-only", tree])?;
+    let known: std::collections::BTreeSet<PathBuf> = listed_paths(&output).collect();
+    let work_tree = pinned.repository.work_tree();
+    let (there, gone): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.iter().cloned().partition(|it| known.contains(it));
+    for path in gone {
+        let whole = work_tree.join(&path);
+        match fs::remove_file(&whole) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(GitError::File { doing: "removing", path: whole, source });
+            }
+            Ok(()) | Err(_) => (),
+        }
+    }
+    check_out(pinned, tree, work_tree, Some(&there))
 }
 
 /// The order is: files into objects, objects into a commit, the commit's name into a ref, each on the
@@ -224,31 +244,24 @@ fn is_free(work_tree: &Path, change: &Change) -> bool {
 
 /// Writes the named files of a snapshot, or all, below a folder. Line endings follow the attributes
 /// of the snapshot, not those of the files that lie there.
-fn check_out(
-    pinned: &Pinned,
-    snapshot: &Snapshot,
-    folder: &Path,
-    only: Option<&[PathBuf]>,
-) -> Result<(), GitError> {
+fn check_out(pinned: &Pinned, tree: &str, folder: &Path, only: Option<&[PathBuf]>) -> Result<(), GitError> {
     let (git, index) = pinned.with_index("restore-index");
-    let git = git.at(folder).with(vec![("GIT_ATTR_SOURCE", snapshot.tree.clone().into())]);
-    let written = git.run(["-c", "core.splitIndex=false", "read-tree", snapshot.tree.as_str()]).and_then(
-        |_| match only {
-            None => git.run(["-c", "core.splitIndex=false", "checkout-index", "--quiet", "--force", "--all"]),
-            Some([]) => Ok(Vec::new()),
-            Some(paths) => {
-                let mut input = Vec::new();
-                for path in paths {
-                    input.extend_from_slice(path.as_os_str().as_bytes());
-                    input.push(0);
-                }
-                git.feed(
-                    ["-c", "core.splitIndex=false", "checkout-index", "--quiet", "--force", "-z", "--stdin"],
-                    &input,
-                )
+    let git = git.at(folder).with(vec![("GIT_ATTR_SOURCE", tree.into())]);
+    let written = git.run(["-c", "core.splitIndex=false", "read-tree", tree]).and_then(|_| match only {
+        None => git.run(["-c", "core.splitIndex=false", "checkout-index", "--quiet", "--force", "--all"]),
+        Some([]) => Ok(Vec::new()),
+        Some(paths) => {
+            let mut input = Vec::new();
+            for path in paths {
+                input.extend_from_slice(path.as_os_str().as_bytes());
+                input.push(0);
             }
-        },
-    );
+            git.feed(
+                ["-c", "core.splitIndex=false", "checkout-index", "--quiet", "--force", "-z", "--stdin"],
+                &input,
+            )
+        }
+    });
     let _may_be_absent = fs::remove_file(index);
     written.map(drop)
 }

@@ -6,6 +6,8 @@ use crate::measure::child_environment::child_environment;
 use crate::measure::run_checks::exit_words;
 use crate::tree::changes::Change;
 use crate::tree::git::GitError;
+use crate::world::before_call;
+use crate::world::briefing;
 use crate::world::final_message;
 use crate::world::final_message::Hearing;
 use crate::world::live_output::{self, Glance};
@@ -18,7 +20,7 @@ use loop_core::agents::{self, Limit};
 use loop_core::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
-use loop_core::workflow::model::Protocol;
+use loop_core::workflow::model::{LostCall, Protocol};
 use loop_store::run::Run;
 use loop_supervise::find_by_mark;
 use loop_supervise::pid_namespace;
@@ -51,7 +53,8 @@ impl Host<'_> {
         // It gets ready while the tree is looked at; why it could not is known when it gets its order.
         let _asked_again_below = self.shim.keeper(call.epoch);
         self.clear_stale_locks();
-        if let Err(error) = self.keep() {
+        let kept = self.keep_before(call);
+        if let Err(error) = kept {
             // Nothing is lost by working on; what could not be kept is named.
             return Ok(Performed::Done(not_started(
                 call,
@@ -65,8 +68,7 @@ impl Host<'_> {
                 self.lock_notes.push(note);
             }
         }
-        let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
-        note_prompt(&self.folder, call, &text);
+        let text = prompt_for(&self.folder, &self.place, run, call);
         let order = match self.order(run, call, text) {
             Ok(order) => order,
             Err(why) => return Ok(Performed::Done(not_started(call, &why))),
@@ -84,8 +86,21 @@ impl Host<'_> {
 
     /// Prepares a call that somebody else carries out, and returns its prompt.
     pub(crate) fn hand_over(&mut self, run: &Run, call: &Call) -> Result<String, GitError> {
+        self.keep_before(call)?;
+        Ok(prompt_for(&self.folder, &self.place, run, call))
+    }
+
+    /// Keeps the working tree, and writes down what the call begins with.
+    fn keep_before(&mut self, call: &Call) -> Result<(), GitError> {
+        let status = match self.status.take() {
+            Some(status) => status,
+            None => self.tree.status()?,
+        };
+        self.status = Some(status.clone());
         self.keep()?;
-        Ok(prompt_for(&self.folder, run, call))
+        // Without it the last measurement says what was there.
+        let _only_a_cache = before_call::note(&self.folder, call, &status.tree, status.commit.as_deref());
+        Ok(())
     }
 
     /// Returns the words that give a call a namespace of its own, where the workflow asks for one.
@@ -248,6 +263,18 @@ impl Host<'_> {
         }
     }
 
+    /// What a lost call left is put back, where the workflow says so.
+    fn why_lost(&mut self, run: &Run, call: &Call, why: String) -> String {
+        match run.workflow.workspace.lost_call {
+            LostCall::Judge => why,
+            LostCall::Undo => match self.undo_lost(call) {
+                Ok(None) => why,
+                Ok(Some(undone)) => format!("{why}; {undone}"),
+                Err(error) => format!("{why}; what it left could not be put back: {error}"),
+            },
+        }
+    }
+
     /// What the call changed, if that is where its report is.
     pub(crate) fn changed_files_for_report(&mut self, run: &Run, call: &Call) -> Changed {
         reports_by_file(run, call).then(|| self.changed_by_call())
@@ -271,7 +298,7 @@ impl Host<'_> {
             How::Interrupted => Ending::Interrupted,
             How::CouldNotStart(why) => Ending::Failed { why: format!("it could not be started: {why}") },
             How::NotStarted => Ending::NotStarted,
-            How::Lost(why) => Ending::Lost { why },
+            How::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why) },
         };
         let started = ending != Ending::NotStarted;
         let mut usage = Usage::default();
@@ -323,6 +350,7 @@ impl Host<'_> {
             swept: exit.swept,
             uncontained: std::mem::take(&mut self.uncontained),
             warning,
+            context: briefing::noted(&self.folder, call),
             left: exit.left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
         }
@@ -347,6 +375,7 @@ fn without_start(call: &Call, ending: Ending) -> Event {
         swept: 0,
         uncontained: false,
         warning: None,
+        context: None,
         left: Vec::new(),
         tail: String::new(),
     }))
@@ -367,8 +396,14 @@ pub(crate) fn reports_by_file(run: &Run, call: &Call) -> bool {
 }
 
 /// Returns the prompt of a call that somebody else carries out.
-pub(crate) fn prompt_for(folder: &Path, run: &Run, call: &Call) -> String {
-    let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
+pub(crate) fn prompt_for(folder: &Path, place: &Path, run: &Run, call: &Call) -> String {
+    let gathered = briefing::gather(place, &run.workflow, &run.state, call);
+    let (context, briefing) = gathered.unzip();
+    if let Some(briefing) = &briefing {
+        briefing::note(folder, call, briefing);
+    }
+    let context = context.unwrap_or_default();
+    let text = redact(&prompt::render(&run.workflow, &run.state, call, &context)).into_owned();
     note_prompt(folder, call, &text);
     text
 }
@@ -393,6 +428,7 @@ pub(crate) fn handed_back(
         swept: 0,
         uncontained: false,
         warning: None,
+        context: None,
         left: Vec::new(),
         tail: last_characters(message, TAIL_SHOWN),
     }

@@ -98,7 +98,7 @@ pub(crate) fn report(
     let phase = &run.workflow.phases[call.phase];
     let promise = run.state.opening.promise.as_deref().unwrap_or_default();
     let prompt = match &phase.report {
-        Protocol::Promise => redact(&prompt::render(&run.workflow, &run.state, call)).into_owned(),
+        Protocol::Promise => redact(&prompt::render(&run.workflow, &run.state, call, "")).into_owned(),
         Protocol::Json
         | Protocol::Frontmatter(_)
         | Protocol::PrpStatus

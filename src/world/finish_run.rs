@@ -1,6 +1,7 @@
 //! The end of a run: the work is handed in, and a worktree that is not to stay is removed.
 
 use crate::deliver::finish::{Delivered, deliver};
+use crate::deliver::planning;
 use crate::drive::Performed;
 use crate::tree::worktree;
 use crate::world::real::Host;
@@ -13,6 +14,11 @@ use std::time::Duration;
 impl Host<'_> {
     pub(crate) fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
         self.forget_status();
+        let home = self.shim.ears.shared_home();
+        let (next, unclosed) = match planning::close_phase(run, &home, &self.place) {
+            Ok(next) => (next, None),
+            Err(error) => (None, Some(format!("the planning documents were not closed: {error:#}"))),
+        };
         let (shipped, trouble, commit) = match self.hand_in(run)? {
             Delivered::Cut => return Ok(Performed::Begun),
             Delivered::Not(why) => (None, Some(format!("{why}; next: loop ship")), None),
@@ -26,7 +32,9 @@ impl Host<'_> {
                 )
             }
         };
-        Ok(Performed::Done(Event::Finished { trouble, shipped, commit }))
+        let trouble =
+            [unclosed, trouble].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
+        Ok(Performed::Done(Event::Finished { trouble, shipped, commit, next }))
     }
 
     fn hand_in(&mut self, run: &Run) -> anyhow::Result<Delivered> {

@@ -2,7 +2,9 @@
 //! nothing; whatever goes wrong with an agent, a check or git becomes an event.
 
 pub(crate) mod approval;
+mod before_call;
 mod beside;
+mod briefing;
 pub(crate) mod calls;
 mod codex_rollout;
 mod final_message;
@@ -13,4 +15,5 @@ pub(crate) mod question_text;
 pub(crate) mod real;
 pub(crate) mod shim;
 pub(crate) mod trim_logs;
+mod undo_lost;
 pub(crate) mod wait;

@@ -14,6 +14,7 @@ use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
 use crate::tree::{git_lock, snapshot, worktree};
+use crate::world::before_call;
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
 use crate::world::question_text;
@@ -21,7 +22,7 @@ use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, Heard, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Left, Listing};
+use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, Left, Listing, Station};
 use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
 use loop_supervise::protocol::{Bounds, Kind, Order};
@@ -191,12 +192,31 @@ impl<'a> Host<'a> {
         differences::since(&self.tree, &before, &status)
     }
 
+    /// The commit that the call began with which is being measured; empty where there was none.
+    fn commit_before(&self, run: &Run) -> Option<String> {
+        match &run.state.station {
+            Station::Reported(turn) => before_call::of(&self.folder, &turn.call).map(|it| it.commit),
+            Station::Ready
+            | Station::Working(_)
+            | Station::Measured(..)
+            | Station::Judged(_)
+            | Station::Between
+            | Station::Leaving { .. }
+            | Station::Waiting { .. }
+            | Station::Finishing
+            | Station::Finished
+            | Station::Closed(_) => None,
+        }
+    }
+
     fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let before = self.commit_before(run);
         let subject = Subject {
             run,
             place: &self.place,
             input: self.input.as_deref(),
             before_call: self.kept.as_deref(),
+            before_commit: before.as_deref(),
         };
         let shim = &mut self.shim;
         let mut execute = |order| shim.carry_out(run.state.epoch, order);
@@ -216,11 +236,13 @@ impl<'a> Host<'a> {
         checks: &[String],
         deliverables: &[String],
     ) -> anyhow::Result<Performed> {
+        let before = self.commit_before(run);
         let subject = Subject {
             run,
             place: &self.place,
             input: self.input.as_deref(),
             before_call: self.kept.as_deref(),
+            before_commit: before.as_deref(),
         };
         let shim = &mut self.shim;
         let mut execute = |order| shim.carry_out(run.state.epoch, order);
@@ -305,9 +327,15 @@ impl<'a> Host<'a> {
             }
             printed = loop_base::files::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
         }
-        item_list::list(&self.place, items, &printed)
-            .map_err(unread)
-            .map(|it| Performed::Done(Event::Listed(Listing::Whole(it))))
+        match item_list::list(&self.place, items, &printed) {
+            Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
+            // Whoever wrote them can mend them; nothing is wrong with the controller.
+            Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
+                let reason = format!("the list of {}s cannot be read: {why}", items.name);
+                Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })))
+            }
+            Err(why) => Err(unread(why)),
+        }
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
@@ -393,11 +421,13 @@ impl World for Host<'_> {
         let Effect::Measure { checks, deliverables } = effect else { return None };
         let status = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
         self.clear_stale_locks();
+        let before = self.commit_before(run);
         let subject = Subject {
             run,
             place: &self.place,
             input: self.input.as_deref(),
             before_call: self.kept.as_deref(),
+            before_commit: before.as_deref(),
         };
         let evidence =
             evidence::complete(subject, &self.tree, &status, Evidence::default(), deliverables).ok()?;
@@ -452,5 +482,9 @@ fn asked_for(workflow: &Workflow) -> Vec<String> {
     });
     let phases = workflow.phases.iter().flat_map(|it| &it.deliverables);
     let skills = workflow.skills.values().flat_map(|it| &it.deliverables);
-    reports.chain(phases).chain(skills).cloned().collect()
+    let plans = workflow.items.iter().filter_map(|it| match &it.from {
+        ItemSource::Plans(folder) => Some([format!("{folder}/*-PLAN.md"), format!("{folder}/*-SUMMARY.md")]),
+        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Queue(_) | ItemSource::Command(_) => None,
+    });
+    reports.chain(phases).chain(skills).cloned().chain(plans.flatten()).collect()
 }

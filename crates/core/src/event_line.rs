@@ -76,7 +76,11 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
         Event::Settled { text, .. } => Some(text.clone()),
         Event::Supplied { check, command } => Some(format!("the check {check} runs: {command}")),
-        Event::ItemDone { id } => Some(format!("item {id} is done")),
+        Event::ItemDone { id, also } if also.is_empty() => Some(format!("item {id} is done")),
+        Event::ItemDone { id, also } => Some(format!("item {id} is done, and with it {}", also.join(", "))),
+        Event::LeftToPerson { items } => {
+            Some(format!("Auto-decided: completed with notes — open for a person: {}", items.join("; ")))
+        }
         Event::Waits { until, why, .. } => Some(format!("waiting until {until}: {why}")),
         Event::Woke => Some("the wait is over".to_owned()),
         Event::Told { trouble: Some(trouble) } => Some(format!("the notification failed: {trouble}")),

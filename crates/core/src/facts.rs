@@ -243,6 +243,9 @@ facts! {
     NewPatterns "new_patterns" Bool Patterns Run Never true is(false),
         "they write down a decision, or change how the project is built and run",
         state("the changes set a pattern for the project", "the changes set no pattern for the project");
+    RequirementsOpen "requirements_open" Number Engine Run Never false NO,
+        "requirements of the run that nothing shows to be met, apart from those that only a person can judge",
+        number("requirements that nothing shows to be met", "every requirement is shown to be met");
     Signal "signal" Text Engine Iteration Never false NO,
         "the signal that the report gave",
         FactWords::Text { label: "signal", none: "the agent gave no signal" };

@@ -11,12 +11,12 @@ use loop_base::value::Value;
 use minijinja::{Environment, context};
 use std::fmt::Write;
 
-/// Returns the prompt of a call.
-pub fn render(workflow: &Workflow, state: &State, call: &Call) -> String {
+/// Returns the prompt of a call. `context` are the documents that it brings along.
+pub fn render(workflow: &Workflow, state: &State, call: &Call, context: &str) -> String {
     let phase = &workflow.phases[call.phase];
     let template = template(workflow, phase, call);
     let parts = Parts::new(workflow, phase, state, call);
-    let mut text = fill(template, workflow, phase, state, call, &parts);
+    let mut text = fill(template, workflow, phase, state, call, &parts, context);
     for (name, part) in
         [("feedback", &parts.feedback), ("guidance", &parts.guidance), ("report", &parts.report)]
     {
@@ -67,6 +67,7 @@ fn fill(
     state: &State,
     call: &Call,
     parts: &Parts,
+    documents: &str,
 ) -> String {
     let (skill, skill_about) = match &call.step {
         Step::Main => (None, None),
@@ -113,6 +114,7 @@ fn fill(
         model => &call.model,
         models => named_models(workflow, state),
         checks,
+        context => documents,
         attempt,
         files => &state.seen.files,
         deliverables,
@@ -189,6 +191,7 @@ fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
     if !feedback.tail.is_empty() {
         let title = match &feedback.verdict {
             Some(_) => "Its message ended:",
+            None if feedback.contradicted => "Its report does not hold. Its message ended:",
             None => "The last message held no report that could be read. It ended:",
         };
         quote(&mut out, title, &feedback.tail);

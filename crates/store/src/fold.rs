@@ -95,7 +95,7 @@ pub(super) fn event_of(home: &Home, run: &str, recorded: &Recorded) -> Result<Ev
 }
 
 /// Folds the list of items from the few events that tell of it.
-pub(super) fn item_list(home: &Home, run: &str) -> Result<ItemList, StoreError> {
+pub fn item_list(home: &Home, run: &str) -> Result<ItemList, StoreError> {
     let mut list = ItemList::default();
     for recorded in home.list_events(run)? {
         list.follow(&event_of(home, run, &recorded)?);

@@ -236,8 +236,10 @@ impl Follower {
                 let (workflow, state) = (&self.workflow, &self.state);
                 let asked = Some(self.answered);
                 let next = &next_step(&self.home, &self.row.id, workflow, state)?;
-                self.output
-                    .rest(&Ended { workflow, state, place, folder: &folder, asked, next }, status.exit());
+                self.output.rest(
+                    &Ended { workflow, state, place, folder: &folder, asked, next, said: 0 },
+                    status.exit(),
+                );
                 Ok(status.exit())
             }
         }

@@ -5,6 +5,7 @@
 pub(super) mod attach;
 pub(super) mod evidence;
 pub(super) mod log;
+pub(super) mod plan_view;
 mod progress;
 pub(super) mod report;
 pub(super) mod runs;

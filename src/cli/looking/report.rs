@@ -1,6 +1,6 @@
 //! A run as a Markdown report, printed by `loop show`: only what was measured, and what is open now.
 
-use super::progress;
+use super::{plan_view, progress};
 use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
 use loop_base::text::counted;
@@ -80,6 +80,9 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
         };
         let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
         let _ = writeln!(out, "- {}: {word}, {}{headline}", phase.name, counted(log.iterations, "iteration"));
+    }
+    if let Some(table) = plan_view::requirements_table(state) {
+        let _ = writeln!(out, "\n## Requirements\n\n{}", table.trim_end());
     }
     if let Some(baseline) = &state.baseline {
         let _ = writeln!(out, "\n## Checks\n");

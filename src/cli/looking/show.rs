@@ -1,7 +1,7 @@
 //! `loop show`: an iteration with its prompt, output, checks and changes, or the whole run.
 
 use super::log::nothing;
-use super::report;
+use super::{plan_view, report};
 use crate::cli::Context;
 use crate::desk::{Refusal, load};
 use crate::tree::git::Git;
@@ -33,12 +33,31 @@ pub(crate) struct ShowFlags {
     /// What changed in the working tree from before the call to after it
     #[arg(long)]
     diff: bool,
+    /// What the run was asked for, row by row, and what shows that it is there
+    #[arg(long)]
+    requirements: bool,
 }
 
 pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let (workflow, state) = load(&home, &row)?;
+    if flags.requirements {
+        if context.json {
+            println!(
+                "{}",
+                crate::cli::json::pretty(
+                    &json!({ "run": row.id, "requirements": plan_view::requirements_json(&state) })
+                )
+            );
+        } else {
+            match plan_view::requirements_table(&state) {
+                Some(table) => print!("{}", sanitise(&table)),
+                None => println!("run {} has no table of requirements", &row.id[..8]),
+            }
+        }
+        return Ok(0);
+    }
     let Some(number) = flags.call else {
         if flags.diff
             && let Some(text) = question_diff(Path::new(&row.place), &state)?

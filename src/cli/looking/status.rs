@@ -1,6 +1,6 @@
 //! `loop status`: where a run stands, for people and for programs.
 
-use super::{progress, signing};
+use super::{plan_view, progress, signing};
 use crate::cli::Context;
 use crate::cli::terminal::frame;
 use crate::desk::{self, load};
@@ -119,6 +119,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         };
         let _ = writeln!(out, "  check       {check} {word} ({})", run.replace('\n', "; "));
     }
+    out.push_str(&plan_view::status(home, &row.id, workflow, state, std::path::Path::new(&row.place)));
     let breaker = state.visit.breaker.state(&phase.breaker);
     let counts = state.visit.breaker.no_progress != 0 || state.visit.breaker.same_error != 0;
     if counts && status != Status::Completed {
@@ -212,6 +213,7 @@ pub(crate) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
         "verified": state.verified(),
         "proof": state.shown_proof(workflow),
         "delivered": state.delivered.as_ref().map(|it| json!({ "commit": it })),
+        "requirements": plan_view::requirements_json(state),
         "warnings": state.warnings,
         "question": question,
         "breaker": {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct DemoFlags {
-    /// The workflow to watch: ralph or tdd
+    /// The workflow to watch: ralph, tdd or plan
     #[arg(default_value = "ralph")]
     preset: String,
 }
@@ -29,7 +29,7 @@ struct Piece {
     own: &'static str,
 }
 
-const PIECES: [Piece; 2] = [
+const PIECES: [Piece; 3] = [
     Piece {
         preset: "ralph",
         scene: "a repository, a design, and an agent that is not honest at first",
@@ -46,7 +46,52 @@ const PIECES: [Piece; 2] = [
         moral: "In GREEN the agent said that both tests pass, and one did not; so GREEN was not done.",
         own: "loop run docs/PRPs/YOURS.md --preset tdd --check tests=\"your test command\"",
     },
+    Piece {
+        preset: "plan",
+        scene: "a repository, a roadmap with one planned phase, and an agent that forgets to commit",
+        input: "1",
+        files: &[
+            (".planning/ROADMAP.md", ROADMAP),
+            (".planning/phases/01-greetings/01-01-PLAN.md", PLAN),
+            (".planning/config.json", "{ \"planning\": { \"commit_docs\": false } }\n"),
+            ("tests.sh", COUNTING),
+        ],
+        moral: "The agent called its first task complete without a commit; so the task was done again.",
+        own: "loop setup plan, then loop run 1",
+    },
 ];
+
+const ROADMAP: &str = "\
+# Roadmap
+
+- [ ] **Phase 1: Greetings** - a script that greets
+
+### Phase 1: Greetings
+**Goal**: People are greeted by name
+**Success Criteria** (what must be TRUE):
+  1. A name is greeted
+  2. Without a name the world is greeted
+";
+
+const PLAN: &str = "\
+---
+phase: 01-greetings
+plan: 01
+wave: 1
+must_haves:
+  truths:
+    - \"A name is greeted\"
+    - \"Without a name the world is greeted\"
+---
+
+<tasks>
+<task type=\"auto\">
+  <name>Task 1: a script that greets</name>
+  <files>greet.sh</files>
+  <verify>sh tests.sh</verify>
+</task>
+</tasks>
+";
 
 const DESIGN: &str = "\
 # Greet people by name

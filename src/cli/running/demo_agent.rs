@@ -16,6 +16,7 @@ pub(crate) struct DemoAgentFlags {
 enum DemoPart {
     Ralph,
     Tdd,
+    Plan,
 }
 
 const HALF: &str = "#!/bin/sh\necho \"hello, $1\"\n";
@@ -28,6 +29,7 @@ pub(crate) fn run(flags: &DemoAgentFlags) -> anyhow::Result<u8> {
     match flags.part {
         DemoPart::Ralph => ralph(&project, &prompt)?,
         DemoPart::Tdd => tdd(&project)?,
+        DemoPart::Plan => plan(&project)?,
     }
     Ok(0)
 }
@@ -103,6 +105,27 @@ fn tdd(project: &Path) -> anyhow::Result<()> {
         "{said}\n\n---PRP_PHASE_STATUS---\nPHASE: {phase}\nSTATUS: COMPLETE\nITERATION: {iteration}\n{more}\
          EXIT_SIGNAL: true\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---"
     );
+    Ok(())
+}
+
+fn plan(project: &Path) -> anyhow::Result<()> {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let folder = ".planning/phases/01-greetings";
+    if variable("LOOP_PHASE") == "VERIFY" {
+        let report = "---\nphase: 1\nverified: 2026-01-16T10:15:00Z\nstatus: passed\nscore: 2/2\n---\n\n# Verification\n";
+        write(project, &[(&format!("{folder}/01-VERIFICATION.md"), report)])?;
+        println!("## Verification Complete\n\npassed, 2/2");
+        return Ok(());
+    }
+    write(project, &[("greet.sh", WHOLE)])?;
+    let said = if variable("LOOP_ITERATION") == "1" {
+        "greet.sh is there and committed."
+    } else {
+        commit(project, "feat(1-01): greet people by name")?;
+        "The commit was missing, as the feedback said."
+    };
+    write(project, &[(&format!("{folder}/01-01-SUMMARY.md"), "# Summary\n\nOne script that greets.\n")])?;
+    println!("{said}\n\n---\nEXIT_SIGNAL: TASK_COMPLETE\nTASK: a script that greets\nNEXT: nothing\n---");
     Ok(())
 }
 

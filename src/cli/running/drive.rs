@@ -4,7 +4,7 @@
 use crate::cli::context::Context;
 use crate::cli::delivering::ship;
 use crate::cli::json;
-use crate::cli::looking::signing;
+use crate::cli::looking::{plan_view, signing};
 use crate::cli::terminal::{Ended, RunOutput, Said, Turn};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
 use crate::world::wait::Heard;
@@ -86,6 +86,9 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => Status::of(&run.state).exit(),
     };
+    let lines = plan_view::at_rest(&rested.home, &run.id, &run.workflow, &run.state, &rested.place);
+    lines.iter().for_each(|it| output.note(it));
+    let said = lines.len();
     if let Some(trouble) = &rested.record_trouble {
         output.note(&format!("{trouble}; loop evidence tries again"));
     }
@@ -93,7 +96,10 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
     let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
     let asked = Some(output.asked());
     let next = desk::next_step(&rested.home, &run.id, workflow, state)?;
-    output.rest(&Ended { workflow, state, place: &rested.place, folder: &folder, asked, next: &next }, exit);
+    output.rest(
+        &Ended { workflow, state, place: &rested.place, folder: &folder, asked, next: &next, said },
+        exit,
+    );
     let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {
         let (home, id, _tree) = rested.let_go();

@@ -148,8 +148,15 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
         let (workflow, state) = (&run.workflow, &run.state);
         let folder = run.folder();
         let next = state.next_step(workflow);
-        let ended =
-            Ended { workflow, state, place: &opened.place, folder: &folder, asked: None, next: &next };
+        let ended = Ended {
+            workflow,
+            state,
+            place: &opened.place,
+            folder: &folder,
+            asked: None,
+            next: &next,
+            said: 0,
+        };
         RunOutput::new(context).rest(&ended, exit);
         return Ok(exit);
     };

@@ -5,6 +5,7 @@ mod ask;
 mod bar;
 mod fit;
 mod frame;
+mod iterations;
 mod run_output;
 mod screen;
 mod setup_questions;

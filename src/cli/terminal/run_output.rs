@@ -5,6 +5,7 @@
 use super::super::{Context, json};
 use super::ask::{self, Check, Listen, Said};
 use super::fit::head;
+use super::iterations::Iterations;
 use super::screen::{self, Screen};
 use super::verdict::{Ended, QUOTED};
 use super::view::View;
@@ -17,13 +18,14 @@ use loop_core::agent_table::AgentRow;
 use loop_core::engine::{Effect, Event, Question, State, Status, Step};
 use loop_core::event_line::running_line;
 use loop_core::workflow::model::{Permissions, Workflow};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 
 pub(crate) struct RunOutput {
     manner: Manner,
     /// The question that was said last.
     told: Cell<u32>,
+    iterations: RefCell<Iterations>,
 }
 
 enum Manner {
@@ -43,7 +45,7 @@ impl RunOutput {
             Some(in_colour) if is_terminal => Manner::Live(Screen::new(View::default(), in_colour)),
             Some(_) | None => Manner::Plain,
         };
-        RunOutput { manner, told: Cell::new(0) }
+        RunOutput { manner, told: Cell::new(0), iterations: RefCell::default() }
     }
 
     /// The first line of every run: who works, with what, and what proves it.
@@ -80,6 +82,9 @@ impl RunOutput {
                 Manner::Quiet => (),
                 Manner::Plain | Manner::Live(_) => {
                     if let Some(text) = running_line(workflow, event) {
+                        self.line(&text);
+                    }
+                    if let Some(text) = self.iterations.borrow_mut().follow(workflow, state, event) {
                         self.line(&text);
                     }
                 }

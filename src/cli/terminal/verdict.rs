@@ -7,7 +7,7 @@ use crate::tree::git_text::is_object_id;
 use crate::world::question_text::QuestionText;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::took;
-use loop_core::engine::{CheckOutcome, State, Status};
+use loop_core::engine::{CheckOutcome, CheckResult, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
 use std::path::Path;
@@ -42,6 +42,8 @@ pub(crate) struct Ended<'a> {
     pub asked: Option<u32>,
     /// The command that comes next.
     pub next: &'a str,
+    /// Lines about this end that were printed before, which take room.
+    pub said: usize,
 }
 
 impl Ended<'_> {
@@ -89,7 +91,8 @@ impl Ended<'_> {
         let mut told: Vec<String> = findings;
         told.extend(text.iter().flat_map(|it| &it.evidence).map(|it| format!("  {it}")));
         // The headline, the choices with their title, what it took and the next step have their places.
-        let room = LINES_MOST - 3 - choices.len() - usize::from(!choices.is_empty());
+        let taken = 3 + self.said + choices.len() + usize::from(!choices.is_empty());
+        let room = LINES_MOST.saturating_sub(taken);
         let output = self.failing_output(room.saturating_sub(told.len()).clamp(3, OUTPUT_LINES + 1));
         let more = (told.len() + output.len()).saturating_sub(room);
         if 0 < more {
@@ -121,10 +124,11 @@ impl Ended<'_> {
         let Some(feedback) = self.state.feedback.as_ref().filter(|_| shows && 1 < most) else {
             return Vec::new();
         };
-        let failed = feedback.failing.iter();
-        let mut failed = failed
-            .filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty());
-        let (title, text) = match (&feedback.trouble, failed.next()) {
+        let is_shown = |it: &&CheckResult| {
+            matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty()
+        };
+        let failed = feedback.failing.iter().find(is_shown);
+        let (title, text) = match (&feedback.trouble, failed) {
             (Some(_), _) => {
                 let file = self.folder.join(format!("call-{}.err", self.state.calls_total));
                 ("the agent's last messages".to_owned(), tail(&file, COMPLAINTS_READ).unwrap_or_default())

@@ -118,6 +118,7 @@ impl View {
             | Event::Settled { .. }
             | Event::Supplied { .. }
             | Event::ItemDone { .. }
+            | Event::LeftToPerson { .. }
             | Event::Waits { .. }
             | Event::Woke
             | Event::Told { .. }

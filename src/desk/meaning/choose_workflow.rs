@@ -124,6 +124,8 @@ fn by_input(
     let Some(input) = request.input.as_deref() else {
         return if design_file::newest(project).is_some() {
             Ok("ralph".to_owned())
+        } else if project.join(".planning/ROADMAP.md").is_file() {
+            Ok("plan".to_owned())
         } else {
             Err(Refusal::usage(
                 "there is no workflow and nothing to work on",
@@ -135,7 +137,7 @@ fn by_input(
         && input.starts_with(|it: char| it.is_ascii_digit());
     let preset = if input.strip_prefix("sys-").is_some_and(|it| it.chars().all(|it| it.is_ascii_digit())) {
         "engineering"
-    } else if number && project.join(".planning").is_dir() {
+    } else if number {
         "plan"
     } else {
         let path = caller.dir.join(input);

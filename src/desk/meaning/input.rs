@@ -2,10 +2,12 @@
 
 use super::design_file;
 use crate::desk::caller::Caller;
+use crate::desk::meaning::planning::{self, PhaseInput};
 use crate::desk::note::Note;
 use crate::desk::refusal::Refusal;
 use crate::desk::request::RunRequest;
 use crate::tree::git::Git;
+use crate::world::wait::now;
 use loop_base::secret::redact;
 use loop_core::documents::input;
 use loop_core::engine::Opening;
@@ -23,6 +25,8 @@ pub(crate) struct Input {
     /// The document, where it is one.
     pub path: Option<PathBuf>,
     pub text: String,
+    /// The phase of a planning folder, where it is one.
+    pub phase: Option<Box<PhaseInput>>,
 }
 
 impl Input {
@@ -46,6 +50,7 @@ impl Input {
                 document: None,
                 path: None,
                 text: String::new(),
+                phase: None,
             }),
             InputKind::File => {
                 let name = given.ok_or_else(|| needed(&workflow.input.about))?;
@@ -64,7 +69,14 @@ impl Input {
                     None => Err(needed(&workflow.input.about)),
                 },
             },
-            InputKind::Text | InputKind::Job | InputKind::Phase => {
+            InputKind::Phase => {
+                let today: String = now().to_string().chars().take(10).collect();
+                let phase = planning::find(request, project, workflow, &today)?;
+                let name = phase.number.to_string();
+                let (alias, document, path, text) = (None, None, None, String::new());
+                Ok(Input { name, alias, document, path, text, phase: Some(Box::new(phase)) })
+            }
+            InputKind::Text | InputKind::Job => {
                 Input::sentence(given.ok_or_else(|| needed(&workflow.input.about))?)
             }
         }
@@ -76,7 +88,7 @@ impl Input {
         }
         // It is written down wherever the run is named.
         let text = redact(&text).into_owned();
-        Ok(Input { name: text.clone(), alias: None, document: None, path: None, text })
+        Ok(Input { name: text.clone(), alias: None, document: None, path: None, text, phase: None })
     }
 
     /// What has no design yet gets one where the workflow works on designs.
@@ -134,6 +146,7 @@ impl Input {
             document: None,
             path: Some(path),
             text,
+            phase: None,
         })
     }
 
@@ -141,8 +154,7 @@ impl Input {
         let found = input::criteria(&self.text).total;
         let lock = self.path.as_ref().filter(|_| workflow.input.lock).map(|_| input::lock(&self.text));
         let promise = request.promise.clone().unwrap_or_else(|| input::promise(&self.text).to_owned());
-        Opening {
-            place: None,
+        let opening = Opening {
             input: self.name.clone(),
             document: self.document.clone(),
             path: self.path.as_ref().map(|it| it.to_string_lossy().into_owned()),
@@ -151,8 +163,11 @@ impl Input {
             unverified: request.unverified,
             lock,
             text: self.path.as_ref().map(|_| input::lock(&self.text)),
-            worktree: None,
-            imported: false,
+            ..Opening::default()
+        };
+        match &self.phase {
+            Some(phase) => phase.add_to(opening),
+            None => opening,
         }
     }
 }

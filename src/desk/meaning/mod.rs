@@ -4,5 +4,6 @@
 pub(super) mod choose_workflow;
 pub(super) mod design_file;
 pub(super) mod input;
+pub(super) mod planning;
 pub(super) mod wanted;
 mod words;

@@ -38,6 +38,14 @@ impl WantedRun {
         })
     }
 
+    /// Takes over how far another controller had come with the phase that is wanted.
+    pub(crate) fn import_phase(&mut self) -> anyhow::Result<()> {
+        match &mut self.input.phase {
+            Some(phase) => phase.import(&self.project, &self.workflow),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the newest run of this input, under either of its names.
     pub(crate) fn newest(&self, home: &Home) -> anyhow::Result<Option<Row>> {
         let project = self.project.to_string_lossy();

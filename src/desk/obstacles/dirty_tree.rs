@@ -11,6 +11,7 @@ use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;
 use crate::tree::working_tree::Tree;
 use loop_base::text::sanitise;
+use std::path::PathBuf;
 
 /// A tree with uncommitted changes needs a word from a person.
 pub(crate) fn about_dirt(
@@ -27,10 +28,14 @@ pub(crate) fn about_dirt(
     let look = Tree::watch(git, &folder, Ours::read(&ours)?)?.status();
     let _only_a_cache = std::fs::remove_dir_all(&folder);
     let look = look?;
-    if look.is_clean() {
+    // What only records the work may be under way; the run itself writes there.
+    let bookkeeping = wanted.workflow.items.as_ref().map(|it| it.bookkeeping.as_slice()).unwrap_or_default();
+    let records = Ours::read(bookkeeping)?;
+    let dirt: Vec<&PathBuf> = look.uncommitted.iter().filter(|it| !records.holds(it)).collect();
+    if dirt.is_empty() {
         return Ok(None);
     }
-    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(look.uncommitted.iter(), 5)));
+    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(dirt, 5)));
     let next = "commit them, or allow them with --allow-dirty; they are kept in a snapshot first";
     let refusal = Refusal { text: text.clone(), next: Some(next.to_owned()), exit: 2 };
     let go = "go: they are kept in a snapshot first, and not counted against the run".to_owned();

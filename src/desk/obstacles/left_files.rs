@@ -73,6 +73,10 @@ pub(crate) const UNFINISHED: [Status; 7] = [
 /// Keeps what another controller left, before a run that takes its place writes its own files.
 pub(crate) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
     let kept = home.folder(id).join("before");
+    if workflow.mirror.writes(MirrorFormat::Planning) {
+        let planning = project.join(".planning");
+        return keep(&planning, &["LOOP-STATE.md"], &home.folder(id).join("imported"));
+    }
     let Some(folder) = folder(workflow) else {
         // A file that any run of ours may have written is kept all the same: it is small.
         let is_ours = !workflow.mirror.writes(MirrorFormat::TaskState);

@@ -61,7 +61,7 @@ impl<'a> Driver<'a> {
         if reach == Reach::Far {
             home.grow_log()?;
         }
-        let mut mirror = Mirror::open(Rc::clone(&home), &run)?;
+        let mut mirror = Mirror::open(Rc::clone(&home), &run, &place)?;
         let shown = place.clone();
         let watcher = Box::new(move |run: &Run, facts: &[_]| {
             say(run, facts);

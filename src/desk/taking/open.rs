@@ -22,7 +22,7 @@ use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::{Signals, now};
-use loop_core::engine::{Event, Worktree, alike};
+use loop_core::engine::{Event, Hold, HoldKind, Worktree, alike};
 use loop_core::workflow::model::{Place, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, OpeningLock, Row, TreeLock};
@@ -88,6 +88,9 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     }
     if let Some(row) = take_over(&home, request, &wanted, notes)? {
         return Ok(OpenReply::Adopted(FoundRun { home, row: Box::new(row) }));
+    }
+    if wanted.newest(&home)?.is_none() && !request.fresh {
+        wanted.import_phase()?;
     }
     prepare(&mut wanted.workflow, request, &wanted.project, &wanted.input)?;
     let held = HeldTree::take(caller, &git, &wanted.workflow)?;
@@ -214,6 +217,9 @@ fn with_document(
     if let Some(path) = input.path.as_ref().filter(|_| workflow.input.lock) {
         design_file::lock(path, &input.text)?;
     }
+    if let Some(phase) = &input.phase {
+        phase.write_missing(git.work_tree())?;
+    }
     Ok(WantedRun { project, workflow, input })
 }
 
@@ -279,7 +285,11 @@ fn begin(
     let mut run = Run::open(Rc::clone(&home), &id, now())?;
     let opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
     let noted = alike(&wanted.workflow).into_iter().map(|text| Event::Noted { text });
-    let facts = std::iter::once(Event::Opened(opening)).chain(noted);
+    let phase = wanted.input.phase.as_deref();
+    let warned = phase.into_iter().flat_map(|it| it.warnings.clone()).map(|text| Event::Noted { text });
+    let held = phase.and_then(|it| it.stuck.clone());
+    let held = held.map(|reason| Event::Held(Hold { kind: HoldKind::Halted, reason }));
+    let facts = std::iter::once(Event::Opened(opening)).chain(noted).chain(warned).chain(held);
     drive::note(&mut run, facts.map(|it| (now(), it)));
     for (_, event) in run.commit()? {
         if let Event::Noted { text } = event {

@@ -6,6 +6,7 @@
 
 use crate::desk::caller::{Caller, load};
 use crate::desk::meaning::choose_workflow;
+use crate::desk::meaning::planning;
 use crate::desk::note::Note;
 use crate::desk::obstacles::prepare;
 use crate::desk::refusal::{Refusal, meant};
@@ -14,7 +15,7 @@ use crate::drive;
 use crate::world::wait::now;
 use loop_core::agent_table::{AgentRow, COMMAND};
 use loop_core::engine::{Event, QuestionKind, State};
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{InputKind, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
 use serde_json::Value;
@@ -88,6 +89,9 @@ fn written(caller: &Caller, kept: &Workflow, project: &Path) -> anyhow::Result<W
     }
     files.mirror.dir = files.mirror.dir.take().or_else(|| kept.mirror.dir.clone());
     files.given.clone_from(&kept.given);
+    if kept.input.kind == InputKind::Phase {
+        planning::keep_settled(kept, &mut files);
+    }
     prepare::pin_approvers(&mut files, project)?;
     for (name, gate) in &mut files.gates {
         if let Some(signers) = kept.gates.get(name).and_then(|it| it.signers.clone()) {

@@ -17,9 +17,11 @@ use crate::desk::wishes::command::insert;
 use crate::drive::drive;
 use crate::world::wait::{Signals, now};
 use loop_core::engine::{Answer, Choice, Command, Opening, QuestionKind, Status, acceptable};
-use loop_core::workflow::model::{PhaseId, Workflow};
+use loop_core::workflow::model::{MirrorFormat, PhaseId, Workflow};
+use loop_store::mirror::planning;
 use loop_store::run::Run;
 use loop_store::{Row, TreeLock};
+use std::path::Path;
 use std::rc::Rc;
 
 /// How a run that rested goes on.
@@ -100,7 +102,18 @@ pub(crate) fn ready(
         None => None,
     };
     reload::before_going_on(caller, home, row, request, notes)?;
-    let RunRequest { reset, max, unblock, .. } = *request;
+    let RunRequest { mut reset, max, unblock, .. } = *request;
+    let rests = matches!(row.status, Status::Halted | Status::Capped);
+    if rests
+        && load(home, row)?.0.mirror.writes(MirrorFormat::Planning)
+        && planning::says_running(Path::new(&row.place))
+    {
+        notes.push(Note::usual(format!(
+            "{} says running: the run goes on, its counters at 0",
+            planning::NAME
+        )));
+        reset = true;
+    }
     Ok(Continued::Ready(Going { reset, phase, most: max, unblock }))
 }
 

@@ -123,7 +123,7 @@ fn visit<'a>(
     timeout: Duration,
 ) -> anyhow::Result<Visit<'a>> {
     let input = run.state.opening.path.as_ref().map(PathBuf::from);
-    let mut mirror = Mirror::open(Rc::clone(&home), run)?;
+    let mut mirror = Mirror::open(Rc::clone(&home), run, place)?;
     let watcher = Box::new(move |run: &Run, facts: &[_]| mirror.follow(run, place, facts));
     let setting = Setting { home, place, folder: run.folder(), input, ours };
     Ok(Visit::new(setting, said, timeout, watcher))

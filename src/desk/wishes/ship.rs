@@ -77,8 +77,12 @@ impl Shipment {
 
     fn note(&self, shipped: &Shipped) -> anyhow::Result<()> {
         let mut run = Run::open(Rc::clone(&self.home), &self.run, now())?;
-        let event =
-            Event::Finished { trouble: None, shipped: shipped.words(), commit: shipped.commit.clone() };
+        let event = Event::Finished {
+            trouble: None,
+            shipped: shipped.words(),
+            commit: shipped.commit.clone(),
+            next: None,
+        };
         drive::note(&mut run, [(now(), event)]);
         run.commit()?;
         Ok(())

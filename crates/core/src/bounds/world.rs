@@ -138,6 +138,7 @@ pub(super) fn call(workflow: &Workflow, state: &State, judgement: &Judgement) ->
             swept: 0,
             uncontained: false,
             warning: None,
+            context: None,
             left: Vec::new(),
             tail: String::new(),
         })),

@@ -1,5 +1,6 @@
-//! Documents that people write and runs read: the input of a run, and the design file of `ralph`.
-//! Text in, facts out; where a file lies is the caller's business.
+//! Documents that people write and runs read: the input of a run, the design file of `ralph`, and the
+//! planning folder of `plan`. Text in, facts out; where a file lies is the caller's business.
 
 pub mod design;
 pub mod input;
+pub mod planning;

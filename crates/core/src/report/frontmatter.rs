@@ -6,6 +6,7 @@
 use super::Report;
 use super::keep::{is_placeholder, quote};
 use super::outline::{self, Entry, scalar};
+use crate::documents::planning::verification;
 use loop_base::value::Value;
 
 pub(super) fn read(text: &str) -> Report {
@@ -38,6 +39,15 @@ pub(super) fn read(text: &str) -> Report {
             ("verdict", _) => report.note("verdict was left out: the front matter's verdict is its status"),
             (key, value) => report.keep(key, value),
         }
+    }
+    // A head that is not sound in all its parts may have a status all the same.
+    if let Ok(found) = verification::read(text) {
+        report.blockers = found.gaps;
+        report.for_person = found.for_person;
+        report.truths = found.truths;
+    }
+    if report.metrics.get("verdict") == Some(&Value::from("human_needed")) && report.for_person.is_empty() {
+        report.for_person.push("the verifier asks for a person and does not say what for".to_owned());
     }
     if !report.found {
         report.metrics.clear();
@@ -93,7 +103,7 @@ mod tests {
 
     #[test]
     fn lp_a_verification_file_is_read() {
-        let expected = report_of(&[
+        let mut expected = report_of(&[
             ("phase", Value::from("03-auth")),
             ("verified", Value::from("2026-01-02T03:04:05Z")),
             ("verdict", Value::from("gaps_found")),
@@ -102,6 +112,8 @@ mod tests {
             ("gaps", Value::Int(2)),
             ("human_verification", Value::Int(1)),
         ]);
+        expected.blockers = vec!["User can log in: always".to_owned(), "other".to_owned()];
+        expected.for_person = vec!["click; expected: it works".to_owned()];
         assert_eq!(read(FILE), expected);
         assert_eq!(read(&FILE.replace('\n', "\r\n")), expected);
     }

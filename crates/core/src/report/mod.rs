@@ -20,6 +20,7 @@ mod promise;
 mod properties;
 mod prp_status;
 
+use crate::documents::planning::verification::Truth;
 use crate::workflow::model::{Protocol, SignalWord};
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,12 @@ pub struct Report {
     /// What a checkpoint lists for a person to choose from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
+    /// What the report leaves to a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub for_person: Vec<String>,
+    /// What it says about the things that were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub truths: Vec<Truth>,
     /// The counts contradict themselves and must not be believed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts_broken: bool,

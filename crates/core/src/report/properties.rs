@@ -223,6 +223,7 @@ proptest! {
         let mut expected = Report { found: true, metrics, ..Report::default() };
         expected.metrics.insert("verdict".to_owned(), Value::Text(verdict));
         expected.metrics.insert("gaps".to_owned(), Value::from(gaps));
+        expected.blockers = vec!["x".to_owned(); gaps];
         prop_assert_eq!(read(&Protocol::Frontmatter(String::new()), EXPECTED, &file), expected);
     }
 }

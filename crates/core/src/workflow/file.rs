@@ -5,8 +5,8 @@
 use super::condition::Condition;
 use super::file_words::{AgentName, ErrorClass};
 use super::model::{
-    CleanWhen, InputKind, ItemSource, MirrorFormat, Permissions, Place as WorkPlace, Protocol, Ship, Signal,
-    WindowThen,
+    CleanWhen, InputKind, ItemSource, LostCall, MirrorFormat, Permissions, Place as WorkPlace, Protocol,
+    Ship, Signal, WindowThen,
 };
 use super::phase_file::{
     BreakerFile, DifferingFile, FrontmatterFile, GateUseFile, PhaseFile, ProgressFile, RejectFile,
@@ -101,6 +101,9 @@ section! {
         branch: String,
         /// Removes the worktree once the run is completed. Off by default; the branch stays.
         cleanup: bool,
+        /// What becomes of the files of a call that a crash ended: `judge` (the default: they stay, and the
+        /// call is judged by them) or `undo` (kept in a snapshot, put back to the last commit, not counted).
+        lost_call: LostCall,
     }
 }
 
@@ -169,6 +172,8 @@ section! {
         tokens: u64,
         /// Time at work; waiting for a person does not count.
         time: Length,
+        /// Bytes of documents that a prompt brings along as `{{ context }}`. By default 65536.
+        context_bytes: u64,
     }
 }
 
@@ -226,6 +231,9 @@ section! {
         /// without a summary), `json:FILE#/POINTER` (an entry is a name, or an object with `id`,
         /// `name`, `kind`, `group`, `order` and `body`), or `command:COMMAND` (one item a line).
         from: ItemSource,
+        /// Globs of files that only record the work. A commit of nothing else is no work, unless all files
+        /// of the item are such.
+        bookkeeping: Vec<At<String>>,
     }
 }
 
@@ -320,6 +328,8 @@ section! {
         ship: Ship,
         /// The run's own documents are committed. Off by default.
         commit_docs: bool,
+        /// The last line of the commits that we make, such as `Co-Authored-By: …`. None by default.
+        commit_trailer: String,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Words of the file that stand for one of a few things: an agent, an expectation, a class of errors.
 
 use super::model::{
-    Back, CleanWhen, InputKind, MirrorFormat, Permissions, PhaseProof, Place as WorkPlace, RejectThen, Ship,
-    WindowThen,
+    Back, CleanWhen, InputKind, LostCall, MirrorFormat, Permissions, PhaseProof, Place as WorkPlace,
+    RejectThen, Ship, WindowThen,
 };
 use super::problem::{Place, Sources};
 use super::typed::{Typed, words};
@@ -40,6 +40,7 @@ impl ErrorClass {
 words!(InputKind: "file" => InputKind::File, "job" => InputKind::Job, "phase" => InputKind::Phase,
     "design" => InputKind::Design, "text" => InputKind::Text, "none" => InputKind::None);
 words!(WorkPlace: "here" => WorkPlace::Here, "worktree" => WorkPlace::Worktree);
+words!(LostCall: "judge" => LostCall::Judge, "undo" => LostCall::Undo);
 words!(Permissions: "all" => Permissions::All, "edit" => Permissions::Edit, "agent" => Permissions::Agent);
 words!(WindowThen: "ask" => WindowThen::Ask, "wait" => WindowThen::Wait, "pause" => WindowThen::Pause,
     "abort" => WindowThen::Abort);

@@ -109,6 +109,19 @@ pub struct Workspace {
     pub at: Place,
     pub branch: String,
     pub cleanup: bool,
+    #[serde(default)]
+    pub lost_call: LostCall,
+}
+
+/// What becomes of the files that a call left behind which nobody knows the end of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LostCall {
+    /// They stay, and the call is judged by them.
+    #[default]
+    Judge,
+    /// They are kept in a snapshot and put back to the last commit; the call does not count.
+    Undo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,6 +220,15 @@ pub struct Limits {
     pub tokens: Option<u64>,
     /// Time spent working, waits for a person aside.
     pub time: Option<Millis>,
+    /// Bytes of documents that a prompt brings along.
+    #[serde(default = "context_bytes")]
+    pub context_bytes: u64,
+}
+
+/// Four documents of 150 lines, or a third of that and a long plan: about 16,000 tokens, which leaves any
+/// agent room to work.
+pub(super) fn context_bytes() -> u64 {
+    64 << 10
 }
 
 /// At most so many calls in so long.
@@ -263,6 +285,10 @@ pub enum Fact {
 pub struct Items {
     pub name: String,
     pub from: ItemSource,
+    /// Globs of files that only record the work. A commit of nothing else is no work, unless all files of
+    /// the item are such.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bookkeeping: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -395,6 +421,9 @@ pub struct Finish {
     pub ship: Ship,
     /// Our own documents of the run are committed at the end (`plan`).
     pub commit_docs: bool,
+    /// The last line of the commits that we make, such as `Co-Authored-By: …`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_trailer: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -30,6 +30,10 @@ section! {
         prompt: String,
         /// A file with the prompt, beside the workflow.
         prompt_file: String,
+        /// Documents that stand in the prompt as `{{ context }}`: paths in the working tree, `FILE#HEADING`
+        /// for one section, a glob for the newest of its files, `item` for the item's own document,
+        /// `requirements` for the table of requirements.
+        context: Vec<At<String>>,
         /// A model's name, or `{ of = […], other_than = "PHASE", unknown = "MODEL" }`.
         model: ModelFile,
         /// How the agent reports: `prp-status`, `exit-signal`, `promise`, `json`, `none`, or
@@ -116,6 +120,8 @@ section! {
         failures: u32,
         /// `halt` (the default), or `pivot`: first one fresh call that is told what was tried.
         then: BreakerThen,
+        /// What an open one says, in place of what it counted.
+        reason: String,
     }
 }
 
@@ -132,6 +138,8 @@ section! {
         then: RejectThen,
         /// `full` (the default) passes the phases between, `direct` returns as soon as `go` is left.
         back: Back,
+        /// What is said when the route was taken too often.
+        reason: String,
     }
 }
 

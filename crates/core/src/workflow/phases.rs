@@ -169,6 +169,7 @@ fn phase(
         skills,
         deliverables: list(&file.deliverables),
         prompt: prompt.unwrap_or_default(),
+        context: list(&file.context),
         model: file.model.as_ref().and_then(|it| model(context, it)),
         report,
         signal,
@@ -368,11 +369,12 @@ fn breaker(file: Option<&BreakerFile>, retries: bool) -> Breaker {
             same_error: plain(&file.same_error),
             failures: plain(&file.failures),
             pivot: plain(&file.then) == Some(BreakerThen::Pivot),
+            reason: text(&file.reason),
         },
         // Retries have bounds of their own, and two rules for one failure would only race.
         None if retries => Breaker::default(),
         // One iteration in vain happens, two are a warning; an error may take a few tries to understand.
-        None => Breaker { no_progress: Some(3), same_error: Some(5), failures: None, pivot: false },
+        None => Breaker { no_progress: Some(3), same_error: Some(5), ..Breaker::default() },
     }
 }
 
@@ -436,7 +438,7 @@ fn next(context: &mut Context<'_>, file: &PhaseFile, id: PhaseId) -> Next {
 }
 
 fn reject(context: &mut Context<'_>, file: &At<RejectFile>, names: &Names) -> Option<Reject> {
-    let RejectFile { when, go, at_most, then, back } = &file.value;
+    let RejectFile { when, go, at_most, then, back, reason } = &file.value;
     let (Some(when), Some(go), Some(at_most)) = (when, go, at_most) else {
         let next = "write { when = \"CONDITION\", go = \"PHASE\", at_most = 2 }";
         let says = "a way back needs when, go and at_most";
@@ -450,5 +452,6 @@ fn reject(context: &mut Context<'_>, file: &At<RejectFile>, names: &Names) -> Op
         at_most: at_most.value,
         then: plain(then).unwrap_or(RejectThen::Ask),
         back: plain(back).unwrap_or(Back::Full),
+        reason: text(reason),
     })
 }

@@ -7,7 +7,7 @@ use super::file::{
 };
 use super::model::{
     Agent, Backoff, Check, CleanWhen, Finish, Input, InputKind, Limits, Millis, Mirror, Permissions, Place,
-    ProofRules, TESTS_CHECK, Window, WindowThen, Workspace,
+    ProofRules, TESTS_CHECK, Window, WindowThen, Workspace, context_bytes,
 };
 use super::typed::{At, Length, Named};
 use crate::proof::Level;
@@ -31,6 +31,7 @@ pub(super) fn workspace(file: &WorkspaceFile) -> Workspace {
         branch: text(&file.branch).unwrap_or_else(|| "loop/{{ run }}".to_owned()),
         // A worktree may hold something that its owner wants to look at.
         cleanup: plain(&file.cleanup).unwrap_or(false),
+        lost_call: plain(&file.lost_call).unwrap_or_default(),
     }
 }
 
@@ -67,6 +68,7 @@ pub(super) fn limits(file: &LimitsFile) -> Limits {
         usd: plain(&file.usd),
         tokens: plain(&file.tokens),
         time: length(&file.time),
+        context_bytes: plain(&file.context_bytes).unwrap_or_else(context_bytes),
     }
 }
 
@@ -104,6 +106,7 @@ pub(super) fn finish(file: &FinishFile) -> Finish {
     Finish {
         ship: plain(&file.ship).unwrap_or_default(),
         commit_docs: plain(&file.commit_docs).unwrap_or(false),
+        commit_trailer: text(&file.commit_trailer),
     }
 }
 

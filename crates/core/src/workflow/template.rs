@@ -8,7 +8,7 @@ use super::problem::{Place, Sources, suggest};
 pub(crate) const NAMES: [(&str, &str); 34] = [
     ("attempt", "1, and one more each time that this phase has sent the work back."),
     ("checks", "The checks of the phase that have a command: `name` and `run` of each."),
-    ("context", "What came with the input, where the workflow reads it."),
+    ("context", "The documents that the phase's `context` names, within their budget."),
     ("criteria_count", "How many success criteria the input lists."),
     ("deliverables", "The files that the phase and its skill must leave behind."),
     ("feedback", "What came of the last iteration; appended where a prompt does not place it."),

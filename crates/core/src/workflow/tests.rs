@@ -565,7 +565,7 @@ fn every_name_of_a_prompt_is_supplied() {
         model: None,
         epoch: 1,
     };
-    let text = crate::prompt::render(&workflow, &state, &call);
+    let text = crate::prompt::render(&workflow, &state, &call, "");
     let missing: Vec<&&str> = names
         .iter()
         .filter(|it| text.lines().next().is_some_and(|line| line.split(' ').any(|word| word == **it)))

@@ -2,6 +2,7 @@
 //! only; the database is the truth and restores them. A reader sees the version before or the one
 //! after, never half of one. A mirror that cannot be written harms nothing but itself.
 
+pub mod planning;
 pub mod prp_session;
 pub mod task_state;
 
@@ -10,7 +11,7 @@ use crate::StoreError;
 use crate::run::Run;
 use loop_base::files;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Call, Effect, Event, State};
+use loop_core::engine::{Call, Effect, Event, State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -20,17 +21,22 @@ use std::rc::Rc;
 pub struct Mirror {
     home: Rc<Home>,
     session: Option<prp_session::Session>,
+    loop_state: Option<planning::LoopState>,
 }
 
 impl Mirror {
-    pub fn open(home: Rc<Home>, run: &Run) -> Result<Mirror, StoreError> {
+    pub fn open(home: Rc<Home>, run: &Run, place: &Path) -> Result<Mirror, StoreError> {
         let session = prp_session::Session::open(&home, &run.id, &run.workflow)?;
-        Ok(Mirror { home, session })
+        let loop_state = planning::LoopState::open(&home, &run.id, &run.workflow, place)?;
+        Ok(Mirror { home, session, loop_state })
     }
 
     /// Writes what changed by facts that have become durable. Returns what somebody else had done to
     /// the files, which is undone.
     pub fn follow(&mut self, run: &Run, place: &Path, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        if let Some(loop_state) = &mut self.loop_state {
+            return loop_state.follow(&run.workflow, facts);
+        }
         let edits = match &mut self.session {
             Some(session) => session.follow(&self.home, &run.workflow, facts),
             None => {
@@ -65,6 +71,14 @@ fn write(run: &Run, place: &Path, facts: &[(Timestamp, Event)]) {
 /// Writes the mirror of a run that nobody drives from what the database holds.
 pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place: &Path) {
     restore_plain(run, workflow, state, place);
+    // A person's word that the run is to go on stays until somebody takes it.
+    let rests = matches!(Status::of(state), Status::Halted | Status::Capped);
+    if is_placed(state, place)
+        && !(rests && planning::says_running(place))
+        && let Ok(Some(mut mirror)) = planning::LoopState::open(home, run, workflow, place)
+    {
+        let _harmless = mirror.write(workflow);
+    }
     if prp_session::folder(workflow).is_none() || prp_session::is_current(workflow, state) {
         return;
     }
@@ -75,13 +89,17 @@ pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place
 }
 
 fn restore_plain(run: &str, workflow: &Workflow, state: &State, place: &Path) {
-    // Git makes a worktree only in a folder that is empty, and one that was removed stays so.
-    if state.opening.worktree.is_some() && (state.place.is_none() || !place.join(".git").exists()) {
+    if !is_placed(state, place) {
         return;
     }
     if workflow.mirror.writes(MirrorFormat::TaskState) {
         task_state::write(run, workflow, state, place);
     }
+}
+
+/// Git makes a worktree only in a folder that is empty, and one that was removed stays so.
+fn is_placed(state: &State, place: &Path) -> bool {
+    state.opening.worktree.is_none() || (state.place.is_some() && place.join(".git").exists())
 }
 
 /// Returns the newest report of a reviewer, where the mirror of this workflow has one.
@@ -99,6 +117,9 @@ pub fn paths(workflow: &Workflow, place: &Path) -> Vec<String> {
     let name = |it: &str| it.to_owned();
     if workflow.mirror.writes(MirrorFormat::TaskState) {
         return vec![name("/.claude-task-state.json"), name("/.claude-task-state.json.*.tmp")];
+    }
+    if workflow.mirror.writes(MirrorFormat::Planning) {
+        return vec![format!("/{}", planning::NAME), format!("/{}.*.tmp", planning::NAME)];
     }
     folder_inside(workflow, place).map(|it| format!("/{it}/")).into_iter().collect()
 }

@@ -34,7 +34,7 @@ fn text(workflow: &Workflow, state: &State) -> String {
         "completionPromise": state.opening.promise,
         "status": word(Status::of(state)),
         "validation": validation(state, "lastRun"),
-        "prompt": prompt::render(workflow, state, &call(state)),
+        "prompt": prompt::render(workflow, state, &call(state), ""),
         "startedAt": state.opened_at.to_string(),
         "filesModified": state.seen.files,
         "lastValidation": validation(state, "timestamp"),

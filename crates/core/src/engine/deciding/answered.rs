@@ -8,6 +8,7 @@ use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, HoldKind, Wait};
 use crate::engine::journal::question::{Question, QuestionKind};
+use crate::engine::judging::judge::ISSUES;
 use crate::engine::standing::state::State;
 use crate::proof::Waiver;
 use crate::workflow::model::{Phase, Workflow};
@@ -88,7 +89,9 @@ pub(crate) fn answered(
                 None => answer.choice.to_string(),
             };
             let text = format!("the checkpoint ({kind}) is settled: {said}");
-            Decision::Record(Event::Settled { text, automatic: false })
+            let is_item = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+            let has_issues = answer.choice.word() == ISSUES;
+            Decision::Record(Event::Settled { text, automatic: false, done: is_item && !has_issues })
         }
     }
 }

@@ -43,8 +43,15 @@ impl State {
             .zip(&self.phases)
             .find(|(_, log)| matches!(log.status, PhaseStatus::Skipped | PhaseStatus::Forced))
             .filter(|_| self.unproven);
+        let is_off =
+            |name: &String| self.opening.beginning.off.iter().find(|it| it.0 == *name).map(|it| &it.1);
         let why = if let Some((phase, _)) = skipped {
-            format!("a person skipped {}", phase.name)
+            match is_off(&phase.name) {
+                Some(why) => format!("{} is off: {why}", phase.name),
+                None => format!("a person skipped {}", phase.name),
+            }
+        } else if !self.left_to_person.is_empty() {
+            format!("a person has yet to look: {}", self.left_to_person.join("; "))
         } else if self.opening.unverified {
             "this run was started with --unverified, which takes the agent's word".to_owned()
         } else if self.unproven {

@@ -155,6 +155,10 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         return Decision::Perform(Effect::Baseline);
     }
     let next = call(workflow, phase, state);
+    let is_checkpoint = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+    if is_checkpoint && !state.visit.looked {
+        return Decision::Perform(measure(workflow, phase, state, &next));
+    }
     if is_done_with_skills(phase, state) && !state.visit.fix_due && !state.visit.looked {
         return Decision::Perform(measure(workflow, phase, state, &next));
     }
@@ -236,25 +240,45 @@ fn checkpoint(
     let autonomous = known(workflow, state, FactName::Autonomous.name()) == Some(Value::Bool(true));
     let passing =
         judgement.metrics.get(FactName::ChecksFailing.name()).is_some_and(|it| it.value == Value::Int(0));
+    let item = state.item.as_ref().filter(|it| it.checkpoint().is_some());
+    let first = judgement.options.first().filter(|_| item.is_some());
     let settled = match kind {
-        CheckpointKind::HumanVerify if passing => Some("approved — every check passes"),
-        CheckpointKind::Decision if passing => Some("the safest option — no policy says otherwise"),
+        CheckpointKind::HumanVerify if passing => Some("approved — every check passes".to_owned()),
+        CheckpointKind::Decision if passing => Some(match first {
+            Some(option) => format!("{option} — the plan lists it first, and no policy says otherwise"),
+            None => "the safest option — no policy says otherwise".to_owned(),
+        }),
         CheckpointKind::HumanVerify
         | CheckpointKind::Decision
         | CheckpointKind::Merge
         | CheckpointKind::Other(_) => None,
     };
     match settled.filter(|_| autonomous) {
-        Some(choice) => {
-            Decision::Record(Event::Settled { text: format!("Auto-decided: {choice}"), automatic: true })
-        }
+        Some(choice) => Decision::Record(Event::Settled {
+            text: match item {
+                Some(item) => format!("Auto-decided: {}: {choice}", item.name),
+                None => format!("Auto-decided: {choice}"),
+            },
+            automatic: true,
+            done: item.is_some(),
+        }),
         None => {
             let text = match kind {
                 CheckpointKind::Merge => {
                     format!("{}: the pull request is not merged", phase.name)
                 }
                 CheckpointKind::HumanVerify | CheckpointKind::Decision | CheckpointKind::Other(_) => {
-                    format!("{}: the agent needs a person ({kind})", phase.name)
+                    match item {
+                        Some(item) => {
+                            let about = if item.about.is_empty() {
+                                String::new()
+                            } else {
+                                format!("\n{}", item.about)
+                            };
+                            format!("task {} is for a person ({kind}): {}{about}", item.id, item.name)
+                        }
+                        None => format!("{}: the agent needs a person ({kind})", phase.name),
+                    }
                 }
             };
             ask_among(state, QuestionKind::Checkpoint(kind.clone()), text, None, judgement.options.clone())

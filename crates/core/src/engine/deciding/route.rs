@@ -8,14 +8,17 @@ use crate::engine::journal::decision::Decision;
 use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
+use crate::engine::journal::item::Item;
 use crate::engine::journal::question::{Question, QuestionKind};
 use crate::engine::standing::items;
 use crate::engine::standing::state::State;
 use crate::engine::standing::station::Leave;
+use crate::facts::FactName;
 use crate::proof::closing_sentence;
-use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, Workflow};
+use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, SignalWord, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
+use loop_base::value::Value;
 
 /// The exit rule holds, or a person let the phase go: the item is done, or the gates are asked and
 /// then the way on is taken. Gates at the end of a body stand where its last item is done.
@@ -24,7 +27,8 @@ pub(crate) fn leave(workflow: &Workflow, state: &State, how: Leave, now: Timesta
     let ends_body = items::body(workflow, state.phase).is_some_and(|(_, last)| last == state.phase);
     match &state.item {
         Some(item) if ends_body && straight_back.is_none() => {
-            return Decision::Record(Event::ItemDone { id: item.id.clone() });
+            let also = closed_with(state, item);
+            return Decision::Record(Event::ItemDone { id: item.id.clone(), also });
         }
         Some(_) | None => (),
     }
@@ -36,6 +40,10 @@ pub(crate) fn leave(workflow: &Workflow, state: &State, how: Leave, now: Timesta
     if let Some(question) = gate_question(workflow, state, state.phase, now) {
         return question;
     }
+    if how == Leave::Passed && !state.visit.for_person.is_empty() && state.approved.is_empty() {
+        let items = state.visit.for_person.clone();
+        return Decision::Record(Event::LeftToPerson { items });
+    }
     let how = match how {
         Leave::Passed if ends_body && straight_back.is_none() => How::NoItems,
         Leave::Passed => How::Passed,
@@ -44,6 +52,16 @@ pub(crate) fn leave(workflow: &Workflow, state: &State, how: Leave, now: Timesta
     match straight_back {
         Some(phase) => Decision::Record(Event::Entered { phase, how }),
         None => go(workflow.phases[state.phase].next, how),
+    }
+}
+
+/// The other items of a group that an agent called complete together with this one.
+fn closed_with(state: &State, item: &Item) -> Vec<String> {
+    let said = state.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
+    let closes = said == Some(Value::from(SignalWord::PlanComplete.word()));
+    match &item.group {
+        Some(group) if closes => state.open_items_of(group).filter(|it| *it != item.id).collect(),
+        Some(_) | None => Vec::new(),
     }
 }
 
@@ -69,7 +87,8 @@ pub(crate) fn reject(phase: &Phase, state: &State) -> Decision {
     if taken < route.at_most {
         return Decision::Record(Event::Entered { phase: route.go, how: How::Rejected });
     }
-    let text = format!("{} rejected the work {}", phase.name, counted(taken + 1, "time"));
+    let usual = || format!("{} rejected the work {}", phase.name, counted(taken + 1, "time"));
+    let text = route.reason.clone().unwrap_or_else(usual);
     match route.then {
         RejectThen::Ask => ask(state, QuestionKind::Rejected, text, None),
         RejectThen::Halt => ask(state, QuestionKind::Breaker, text, None),
@@ -81,6 +100,9 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
     let rules = &workflow.gates[&name];
     let mut text =
         if rules.by.is_empty() { rules.ask.clone() } else { format!("{} ({})", rules.ask, rules.by) };
+    for item in &state.visit.for_person {
+        text.push_str(&format!("\n- {item}"));
+    }
     if let Some(proof) = state.proof() {
         text = format!("{text}\n{}", closing_sentence(proof));
     }

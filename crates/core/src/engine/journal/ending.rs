@@ -54,6 +54,20 @@ pub struct Ended {
     /// How much of the plan is used up, where the agent warns of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// The documents that its prompt brought along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Briefing>,
+}
+
+/// The documents that a prompt brought along.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Briefing {
+    /// SHA-256 of the text.
+    pub hash: String,
+    pub bytes: u64,
+    /// What was left out for want of room, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
 }
 
 /// How a call came to its end.

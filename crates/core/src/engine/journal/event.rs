@@ -75,6 +75,9 @@ pub enum Event {
     Settled {
         text: String,
         automatic: bool,
+        /// The item itself was the checkpoint, so it is done.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        done: bool,
     },
     /// A person gave the command of a check that had none.
     Supplied {
@@ -83,6 +86,13 @@ pub enum Event {
     },
     ItemDone {
         id: String,
+        /// Items of the same group that the agent called complete with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<String>,
+    },
+    /// What only a person can judge stays open; the run goes on without them.
+    LeftToPerson {
+        items: Vec<String>,
     },
     /// A wait begins.
     Waits {
@@ -149,6 +159,9 @@ pub enum Event {
         /// The commit that holds what was handed in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
+        /// The command that goes on after this run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next: Option<String>,
     },
     /// Something that a person should know.
     Noted {
@@ -183,6 +196,7 @@ impl Event {
             Event::Settled { .. } => "settled",
             Event::Supplied { .. } => "supplied",
             Event::ItemDone { .. } => "item-done",
+            Event::LeftToPerson { .. } => "left-to-person",
             Event::Waits { .. } => "waits",
             Event::Woke => "woke",
             Event::Told { .. } => "told",

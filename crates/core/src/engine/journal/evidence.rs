@@ -37,6 +37,9 @@ pub struct Evidence {
     /// What was odd, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Tests that pass and did not in the measurement before; capped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turned_green: Vec<String>,
     pub ms: Millis,
 }
 
@@ -68,6 +71,9 @@ pub struct Facts {
     /// Files changed since the run began, for prompts and mirrors; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// Commits made since the call began, newest first; capped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<String>,
 }
 
 /// What one check said, and about which tree.

@@ -1,5 +1,6 @@
 //! What a body of phases repeats over, one entry, and how its list is journaled.
 
+use super::question::CheckpointKind;
 use serde::{Deserialize, Serialize};
 
 /// What a body of phases is run once for.
@@ -18,9 +19,30 @@ pub struct Item {
     /// Where its text is: a path in the working tree. The text itself is read for its prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// What it is about, where a person has to know.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// What a decision can be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// The files that its work is in, as far as the list says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Ids or texts of the requirements that it is for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<String>,
 }
 
+/// How the kinds of items begin that a person has to settle.
+const CHECKPOINT: &str = "checkpoint:";
+
 impl Item {
+    /// Returns what kind of checkpoint it is, if a person has to settle it.
+    pub fn checkpoint(&self) -> Option<CheckpointKind> {
+        let kind = self.kind.as_deref()?.strip_prefix(CHECKPOINT)?;
+        Some(kind.trim().to_owned().into())
+    }
+
     pub fn new(id: impl Into<String>, name: impl Into<String>) -> Item {
         Item { id: id.into(), name: name.into(), ..Item::default() }
     }

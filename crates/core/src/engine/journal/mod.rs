@@ -15,3 +15,4 @@ pub(super) mod metric;
 pub(super) mod opening;
 pub(super) mod proof_steps;
 pub(super) mod question;
+pub(super) mod requirement;

@@ -1,7 +1,9 @@
 //! What a run is opened with, and the session that works on it. It is written to the journal, so it
 //! only ever grows.
 
+use super::requirement::Requirement;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What was known when the run was opened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,36 @@ pub struct Opening {
     /// Where the run is to work, if it has a worktree to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<Box<Worktree>>,
+    /// What was known before, where the input has such things.
+    #[serde(flatten)]
+    pub beginning: Box<Beginning>,
+}
+
+/// What a planning folder, or the files of another controller, say about a run that begins.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Beginning {
+    /// What the input is called by people: `Phase 3: Accounts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
+    /// Ids of items that were done before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub done: Vec<String>,
+    /// Phases that the project's own configuration turns off, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub off: Vec<(String, String)>,
+    /// Iterations that another controller had counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub iterations: u32,
+    /// How often phases had rejected the work under another controller, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rejections: BTreeMap<String, u32>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A worktree as it was planned before anything of it was made.

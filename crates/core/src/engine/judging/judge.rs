@@ -52,10 +52,15 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
             let not_met = condition.map(|it| it.missing(&lookup(&metrics))).unwrap_or_default();
             let mut why = reasons(&grounds, &not_met);
             why.extend(false_claim);
+            if phase.asks_for(FactName::RequirementsOpen.name()) {
+                let open = state.requirements_open_after(report);
+                why.extend(open.iter().map(|it| format!("nothing shows that {} is met: {}", it.id, it.text)));
+            }
             why
         }
     };
     let options = match &verdict {
+        Verdict::Checkpoint(kind) if turn.ended.call == 0 => item_options(turn, kind),
         Verdict::Checkpoint(_) => report.options.clone(),
         Verdict::Leave
         | Verdict::Step
@@ -113,6 +118,12 @@ fn verdict(
         Step::Skill(_) | Step::Main => (),
     }
     if let Some(kind) = checkpoint(phase, turn).filter(|_| call_ok) {
+        return Verdict::Checkpoint(kind);
+    }
+    // The item itself is one, and nobody was called.
+    if let Some(kind) =
+        turn.call.item.as_ref().and_then(|it| it.checkpoint()).filter(|_| turn.ended.call == 0)
+    {
         return Verdict::Checkpoint(kind);
     }
     if call_ok && rejects {
@@ -177,10 +188,33 @@ fn false_claim(turn: &Turn, evidence: &Evidence) -> Option<String> {
     let made = evidence.facts.values.get(FactName::CommitsMade.name()).and_then(Value::number)?;
     let is_hash = HASH_LEAST <= claimed.len() && claimed.chars().all(|it| it.is_ascii_hexdigit());
     let is = &evidence.facts.commit;
-    let same = is.is_empty() || is.starts_with(&claimed.to_ascii_lowercase());
+    let claimed = claimed.to_ascii_lowercase();
+    let commits = &evidence.facts.commits;
+    if !commits.is_empty() {
+        let is_one = commits.iter().any(|it| it.starts_with(&claimed));
+        return (is_hash && !is_one).then(|| {
+            format!("the report names the commit {claimed}; the iteration made {}", short(&commits[0]))
+        });
+    }
+    let same = is.is_empty() || is.starts_with(&claimed);
     (is_hash && made == 1.0 && !same)
         .then(|| format!("the report names the commit {claimed}; it is {}", short(is)))
 }
+
+/// What a person can answer where an item is a checkpoint.
+fn item_options(turn: &Turn, kind: &CheckpointKind) -> Vec<String> {
+    let listed = turn.call.item.as_ref().map(|it| it.options.clone()).unwrap_or_default();
+    match kind {
+        CheckpointKind::HumanVerify if listed.is_empty() => ["done", ISSUES].map(str::to_owned).to_vec(),
+        CheckpointKind::HumanVerify
+        | CheckpointKind::Decision
+        | CheckpointKind::Merge
+        | CheckpointKind::Other(_) => listed,
+    }
+}
+
+/// The answer to a checkpoint that sends an agent to repair what a person found.
+pub(crate) const ISSUES: &str = "issues";
 
 fn short(hash: &str) -> &str {
     hash.get(..7).unwrap_or(hash)

@@ -76,6 +76,10 @@ pub(crate) fn gather(
     if let Some(signal) = &report.signal {
         put_fact(&mut metrics, FactName::Signal, signal.word().into(), Source::Engine);
     }
+    if phase.asks_for(FactName::RequirementsOpen.name()) {
+        let open = state.requirements_open_after(report).len();
+        put_fact(&mut metrics, FactName::RequirementsOpen, open.into(), Source::Engine);
+    }
     let failing = failing_checks(phase, &evidence.results).count();
     put_fact(&mut metrics, FactName::ChecksFailing, failing.into(), Source::Engine);
     put_fact(&mut metrics, FactName::Iteration, (state.visit.iteration + 1).into(), Source::Engine);
@@ -244,6 +248,7 @@ mod tests {
         each = "chore"
         prompt = "Work."
         checks = ["tests"]
+        exit = "checks_failing == 0 && requirements_open == 0"
         claims = ["mood"]
     "#;
 

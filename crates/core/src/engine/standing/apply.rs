@@ -13,12 +13,14 @@ use crate::engine::journal::ending::{Ended, Ending};
 use crate::engine::journal::event::Event;
 use crate::engine::journal::evidence::{Baseline, CheckResult, Evidence};
 use crate::engine::journal::hold::Wait;
+use crate::engine::journal::opening::Opening;
 use crate::engine::journal::question::{CheckpointKind, QuestionKind};
 use crate::proof::{Level, Waiver};
 use crate::report::Report;
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{LostCall, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
+use std::sync::Arc;
 
 /// Warnings kept for displays; older ones stay in the journal.
 const WARNINGS_KEPT: usize = 20;
@@ -36,6 +38,7 @@ impl State {
                 self.opened_at = at;
                 self.phases[0].begin(at);
                 self.untested = opening.imported;
+                self.begin_where_it_was(workflow, at, opening);
                 if opening.unverified {
                     self.unproven = true;
                     self.warn("unverified: the agent's word is taken where nothing is measured".to_owned());
@@ -108,7 +111,7 @@ impl State {
                 self.warn(format!("{name} was skipped by a person: {why}"));
                 self.station = Station::Leaving { how: Leave::Skipped };
             }
-            Event::Settled { text, automatic } => {
+            Event::Settled { text, automatic, done } => {
                 if *automatic {
                     self.warn(text.clone());
                 }
@@ -118,6 +121,10 @@ impl State {
                     return;
                 }
                 self.guide(Some(text));
+                if *done {
+                    self.leave_again();
+                    return;
+                }
                 self.station = Station::Ready;
             }
             Event::Supplied { check, command } => {
@@ -125,9 +132,26 @@ impl State {
                 self.visit.looked = false;
                 self.station = Station::Ready;
             }
-            Event::ItemDone { id } => {
+            Event::ItemDone { id, also } => {
+                if !also.is_empty() {
+                    self.warn(format!(
+                        "called complete together with {id}, without an iteration of their own: {}",
+                        also.join(", ")
+                    ));
+                }
                 self.finish_item(id);
+                also.iter().for_each(|it| self.finish_item(it));
                 self.station = Station::Between;
+            }
+            Event::LeftToPerson { items } => {
+                self.unproven = true;
+                self.visit.for_person.clear();
+                self.left_to_person.clone_from(items);
+                self.warn(format!(
+                    "Auto-decided: completed with notes — open for a person: {}",
+                    items.join("; ")
+                ));
+                self.leave_again();
             }
             Event::Waits { until, why, wait } => {
                 self.told = false;
@@ -161,6 +185,7 @@ impl State {
             }
             Event::Approved { gate, by, about: _, signer: _ } => {
                 self.approved.insert(gate.clone(), by.clone());
+                self.approve_requirements(by);
                 self.gates_wanted.retain(|it| it != gate);
                 if self.proof().is_some_and(|it| it.level == Level::UnchangedGreen) {
                     self.accept();
@@ -190,7 +215,8 @@ impl State {
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
-            Event::Finished { trouble, shipped, commit } => {
+            Event::Finished { trouble, shipped, commit, next } => {
+                self.next_run = next.clone().or(self.next_run.take());
                 if let Some(trouble) = trouble {
                     self.warn(trouble.clone());
                 }
@@ -270,7 +296,9 @@ impl State {
         self.spent.usd += ended.usage.usd.max(0.0);
         self.spent.ms += ended.ms;
         self.void_attempts = 0;
-        if ended.ending != Ending::NotStarted {
+        let undoes = workflow.workspace.lost_call == LostCall::Undo;
+        let is_undone = undoes && matches!(ended.ending, Ending::Lost { .. });
+        if ended.ending != Ending::NotStarted && !is_undone {
             self.voids = 0;
             self.plan_warning.clone_from(&ended.warning);
         }
@@ -306,6 +334,12 @@ impl State {
                 Station::Ready
             }
             Ending::Interrupted => Station::Ready,
+            Ending::Lost { why } if is_undone => {
+                // So many in a row mean that something here ends every call.
+                self.voids += 1;
+                self.warn(format!("call {} is lost and does not count: {why}", call.number));
+                Station::Ready
+            }
             Ending::Refused { why } => {
                 self.refused = Some(why.clone());
                 Station::Ready
@@ -353,10 +387,35 @@ impl State {
             swept: 0,
             uncontained: false,
             warning: None,
+            context: None,
             left: Vec::new(),
             tail: String::new(),
         };
         Turn { call, ended: Box::new(ended) }
+    }
+
+    /// Takes over what was known before the run was opened: what is asked for, what is done already, and
+    /// how far another controller had come.
+    fn begin_where_it_was(&mut self, workflow: &Workflow, at: Timestamp, opening: &Opening) {
+        self.requirements.clone_from(&opening.beginning.requirements);
+        self.iterations_total = opening.beginning.iterations;
+        self.iterations_counted = opening.beginning.iterations;
+        self.items_done = u32::try_from(opening.beginning.done.len()).unwrap_or(u32::MAX);
+        if let Some(list) = &mut self.list {
+            opening.beginning.done.iter().for_each(|it| Arc::make_mut(list).finish(it));
+        }
+        for (name, why) in &opening.beginning.off {
+            let Some(phase) = workflow.phases.iter().position(|it| it.name == *name) else { continue };
+            self.phases[phase].begin(at);
+            self.phases[phase].end(at, PhaseStatus::Skipped, why);
+            self.unproven = true;
+            self.warn(format!("{name} is off: {why}"));
+        }
+        for (name, count) in &opening.beginning.rejections {
+            if let Some(phase) = workflow.phases.iter().position(|it| it.name == *name) {
+                self.rejections.insert(phase, *count);
+            }
+        }
     }
 
     /// What was approved is asked about again. Another tree is measured before that.
@@ -406,6 +465,7 @@ impl State {
                 }
             }
             Command::Waive { what, reason, by } => {
+                self.accept_requirement(what, reason);
                 let by = (!by.is_empty()).then(|| by.clone());
                 self.waivers.push(Waiver { what: what.clone(), reason: reason.clone(), by });
                 self.reconsider();

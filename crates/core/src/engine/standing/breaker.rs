@@ -68,6 +68,11 @@ impl Breaker {
     /// Returns why the breaker is open, or `None` when it is not. The thresholds are looked at
     /// before the warning, so a threshold of two opens without being half open first.
     pub fn open(&self, limits: &Thresholds) -> Option<String> {
+        let counted = self.counted(limits)?;
+        Some(limits.reason.clone().unwrap_or(counted))
+    }
+
+    fn counted(&self, limits: &Thresholds) -> Option<String> {
         let reached = |count: u32, limit: Option<u32>| limit.is_some_and(|limit| limit <= count);
         if reached(self.same_error, limits.same_error) {
             return Some(format!("the same error {} in a row", counted(self.same_error, "time")));

@@ -5,7 +5,7 @@ use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
 use crate::engine::journal::judgement::{Judgement, Verdict};
 use crate::facts::FactName;
-use crate::workflow::model::PhaseId;
+use crate::workflow::model::{PhaseId, Protocol};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,10 +22,18 @@ pub struct Feedback {
     pub verdict: Option<String>,
     /// The end of the last message, where it held no report or sent the work back.
     pub tail: String,
+    /// There was a report, and what it says does not hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contradicted: bool,
 }
 
 impl Feedback {
-    pub(crate) fn of(turn: &Turn, evidence: &Evidence, judgement: &Judgement) -> Feedback {
+    pub(crate) fn of(
+        protocol: &Protocol,
+        turn: &Turn,
+        evidence: &Evidence,
+        judgement: &Judgement,
+    ) -> Feedback {
         let report = &turn.ended.report;
         let trouble = match &turn.ended.ending {
             Ending::Failed { why } | Ending::TimedOut { why } | Ending::Lost { why } => Some(why.clone()),
@@ -40,6 +48,8 @@ impl Feedback {
             | Ending::Refused { .. }
             | Ending::Unreachable { .. } => None,
         };
+        // A promise that stands in the prompt would be taken for an echo of it.
+        let contradicted = *protocol == Protocol::ExitSignal && report.signal.is_some() && judgement.failed;
         let failing = evidence.results.iter().filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
         Feedback {
             phase: turn.call.phase,
@@ -58,7 +68,8 @@ impl Feedback {
             summary: report.summary.clone(),
             blockers: report.blockers.clone(),
             verdict: judgement.metrics.get(FactName::Verdict.name()).map(|it| it.value.to_string()),
-            tail: if report.found && judgement.verdict != Verdict::Reject {
+            contradicted,
+            tail: if report.found && judgement.verdict != Verdict::Reject && !contradicted {
                 String::new()
             } else {
                 turn.ended.tail.clone()

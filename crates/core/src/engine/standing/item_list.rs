@@ -32,7 +32,7 @@ impl ItemList {
                 self.apply(&change);
             }
             Event::Listed(Listing::Change(change)) => self.apply(change),
-            Event::ItemDone { id } => self.finish(id),
+            Event::ItemDone { id, also } => std::iter::once(id).chain(also).for_each(|it| self.finish(it)),
             _ => (),
         }
     }
@@ -110,6 +110,15 @@ impl ItemList {
                 .collect();
             self.entries.splice(place..place, entries);
         }
+    }
+
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Item> {
+        self.entries.iter().filter(|it| !it.is_done).map(|it| &it.item)
+    }
+
+    /// Returns every item with whether it is done.
+    pub fn all(&self) -> impl Iterator<Item = (&Item, bool)> {
+        self.entries.iter().map(|it| (&it.item, it.is_done))
     }
 
     pub(crate) fn finish(&mut self, id: &str) {
@@ -229,7 +238,7 @@ mod tests {
                 let open: Vec<&Item> = expected.iter().filter(|it| !finished.contains(&it.id)).collect();
                 prop_assert_eq!(change.next.as_ref(), open.first().copied());
                 prop_assert_eq!(change.left as usize, open.len());
-                list.follow(&Event::ItemDone { id: format!("i{done}") });
+                list.follow(&Event::ItemDone { id: format!("i{done}"), also: Vec::new() });
                 finished.push(format!("i{done}"));
             }
         }

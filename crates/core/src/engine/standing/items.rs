@@ -45,7 +45,8 @@ impl State {
         self.list.as_ref().is_some_and(|it| it.is_same(items))
     }
 
-    pub fn give_list(&mut self, list: ItemList) {
+    pub fn give_list(&mut self, mut list: ItemList) {
+        self.opening.beginning.done.iter().for_each(|it| list.finish(it));
         self.list = Some(Arc::new(list));
     }
 
@@ -62,9 +63,35 @@ impl State {
         self.item.clone_from(&change.next);
         self.items_left = change.left;
         self.listed = true;
+        self.warn_of_removed(&change);
         if let Some(list) = self.list.as_mut().filter(|_| !change.is_empty()) {
             Arc::make_mut(list).apply(&change);
         }
+    }
+
+    /// Whoever removes an item from its list has not done it.
+    fn warn_of_removed(&mut self, change: &ListChange) {
+        let is_back = |id: &String| change.added.iter().any(|it| it.items.iter().any(|it| it.id == *id));
+        let Some(list) = &self.list else { return };
+        let gone: Vec<String> = list
+            .open()
+            .filter(|it| change.removed.contains(&it.id) && !is_back(&it.id))
+            .map(|it| format!("{} ({})", it.id, it.name))
+            .collect();
+        if !gone.is_empty() {
+            self.warn(format!("no longer in the list, and not done: {}", gone.join(", ")));
+        }
+    }
+
+    /// Returns the ids of the items of a group that are not done.
+    pub(crate) fn open_items_of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = String> + 'a {
+        let open = self.list.iter().flat_map(|it| it.open());
+        open.filter(move |it| it.group.as_deref() == Some(group)).map(|it| it.id.clone())
+    }
+
+    /// Returns the list with what is done, where this state knows it.
+    pub fn item_list(&self) -> Option<&ItemList> {
+        self.list.as_deref()
     }
 
     pub(crate) fn finish_item(&mut self, id: &str) {

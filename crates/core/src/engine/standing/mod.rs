@@ -10,6 +10,7 @@ pub(super) mod history;
 pub(super) mod item_list;
 pub(super) mod items;
 mod proof_taken;
+mod requirements;
 pub(super) mod retry;
 pub(super) mod state;
 pub(super) mod station;

@@ -22,6 +22,7 @@ impl State {
     }
 
     pub(crate) fn conclude(&mut self, proof: &Proof) {
+        self.confirm_requirements(proof);
         if let Some(proving) = &mut self.proving {
             proving.proof = Some(Box::new(proof.clone()));
         }

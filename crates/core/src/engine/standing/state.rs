@@ -16,6 +16,7 @@ use crate::engine::journal::item::Item;
 use crate::engine::journal::opening::{Opening, Session};
 use crate::engine::journal::proof_steps::Proving;
 use crate::engine::journal::question::Question;
+use crate::engine::journal::requirement::Requirement;
 use crate::proof::Waiver;
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::time::Timestamp;
@@ -74,6 +75,15 @@ pub struct State {
     /// a state that was read from one is given the list by whoever drives the run.
     #[serde(skip)]
     pub(crate) list: Option<Arc<ItemList>>,
+    /// What was asked for, and what shows that it is there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
+    /// What only a person can judge and nobody has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_to_person: Vec<String>,
+    /// The command that goes on after this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_run: Option<String>,
     /// Items that a report proposed, for a workflow whose own list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items_proposed: Vec<String>,
@@ -196,6 +206,9 @@ impl State {
             items_done: 0,
             feedback_done: 0,
             list: Some(Arc::default()),
+            requirements: Vec::new(),
+            left_to_person: Vec::new(),
+            next_run: None,
             items_proposed: Vec::new(),
             back_to: None,
             rejections: BTreeMap::new(),

@@ -163,6 +163,7 @@ impl State {
             return self.next_step_of_session(workflow, status);
         }
         match status {
+            Status::Completed if self.next_run.is_some() => self.next_run.clone().unwrap_or_default(),
             Status::Completed if self.is_to_ship(workflow) => "loop ship".to_owned(),
             Status::Completed => match &self.opening.worktree {
                 Some(worktree) => format!("git -C {} merge {}", quoted(&worktree.root), worktree.branch),

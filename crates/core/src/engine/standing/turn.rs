@@ -16,6 +16,9 @@ use loop_base::text::counted;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 
+/// Tests that are remembered of one visit; a row of requirements names fewer.
+const TESTS_KEPT: usize = 20;
+
 /// Items that one report may propose. A longer list is no plan.
 const PROPOSED_MOST: usize = 200;
 
@@ -49,6 +52,16 @@ impl State {
         if let Some(error) = &judgement.error {
             self.troubles.note_error(at, self.phase, self.visit.iteration, error);
         }
+        for test in &evidence.turned_green {
+            if !self.visit.turned_green.contains(test) && self.visit.turned_green.len() < TESTS_KEPT {
+                self.visit.turned_green.push(test.clone());
+            }
+        }
+        if matches!(judgement.verdict, Verdict::Leave) {
+            self.credit_item(&turn, &evidence, judgement);
+            self.visit.for_person.clone_from(&turn.ended.report.for_person);
+        }
+        self.credit_report(&turn.ended.report);
         match &judgement.verdict {
             Verdict::Again => self.feed_breaker(workflow, at, judgement),
             Verdict::Fail => self.note_failure(workflow, at, judgement),
@@ -62,7 +75,8 @@ impl State {
             Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
         }
         self.step(&turn, &judgement.verdict);
-        self.feedback = Some(Feedback::of(&turn, &evidence, judgement));
+        self.feedback =
+            Some(Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement));
     }
 
     fn count(&mut self, workflow: &Workflow, turn: &Turn) {

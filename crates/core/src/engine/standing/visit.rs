@@ -31,6 +31,12 @@ pub struct Visit {
     /// It was measured without a call, because no skill was left to call.
     #[serde(default)]
     pub looked: bool,
+    /// Tests that turned green in this visit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turned_green: Vec<String>,
+    /// What its report leaves to a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub for_person: Vec<String>,
     /// The tree was changed while a gate waited, so it is measured again; the agent had asked to leave.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recheck: bool,

@@ -17,6 +17,9 @@ pub struct Phase {
     pub deliverables: Vec<String>,
     /// Template of the prompt.
     pub prompt: String,
+    /// Documents that its prompts bring along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<String>,
     pub model: Option<Model>,
     pub report: Protocol,
     pub signal: Signal,
@@ -154,6 +157,9 @@ pub struct Breaker {
     pub same_error: Option<u32>,
     pub failures: Option<u32>,
     pub pivot: bool,
+    /// What an open one says, in place of what it counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,6 +178,9 @@ pub struct Reject {
     pub at_most: u32,
     pub then: RejectThen,
     pub back: Back,
+    /// What is said when the route was taken too often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -108,7 +108,9 @@ impl Context<'_> {
             self.sources.lacks(&items.place, &["name", "from"], "[items] needs a name and a source", next);
             return None;
         };
-        Some(Items { name: name.value.clone(), from: from.value.clone() })
+        self.globs(&items.value.bookkeeping);
+        let bookkeeping = list(&items.value.bookkeeping);
+        Some(Items { name: name.value.clone(), from: from.value.clone(), bookkeeping })
     }
 
     pub(super) fn skills(&mut self) -> BTreeMap<String, Skill> {

@@ -86,6 +86,7 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for() {
         swept: 0,
         uncontained: false,
         warning: None,
+        context: None,
         left: Vec::new(),
         tail: String::new(),
     };

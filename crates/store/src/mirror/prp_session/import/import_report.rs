@@ -61,7 +61,10 @@ impl Found {
             }
             Standing::Completed => {
                 told.add(self.last_activity, Event::Began(Effect::Finish));
-                told.add(self.last_activity, Event::Finished { trouble: None, shipped: None, commit: None });
+                told.add(
+                    self.last_activity,
+                    Event::Finished { trouble: None, shipped: None, commit: None, next: None },
+                );
                 told.add(self.last_activity, Event::Closed(Outcome::Completed));
             }
         }
@@ -219,6 +222,7 @@ impl Told<'_> {
                 swept: 0,
                 uncontained: false,
                 warning: None,
+                context: None,
                 left: Vec::new(),
                 tail: String::new(),
             })),

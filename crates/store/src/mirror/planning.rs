@@ -1,0 +1,236 @@
+//! `.planning/LOOP-STATE.md`: a run of `plan` in the format of its seed, with a row for each iteration. It
+//! is written by us alone. `Status: stopping` in it is read as the wish to stop; what else somebody does
+//! to it is undone and told of.
+
+pub mod import;
+
+use super::replace;
+use crate::fold;
+use crate::{Home, StoreError};
+use loop_base::files;
+use loop_base::time::Timestamp;
+use loop_core::engine::{Command, Event, History, JudgedTurn, State, Station, Status, Verdict, Wish};
+use loop_core::facts::FactName;
+use loop_core::workflow::model::{MirrorFormat, Workflow};
+use std::path::{Path, PathBuf};
+
+/// Where it lies, in the working tree.
+pub const NAME: &str = ".planning/LOOP-STATE.md";
+
+/// Where the file of another controller lies in the folder of its run.
+const IMPORTED: &str = "imported/LOOP-STATE.md";
+
+/// Rows of the table; a phase of more iterations than its limit allows does not come about.
+const ROWS_MOST: usize = 1000;
+
+pub struct LoopState {
+    history: History,
+    rows: Vec<String>,
+    path: PathBuf,
+    /// What we wrote last, and how it looked then.
+    written: Option<String>,
+}
+
+impl LoopState {
+    /// Reads what a run has come to. `None` when it has no such mirror.
+    pub fn open(
+        home: &Home,
+        run: &str,
+        workflow: &Workflow,
+        place: &Path,
+    ) -> Result<Option<LoopState>, StoreError> {
+        if !workflow.mirror.writes(MirrorFormat::Planning) {
+            return Ok(None);
+        }
+        let path = place.join(NAME);
+        let mut found = LoopState { history: History::new(workflow), rows: Vec::new(), path, written: None };
+        fold::replay(home, run, workflow, |workflow, at, event| found.take(workflow, at, event))?;
+        if found.history.state.opening.imported {
+            let text = files::text(&home.folder(run).join(IMPORTED)).unwrap_or_default();
+            found.rows.splice(0..0, import::rows(&text));
+        }
+        Ok(Some(found))
+    }
+
+    fn take(&mut self, workflow: &Workflow, at: Timestamp, event: &Event) {
+        if let Some(turn) = self.history.follow(workflow, at, event) {
+            self.rows.extend(row(workflow, &self.history.state, &turn));
+            let over = self.rows.len().saturating_sub(ROWS_MOST);
+            self.rows.drain(..over);
+        }
+    }
+
+    /// Takes into account what has become durable, and writes the file. Returns what somebody else's edit
+    /// comes to.
+    pub fn follow(&mut self, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        let edits = self.edits();
+        facts.iter().for_each(|(at, event)| self.take(workflow, *at, event));
+        // The tree may be read-only, or the disk full: the database knows everything that is in here.
+        let _harmless = self.write(workflow);
+        edits
+    }
+
+    /// Writes the file, unless it is as it should be.
+    pub fn write(&mut self, workflow: &Workflow) -> std::io::Result<()> {
+        if !self.path.parent().is_some_and(Path::is_dir) {
+            return Ok(());
+        }
+        let text = self.text(workflow, status(&self.history.state));
+        if self.written.as_ref() != Some(&text) || files::text(&self.path).ok().as_ref() != Some(&text) {
+            replace(&self.path, &text)?;
+            self.written = Some(text);
+        }
+        Ok(())
+    }
+
+    /// Writes the file as it is once the run is completed, for the commit that ends it.
+    pub fn write_complete(&mut self, workflow: &Workflow) -> std::io::Result<()> {
+        replace(&self.path, &self.text(workflow, "complete"))
+    }
+
+    fn edits(&self) -> Vec<Event> {
+        let Some(written) = &self.written else { return Vec::new() };
+        let found = files::text(&self.path).unwrap_or_default();
+        if found == *written {
+            return Vec::new();
+        }
+        // The last step of a run writes it as it is to be committed.
+        let ends = matches!(self.history.state.station, Station::Finishing | Station::Finished);
+        if ends && status_in(&found) == Some("complete") {
+            return Vec::new();
+        }
+        let noted = |text: String| Event::Noted { text };
+        let is_asked = matches!(self.history.state.wish, Some(Wish::Stop));
+        match (status_in(&found), found.is_empty()) {
+            (Some("stopping"), _) if is_asked => Vec::new(),
+            (Some("stopping"), _) => {
+                vec![
+                    noted(format!("{NAME} says stopping: the run stops after this iteration")),
+                    Event::Commanded(Command::Stop),
+                ]
+            }
+            (_, true) => vec![noted(format!("{NAME} was removed; it is written again"))],
+            (_, false) => vec![noted(format!(
+                "{NAME} was changed by somebody else; it is written again, and nothing was taken from it"
+            ))],
+        }
+    }
+
+    fn text(&self, workflow: &Workflow, status: &str) -> String {
+        let state = &self.history.state;
+        let mut lines = vec![
+            "# Loop State".to_owned(),
+            String::new(),
+            format!("Started: {}", state.opened_at),
+            format!("Phase: {}", state.opening.input),
+            format!("Status: {status}"),
+            format!("Iteration: {}", state.iterations_counted),
+            format!("Max iterations: {}", state.iterations_limit(workflow).unwrap_or(0)),
+            format!("Consecutive failures: {}", failures(workflow, state)),
+        ];
+        let cycles: u32 = state.rejections.values().sum();
+        if 0 < cycles {
+            lines.push(format!("Gap closure cycle: {cycles}"));
+        }
+        match status {
+            "stuck" => lines.push(format!("Stuck reason: {}", reason(workflow, state))),
+            "stopped" => lines.extend(state.question().map(|it| format!("Waiting: {}", one_line(&it.text)))),
+            _ => (),
+        }
+        lines.extend([
+            String::new(),
+            "## Task Progress".to_owned(),
+            String::new(),
+            "| Iteration | Plan | Task | Status | Commit | Signal |".to_owned(),
+            "|-----------|------|------|--------|--------|--------|".to_owned(),
+        ]);
+        lines.extend(self.rows.iter().cloned());
+        lines.push(String::new());
+        lines.join("\n")
+    }
+
+    /// Returns the last rows of the table.
+    pub fn last_rows(&self, most: usize) -> &[String] {
+        &self.rows[self.rows.len().saturating_sub(most)..]
+    }
+}
+
+/// Returns what the file of a run that rests says in place of what it should: a person's word that it is
+/// to go on.
+pub fn says_running(place: &Path) -> bool {
+    files::text(&place.join(NAME)).is_ok_and(|it| status_in(&it) == Some("running"))
+}
+
+/// Returns the whole word behind `Status:`.
+fn status_in(text: &str) -> Option<&str> {
+    text.lines().find_map(|it| it.trim().strip_prefix("Status:")).map(str::trim)
+}
+
+fn status(state: &State) -> &'static str {
+    match Status::of(state) {
+        Status::Ready | Status::Running if state.wish == Some(Wish::Stop) => "stopping",
+        Status::Ready | Status::Running => "running",
+        Status::Waiting | Status::Paused | Status::Stopped | Status::Cancelled => "stopped",
+        Status::Halted => "stuck",
+        Status::Capped => "max_reached",
+        Status::Completed => "complete",
+    }
+}
+
+/// Returns the reason of a halt without the name of the phase, as the seed has it.
+pub fn reason(workflow: &Workflow, state: &State) -> String {
+    let whole = state.reason(workflow);
+    let phase = &workflow.phases[state.phase].name;
+    let bare = whole.strip_prefix(&format!("{phase} is stuck: ")).unwrap_or(&whole);
+    one_line(bare)
+}
+
+/// Returns how many iterations in a row have failed; only those of tasks count.
+pub fn failures(workflow: &Workflow, state: &State) -> u32 {
+    if workflow.phases[state.phase].counted { state.visit.breaker.failures } else { 0 }
+}
+
+/// An iteration as a row; none for calls that are not counted.
+fn row(workflow: &Workflow, state: &State, turn: &JudgedTurn) -> Option<String> {
+    if !workflow.phases[turn.call.phase].counted {
+        return None;
+    }
+    let item = turn.call.item.as_deref();
+    let status = match &turn.judgement.verdict {
+        Verdict::Leave | Verdict::Step => "done",
+        Verdict::Again | Verdict::Fail | Verdict::Reject => "failed",
+        Verdict::Stuck(_) => "stuck",
+        Verdict::Checkpoint(_) => "checkpoint",
+    };
+    let cells = [
+        state.iterations_counted.to_string(),
+        item.and_then(|it| it.group.clone()).unwrap_or_else(|| "-".to_owned()),
+        item.map(|it| it.name.clone()).unwrap_or_else(|| "-".to_owned()),
+        status.to_owned(),
+        commit(state, turn).unwrap_or_else(|| "-".to_owned()),
+        signal(turn),
+    ];
+    let cells = cells.map(|it| one_line(&it).replace('|', "/"));
+    Some(format!("| {} |", cells.join(" | ")))
+}
+
+/// Returns the short name of the commit that an iteration made.
+pub fn commit(state: &State, turn: &JudgedTurn) -> Option<String> {
+    let made = turn.judgement.metrics.get(FactName::CommitsMade.name()).and_then(|it| it.value.number());
+    let commit = &state.seen.commit;
+    (made.is_some_and(|it| 0.0 < it) && !commit.is_empty()).then(|| commit.chars().take(7).collect())
+}
+
+/// Returns the word that a call gave, or that it gave none.
+pub fn signal(turn: &JudgedTurn) -> String {
+    match (&turn.report.signal, &turn.report.stuck, &turn.judgement.verdict) {
+        (Some(word), _, _) => word.to_string(),
+        (None, Some(reason), _) => format!("STUCK: {}", one_line(reason)),
+        (None, None, Verdict::Checkpoint(kind)) => format!("CHECKPOINT: {kind}"),
+        (None, None, _) => "none".to_owned(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect()
+}

@@ -1,0 +1,209 @@
+//! What people see of a run that works on a planning folder: plans and tasks in the
+//! status, what was asked for as a table, and at a halt what there is to know and to do.
+
+use crate::measure::planning;
+use loop_base::text::counted;
+use loop_core::documents::planning::learnings;
+use loop_core::engine::{Item, Requirement, State, Status};
+use loop_core::workflow::model::{MirrorFormat, Workflow};
+use loop_store::mirror::planning::{LoopState, failures, reason};
+use loop_store::{Home, fold};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::Path;
+
+const LEARNINGS: &str = ".planning/LEARNINGS.md";
+
+/// Rows of the table of progress that a status shows.
+const ROWS_SHOWN: usize = 5;
+
+/// Issues that a halt shows, and notes on the last iteration.
+const ISSUES_SHOWN: usize = 3;
+
+/// Tasks of one plan that are named.
+const TASKS_NAMED: usize = 5;
+
+/// Returns the rows of what was asked for, for programs.
+pub(crate) fn requirements_json(state: &State) -> Vec<Value> {
+    let row = |it: &Requirement| {
+        json!({
+            "id": it.id, "text": it.text, "task": it.task, "commit": it.commit, "evidence": it.evidence,
+            "by": it.by.map(|it| it.word()), "standing": it.standing(),
+        })
+    };
+    state.requirements.iter().map(row).collect()
+}
+
+/// Returns the rows of what was asked for, as a table; nothing where nothing was.
+pub(crate) fn requirements_table(state: &State) -> Option<String> {
+    if state.requirements.is_empty() {
+        return None;
+    }
+    let cell = |it: Option<&str>| {
+        it.unwrap_or("-").replace('|', "/").split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let mut out =
+        "| Id | Requirement | Task | Commit | Evidence | By | Standing |\n|---|---|---|---|---|---|---|\n"
+            .to_owned();
+    for it in &state.requirements {
+        let commit = it.commit.as_deref().map(|it| it.get(..7).unwrap_or(it));
+        let cells = [
+            cell(Some(&it.id)),
+            cell(Some(&it.text)),
+            cell(it.task.as_deref()),
+            cell(commit),
+            cell(it.evidence.as_deref()),
+            cell(it.by.map(|it| it.word())),
+            it.standing().to_owned(),
+        ];
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    Some(out)
+}
+
+fn is_planning(workflow: &Workflow) -> bool {
+    workflow.mirror.format == Some(MirrorFormat::Planning)
+}
+
+/// Returns every task with whether it is done.
+fn tasks(home: &Home, run: &str, state: &State) -> Vec<(Item, bool)> {
+    let mut state = state.clone();
+    if let Ok(list) = fold::item_list(home, run) {
+        state.give_list(list);
+    }
+    state
+        .item_list()
+        .map(|it| it.all().map(|(item, done)| (item.clone(), done)).collect())
+        .unwrap_or_default()
+}
+
+/// Plans in their order, each with its tasks.
+fn plans(tasks: &[(Item, bool)]) -> Vec<(String, Vec<&(Item, bool)>)> {
+    let mut plans: Vec<(String, Vec<&(Item, bool)>)> = Vec::new();
+    for task in tasks {
+        let plan = task.0.group.clone().unwrap_or_default();
+        match plans.iter_mut().find(|it| it.0 == plan) {
+            Some(known) => known.1.push(task),
+            None => plans.push((plan, vec![task])),
+        }
+    }
+    plans
+}
+
+fn threshold(workflow: &Workflow) -> String {
+    let phase = workflow.phases.iter().find(|it| it.each.is_some());
+    phase.and_then(|it| it.breaker.failures).map_or("-".to_owned(), |it| it.to_string())
+}
+
+/// Returns the lines of a status beyond those of every run.
+pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State, place: &Path) -> String {
+    let mut out = String::new();
+    if !is_planning(workflow) {
+        return out;
+    }
+    let tasks = tasks(home, run, state);
+    let plans = plans(&tasks);
+    let plans_done = plans.iter().filter(|it| it.1.iter().all(|it| it.1)).count();
+    let tasks_done = tasks.iter().filter(|it| it.1).count();
+    let _ = writeln!(out, "  plans       {plans_done}/{} done", plans.len());
+    let _ = writeln!(out, "  tasks       {tasks_done}/{} done", tasks.len());
+    let _ = writeln!(out, "  failures    {}/{}", failures(workflow, state), threshold(workflow));
+    if !state.requirements.is_empty() {
+        let open = state.requirements.iter().filter(|it| it.is_open()).count();
+        let _ = writeln!(
+            out,
+            "  required    {}/{} shown; loop show --requirements",
+            state.requirements.len() - open,
+            state.requirements.len()
+        );
+    }
+    if let Ok(Some(mirror)) = LoopState::open(home, run, workflow, place) {
+        for row in mirror.last_rows(ROWS_SHOWN) {
+            let _ = writeln!(out, "    {row}");
+        }
+    }
+    if let Some(text) = planning::document(place, LEARNINGS) {
+        let (decisions, issues) = learnings::entries(&text);
+        let lines = text.lines().count();
+        let _ = writeln!(
+            out,
+            "  learnings   {}, {}, {}",
+            counted(lines, "line"),
+            counted(decisions, "decision"),
+            counted(issues, "issue")
+        );
+    }
+    out
+}
+
+/// Returns what is said where a run rests: at its end, when it is stuck, and at its cap.
+pub(crate) fn at_rest(
+    home: &Home,
+    run: &str,
+    workflow: &Workflow,
+    state: &State,
+    place: &Path,
+) -> Vec<String> {
+    if !is_planning(workflow) {
+        return Vec::new();
+    }
+    let title =
+        state.opening.beginning.title.clone().unwrap_or_else(|| format!("Phase {}", state.opening.input));
+    let tasks = tasks(home, run, state);
+    let plans = plans(&tasks);
+    match Status::of(state) {
+        Status::Completed => {
+            let proof = state.closing(workflow).unwrap_or_else(|| "not proven".to_owned());
+            let next = state.next_run.clone().unwrap_or_else(|| "no phase follows in ROADMAP.md".to_owned());
+            vec![format!(
+                "{title}: complete in {}, {}; {proof}; then: {next}",
+                counted(state.iterations_counted, "iteration"),
+                counted(plans.len(), "plan")
+            )]
+        }
+        Status::Halted => stuck(workflow, state, place, &title),
+        Status::Capped => {
+            let open = plans.iter().filter(|it| it.1.iter().any(|it| !it.1));
+            let mut lines = vec![format!(
+                "{title}: {} of {} done",
+                tasks.iter().filter(|it| it.1).count(),
+                counted(tasks.len(), "task")
+            )];
+            lines.extend(open.map(|(plan, tasks)| format!("  left of {plan}: {}", named(tasks))));
+            lines
+        }
+        Status::Ready
+        | Status::Running
+        | Status::Waiting
+        | Status::Paused
+        | Status::Stopped
+        | Status::Cancelled => Vec::new(),
+    }
+}
+
+fn named(tasks: &[&(Item, bool)]) -> String {
+    let open: Vec<&str> = tasks.iter().filter(|it| !it.1).map(|it| it.0.name.as_str()).collect();
+    let more = open.len().saturating_sub(TASKS_NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", open[..open.len().min(TASKS_NAMED)].join("; "))
+}
+
+fn stuck(workflow: &Workflow, state: &State, place: &Path, title: &str) -> Vec<String> {
+    let mut lines = vec![
+        format!("{title}: stuck in iteration {}: {}", state.iterations_counted, reason(workflow, state)),
+        format!("failures in a row: {}/{}", failures(workflow, state), threshold(workflow)),
+    ];
+    let notes = state.feedback.iter().flat_map(|it| &it.notes).take(ISSUES_SHOWN);
+    lines.extend(notes.map(|it| format!("noted: {it}")));
+    let issues = planning::document(place, LEARNINGS).map(|it| learnings::last_issues(&it, ISSUES_SHOWN));
+    lines.extend(issues.unwrap_or_default().into_iter().map(|it| format!("issue: {it}")));
+    let steps = [
+        "read the reason above, and loop show".to_owned(),
+        format!("look into {LEARNINGS} for what is known about it"),
+        "repair the cause: code, tests or plan".to_owned(),
+        "reset: loop resume --reset, or Status: running in .planning/LOOP-STATE.md".to_owned(),
+        format!("go on: loop run {}", state.opening.input),
+    ];
+    lines.extend(steps.iter().enumerate().map(|(index, it)| format!("{}. {it}", index + 1)));
+    lines
+}

@@ -1,0 +1,53 @@
+//! The end of a phase of a planning folder: it is ticked in the roadmap with its date and with what is
+//! open about it, the position moves on, and the state file says that it is complete. All of it can be
+//! done twice.
+
+use crate::clock::now;
+use crate::measure::planning;
+use loop_base::files;
+use loop_core::documents::planning::number::PhaseNumber;
+use loop_core::documents::planning::{roadmap, state_file};
+use loop_core::workflow::model::ItemSource;
+use loop_store::Home;
+use loop_store::mirror::planning::LoopState;
+use loop_store::run::Run;
+use std::path::Path;
+
+const ROADMAP: &str = ".planning/ROADMAP.md";
+const STATE: &str = ".planning/STATE.md";
+
+/// Closes the phase that the run worked on, and returns the command that goes on after it.
+pub(crate) fn close_phase(run: &Run, home: &Home, place: &Path) -> anyhow::Result<Option<String>> {
+    let Some(ItemSource::Plans(folder)) = run.workflow.items.as_ref().map(|it| &it.from) else {
+        return Ok(None);
+    };
+    let Some(number) = PhaseNumber::read(&run.state.opening.input) else { return Ok(None) };
+    let Some(text) = planning::document(place, ROADMAP) else { return Ok(None) };
+    let date = now().to_string().chars().take(10).collect::<String>();
+    let mark = if run.state.is_proven() {
+        ""
+    } else if run.state.left_to_person.is_empty() {
+        "unverified"
+    } else {
+        "notes"
+    };
+    let plans = planning::read_phase(place, folder).map(|it| it.plans.len()).unwrap_or(0);
+    let ticked = roadmap::tick(&text, &number, &date, mark, plans);
+    replace(place, ROADMAP, &text, &ticked)?;
+    let phases = roadmap::phases(&text);
+    if let Some(text) = planning::document(place, STATE) {
+        // A position that was moved on already, or by a person, stays.
+        if state_file::current_phase(&text).is_none_or(|it| it == number) {
+            let how = if mark.is_empty() { String::new() } else { format!(" ({mark})") };
+            replace(place, STATE, &text, &state_file::moved_on(&text, &phases, &number, &date, &how))?;
+        }
+    }
+    if let Some(mut mirror) = LoopState::open(home, &run.id, &run.workflow, place)? {
+        mirror.write_complete(&run.workflow)?;
+    }
+    Ok(phases.iter().find(|it| number < it.number).map(|it| format!("loop run {}", it.number)))
+}
+
+fn replace(place: &Path, name: &str, before: &str, after: &str) -> std::io::Result<()> {
+    if before == after { Ok(()) } else { files::replace(&place.join(name), after) }
+}

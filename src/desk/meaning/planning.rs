@@ -1,0 +1,317 @@
+//! A phase of a planning folder as the input of a run: which one is meant, what its roadmap asks for,
+//! what its files say is done, and what the project's own `config.json` sets. Everything that could make
+//! such a run pointless is said here, before the first call; nothing is written.
+
+use crate::desk::refusal::Refusal;
+use crate::desk::request::RunRequest;
+use crate::measure::planning::{self, FOLDER};
+use loop_base::text::counted;
+use loop_core::documents::planning::config::{self, Config};
+use loop_core::documents::planning::number::PhaseNumber;
+use loop_core::documents::planning::roadmap::{self, RoadmapPhase};
+use loop_core::documents::planning::{learnings, state_file};
+use loop_core::engine::{Beginning, Opening, Requirement};
+use loop_core::workflow::model::{ItemSource, Next, PhaseId, Protocol, Workflow};
+use loop_store::mirror::planning as loop_state;
+use std::path::Path;
+
+const ROADMAP: &str = ".planning/ROADMAP.md";
+const STATE: &str = ".planning/STATE.md";
+const LEARNINGS: &str = ".planning/LEARNINGS.md";
+const CONFIG: &str = ".planning/config.json";
+const REQUIREMENTS: &str = ".planning/REQUIREMENTS.md";
+
+/// What stands for the folder of the phase in a workflow, until the phase is known.
+const FOLDER_OF_INPUT: &str = ".planning/phases/{{ input }}-*";
+
+/// What stands for the heading of the phase in the roadmap.
+const HEADING_OF_INPUT: &str = "#Phase {{ input }}";
+
+/// Rows of the table of requirements; a phase has a handful.
+const ROWS_MOST: usize = 100;
+
+/// The mode in which nothing waits for a person that need not.
+const AUTONOMOUS: &str = "autonomous";
+
+/// A phase that a run is to work on.
+pub(crate) struct PhaseInput {
+    pub number: PhaseNumber,
+    /// What the run is to know when it is opened.
+    beginning: Box<Beginning>,
+    /// Another controller had begun with it.
+    imported: bool,
+    /// What people should know.
+    pub warnings: Vec<String>,
+    /// The position, where it is missing.
+    state_file: Option<String>,
+    /// Why another controller was stuck here, if it was.
+    pub stuck: Option<String>,
+}
+
+impl PhaseInput {
+    /// Adds to the opening of a run what its phase says.
+    pub(crate) fn add_to(&self, opening: Opening) -> Opening {
+        Opening { beginning: self.beginning.clone(), imported: self.imported, ..opening }
+    }
+
+    /// Takes over how far another controller had come, by the state file that it left.
+    pub(crate) fn import(&mut self, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
+        let Some(text) = planning::document(project, loop_state::NAME) else { return Ok(()) };
+        let found = loop_state::import::read(&text).map_err(|why| Refusal {
+            text: format!("{} is damaged: {why}", loop_state::NAME),
+            next: Some(format!(
+                "mend {}, or loop run {} --fresh; the file is kept",
+                loop_state::NAME,
+                self.number
+            )),
+            exit: 8,
+        })?;
+        if found.phase != self.number || found.is_complete {
+            return Ok(());
+        }
+        let rejecting = workflow.phases.iter().find(|it| it.reject.is_some());
+        if let Some(phase) = rejecting.filter(|_| 0 < found.gap_cycles) {
+            self.beginning.rejections.insert(phase.name.clone(), found.gap_cycles);
+        }
+        self.beginning.iterations = found.iterations;
+        self.imported = true;
+        self.warnings.push(format!(
+            "continues where {} ended: {} and {} done; a copy of it is kept with the run",
+            loop_state::NAME,
+            counted(found.iterations, "iteration"),
+            counted(self.beginning.done.len(), "task")
+        ));
+        self.stuck = found.stuck;
+        Ok(())
+    }
+
+    /// Writes the position, where it is missing.
+    pub(crate) fn write_missing(&self, place: &Path) -> anyhow::Result<()> {
+        if let Some(text) = &self.state_file {
+            loop_base::files::replace(&place.join(STATE), text)?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the phase that is meant, and gives the workflow what the planning folder says.
+pub(crate) fn find(
+    request: &RunRequest,
+    project: &Path,
+    workflow: &mut Workflow,
+    today: &str,
+) -> anyhow::Result<PhaseInput> {
+    let read = |name: &str| planning::document(project, name);
+    let Some(text) = read(ROADMAP) else {
+        let text = format!("no project: {} has no {ROADMAP}", project.display());
+        return Err(Refusal::usage(
+            text,
+            format!("write {ROADMAP} with a heading \"### Phase 1: NAME\", then loop setup plan"),
+        ));
+    };
+    let config = read_config(read(CONFIG).as_deref())?;
+    if config.enabled == Some(false) {
+        return Err(Refusal::usage(
+            format!("the loop is off: loop.enabled is false in {CONFIG}"),
+            format!("set it to true in {CONFIG}"),
+        ));
+    }
+    let phases = roadmap::phases(&text);
+    let number = number(request, read(STATE).as_deref(), &phases)?;
+    let (folder, phase) = plans(project, &number, &phases)?;
+    let mut warnings: Vec<String> = phase
+        .orphans
+        .iter()
+        .map(|it| format!("{it}-SUMMARY.md has no plan and counts for nothing"))
+        .collect();
+    let known = phases.iter().find(|it| it.number == number);
+    warnings.extend(known.is_none().then(|| format!("{ROADMAP} has no heading \"### Phase {number}:\", so nothing says what phase {number} is to reach")));
+    let learned = read(LEARNINGS);
+    match &learned {
+        None => warnings.push(format!("{LEARNINGS} is missing; loop setup plan writes one")),
+        Some(text) if learnings::LINES_MOST < text.lines().count() => {
+            let lines = text.lines().count();
+            warnings.push(format!(
+                "{LEARNINGS} has {lines} lines; keep it below {}, merge and archive",
+                learnings::LINES_MOST
+            ));
+        }
+        Some(_) => (),
+    }
+    apply(&config, request, workflow)?;
+    let primary = || learned.as_deref().map(learnings::validation).unwrap_or_default();
+    let commands =
+        if config.validation_commands.is_empty() { primary() } else { config.validation_commands.clone() };
+    if let Some(check) =
+        workflow.checks.get_mut("validation").filter(|it| it.run.is_none() && !commands.is_empty())
+    {
+        check.run = Some(match commands.as_slice() {
+            [one] => one.clone(),
+            several => format!("set -e\n{}", several.join("\n")),
+        });
+    }
+    point_at(workflow, &folder, known.map_or("", |it| it.heading.as_str()));
+    let mut beginning = Beginning {
+        title: known.map(|it| it.heading.clone()),
+        requirements: known.map(|it| requirements(it, read(REQUIREMENTS).as_deref())).unwrap_or_default(),
+        done: planning::done(&phase),
+        ..Beginning::default()
+    };
+    if config.verifier == Some(false) {
+        beginning.off = without_verifier(workflow);
+    }
+    let state_file = read(STATE).is_none().then(|| state_file::rebuilt(&phases, &number, today));
+    warnings
+        .extend(state_file.as_ref().map(|_| format!("{STATE} was missing and is rebuilt from {ROADMAP}")));
+    Ok(PhaseInput {
+        number,
+        beginning: Box::new(beginning),
+        imported: false,
+        warnings,
+        state_file,
+        stuck: None,
+    })
+}
+
+/// Gives a workflow that was read again what was settled when the run was opened.
+pub(crate) fn keep_settled(kept: &Workflow, files: &mut Workflow) {
+    files.limits.iterations = kept.limits.iterations;
+    files.models.profile.clone_from(&kept.models.profile);
+    files.mode.clone_from(&kept.mode);
+    files.finish.clone_from(&kept.finish);
+    files.items.clone_from(&kept.items);
+    for (phase, kept) in files.phases.iter_mut().zip(&kept.phases) {
+        phase.report.clone_from(&kept.report);
+        phase.context.clone_from(&kept.context);
+        phase.next = kept.next;
+        phase.breaker.failures = kept.breaker.failures;
+    }
+}
+
+/// Reads the project's configuration, and names every mistake with its line.
+fn read_config(text: Option<&str>) -> anyhow::Result<Config> {
+    config::read(text.unwrap_or("{}")).map_err(|mistakes| {
+        let said: Vec<String> = mistakes.iter().map(|it| format!("{CONFIG}, {it}")).collect();
+        Refusal::usage(said.join("\n"), format!("mend {CONFIG}; it was left as it is"))
+    })
+}
+
+fn number(request: &RunRequest, state: Option<&str>, phases: &[RoadmapPhase]) -> anyhow::Result<PhaseNumber> {
+    match &request.input {
+        Some(text) => {
+            PhaseNumber::read(text.trim()).ok_or_else(|| no_phase(&format!("{text:?} is no phase"), phases))
+        }
+        None => state
+            .and_then(state_file::current_phase)
+            .ok_or_else(|| no_phase(&format!("no phase is named, and {STATE} names none"), phases)),
+    }
+}
+
+fn no_phase(text: &str, phases: &[RoadmapPhase]) -> anyhow::Error {
+    let known: Vec<String> = phases.iter().map(|it| it.number.to_string()).collect();
+    let next = match known.as_slice() {
+        [] => format!("write a heading \"### Phase 1: NAME\" in {ROADMAP}"),
+        [first, ..] => format!("loop run {first}; the phases of {ROADMAP} are {}", known.join(", ")),
+    };
+    Refusal::usage(text.to_owned(), next)
+}
+
+/// The folder and the plans of a phase, or what is wrong with them.
+fn plans(
+    project: &Path,
+    number: &PhaseNumber,
+    phases: &[RoadmapPhase],
+) -> anyhow::Result<(String, loop_core::documents::planning::phase::Phase)> {
+    let is_known = phases.iter().any(|it| it.number == *number);
+    let folder = planning::phase_folder(project, number);
+    if folder.is_none() && !is_known {
+        return Err(no_phase(&format!("there is no phase {number}"), phases));
+    }
+    let padded = number.padded();
+    let wanted = folder.clone().unwrap_or_else(|| format!("{FOLDER}/phases/{padded}-NAME"));
+    let none = || {
+        Refusal::usage(
+            format!("phase {number} has no plans in {wanted}"),
+            format!("write {wanted}/{padded}-01-PLAN.md with its tasks, then loop run {number}"),
+        )
+    };
+    let folder = folder.ok_or_else(none)?;
+    let phase = planning::read_phase(project, &folder).map_err(|mistakes| {
+        let said: Vec<String> = mistakes.iter().map(|it| format!("{folder}/{it}")).collect();
+        Refusal::usage(said.join("\n"), format!("mend the plans, then loop run {number}"))
+    })?;
+    if phase.plans.is_empty() {
+        return Err(none());
+    }
+    Ok((folder, phase))
+}
+
+/// What the project's configuration sets; flags win.
+fn apply(config: &Config, request: &RunRequest, workflow: &mut Workflow) -> anyhow::Result<()> {
+    if request.max.is_none() {
+        workflow.limits.iterations = config.max_iterations.or(workflow.limits.iterations);
+    }
+    for phase in workflow.phases.iter_mut().filter(|it| it.each.is_some()) {
+        phase.breaker.failures = config.stuck_threshold.or(phase.breaker.failures);
+    }
+    if let Some(profile) = &config.model_profile {
+        if !workflow.models.profiles.contains_key(profile) {
+            let known: Vec<&str> = workflow.models.profiles.keys().map(String::as_str).collect();
+            let text = format!("{CONFIG}: model_profile is {profile:?}, and no profile is called that");
+            return Err(Refusal::usage(text, format!("write one of: {}", known.join(", "))));
+        }
+        workflow.models.profile = Some(profile.clone());
+    }
+    if let Some(autonomous) = config.autonomous {
+        workflow.mode = autonomous.then(|| AUTONOMOUS.to_owned());
+    }
+    if let Some(commits) = config.commit_docs {
+        workflow.finish.commit_docs = commits;
+    }
+    if config.commit_trailer.is_some() {
+        workflow.finish.commit_trailer.clone_from(&config.commit_trailer);
+    }
+    Ok(())
+}
+
+/// Puts the folder and the heading of the phase where the workflow has a place for them.
+fn point_at(workflow: &mut Workflow, folder: &str, heading: &str) {
+    let fill = |text: &mut String| {
+        *text = text.replace(FOLDER_OF_INPUT, folder).replace(HEADING_OF_INPUT, &format!("#{heading}"));
+    };
+    if let Some(ItemSource::Plans(from)) = workflow.items.as_mut().map(|it| &mut it.from) {
+        fill(from);
+    }
+    for phase in &mut workflow.phases {
+        if let Protocol::Frontmatter(pattern) = &mut phase.report {
+            fill(pattern);
+        }
+        phase.context.iter_mut().for_each(fill);
+    }
+}
+
+/// Lets the run end without the phase that verifies it.
+fn without_verifier(workflow: &mut Workflow) -> Vec<(String, String)> {
+    let is_verifier = |id: &PhaseId| matches!(workflow.phases[*id].report, Protocol::Frontmatter(_));
+    let Some(verifier) = (0..workflow.phases.len()).find(is_verifier) else { return Vec::new() };
+    for phase in &mut workflow.phases {
+        if phase.next == Next::Phase(verifier) {
+            phase.next = Next::Done;
+        }
+    }
+    vec![(workflow.phases[verifier].name.clone(), format!("workflow.verifier is false in {CONFIG}"))]
+}
+
+/// Every requirement and success criterion of a phase.
+fn requirements(phase: &RoadmapPhase, texts: Option<&str>) -> Vec<Requirement> {
+    let ids = phase.requirements.iter().map(|id| {
+        let text = texts.and_then(|it| roadmap::requirement_text(it, id)).unwrap_or_else(|| id.clone());
+        Requirement::new(id, text)
+    });
+    let criteria = phase
+        .criteria
+        .iter()
+        .enumerate()
+        .map(|(index, it)| Requirement::new(format!("SC-{}", index + 1), it));
+    ids.chain(criteria).take(ROWS_MOST).collect()
+}

@@ -1,0 +1,123 @@
+//! The planning folder of a project as it lies on the disk: which folder a phase has, its plans and
+//! summaries, and the items that they make. What the texts mean is the core's business.
+
+use loop_base::files;
+use loop_core::documents::planning::number::PhaseNumber;
+use loop_core::documents::planning::phase::{self, Phase, PlanFile};
+use loop_core::documents::planning::plan;
+use loop_core::engine::Item;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Where a project keeps its plans, relative to its top.
+pub(crate) const FOLDER: &str = ".planning";
+
+/// Where the phases are.
+pub(crate) const PHASES: &str = ".planning/phases";
+
+/// Files of one folder that are read; a phase has a handful of plans.
+const FILES_MOST: usize = 1000;
+
+/// A document of a phase is text that people and agents read whole.
+const DOCUMENT_MOST: usize = 1 << 20;
+
+/// Plans for gaps are small, so that each of them closes something.
+const GAP_TASKS_MOST: usize = 2;
+
+/// Reads a document; `None` where there is none that can be read.
+pub(crate) fn document(place: &Path, name: &str) -> Option<String> {
+    let bytes = files::read(&place.join(name), DOCUMENT_MOST).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Returns the folder of a phase, relative to the top: `03-accounts` is the one of 3, and `10-…` is not.
+pub(crate) fn phase_folder(place: &Path, number: &PhaseNumber) -> Option<String> {
+    let names = names(&place.join(PHASES));
+    let is_it = |name: &&String| {
+        PhaseNumber::prefix(name)
+            .is_some_and(|(found, rest)| found == *number && (rest.is_empty() || rest.starts_with('-')))
+    };
+    names.iter().find(is_it).map(|it| format!("{PHASES}/{it}"))
+}
+
+/// Reads the plans of a phase, or returns everything that is wrong with them.
+pub(crate) fn read_phase(place: &Path, folder: &str) -> Result<Phase, Vec<String>> {
+    let files: Vec<(String, String)> = names(&place.join(folder))
+        .into_iter()
+        .filter(|it| it.ends_with(".md"))
+        .filter_map(|name| document(place, &format!("{folder}/{name}")).map(|text| (name, text)))
+        .collect();
+    phase::assemble(&files, &plans_elsewhere(place, folder))
+}
+
+/// Ids of the plans of the other phases beside this one.
+fn plans_elsewhere(place: &Path, folder: &str) -> BTreeSet<String> {
+    let Some((phases, own)) = folder.rsplit_once('/') else { return BTreeSet::new() };
+    let others = names(&place.join(phases)).into_iter().filter(|it| it != own);
+    let plans = others.flat_map(|it| names(&place.join(phases).join(it)));
+    plans.filter_map(|it| phase::plan_id(&it).map(str::to_owned)).collect()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MOST);
+    let mut names: Vec<String> = entries.filter_map(|it| it.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+/// Returns the tasks of every plan in their order.
+pub(crate) fn items(phase: &Phase, folder: &str) -> Vec<Item> {
+    phase
+        .plans
+        .iter()
+        .flat_map(|plan| plan.plan.tasks.iter().enumerate().map(move |task| item(plan, folder, task)))
+        .collect()
+}
+
+fn item(plan: &PlanFile, folder: &str, (index, task): (usize, &plan::Task)) -> Item {
+    let mut item = Item::new(plan.task_id(index + 1), &task.name);
+    item.kind = Some(task.kind.clone());
+    item.group = Some(plan.id.clone());
+    item.body = Some(format!("{folder}/{}", plan.name));
+    item.files.clone_from(&task.files);
+    item.requirements = plan.plan.requirements.iter().chain(&plan.plan.truths).cloned().collect();
+    if item.checkpoint().is_some() {
+        item.about.clone_from(&task.about);
+        item.options.clone_from(&task.options);
+    }
+    item
+}
+
+/// Returns the ids of the tasks that the files say are done: those of plans with a summary, and those
+/// that are ticked.
+pub(crate) fn done(phase: &Phase) -> Vec<String> {
+    let tasks = phase.plans.iter().flat_map(|plan| {
+        let is_done = |task: &plan::Task| plan.has_summary || task.ticked;
+        let done = plan.plan.tasks.iter().enumerate().filter(move |it| is_done(it.1));
+        done.map(|it| plan.task_id(it.0 + 1))
+    });
+    tasks.collect()
+}
+
+/// Says why a plan that a call added closes none of the gaps, if so. `before` is the highest number that
+/// a plan had before the call.
+pub(crate) fn refused_gap_plan(name: &str, text: &str, before: u32, gaps: &[String]) -> Option<String> {
+    let plan = match plan::read(text) {
+        Ok(plan) => plan,
+        Err(mistake) => return Some(mistake.to_string()),
+    };
+    let number = phase::plan_id(name).and_then(phase::plan_number);
+    if number.is_none_or(|it| it <= before) {
+        return Some(format!("its number does not follow the highest that there was, {before:02}"));
+    }
+    if !plan.gap_closure {
+        return Some("it does not say gap_closure: true".to_owned());
+    }
+    match plan.tasks.len() {
+        0 => return Some("it has no tasks".to_owned()),
+        1..=GAP_TASKS_MOST => (),
+        many => return Some(format!("it has {many} tasks; a plan for gaps has 1 or 2")),
+    }
+    let names_one = gaps.is_empty() || gaps.iter().any(|it| plan::names_gap(text, it));
+    (!names_one).then(|| "it names none of the gaps that verification found".to_owned())
+}

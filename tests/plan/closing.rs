@@ -1,0 +1,160 @@
+//! Verifying, closing gaps, people, and the end of a phase.
+
+use super::project::{FOLDER, HONEST, Project, plan_text};
+use serde_json::json;
+
+const GAPS: &str = "report gaps_found 'gaps:\n  - truth: \"People can log out\"\n    status: failed'";
+
+#[test]
+fn lp23_a_phase_that_passed_is_ticked_and_the_position_moves_on() {
+    let project = Project::new();
+    let done = project.run(HONEST, &[]).exits(0);
+    let roadmap = project.sandbox.read(".planning/ROADMAP.md");
+    assert!(
+        roadmap.contains("- [x] **Phase 3: Accounts** - people have accounts (completed 20"),
+        "{roadmap}"
+    );
+    assert!(project.sandbox.read(".planning/STATE.md").contains("Phase: 10 of 10 (Far)"));
+    assert!(project.loop_state().contains("Status: complete\n"));
+    assert_eq!(
+        project.sandbox.subjects().last().map(String::as_str),
+        Some("docs(3): complete phase via loop")
+    );
+    let message = project.sandbox.git(&["log", "-1", "--format=%B"]);
+    assert!(
+        message.contains("Loop iterations: 7")
+            && message.contains("Verification: passed")
+            && !message.contains("Co-Authored"),
+        "{message}"
+    );
+    assert_eq!(project.sandbox.git(&["status", "--porcelain"]), "");
+    assert!(done.err.contains("next: loop run 10"), "{}", done.err);
+}
+
+#[test]
+fn lp24_documents_stay_uncommitted_where_that_is_wanted() {
+    let project = Project::new();
+    project
+        .config(r#"{"planning": {"commit_docs": false}, "loop": {"validation_commands": ["sh test.sh"]}}"#);
+    project.run(HONEST, &[]).exits(0);
+    assert!(project.sandbox.subjects().last().is_some_and(|it| it.starts_with("feat(")));
+    let ignored = Project::new();
+    ignored.sandbox.git(&["rm", "-rq", "--cached", ".planning"]);
+    ignored.sandbox.write(".gitignore", ".planning/\n");
+    ignored.sandbox.git(&["add", ".gitignore"]);
+    ignored.sandbox.git(&["commit", "-qm", "ignore the plans"]);
+    ignored.run(HONEST, &[]).exits(0);
+    assert!(ignored.sandbox.subjects().last().is_some_and(|it| it.starts_with("feat(")));
+    assert!(ignored.sandbox.read(".planning/ROADMAP.md").contains("[x] **Phase 3"));
+}
+
+#[test]
+fn lp25_gaps_become_plans_and_the_loop_goes_on() {
+    let project = Project::new();
+    let gap = plan_text(3, "gap_closure: true\nmust_haves:\n  truths:\n    - \"People can log out\"", 1);
+    project.sandbox.file("gap.md", &gap);
+    let script = format!(
+        "case $LOOP_PHASE in EXECUTE) case $LOOP_ITEM in 03-04/1) do_task; summary; say PLAN_COMPLETE;; *) honest;; esac;;\n\
+         VERIFY) if [ -f 03-04_1.txt ]; then report passed 'score: 4/4'; else {GAPS}; fi;;\n\
+         CLOSE_GAPS) cp '{}' $folder/03-04-PLAN.md;; esac",
+        project.sandbox.path("gap.md").display()
+    );
+    let done = project.run(&script, &[]).exits(0);
+    assert!(done.err.contains("Gap closure cycle 1: 1 plan created"), "{}", done.err);
+    assert!(
+        project.sandbox.prompt(9).contains("People can log out"),
+        "the report is in the planner's prompt"
+    );
+}
+
+#[test]
+fn lp27_plans_that_close_no_gap_are_none_and_gaps_that_stay_are_stuck() {
+    for (head, tasks, name, why) in [
+        ("gap_closure: true\nt: People can log out", 3, "03-04", "it has 3 tasks"),
+        ("t: People can log out", 1, "03-04", "gap_closure: true"),
+        ("gap_closure: true", 1, "03-04", "names none of the gaps"),
+        ("gap_closure: true\nt: People can log out", 1, "03-00", "does not follow the highest"),
+    ] {
+        let project = Project::new();
+        project.sandbox.file("gap.md", plan_text(3, head, tasks));
+        let script = format!(
+            "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) {GAPS};; CLOSE_GAPS) cp '{}' $folder/{name}-PLAN.md;; esac",
+            project.sandbox.path("gap.md").display()
+        );
+        let done = project.run(&script, &[]).exits(4).says("planner produced no plans");
+        assert!(done.err.contains(why) || done.out.contains(why), "{why}: {}\n{}", done.err, done.out);
+    }
+    let project = Project::new();
+    let script = format!(
+        "case $LOOP_PHASE in EXECUTE) case $LOOP_ITEM in 03-0[45]/1) do_task; summary; say PLAN_COMPLETE;; *) honest;; esac;;\n VERIFY) {GAPS};;\n\
+         CLOSE_GAPS) n=4; [ -f $folder/03-04-PLAN.md ] && n=5; printf -- '---\\ngap_closure: true\\nt: People can log out\\n---\\n<task><name>x</name></task>\\n' > $folder/03-0$n-PLAN.md;; esac"
+    );
+    project.run(&script, &[]).exits(4).says("Persistent gaps after 2 closure cycles");
+    assert!(project.loop_state().contains("Gap closure cycle: 2\n"));
+}
+
+#[test]
+fn lp28_what_only_a_person_can_judge_waits_or_is_left_open() {
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) report human_needed 'human_verification:\n  - test: Look whether people can log out\n    expected: they can';; esac";
+    let project = Project::new();
+    project.run(script, &[]).exits(3).says("- Look whether people can log out; expected: they can");
+    project.sandbox.run(&["approve", "human-verification", "--by", "Ada"]).exits(0);
+    project.run(script, &[]).exits(0);
+    assert_eq!((&project.row("SC-2")["by"], &project.status()["verified"]), (&json!("person"), &json!(true)));
+    let alone = Project::new();
+    alone.config(r#"{"autonomous": true, "loop": {"validation_commands": ["sh test.sh"]}}"#);
+    alone.run(script, &[]).exits(0).says("Auto-decided: completed with notes");
+    assert_eq!(
+        (&alone.row("SC-2")["standing"], &alone.status()["verified"]),
+        (&json!("open for a person"), &json!(false))
+    );
+    assert!(alone.sandbox.read(".planning/ROADMAP.md").contains("(notes)"));
+}
+
+#[test]
+fn lp42_without_a_verifier_the_phase_ends_unverified() {
+    let project = Project::new();
+    project.config(r#"{"workflow": {"verifier": false}, "loop": {"validation_commands": ["sh test.sh"]}}"#);
+    project.run(HONEST, &[]).exits(0);
+    assert_eq!((project.sandbox.calls().len(), &project.status()["verified"]), (7, &json!(false)));
+    assert!(project.sandbox.read(".planning/ROADMAP.md").contains("(unverified)"));
+}
+
+#[test]
+fn lp34_checkpoints_are_questions_by_the_type_of_the_task() {
+    let checkpoints = |autonomous: bool| {
+        let project = Project::new();
+        project.config(&format!(
+            r#"{{"autonomous": {autonomous}, "loop": {{"validation_commands": ["sh test.sh"]}}}}"#
+        ));
+        let plan = "---\nwave: 1\n---\n<task type=\"auto\"><name>build</name></task>\n\
+            <task type=\"checkpoint:human-verify\"><what-built>a page</what-built><how-to-verify>open it</how-to-verify></task>\n\
+            <task type=\"checkpoint:decision\"><decision>Which store</decision><option id=\"sqlite\"/><option id=\"server\"/></task>\n\
+            <task type=\"checkpoint:human-action\"><action>Make an account</action></task>\n";
+        for name in ["03-02-PLAN.md", "03-03-PLAN.md"] {
+            project.sandbox.git(&["rm", "-q", &format!("{FOLDER}/{name}")]);
+        }
+        project.sandbox.write(&format!("{FOLDER}/03-01-PLAN.md"), plan);
+        project.sandbox.commit("checkpoints");
+        project
+    };
+    let script =
+        "case $LOOP_PHASE in EXECUTE) do_task; say TASK_COMPLETE;; VERIFY) report passed 'score: 1';; esac";
+    let project = checkpoints(false);
+    project.run(script, &[]).exits(3).says("a page");
+    project.sandbox.run(&["answer", "done"]).exits(0);
+    project.run(script, &[]).exits(3).says("Which store");
+    project.sandbox.run(&["answer", "server"]).exits(0);
+    project.run(script, &[]).exits(3).says("Make an account");
+    project.sandbox.run(&["answer", "done", "it exists"]).exits(0);
+    project.run(script, &[]).exits(0);
+    assert_eq!(project.sandbox.calls().len(), 2, "people settle checkpoints, not agents");
+    let alone = checkpoints(true);
+    let done = alone.run(script, &[]).exits(3).says("Make an account");
+    assert!(
+        done.err.contains("Auto-decided: a page: approved")
+            && done.err.contains("Auto-decided: Which store: sqlite"),
+        "{}",
+        done.err
+    );
+}

@@ -1,0 +1,9 @@
+//! `plan` from the outside: a planning folder with three plans and seven tasks, agents that do their work
+//! and agents that lie about it, a verifier, gaps, people, crashes. The real binary, real git, real files.
+
+mod closing;
+mod crash;
+mod iterations;
+mod opening;
+mod project;
+mod state_file;

@@ -1,0 +1,90 @@
+//! What keeps a run of a phase from beginning, and what it begins with.
+
+use super::project::{FOLDER, HONEST, Project, plan_text};
+use loop_harness::Sandbox;
+
+#[test]
+fn lp01_without_a_roadmap_there_is_no_project() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["run", "3"]).exits(2).says("no project");
+    sandbox.write(".planning/STATE.md", "Phase: 3\n");
+    sandbox.run(&["run", "3", "--preset", "plan"]).exits(2).says("no project");
+}
+
+#[test]
+fn lp03_a_phase_that_is_missing_or_has_no_plans_is_refused() {
+    let project = Project::new();
+    project.sandbox.run(&["run", "7"]).exits(2).says("there is no phase 7");
+    project.sandbox.run(&["run", "1"]).exits(2).says("phase 1 has no plans");
+    project.sandbox.run(&["run", "three", "--preset", "plan"]).exits(2).says("is no phase");
+    assert!(project.sandbox.status_if_any()["run"].is_null(), "nothing was opened");
+}
+
+#[test]
+fn plans_that_cannot_be_meant_are_named() {
+    let project = Project::new();
+    let wrong = |text: &str| {
+        project.sandbox.write(&format!("{FOLDER}/03-03-PLAN.md"), text);
+        project.sandbox.run(&["run", "3"]).exits(2)
+    };
+    wrong(&plan_text(1, "depends_on: [\"03-09\"]", 1)).says("03-03-PLAN.md depends on \"03-09\"");
+    wrong(&plan_text(1, "depends_on: [\"03-03\"]", 1)).says("plans wait for each other: 03-03");
+    wrong("---\nwave: [\n---\n").says("03-03-PLAN.md, line 2");
+    wrong("---\nwave: 1\n---\nnothing to do\n").says("has no tasks");
+    wrong("---\nwave: 1\n").says("not closed");
+}
+
+#[test]
+fn lp39_a_configuration_with_mistakes_is_named_and_left_alone() {
+    let project = Project::new();
+    for (text, says) in [
+        ("{\"loop\": {\n\"max_iterations\": \"many\"}}", "line 2: loop.max_iterations is \"many\""),
+        ("{\"loop\":", "is no JSON"),
+        ("{\"model_profile\": \"foo\"}", "model_profile is \"foo\""),
+        ("{\"loop\": {\"enabled\": false}}", "loop.enabled is false"),
+    ] {
+        project.sandbox.write(".planning/config.json", text);
+        project.sandbox.run(&["run", "3"]).exits(2).says(says);
+        assert_eq!(project.sandbox.read(".planning/config.json"), text);
+    }
+}
+
+#[test]
+fn lp05_the_configuration_is_a_layer_and_flags_win() {
+    let project = Project::new();
+    project.config(r#"{"model_profile": "budget", "loop": {"max_iterations": 20, "stuck_threshold": 1, "validation_commands": ["sh test.sh"]}}"#);
+    project.run("echo nothing", &[]).exits(4);
+    assert_eq!(project.sandbox.calls(), [1], "a threshold of 1 is reached by the first");
+    assert!(project.loop_state().contains("Max iterations: 20\n"), "{}", project.loop_state());
+    let other = Project::new();
+    other.run("echo nothing", &["--max", "7"]).exits(4);
+    assert!(other.loop_state().contains("Max iterations: 7\n"), "{}", other.loop_state());
+}
+
+#[test]
+fn lp38_a_missing_position_is_rebuilt_and_missing_learnings_are_a_warning() {
+    let project = Project::new();
+    project.sandbox.git(&["rm", "-q", ".planning/STATE.md", ".planning/LEARNINGS.md"]);
+    project.sandbox.commit("gone");
+    project.run(HONEST, &[]).exits(0).says("LEARNINGS.md is missing");
+    assert!(project.sandbox.read(".planning/STATE.md").contains("Phase: 10 of 10 (Far)"));
+}
+
+#[test]
+fn a_folder_that_another_tool_left_in_the_middle_goes_on_where_it_was() {
+    let project = Project::new();
+    project.sandbox.write(&format!("{FOLDER}/03-01-SUMMARY.md"), "done before\n");
+    let state = "# Loop State\n\nStarted: 2026-01-01T00:00:00Z\nPhase: 3\nStatus: stopped\nIteration: 3\nMax iterations: 50\n\
+                 Consecutive failures: 0\n\n## Task Progress\n\n| Iteration | Plan | Task | Status | Commit | Signal |\n|---|---|---|---|---|---|\n\
+                 | 3 | 03-01 | Task 3 | done | abc1234 | PLAN_COMPLETE |\n";
+    project.sandbox.write(".planning/LOOP-STATE.md", state);
+    project.sandbox.write("03-01_1.txt", "x");
+    project.sandbox.commit("the middle");
+    project.run(HONEST, &[]).exits(0);
+    assert_eq!(project.sandbox.calls().len(), 5, "four tasks and the verifier");
+    let after = project.loop_state();
+    assert!(after.contains("Iteration: 7\n") && after.contains("| 3 | 03-01 | Task 3 |"), "{after}");
+    let damaged = Project::new();
+    damaged.sandbox.write(".planning/LOOP-STATE.md", state.replace("Iteration: 3", "Iteration: three"));
+    damaged.run(HONEST, &[]).exits(8).says("Iteration is \"three\"");
+}
