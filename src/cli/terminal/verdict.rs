@@ -7,7 +7,7 @@ use crate::tree::git_text::is_object_id;
 use crate::world::question_text::QuestionText;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::took;
-use loop_core::engine::{CheckOutcome, CheckResult, State, Status};
+use loop_core::engine::{CheckOutcome, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
 use std::path::Path;
@@ -122,11 +122,10 @@ impl Ended<'_> {
         let Some(feedback) = self.state.feedback.as_ref().filter(|_| shows && 1 < most) else {
             return Vec::new();
         };
-        let is_shown = |it: &&CheckResult| {
-            matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty()
-        };
-        let failed = feedback.failing.iter().find(is_shown);
-        let (title, text) = match (&feedback.trouble, failed) {
+        let failed = feedback.failing.iter();
+        let mut failed = failed
+            .filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty());
+        let (title, text) = match (&feedback.trouble, failed.next()) {
             (Some(_), _) => {
                 let file = self.folder.join(format!("call-{}.err", self.state.calls_total));
                 ("the agent's last messages".to_owned(), tail(&file, COMPLAINTS_READ).unwrap_or_default())
