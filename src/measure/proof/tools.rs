@@ -4,8 +4,8 @@
 //! at which the kernel says that it was changed, which nobody but root can set: nothing has to be
 //! remembered from the opening but when it was.
 
-use super::tool_homes::HOMES;
 use super::opening::Opening;
+use super::tool_homes::HOMES;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
