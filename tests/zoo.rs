@@ -175,7 +175,7 @@ fn a_flood_is_bounded_on_disk_and_in_memory() {
     assert_eq!(apart_from_counts(ending), expected);
     let kept = zoo.output();
     let left_out = 67_108_864 + 8 - 1_000_000 - 1024 * 1024;
-    assert!(kept.contains(&format!("\n[{left_out} bytes left out here]\n")));
+    assert!(kept.contains(&format!("\n[{left_out} bytes omitted here]\n")));
     assert!(kept.ends_with("the end\n"));
     assert!(kept.len() < 1_000_000 + 1024 * 1024 + 64);
     // The program's own pages are in memory too; a debug build has many.

@@ -2,9 +2,22 @@
 //! escapes only the first 32 characters; here everything goes escaped that could move a cursor,
 //! hide or reorder text. A parser reads the same values.
 
+use crate::world::question_text::QuestionText;
 use loop_base::text::sanitise;
+use loop_core::engine::{Question, State, choices};
+use loop_core::workflow::model::Workflow;
 use serde::Serialize;
 use std::fmt::Write;
+
+/// Returns an open question with everything that a person would be shown.
+pub(super) fn question(workflow: &Workflow, state: &State, question: &Question) -> serde_json::Value {
+    let text = QuestionText::of(workflow, state, question);
+    serde_json::json!({
+        "id": question.id, "kind": question.kind.word(), "text": question.text, "choices": choices(question),
+        "answers": text.offers, "evidence": text.evidence,
+        "deadline": question.deadline.map(|it| it.to_string()),
+    })
+}
 
 /// Returns a value in one line.
 pub(super) fn line(value: &impl Serialize) -> String {

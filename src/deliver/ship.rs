@@ -131,7 +131,7 @@ impl Work {
         found.is_branch_made = there.is_some() && there == tip("HEAD");
         if there.is_some() && !found.is_branch_made {
             found.errors.push(format!(
-                "the branch {branch} exists already; switch to it to go on there, or choose another --type"
+                "the branch {branch} exists already; switch to it to continue there, or choose another --type"
             ));
         }
     }
@@ -215,8 +215,7 @@ impl Work {
         }
         shipped.branch = Some(branch.clone());
         for path in &preflight.unrelated {
-            let text =
-                format!("{} was uncommitted before the run began; it is left as it is", path.display());
+            let text = format!("{} was uncommitted before the run began; it was not touched", path.display());
             shipped.warnings.push(text);
         }
         if !preflight.files.is_empty() {

@@ -4,6 +4,7 @@
 
 use super::caller::load;
 use super::own_paths;
+use loop_base::secret;
 use loop_core::engine::{Outcome, Station};
 use loop_core::record::{Around, RECORD_NAMESPACE, Statement, is_recorded};
 use loop_store::{Home, Row, fold};
@@ -48,7 +49,12 @@ pub(crate) fn write_record(home: &Home, row: &Row) -> anyhow::Result<Option<Writ
         journal,
         program: format!("loop {}", env!("CARGO_PKG_VERSION")),
     };
-    let mut statement = Statement::of(&workflow, &state, around);
+    // It leaves the house, so it holds no secret; a command that needs one cannot be run again from it.
+    let set = workflow.agent.env.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
+    secret::learn(set);
+    let checks = workflow.checks.values().filter_map(|it| it.run.as_deref());
+    checks.chain(state.commands.values().map(String::as_str)).for_each(secret::learn_command);
+    let (mut statement, _) = secret::redact_data(Statement::of(&workflow, &state, around));
     let signed = workflow.proof.sign_key.as_ref().map(|key| {
         let key = Path::new(&row.project).join(key);
         let kind = ssh_keygen::kind(&key)?;

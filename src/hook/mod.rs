@@ -329,7 +329,7 @@ pub(crate) fn block(run: &Run, reason: &str, cap_lifted: bool) -> String {
     if BLOCKS_MOST <= stops + 1 && !cap_lifted {
         message.push_str(&format!(
             ". This was block {stops} in a row; after {BLOCKS_MOST} the agent stops all the same. To lift that, start \
-             it with CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0; or say anything, and the loop goes on"
+             it with CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0; or say anything, and the loop continues"
         ));
     }
     serde_json::json!({ "decision": "block", "reason": reason, "systemMessage": message }).to_string()

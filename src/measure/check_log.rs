@@ -49,7 +49,7 @@ pub(crate) fn read(path: &Path, format: Option<&str>) -> io::Result<Log> {
     let cut = bytes - head.len() - tail.len();
     let mut excerpt = String::from_utf8_lossy(&head).into_owned();
     if 0 < cut {
-        excerpt.push_str(&format!("\n[… {cut} bytes of the log are left out …]\n"));
+        excerpt.push_str(&format!("\n[… {cut} bytes of the log omitted …]\n"));
     }
     excerpt.push_str(&String::from_utf8_lossy(&tail));
     let hash = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -69,7 +69,7 @@ mod tests {
         let log = read(&path, None).expect("readable");
         assert!(log.excerpt.starts_with("line 0\n"));
         assert!(log.excerpt.ends_with("line 4999\n"));
-        assert!(log.excerpt.contains(&format!("{} bytes of the log are left out", body.len() - 8192)));
+        assert!(log.excerpt.contains(&format!("{} bytes of the log omitted", body.len() - 8192)));
     }
 
     #[test]

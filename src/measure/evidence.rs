@@ -14,6 +14,7 @@ use crate::tree::git_text::listed_paths;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
 use loop_core::engine::{Baseline, Evidence};
+use loop_core::facts::FactName;
 use loop_core::proof::{Defence, ratchet};
 use loop_core::workflow::model::PhaseProof;
 use loop_store::run::Run;
@@ -114,12 +115,25 @@ pub(crate) fn complete(
     let differences = Differences::between(tree, status, &run.state, before_call)?;
     // Where nothing depends on it, an agent may leave its work uncommitted.
     let exit = run.workflow.phases[run.state.phase].exit.as_ref();
-    let asks = exit.is_some_and(|it| it.names().iter().any(|(name, _)| *name == "tree_clean"));
+    let asks = exit.is_some_and(|it| it.names().iter().any(|(name, _)| *name == FactName::TreeClean.name()));
     evidence.facts = facts::gather(tree, status, run, input, &differences)?;
-    evidence.notes.extend(uncommitted::said(tree, &differences.uncommitted).into_iter().filter(|_| asks));
+    if asks {
+        evidence.uncommitted = uncommitted::groups(tree, &differences.uncommitted, &commanded_checks(run));
+        if evidence.uncommitted.iter().any(|it| !it.left_by.is_empty()) {
+            evidence.notes.push("commit what the checks leave behind, or name it in .gitignore".to_owned());
+        }
+    }
     evidence.missing = differences.missing(place, deliverables);
     evidence.notes.extend(facts::notes_on_input(run, input));
     Ok(evidence)
+}
+
+/// The checks that have a command, any of which may have left a file.
+fn commanded_checks(run: &Run) -> Vec<String> {
+    let used = |name: &String| run.workflow.phases.iter().any(|it| it.checks.contains(name));
+    let checks = run.workflow.checks.iter();
+    let ran = checks.filter(|(name, it)| it.run.is_some() || run.state.commands.contains_key(*name));
+    ran.map(|(name, _)| name).filter(|it| used(it)).cloned().collect()
 }
 
 /// Tracked files that differ after the checks. Files that git does not know may come and go:

@@ -171,7 +171,7 @@ pub(super) fn judged(check: &Check, code: Option<i32>, tests: Option<&Tests>) ->
             (_, Some(tests)) if 0 < tests.failing => {
                 format!("{} of {} tests fail", tests.failing, tests.total)
             }
-            (Some(code), _) => format!("exit status {code}"),
+            (Some(code), _) => format!("exit {code}"),
             (None, _) => "ended by a signal".to_owned(),
         });
     }
@@ -204,7 +204,7 @@ fn hash(text: &str) -> String {
 
 pub(crate) fn exit_words(code: Option<i32>, signal: Option<i32>) -> String {
     match (code, signal) {
-        (Some(code), _) => format!("exit status {code}"),
+        (Some(code), _) => format!("exit {code}"),
         (None, Some(signal)) => format!("ended by signal {signal}"),
         (None, None) => "no exit status".to_owned(),
     }

@@ -5,10 +5,10 @@
 use crate::tree::changes::{self, Change};
 use crate::tree::git::GitError;
 use crate::tree::git_text::listed_paths;
-use crate::tree::tree_status::{TreeStatus, shown};
+use crate::tree::tree_status::{TreeStatus, tops};
 use crate::tree::working_tree::Tree;
 use loop_base::files;
-use loop_core::engine::{Facts, State};
+use loop_core::engine::{Facts, State, Uncommitted};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -63,22 +63,17 @@ pub(crate) fn since_beginning(
     Ok(status.uncommitted.iter().filter(counts).cloned().collect())
 }
 
-/// Says what is uncommitted, and what of it the checks left.
-pub(crate) fn said(tree: &Tree, uncommitted: &[PathBuf]) -> Vec<String> {
+/// Returns what is uncommitted, and apart from it what these checks left.
+pub(crate) fn groups(tree: &Tree, uncommitted: &[PathBuf], checks: &[String]) -> Vec<Uncommitted> {
     let left = left_by_checks(tree);
     let (theirs, work): (Vec<&PathBuf>, Vec<&PathBuf>) =
         uncommitted.iter().partition(|it| left.contains(*it));
-    let mut notes = Vec::new();
-    if !work.is_empty() {
-        notes.push(format!("uncommitted: {}", shown(work, NAMED)));
-    }
-    if !theirs.is_empty() {
-        notes.push(format!(
-            "left by the checks: {}; commit it, or name it in .gitignore",
-            shown(theirs, NAMED)
-        ));
-    }
-    notes
+    let group = |paths: Vec<&PathBuf>, left_by: &[String]| {
+        let (paths, more) = tops(paths, NAMED);
+        Uncommitted { paths, more: u32::try_from(more).unwrap_or(u32::MAX), left_by: left_by.to_vec() }
+    };
+    let groups = [group(work, &[]), group(theirs, checks)];
+    groups.into_iter().filter(|it| !it.paths.is_empty()).collect()
 }
 
 /// What was uncommitted at the beginning, each path ended by a zero byte.

@@ -20,7 +20,7 @@ fn settle(repository: &Git, path: &Path) -> Option<String> {
     let before = identity(path)?;
     let name = path.strip_prefix(repository.work_tree()).unwrap_or(path).display();
     if let Some(owner) = owner(repository, path) {
-        return Some(format!("{name} is held by {owner}; git refuses to commit until it is gone"));
+        return Some(format!("{name} is in use by {owner}; git refuses to commit until it is gone"));
     }
     // Nobody could make a new one while this one was there, but its owner may have ended meanwhile.
     if identity(path)? != before {

@@ -51,24 +51,22 @@ mod shared {
 
 /// Names paths for a message: the first few, folders of many as one, and how many more there are.
 pub(crate) fn shown<'a>(paths: impl IntoIterator<Item = &'a PathBuf>, most: usize) -> String {
+    let (named, more) = tops(paths, most);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", named.join(", "))
+}
+
+/// Returns the first few of these paths, folders of many as one, and how many more there are.
+pub(crate) fn tops<'a>(paths: impl IntoIterator<Item = &'a PathBuf>, most: usize) -> (Vec<String>, usize) {
     let mut groups: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for path in paths {
         let whole = path.to_string_lossy().into_owned();
         let top = whole.split_once('/').map_or(whole.clone(), |(top, _)| format!("{top}/"));
         groups.entry(top).or_insert((0, whole)).0 += 1;
     }
-    let named: Vec<String> = groups
-        .iter()
-        .take(most)
-        .map(
-            |(top, (count, first))| {
-                if *count == 1 { first.clone() } else { format!("{top} ({count} files)") }
-            },
-        )
-        .collect();
-    let more = groups.len().saturating_sub(most);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{}{more}", named.join(", "))
+    let named = groups.iter().take(most);
+    let named = named.map(|(top, (count, first))| if *count == 1 { first.clone() } else { top.clone() });
+    (named.collect(), groups.len().saturating_sub(most))
 }
 
 /// What the user's index stands on: while these are the same, so is what is staged.

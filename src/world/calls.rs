@@ -21,7 +21,8 @@ use loop_core::report::Report;
 use loop_core::workflow::model::Protocol;
 use loop_store::run::Run;
 use loop_supervise::find_by_mark;
-use loop_supervise::previous_call::{Attached, Found, find};
+use loop_supervise::pid_namespace;
+use loop_supervise::previous_call::{Attached, Found, before_restart, find};
 use loop_supervise::protocol::{Bounds, Ending as Exit, Force, How, Kind, Order};
 use loop_supervise::shim::resources as shim_resources;
 use loop_supervise::which::executable;
@@ -58,6 +59,12 @@ impl Host<'_> {
             )));
         }
         self.growth.look(run, &self.folder);
+        if run.workflow.agent.namespace && self.namespace(run).is_none() {
+            let note = "no PID namespace is granted here; calls run without one".to_owned();
+            if !self.lock_notes.contains(&note) {
+                self.lock_notes.push(note);
+            }
+        }
         let text = redact(&prompt::render(&run.workflow, &run.state, call)).into_owned();
         note_prompt(&self.folder, call, &text);
         let order = match self.order(run, call, text) {
@@ -79,6 +86,14 @@ impl Host<'_> {
     pub(crate) fn hand_over(&mut self, run: &Run, call: &Call) -> Result<String, GitError> {
         self.keep()?;
         Ok(prompt_for(&self.folder, run, call))
+    }
+
+    /// Returns the words that give a call a namespace of its own, where the workflow asks for one.
+    fn namespace(&self, run: &Run) -> Option<Vec<OsString>> {
+        if !run.workflow.agent.namespace {
+            return None;
+        }
+        self.namespace.get_or_init(pid_namespace::words).clone()
     }
 
     fn order(&self, run: &Run, call: &Call, text: String) -> Result<Order, String> {
@@ -113,10 +128,11 @@ impl Host<'_> {
         ];
         set.extend(invocation.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let limits = &workflow.agent;
+        let before = self.namespace(run).unwrap_or_default();
         Ok(Order {
             stem: call.stem(),
             kind: Kind::Call,
-            argv: invocation.argv.iter().map(OsString::from).collect(),
+            argv: before.into_iter().chain(invocation.argv.iter().map(OsString::from)).collect(),
             cwd: self.place.clone(),
             env: child_environment(&set, &|name| agents::keeps(row, name)),
             stdin: text,
@@ -140,7 +156,7 @@ impl Host<'_> {
         let exit = if self.shim.under_way.as_ref() == Some(&call.stem()) {
             self.await_own(run, call, unwanted)?
         } else {
-            self.await_found(call, unwanted)?
+            self.await_found(run, call, unwanted)?
         };
         self.shim.under_way = None;
         self.growth.add(exit.out_bytes + exit.err_bytes);
@@ -198,13 +214,17 @@ impl Host<'_> {
         }
     }
 
-    fn await_found(&mut self, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
+    fn await_found(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
         loop {
             match find(&self.folder, &call.stem(), call.epoch)? {
                 Found::NotStarted => return Ok(Exit::without_exit(How::NotStarted)),
                 Found::Ended(exit) => return Ok(exit),
                 Found::Lost(why) => {
                     // Neither controller nor shim was there to clean up.
+                    let is_same_boot = !matches!(before_restart(&self.folder, call.epoch), Ok(true));
+                    self.uncontained = is_same_boot
+                        && !shim_resources::is_contained(&self.folder, call.epoch)
+                        && self.namespace(run).is_none();
                     let mut left = shim_resources::clear(&self.folder, call.epoch);
                     left.extend(find_by_mark::hunt(&self.run_id));
                     return Ok(Exit { left, ..Exit::without_exit(How::Lost(why)) });
@@ -301,6 +321,7 @@ impl Host<'_> {
             ms: exit.ms,
             bytes: exit.out_bytes,
             swept: exit.swept,
+            uncontained: std::mem::take(&mut self.uncontained),
             warning,
             left: exit.left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
@@ -324,6 +345,7 @@ fn without_start(call: &Call, ending: Ending) -> Event {
         ms: 0,
         bytes: 0,
         swept: 0,
+        uncontained: false,
         warning: None,
         left: Vec::new(),
         tail: String::new(),
@@ -369,6 +391,7 @@ pub(crate) fn handed_back(
         ms: 0,
         bytes: message.len() as u64,
         swept: 0,
+        uncontained: false,
         warning: None,
         left: Vec::new(),
         tail: last_characters(message, TAIL_SHOWN),

@@ -9,6 +9,7 @@ mod final_message;
 mod finish_run;
 pub(crate) mod live_output;
 pub(crate) mod proving;
+pub(crate) mod question_text;
 pub(crate) mod real;
 pub(crate) mod shim;
 pub(crate) mod trim_logs;

@@ -285,6 +285,7 @@ fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
         step,
         tree: run.state.seen.tree.clone(),
         seconds: result.seconds,
+        not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
         found: in_words(result),
         digest: prover.digest(step),
         expected_s: (step == Step::Baseline).then(|| expected_rest(prover)).flatten(),
@@ -333,7 +334,7 @@ fn canary_in_words(result: &StepResult) -> String {
         CanaryOutcome::Seen => format!("{check} reports it as failing, as it should"),
         CanaryOutcome::Unseen => format!("{check} does not report it, so its green says nothing"),
         CanaryOutcome::NotOnBaseline => {
-            format!("{check} did not report it at the opening either, so that says nothing")
+            format!("{check} did not report it before the run either, so that says nothing")
         }
         CanaryOutcome::None => format!("{check} has no test file that can carry one"),
     });

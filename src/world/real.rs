@@ -16,6 +16,7 @@ use crate::tree::working_tree::Tree;
 use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
+use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, Heard, now};
@@ -79,7 +80,7 @@ pub(crate) struct Host<'a> {
     /// What the journal was told that snapshots do not hold.
     pub(crate) left_out_told: Vec<String>,
     /// What was found out about git's locks and not told yet.
-    lock_notes: Vec<String>,
+    pub(crate) lock_notes: Vec<String>,
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
@@ -88,6 +89,10 @@ pub(crate) struct Host<'a> {
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
     pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
+    /// That nothing is left of the call which is being collected could not be proven.
+    pub(crate) uncontained: bool,
+    /// The words that give a call a PID namespace, once somebody has tried.
+    pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
     watcher: Watcher<'a>,
     /// Is told what an agent is doing, while it does it.
     pub(crate) onlooker: Option<Onlooker<'a>>,
@@ -130,6 +135,8 @@ impl<'a> Host<'a> {
             beside: None,
             kept_line: None,
             leash,
+            uncontained: false,
+            namespace: std::cell::OnceCell::new(),
             watcher,
             onlooker: None,
         })
@@ -143,7 +150,7 @@ impl<'a> Host<'a> {
         anyhow::ensure!(
             std::fs::metadata(&self.folder).is_ok_and(is_there),
             "the folder of the run, {}, was moved or removed while it was in use; run loop again with \
-             --home and the place where it is, and the run goes on",
+             --home and the place where it is, and the run continues",
             self.folder.display()
         );
         Ok(())
@@ -330,7 +337,11 @@ impl<'a> Host<'a> {
     fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
         let status = loop_core::engine::Status::of(&run.state).word();
         let (reason, next_step) = (run.state.reason(&run.workflow), run.state.next_step(&run.workflow));
+        let question = run.state.question();
+        let question =
+            question.map(|it| question_text::whole(&run.workflow, &run.state, it)).unwrap_or_default();
         let set = [
+            ("LOOP_QUESTION", question.as_str()),
             ("LOOP_RUN", self.run_id.as_str()),
             ("LOOP_STATUS", status),
             ("LOOP_REASON", &reason),

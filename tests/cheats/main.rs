@@ -121,7 +121,8 @@ fn table(corpus: &Corpus, title: &str, rows: Vec<&Row>) -> Vec<String> {
     let mut wrong = wrong.into_inner().expect("a list");
     for (sample, number) in judged.into_inner().expect("a table") {
         println!("{title}, {sample}: {number} test ids judged");
-        if number == 0 {
+        // A run of a few named rows may hold only such as never come to a proof.
+        if number == 0 && std::env::var_os("LOOP_CHEATS").is_none_or(|it| it.is_empty()) {
             wrong.push(format!("{title}, {sample}: no test id was judged"));
         }
     }

@@ -115,7 +115,7 @@ fn a_submodule_commit_that_was_never_pushed_is_there() {
     fs::remove_dir_all(project.top().join("deep/sub")).expect("removed");
     let gone = proof.clean(&tree, "test ! -e deep/sub/inner.txt");
     gone.assert_green();
-    assert!(gone.list("notes")[0].starts_with("submodule deep/sub is left empty"), "{}", gone.shown());
+    assert!(gone.list("notes")[0].starts_with("submodule deep/sub stays empty"), "{}", gone.shown());
 }
 
 #[test]

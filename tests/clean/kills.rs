@@ -81,8 +81,31 @@ class LibTest(unittest.TestCase):
         self.assertEqual(lib.one(), 1)
 ";
 
-/// Where each step is hit in one run of the tests; `LOOP_TEST_TIMES=10` makes it a hundred kills.
-const PARTS: [f64; 2] = [0.2, 0.7];
+/// How often each step is hit in one run of the tests, once the prover alone and once with its shim;
+/// `LOOP_TEST_TIMES=10` makes it a hundred kills.
+const HITS: usize = 2;
+
+/// The moments of the kills as parts of a step's usual time. `LOOP_KILLS_SEED=N` repeats them.
+struct Moments(u64);
+
+impl Moments {
+    fn new() -> Moments {
+        let given = std::env::var("LOOP_KILLS_SEED").ok().and_then(|it| it.parse().ok());
+        let clock = || {
+            let since = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock");
+            u64::from(since.subsec_nanos())
+        };
+        let seed = given.unwrap_or_else(clock);
+        println!("LOOP_KILLS_SEED={seed}");
+        Moments(seed)
+    }
+
+    fn next(&mut self) -> f64 {
+        // The numbers of a usual linear generator; its high bits are mixed enough for moments.
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f64 / (1u64 << 24) as f64
+    }
+}
 
 /// What must be the same whether or not a step was killed before.
 fn essence(answer: &Answer) -> Value {
@@ -135,9 +158,9 @@ fn kill_after(waiting: &mut Child, folder: &Path, time: Duration, with_shim: boo
 fn a_kill_in_any_step_changes_nothing() {
     let times: usize = std::env::var("LOOP_TEST_TIMES").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
     let (mut kills, mut missed) = (0, 0);
-    for round in 0..times {
-        for (number, part) in PARTS.iter().enumerate() {
-            let part = (part + 0.37 * round as f64) % 1.0;
+    let mut moments = Moments::new();
+    for _ in 0..times {
+        for number in 0..HITS {
             let project = Project::new(&[
                 (".gitignore", "__pycache__\n"),
                 ("lib.py", "def one():\n    return 2\n"),
@@ -159,6 +182,7 @@ fn a_kill_in_any_step_changes_nothing() {
                 ("canary", &fixed),
             ];
             for (step, tree) in steps {
+                let part = moments.next();
                 let run =
                     || proof.command(step, tree, CHECK).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
                 let begun = Instant::now();

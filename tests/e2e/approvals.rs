@@ -68,7 +68,7 @@ fn g28_a_question_names_the_commit_and_the_changes() {
 fn g28_a_new_commit_voids_what_was_approved_before_it() {
     let sandbox = Sandbox::new();
     waiting(&sandbox, "");
-    sandbox.run(&["approve"]).exits(0).says("loop run goes on");
+    sandbox.run(&["approve"]).exits(0).says("continue with: loop run");
     sandbox.write("more", "x");
     sandbox.commit("more");
     sandbox.run(&["run"]).exits(3);

@@ -113,7 +113,7 @@ fn g27_a_changed_event_is_found() {
     let id = sandbox.status()["run"].as_str().expect("an id").to_owned();
     sandbox.run(&["verify"]).exits(0).says("whole");
     let changed = database(&sandbox)
-        .execute("update event set body = replace(body, 'exit status 1', 'exit status 0') where body like '%exit status 1%'", [])
+        .execute("update event set body = replace(body, 'exit 1', 'exit 0') where body like '%exit 1%'", [])
         .expect("a change");
     assert!(0 < changed);
     let done = sandbox.run(&["verify"]).exits(8);

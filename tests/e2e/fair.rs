@@ -87,7 +87,11 @@ fn what_the_checks_left_is_named_as_theirs_and_ignored_where_git_ignores_it() {
     let check = "tests=test -f work || exit 1; mkdir -p target; date +%N > target/a; date +%N > target/b";
     let agent = sandbox.agent(&format!("echo x > work; git add work; git commit -qm work; {PROMISE}"));
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", check, "-n", "2"]).exits(6);
-    assert!(sandbox.prompt(2).contains("left by the checks: target/ (2 files)"), "{}", sandbox.prompt(2));
+    assert!(
+        sandbox.prompt(2).contains("uncommitted: target/ (left by the check tests)"),
+        "{}",
+        sandbox.prompt(2)
+    );
     let tidy = sandbox.agent(&format!("echo target/ > .gitignore; {COMMIT}; {PROMISE}"));
     sandbox.run(&["run", "--agent-cmd", &tidy, "--max", "5"]).exits(0);
 }
@@ -114,7 +118,7 @@ fn a_git_lock_that_is_held_stays_and_its_owner_is_named() {
     let mut holder = Command::new("cat").stdin(Stdio::piped()).stdout(file).spawn().expect("cat");
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=false", "-n", "1"]).exits(6);
     assert!(lock.exists());
-    assert!(said(&sandbox, &format!(".git/index.lock is held by process {} (cat)", holder.id())));
+    assert!(said(&sandbox, &format!(".git/index.lock is in use by process {} (cat)", holder.id())));
     drop(holder.stdin.take());
     holder.wait().expect("an end");
 }

@@ -56,7 +56,7 @@ fn en15_approved_it_goes_on_to_the_end() {
     sandbox.run(&["run", "a bridge"]).exits(3);
     assert_eq!(sandbox.calls(), [1], "a waiting run makes no call");
     sandbox.run(&["approve", "other"]).exits(2).says("loop approve approval");
-    sandbox.run(&["approve", "--by", "Ada"]).exits(0).says("recorded; loop run goes on");
+    sandbox.run(&["approve", "--by", "Ada"]).exits(0).says("saved; continue with: loop run");
     sandbox.run(&["run", "a bridge"]).exits(0);
     sandbox.run(&["approve"]).exits(2);
     assert_eq!(sandbox.notes("phases"), ["BUILD", "POLISH"]);

@@ -64,5 +64,5 @@ fn wf04_a_command_may_print_the_list() {
     sandbox.run(&["run", "--unverified", "--agent-cmd", &agent]).exits(0);
     assert_eq!(sandbox.read("d1") + &sandbox.read("d2"), "a\nb\n");
     sandbox.write(".loop/workflow.toml", WORKFLOW.replace("json:chores.json#/open", "command:exit 3"));
-    sandbox.run(&["run", "--fresh", "--unverified", "--agent-cmd", &agent]).exits(1).says("exit status 3");
+    sandbox.run(&["run", "--fresh", "--unverified", "--agent-cmd", &agent]).exits(1).says("exit 3");
 }

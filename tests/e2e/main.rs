@@ -17,6 +17,7 @@ mod control;
 mod crowd;
 mod database;
 mod demo;
+mod every_column;
 mod facts;
 mod fair;
 mod fits;

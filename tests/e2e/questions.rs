@@ -36,7 +36,7 @@ fn answers_a_halted_run_stays_halted_until_it_is_answered() {
 fn answers_reset_goes_on() {
     let sandbox = halted();
     mend(&sandbox);
-    sandbox.run(&["answer", "1", "r"]).exits(0).says("recorded; loop run goes on");
+    sandbox.run(&["answer", "1", "r"]).exits(0).says("saved; continue with: loop run");
     assert_eq!(sandbox.calls(), [1, 2], "an answer starts nothing");
     sandbox.run(&["run"]).exits(0);
     assert_eq!(sandbox.calls(), [1, 2, 3]);
@@ -133,7 +133,7 @@ fn answers_guidance_is_in_the_next_prompt_and_only_there() {
     let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
     let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=cat work; exit 1"];
     sandbox.run(&[&command[..], &["-n", "1"]].concat()).exits(6);
-    sandbox.run(&["guide", "mind the gap"]).exits(0).says("recorded; loop run goes on");
+    sandbox.run(&["guide", "mind the gap"]).exits(0).says("saved; continue with: loop run");
     sandbox.run(&["guide", ""]).exits(2);
     sandbox.run(&[&command[..], &["-n", "3"]].concat()).exits(6);
     assert!(sandbox.prompt(2).contains("mind the gap"), "{}", sandbox.prompt(2));

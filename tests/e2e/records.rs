@@ -1,7 +1,7 @@
 //! The record of a completed run, looked at on another machine: in a fresh clone, with a home and a user
 //! of its own, and nothing else. Whatever is changed in it is refused.
 
-use loop_harness::{CHECK, PROMISE, Sandbox, WORK};
+use loop_harness::{CHECK, PROMISE, Sandbox, WORK, program};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -33,7 +33,7 @@ impl Elsewhere {
         std::fs::write(&file, record).expect("written");
         let home = self.0.with_extension("home");
         std::fs::create_dir_all(&home).expect("a folder");
-        let mut command = Command::new(loop_harness::program());
+        let mut command = Command::new(program());
         command.env_clear().env("PATH", std::env::var_os("PATH").expect("a path"));
         command.env("HOME", &home).env("TMPDIR", &home).current_dir(&self.0);
         command.arg("verify").arg(&file).args(words).output().expect("the program")

@@ -86,7 +86,7 @@ fn of_two_stops_at_once_one_is_measured_and_the_other_let_go() {
     let second = sandbox.hook(&sandbox.stop_input("one", false, PROMISE).to_string());
     assert_eq!((second.code, answer(&second)), (0, None));
     assert!(second.err.contains("the session may stop"), "{second:?}");
-    assert!(sandbox.run(&["status"]).out.contains("the checks of WORK are running"));
+    assert!(sandbox.run(&["status"]).out.contains("WORK: the checks are running"));
     kill(&hook, Signal::TERM);
     hook.wait_with_output().expect("an end");
     let log = sandbox.run(&["log", "--json"]).out;

@@ -30,7 +30,7 @@ fn a_detached_run_outlives_its_terminal() {
     let run = stage.sandbox.status()["run"].as_str().expect("an id").to_owned();
     let log = stage.sandbox.home.join("runs").join(run).join("controller.log");
     let log = || std::fs::read_to_string(&log).expect("a log");
-    assert!(within(Duration::from_secs(60), || log().contains("# ralph: completed")), "{}", log());
+    assert!(within(Duration::from_secs(60), || log().contains("completed: fix the dates")), "{}", log());
     assert!(log().contains("WORK iteration 3: call 3 begins"), "{}", log());
 }
 
@@ -53,7 +53,7 @@ fn attach_shows_a_detached_run_until_it_rests() {
     at.hear();
     terminal.until("iteration 3: call 3 begins");
     go.say();
-    terminal.exits(0).said("# ralph: completed");
+    terminal.exits(0).said("completed: fix the dates");
     narrow.exits(0);
     let last = plain.wait().exits(0).out;
     let last: serde_json::Value = serde_json::from_str(last.lines().last().expect("a line")).expect("JSON");
@@ -70,7 +70,7 @@ fn leaving_changes_nothing() {
     at.hear();
     let mut terminal = stage.terminal(24, 80, &["attach"]);
     terminal.until("reading the parser").types("\u{3}");
-    terminal.exits(130).said("goes on without you").said("next: loop attach");
+    terminal.exits(130).said("continues without you").said("next: loop attach");
     for _ in 0..2 {
         go.say();
         at.hear();

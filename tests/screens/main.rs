@@ -3,6 +3,7 @@
 //! What changes from run to run (times, ids, the spinner) is replaced in the snapshots.
 
 mod attached;
+mod endings;
 mod interrupts;
 mod live;
 mod questions;

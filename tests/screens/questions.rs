@@ -93,7 +93,7 @@ fn a_dirty_tree_is_asked_about() {
     let stage = Stage::new(WORKS);
     stage.sandbox.write("half.txt", "half\n");
     let mut terminal = stage.run(24, 80);
-    terminal.until("go, abort?").types("x\r").until("\"x\" is none of these");
+    terminal.until("go, abort?").types("x\r").until("\"x\" is no answer; one of: go, abort");
     terminal.until_so("asked again", |it| it.matches("go, abort?").count() == 2);
     assert_snapshot!(terminal.screen());
     terminal.types("a\r").exits(2).said("--allow-dirty");

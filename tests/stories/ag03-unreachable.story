@@ -5,7 +5,7 @@ WORK is unreachable
 expect calls 1
 expect WORK iteration 0
 expect breaker closed
-expect running "connection refused; waiting until"
+expect running "Z: connection refused"
 later 4s
 expect calls 1
 later 2s

@@ -3,4 +3,4 @@ workflow tdd
 from GREEN
 GREEN says done tests 0/0
 expect GREEN iteration 1
-expect why "tests_total"
+expect why "no test ran"

@@ -6,4 +6,4 @@ expect GREEN iteration 1
 expect metric tests_failing=3
 expect source tests_failing measured
 expect claimed tests_failing=0
-expect note "the agent claimed tests_failing = 0; measured 3"
+expect note "failing tests: the agent claimed 0, measured 3"

@@ -4,7 +4,7 @@ criteria 2
 RED says done tests 0/2 build fails "error: expected ;"
 expect RED iteration 1
 expect metric checks_failing=1
-expect why "build fails"
+expect why "build: error: expected ;"
 expect errors 1
 RED says nothing tests 0/2 tests fails "compile error"
 expect metric checks_failing=0

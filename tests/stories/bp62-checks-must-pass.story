@@ -3,7 +3,7 @@ workflow tdd
 from DOCUMENT
 DOCUMENT says done tests 9/10 with docs_generated=3 has_adr=true
 expect DOCUMENT iteration 1
-expect why "tests fails"
+expect why "tests: 1 of 10 failed"
 DOCUMENT says done tests 10/10 build fails "x" with docs_generated=3 has_adr=true
 expect DOCUMENT iteration 2
 DOCUMENT says done tests 10/10 with docs_generated=3 has_adr=true

@@ -6,4 +6,4 @@ RED says nothing error "E2" tests 0/2
 RED says nothing error "E1" tests 0/3
 expect running
 RED says nothing error "E2" tests 0/4
-expect halted "two errors that take turns"
+expect halted "two errors alternate"

@@ -6,4 +6,4 @@ expect halted "aborted by user"
 expect exit 4
 expect phase GREEN active iterations 3
 person resumes
-expect halted "GREEN is stuck"
+expect halted "GREEN: "

@@ -12,5 +12,5 @@ expect warning "GREEN was skipped by a person"
 REFACTOR says done refactoring_complete=true tests 2/2
 DOCUMENT says done tests 2/2 with docs_generated=3 has_adr=true
 QA says APPROVE blocking_issues=0 tests 2/2
-expect completed "not everything verified"
+expect completed "not proven"
 expect exit 0

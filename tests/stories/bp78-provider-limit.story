@@ -8,7 +8,7 @@ GREEN is limited
 expect GREEN iteration 2
 expect calls 3
 expect breaker closed
-expect running "overloaded; waiting until"
+expect running "Z: overloaded"
 later 59m
 expect calls 3
 later 2m                               # BP-79: it goes on by itself

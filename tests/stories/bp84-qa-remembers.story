@@ -8,7 +8,7 @@ GREEN says nothing tests 9/10
 expect prompt "greets nobody"
 expect prompt "QA has rejected this work, 1 of 2 times"
 GREEN says done   tests 10/10                # its own feedback does not push the findings out
-expect prompt "tests_failing is 1"
+expect prompt "tests: 1 of 10 failed: young 1"
 expect prompt "greets nobody"
 expect QA
 QA    says REJECT tests 10/10 blocking_issues=1 blocker "no ADR"

@@ -6,9 +6,9 @@ GREEN says done tests 2/2
 QA    says REJECT tests 2/2
 GREEN says done tests 2/2
 QA    says REJECT tests 2/2
-expect waiting "rejected 3 times"
+expect waiting "rejected the work 3 times"
 expect exit 3
 person answers skip
-expect completed "not everything verified"
+expect completed "not proven"
 expect phase QA forced
 expect unverified

@@ -3,4 +3,4 @@ workflow tdd
 from GREEN
 GREEN fails "exit status 1" tests 2/2
 expect GREEN iteration 1
-expect why "did not end well: exit status 1"
+expect why "the agent failed: exit status 1"

@@ -14,7 +14,7 @@ expect BUILD
 BUILD  says done size=80
 person answers approve
 POLISH says WORSE
-expect halted "POLISH rejected 2 times"
+expect halted "POLISH rejected the work 2 times"
 person answers reset
 POLISH says done
 expect completed

@@ -13,6 +13,6 @@ GREEN says done tests_total=2 tests_passing=2 tests_failing=0 consecutive_green_
 REFACTOR says done refactoring_complete=true tests_total=2 tests_passing=2 tests_failing=0
 DOCUMENT says done with docs_generated=3 has_adr=true
 QA says APPROVE blocking_issues=0
-expect completed "not everything verified"
+expect completed "not proven"
 expect unverified
 expect warning "unverified"

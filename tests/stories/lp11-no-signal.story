@@ -10,5 +10,5 @@ expect item b
 EXECUTE is silent x2
 expect running
 EXECUTE is silent
-expect halted "3 iterations in a row without a result that held"
+expect halted "3 iterations in a row without a confirmed result"
 expect exit 4

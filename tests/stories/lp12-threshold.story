@@ -2,4 +2,4 @@ workflow plan
 threshold failures 1
 item a
 EXECUTE is silent
-expect halted "iteration without a result that held"
+expect halted "an iteration without a confirmed result"

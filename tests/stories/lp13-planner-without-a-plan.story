@@ -4,4 +4,4 @@ from VERIFY
 VERIFY says gaps_found
 expect CLOSE_GAPS
 CLOSE_GAPS says nothing with new_plans=0
-expect halted "CLOSE_GAPS is stuck"
+expect halted "CLOSE_GAPS: "

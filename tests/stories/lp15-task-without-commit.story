@@ -4,6 +4,6 @@ item a
 EXECUTE says TASK_COMPLETE with commits_made=0
 expect EXECUTE iteration 1
 expect item a
-expect why "commits_made"
+expect why "said TASK_COMPLETE, but nothing was committed in this iteration"
 EXECUTE says TASK_COMPLETE with commits_made=0 x2
 expect halted "3 iterations in a row"

@@ -4,6 +4,6 @@ item a
 EXECUTE says PLAN_COMPLETE with commits_made=1 plan_summarised=false
 expect EXECUTE iteration 1
 expect item a
-expect why "plan_summarised"
+expect why "said PLAN_COMPLETE, but the plan has no summary"
 EXECUTE says PLAN_COMPLETE with commits_made=0 plan_summarised=true
 expect VERIFY

@@ -8,5 +8,5 @@ expect VERIFY
 VERIFY     says gaps_found
 CLOSE_GAPS says nothing with new_plans=2
 VERIFY     says gaps_found
-expect halted "VERIFY rejected 3 times"
+expect halted "VERIFY rejected the work 3 times"
 expect exit 4

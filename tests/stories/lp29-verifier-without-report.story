@@ -4,4 +4,4 @@ from VERIFY
 VERIFY is silent
 expect VERIFY iteration 1
 VERIFY is silent
-expect halted "VERIFY is stuck"
+expect halted "VERIFY: "

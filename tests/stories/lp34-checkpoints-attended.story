@@ -1,7 +1,7 @@
 workflow plan
 item a
 EXECUTE is at decision
-expect waiting "checkpoint (decision)"
+expect waiting "needs a person (decision)"
 person answers done "take the second"
 EXECUTE says TASK_COMPLETE
 expect prompt "take the second"

@@ -6,4 +6,4 @@ EXECUTE is at human-verify
 expect running
 expect warning "Auto-decided: approved"
 EXECUTE is at human-verify validation fails "exit status 1"
-expect waiting "checkpoint (human-verify)"
+expect waiting "needs a person (human-verify)"

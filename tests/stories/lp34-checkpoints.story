@@ -3,7 +3,7 @@ workflow plan
 world autonomous=true
 item a
 EXECUTE is at human-action
-expect waiting "checkpoint (human-action)"
+expect waiting "needs a person (human-action)"
 expect exit 3
 expect item a
 person answers done "the account exists"

@@ -9,4 +9,4 @@ expect item b
 expect unverified
 EXECUTE says TASK_COMPLETE
 VERIFY says passed
-expect completed "not everything verified"
+expect completed "not proven"

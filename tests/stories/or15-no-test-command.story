@@ -6,7 +6,7 @@ check lint absent
 from IMPLEMENT
 IMPLEMENT says done
 TEST says done
-expect waiting "without the check"
+expect waiting "needs the check"
 expect exit 3
 person answers command "npm test"
 expect VERIFY

@@ -9,4 +9,4 @@ VERIFY debug-assist says done
 VERIFY says done tests 1/1 build fails "e1"
 VERIFY debug-assist says done
 VERIFY says done tests 1/1 lint fails "e2"
-expect halted "circular"
+expect halted "two failures alternate"

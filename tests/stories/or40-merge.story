@@ -4,11 +4,11 @@ world pr_merged=false
 from SHIP
 SHIP deploy says done
 SHIP git-workflow says done
-expect waiting "until the pull request is merged"
+expect waiting "the pull request is not merged"
 expect exit 3
 expect SHIP
 person resumes
-expect waiting "until the pull request is merged"
+expect waiting "the pull request is not merged"
 expect calls 2
 world pr_merged=true
 person resumes

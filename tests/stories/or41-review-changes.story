@@ -18,4 +18,4 @@ VERIFY    says done tests 1/1
 VALIDATE  says done tests 1/1 x4
 DOCUMENT  says done tests 1/1
 REVIEW    code-review says done verdict=CHANGES
-expect waiting "REVIEW rejected 3 times"
+expect waiting "REVIEW rejected the work 3 times"

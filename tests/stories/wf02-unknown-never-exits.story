@@ -2,7 +2,7 @@
 workflow two-stages
 BUILD says done
 expect BUILD iteration 1
-expect why "size is unknown"
+expect why "size is not reported"
 BUILD says done size=many
 expect BUILD iteration 2
 BUILD says done size=100

@@ -4,5 +4,5 @@ from GREEN
 GREEN says done tests_failing=0 tests 9/10 build fails "error[E0308]: mismatched types"
 GREEN says done tests 10/10
 expect prompt "error[E0308]: mismatched types"
-expect prompt "the agent claimed tests_failing = 0; measured 1"
-expect prompt "tests_failing is 1"
+expect prompt "failing tests: the agent claimed 0, measured 1"
+expect prompt "tests: 1 of 10 failed: young 1"

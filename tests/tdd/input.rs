@@ -58,7 +58,7 @@ fn blocks_that_are_none_leave_no_phase_and_the_next_prompt_says_why() {
         (
             "doubled, the last without a signal",
             format!("printf -- '{block}{end}{}{end}'\n", block.replace("true", "false")),
-            "has not said that it is done",
+            "did not say that it is done",
         ),
         ("absent", "echo 'All done.'\n".to_owned(), "has no status block"),
     ];

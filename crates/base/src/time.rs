@@ -39,9 +39,19 @@ pub fn length(millis: u64) -> String {
     }
 }
 
+/// Writes how long something took: `0.3 s`, `42 s`, and from a minute on like [`length`].
+pub fn took(millis: u64) -> String {
+    match millis {
+        0..100 => "0.1 s".to_owned(),
+        100..1000 => format!("0.{} s", millis / 100),
+        1000..60_000 => format!("{} s", millis / 1000),
+        _ => length(millis),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Timestamp, length};
+    use super::{Timestamp, length, took};
 
     #[test]
     fn a_moment_reads_as_utc() {
@@ -52,5 +62,6 @@ mod tests {
     #[test]
     fn lengths_read_as_people_say_them() {
         assert_eq!([length(999), length(185_000), length(7_800_000)], ["0s", "3m 05s", "2h 10m"]);
+        assert_eq!([took(4), took(350), took(3_900), took(61_000)], ["0.1 s", "0.3 s", "3 s", "1m 01s"]);
     }
 }

@@ -1,14 +1,31 @@
-//! One plain line for each fact, for people: what `run` prints without a terminal and `log` shows.
-//! Bookkeeping that nobody asks about has no line.
+//! One plain line for each fact, for people: what `run` prints while it works and `log` shows. Bookkeeping
+//! that nobody asks about has no line. While a run works, what its last lines repeat has none either.
 
 use crate::engine::{
     CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
     Outcome, Step, StepTaken, Tests, Verdict,
 };
-use crate::proof::{Step as ProofStep, closing_sentence};
+use crate::proof::{Level, Step as ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
 use loop_base::text::counted;
-use loop_base::time::length;
+use loop_base::time::took;
+
+/// Returns the line of a fact for somebody who watches the run: what the end of the run says is left
+/// out, so that nothing is read twice.
+pub fn running_line(workflow: &Workflow, event: &Event) -> Option<String> {
+    match event {
+        Event::Began(Effect::Ask(_)) | Event::Held(_) | Event::Closed(_) => None,
+        Event::Proved(proof) => {
+            let found = match proof.level {
+                _ if !proof.findings.is_empty() => counted(proof.findings.len(), "problem"),
+                Level::None => "nothing proven".to_owned(),
+                level => level.word().to_owned(),
+            };
+            Some(format!("proof finished in {}: {found}", seconds(proof.cost_s)))
+        }
+        other => line(workflow, other),
+    }
+}
 
 /// Returns the line of a fact, if it has one. The text is ours and the agent's: sanitise before
 /// showing it on a terminal.
@@ -18,28 +35,32 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Opened(opening) => Some(format!("opened {}: {}", workflow.name, first_line(&opening.input))),
         Event::Owned { .. } | Event::Repeated | Event::Told { trouble: None } => None,
         Event::Joined(session) if session.id.is_empty() => {
-            Some("the next session that stops here has the work".to_owned())
+            Some("waiting for the next agent session that stops here".to_owned())
         }
         // Every stop is recorded; that it is still the same session is no news.
         Event::Joined(session) if 1 < session.stops => None,
-        Event::Joined(session) => Some(format!("session {} has the work", session.id)),
+        Event::Joined(session) => Some(format!("session {} works on it", session.id)),
         Event::Began(effect) => began(workflow, effect),
         Event::Placed { place, branch } => Some(format!(
             "working in {place}{}",
             branch.as_ref().map(|it| format!(" on {it}")).unwrap_or_default()
         )),
-        Event::Baselined(baseline) => Some(format!("before the first call: {}", results(&baseline.results))),
+        Event::Baselined(baseline) => Some(results(&baseline.results))
+            .filter(|it| !it.is_empty())
+            .map(|it| format!("before the first call: {it}")),
         Event::Listed(listing) => Some(listed(listing)),
         Event::Ended(ended) => Some(ended_line(ended)),
         Event::Contained { left } if left.is_empty() => {
-            Some("everything the call started has ended".to_owned())
+            Some("stopped every leftover process of the call".to_owned())
         }
-        Event::Contained { left } => Some(format!("{} could not be ended", counted(left.len(), "process"))),
-        Event::Measured(evidence) => Some(format!("measured: {}", results(&told(&evidence.results)))),
-        Event::Judged(judgement) => Some(judged(judgement)),
-        Event::StepTaken(taken) => Some(step_line(taken)),
+        Event::Contained { left } => Some(format!("{} could not be stopped", counted(left.len(), "process"))),
+        Event::Measured(evidence) => {
+            Some(results(&evidence.results)).filter(|it| !it.is_empty()).map(|it| format!("checks: {it}"))
+        }
+        Event::Judged(judgement) => Some(judged(workflow, judgement)),
+        Event::StepTaken(taken) => step_line(taken),
         Event::Proved(proof) => {
-            Some(format!("{}; the proof took {:.1} s", closing_sentence(proof), proof.cost_s))
+            Some(format!("proof finished in {}: {}", seconds(proof.cost_s), closing_sentence(proof)))
         }
         Event::Waived(waiver) => Some(format!(
             "findings waived{}: {}",
@@ -50,7 +71,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Prepared { command: Some(command) } => {
             Some(format!("a clean checkout is prepared with: {command}"))
         }
-        Event::Prepared { command: None } => Some("no proof is taken: a person said so".to_owned()),
+        Event::Prepared { command: None } => Some("a person chose to go without a proof".to_owned()),
         Event::Entered { phase: id, how } => Some(entered(phase(id), how)),
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
         Event::Settled { text, .. } => Some(text.clone()),
@@ -58,11 +79,11 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::ItemDone { id } => Some(format!("item {id} is done")),
         Event::Waits { until, why, .. } => Some(format!("waiting until {until}: {why}")),
         Event::Woke => Some("the wait is over".to_owned()),
-        Event::Told { trouble: Some(trouble) } => Some(format!("nobody could be told: {trouble}")),
-        Event::Expired { question } => Some(format!("question {question} is closed without an answer")),
+        Event::Told { trouble: Some(trouble) } => Some(format!("the notification failed: {trouble}")),
+        Event::Expired { question } => Some(format!("question {question} closed without an answer")),
         Event::Reset { guidance: None } => Some("breaker closed, counters at 0".to_owned()),
         Event::Reset { guidance: Some(text) } => Some(format!("breaker closed, guidance: {text}")),
-        Event::Pivoted => Some("no progress; one fresh call with everything that was tried".to_owned()),
+        Event::Pivoted => Some("no progress; trying once more with a summary of what was tried".to_owned()),
         Event::Approved { gate, by, about, signer } => {
             let signer = signer.as_ref().map(|it| format!(", signed by {}", it.principal));
             let about = about.as_ref().map(|it| format!(": {}", it.line()));
@@ -71,10 +92,10 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         }
         Event::Voided { gate, why, void: _ } => Some(format!("the approval of gate {gate} is void: {why}")),
         Event::Counted { made, .. } => {
-            Some(format!("{} of this project in the window", counted(*made, "call")))
+            Some(format!("{} of this project made in the current window", counted(*made, "call")))
         }
         Event::Granted { until } => Some(format!("more calls allowed until {until}")),
-        Event::Retried => Some("trying again".to_owned()),
+        Event::Retried => Some("retrying".to_owned()),
         Event::Held(hold) => Some(hold.reason.clone()),
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
@@ -104,7 +125,7 @@ fn listed(listing: &Listing) -> String {
     let changes: Vec<String> =
         counts.iter().filter(|it| it.0 != 0).map(|(count, what)| format!("{count} {what}")).collect();
     let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join(", ")) };
-    format!("{} left{changes}", counted(*left, "item"))
+    format!("{} to do{changes}", counted(*left, "item"))
 }
 
 fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
@@ -134,29 +155,40 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
     }
 }
 
-fn step_line(taken: &StepTaken) -> String {
+/// A step that was not needed took no time and says nothing.
+fn step_line(taken: &StepTaken) -> Option<String> {
+    if taken.not_needed {
+        return None;
+    }
     let what = match taken.step {
-        ProofStep::Baseline => "the tree at the opening, in a clean checkout",
-        ProofStep::Clean => "the final tree, in a clean checkout",
-        ProofStep::Overlay => "the final code with the tests of the opening",
-        ProofStep::OldCode => "the code of the opening with the final tests",
-        ProofStep::Canary => "a test that must fail",
+        ProofStep::Baseline => "the code as it was before the run",
+        ProofStep::Clean => "the result",
+        ProofStep::Overlay => "the result with the tests from before the run",
+        ProofStep::OldCode => "the code from before the run with the new tests",
+        ProofStep::Canary => "a test that has to fail",
     };
     let found = if taken.found.is_empty() { String::new() } else { format!(": {}", taken.found) };
-    let rest =
-        taken.expected_s.map(|it| format!("; the proof takes about {it:.0} s more")).unwrap_or_default();
-    format!("proof, {:.1} s, {what}{found}{rest}", taken.seconds)
+    let more = taken.expected_s.filter(|it| 1.0 <= *it).map(|it| format!("; about {it:.0} s to go"));
+    let more = more.unwrap_or_default();
+    Some(format!("proof step, {}, {what}, in a clean checkout{found}{more}", seconds(taken.seconds)))
+}
+
+fn seconds(seconds: f64) -> String {
+    took((seconds.max(0.0) * 1000.0) as u64)
 }
 
 fn ended_line(ended: &Ended) -> String {
+    let time = took(ended.ms);
     let how = match &ended.ending {
-        Ending::Done => "ended".to_owned(),
-        Ending::Failed { why } => format!("failed: {why}"),
-        Ending::TimedOut { why } | Ending::WaitedForInput { why } => format!("was ended: {why}"),
-        Ending::Interrupted => "was interrupted".to_owned(),
+        Ending::Done => format!("finished in {time}"),
+        Ending::Failed { why } => format!("failed after {time}: {why}"),
+        Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
+            format!("was ended after {time}: {why}")
+        }
+        Ending::Interrupted => format!("was interrupted after {time}"),
         Ending::NotStarted => "was never started".to_owned(),
         Ending::Barred { why } => format!("was not started: {why}"),
-        Ending::Lost { why } => format!("is lost: {why}"),
+        Ending::Lost { why } => format!("was lost after {time}: {why}"),
         Ending::Limited { why, until: Some(until) } => {
             format!("was refused by the provider until {until}: {why}")
         }
@@ -165,73 +197,78 @@ fn ended_line(ended: &Ended) -> String {
         }
         Ending::Unreachable { why } => format!("did not reach the provider: {why}"),
     };
-    let said = match (&ended.report.signal, &ended.report.found) {
-        (Some(signal), _) => format!(", says {signal}"),
-        (None, true) => String::new(),
-        (None, false) if ended.ending == Ending::Done => ", without a report".to_owned(),
-        (None, false) => String::new(),
+    let said = match (&ended.report.signal, ended.report.found) {
+        (Some(_), _) => "; the agent says it is done",
+        (None, false) if ended.ending == Ending::Done => "; the agent did not say that it is done",
+        (None, _) => "",
     };
     let swept = match ended.swept {
         0 => String::new(),
-        left => format!(", {} it left behind ended", counted(left, "process")),
+        left => format!("; stopped {}", counted(left, "leftover process")),
     };
     let warning = ended.warning.as_ref().map(|it| format!("; {it}")).unwrap_or_default();
-    format!("call {} {how} after {}{said}{swept}{warning}", ended.call, length(ended.ms))
+    format!("call {} {how}{said}{swept}{warning}", ended.call)
 }
 
-/// A check without a command was named before the first call; it is no news after each.
-fn told(results: &[CheckResult]) -> Vec<CheckResult> {
-    let ran = results.iter().filter(|it| it.outcome != CheckOutcome::Skipped);
-    let ran: Vec<CheckResult> = ran.cloned().collect();
-    if ran.is_empty() { results.to_vec() } else { ran }
-}
-
-/// Returns what the checks said, in one phrase.
+/// Returns what the checks that ran said, in one phrase; nothing where none did.
 pub fn results(results: &[CheckResult]) -> String {
-    if results.is_empty() {
-        return "no checks".to_owned();
-    }
-    let phrases = results.iter().map(|it| {
-        let outcome = match &it.outcome {
-            CheckOutcome::Passed if 1 < it.passes => format!("passed {} times", it.passes),
-            CheckOutcome::Passed => "passed".to_owned(),
-            CheckOutcome::Failed(why) => format!("failed ({why})"),
-            CheckOutcome::Skipped => "skipped, it has no command".to_owned(),
+    let phrases = results.iter().filter_map(|it| {
+        let counts = |tests: &Tests, count| {
+            if tests.total == 0 { String::new() } else { format!(" ({count} of {})", tests.total) }
         };
-        format!("{} {outcome}{}", it.name, it.counts.as_ref().map(tests).unwrap_or_default())
+        let outcome = match (&it.outcome, &it.counts) {
+            (CheckOutcome::Skipped, _) => return None,
+            (CheckOutcome::Passed, tests) => {
+                let times = if 1 < it.passes { format!(" {} times", it.passes) } else { String::new() };
+                let counts = tests.as_ref().map(|it| counts(it, it.passing)).unwrap_or_default();
+                format!("passed{times}{counts}")
+            }
+            (CheckOutcome::Failed(_), Some(tests)) if 0 < tests.failing => {
+                format!("failed{}", counts(tests, tests.failing))
+            }
+            (CheckOutcome::Failed(why), _) => format!("failed ({why})"),
+        };
+        Some(format!("{} {outcome}", it.name))
     });
     phrases.collect::<Vec<_>>().join(", ")
 }
 
-fn tests(tests: &Tests) -> String {
-    format!(", {} of {} tests pass", tests.passing, tests.total)
-}
-
-fn judged(judgement: &Judgement) -> String {
-    let progress = if judgement.progress { "progress" } else { "no progress" };
-    let why = judgement.why.join("; ");
+fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
+    let phase = judgement.phase.map(|it| format!("{} ", workflow.phases[it].name)).unwrap_or_default();
+    let why = match judgement.why.as_slice() {
+        [] => String::new(),
+        why => format!(": {}", why.join("; ")),
+    };
     match &judgement.verdict {
-        Verdict::Leave => "judged: both halves of the exit rule hold".to_owned(),
-        Verdict::Step => "judged: on to the next skill".to_owned(),
-        Verdict::Again => format!("judged: again, {progress} ({why})"),
-        Verdict::Fail => format!("judged: failed ({why})"),
-        Verdict::Reject => "judged: rejected".to_owned(),
-        Verdict::Stuck(reason) => format!("judged: stuck ({reason})"),
-        Verdict::Checkpoint(kind) => format!("judged: at a checkpoint ({kind})"),
+        Verdict::Leave => {
+            let why = match judgement.why.as_slice() {
+                [] => String::new(),
+                [one] => format!(": {one}"),
+                [first @ .., last] => format!(": {} and {last}", first.join(", ")),
+            };
+            format!("{phase}passed{why}")
+        }
+        Verdict::Step => "done; the next skill follows".to_owned(),
+        Verdict::Again if judgement.progress => format!("not done, progress made{why}"),
+        Verdict::Again => format!("not done, no progress{why}"),
+        Verdict::Fail => format!("not done{why}"),
+        Verdict::Reject => format!("{phase}rejected the work"),
+        Verdict::Stuck(reason) => format!("{phase}is stuck: {reason}"),
+        Verdict::Checkpoint(kind) => format!("the agent needs a person ({kind})"),
     }
 }
 
 fn entered(phase: &str, how: &How) -> String {
     match how {
-        How::Passed => format!("{phase} entered"),
-        How::Rejected => format!("sent back to {phase}"),
-        How::Skipped => format!("{phase} entered after a skipped phase"),
+        How::Passed => format!("{phase} begins"),
+        How::Rejected => format!("back to {phase}"),
+        How::Skipped => format!("{phase} begins, after a skipped phase"),
         How::Changes { gate, .. } => format!("changes asked for at the gate {gate}; back to {phase}"),
         How::Fixed { text } => format!("back to {phase}, guidance: {text}"),
         How::Unproven { why, by_person: _ } => format!("back to {phase}: {}", why.join("; ")),
-        How::NextItem => format!("{phase} entered for the next item"),
-        How::NoItems => format!("no items left; {phase} entered"),
-        How::Moved => format!("{phase} entered by a person"),
+        How::NextItem => format!("{phase} begins, for the next item"),
+        How::NoItems => format!("{phase} begins, every item is done"),
+        How::Moved => format!("{phase} begins, chosen by a person"),
     }
 }
 
@@ -252,14 +289,14 @@ fn commanded(command: &Command) -> Option<String> {
         Command::Guide { text } => Some(format!("guidance: {text}")),
         Command::Waive { what, reason, by } => Some(format!("{what} waived{}: {reason}", by_whom(by))),
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
-        Command::Unhold => Some("the provider is asked again at once".to_owned()),
+        Command::Unhold => Some("the provider is tried again now".to_owned()),
         Command::Tried { what } => Some(format!("refused inside an agent call: loop {what}")),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),
         Command::Pause { reason } if reason == ASKED => Some(ASKED.to_owned()),
         Command::Pause { reason } => Some(format!("{ASKED}: {reason}")),
         Command::Cancel => Some("asked to cancel".to_owned()),
-        Command::Resume { reset: true, .. } => Some("goes on, counters at 0".to_owned()),
-        Command::Resume { reset: false, .. } => Some("goes on".to_owned()),
+        Command::Resume { reset: true, .. } => Some("resumed, counters at 0".to_owned()),
+        Command::Resume { reset: false, .. } => Some("resumed".to_owned()),
     }
 }
 

@@ -23,6 +23,19 @@ pub struct FactRow {
     pub simulated: Simulated,
     /// One line for the reference.
     pub about: &'static str,
+    /// How people and agents are told of it; they never see the name.
+    pub words: FactWords,
+}
+
+/// What a fact is called in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactWords {
+    /// What is counted, to stand before a colon and a number; and what is so at 0.
+    Count { label: &'static str, none: &'static str },
+    /// What is so, and what is so otherwise.
+    State { is: &'static str, is_not: &'static str },
+    /// What has one of several values, and what is so without any.
+    Text { label: &'static str, none: &'static str },
 }
 
 /// Where the value of a fact comes from.
@@ -105,8 +118,16 @@ const fn is(usual: bool) -> Simulated {
 
 const NO: Simulated = Simulated::Not;
 
+const fn number(label: &'static str, none: &'static str) -> FactWords {
+    FactWords::Count { label, none }
+}
+
+const fn state(is: &'static str, is_not: &'static str) -> FactWords {
+    FactWords::State { is, is_not }
+}
+
 macro_rules! facts {
-    ($($fact:ident $name:literal $kind:ident $supplier:ident $since:ident $claim:ident $git:literal $simulated:expr, $about:literal;)*) => {
+    ($($fact:ident $name:literal $kind:ident $supplier:ident $since:ident $claim:ident $git:literal $simulated:expr, $about:literal, $words:expr;)*) => {
         /// The facts that the controller supplies.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum FactName {
@@ -128,6 +149,7 @@ macro_rules! facts {
                         needs_git: $git,
                         simulated: $simulated,
                         about: $about,
+                        words: $words,
                     }),*
                 }
             }
@@ -135,66 +157,98 @@ macro_rules! facts {
     };
 }
 
-// fact | name | kind | supplier | since | a report may claim it | needs git | simulated | meaning
+// fact | name | kind | supplier | since | a report may claim it | needs git | simulated | meaning | in a sentence
 facts! {
     Iteration "iteration" Number Engine Visit Never false NO,
-        "the iteration that is judged, from 1 in this visit to the phase";
+        "the iteration that is judged, from 1 in this visit to the phase",
+        number("iterations of this phase", "no iteration of this phase");
     ChecksFailing "checks_failing" Number Engine Now Never false NO,
-        "how many of the phase's checks failed after this call";
+        "how many of the phase's checks failed after this call",
+        number("failing checks", "no check fails");
     ConsecutiveGreenRuns "consecutive_green_runs" Number Checks Run Unverified false NO,
-        "full passes of the tests since the last failure; `repeat` adds to it";
+        "full passes of the tests since the last failure; `repeat` adds to it",
+        number("full passes of the tests in a row", "the tests have not passed in full");
     TestsTotal "tests_total" Number TestCounts Now Unverified false NO,
-        "tests that the phase's checks count; those that failed before the run began are left out";
+        "tests that the phase's checks count; those that failed before the run began are left out",
+        number("tests", "no test ran");
     TestsPassing "tests_passing" Number TestCounts Now Unverified false NO,
-        "those that pass";
+        "those that pass",
+        number("passing tests", "no test passes");
     TestsFailing "tests_failing" Number TestCounts Now Unverified false NO,
-        "those that fail; tests that failed before the run began are left out";
+        "those that fail; tests that failed before the run began are left out",
+        number("failing tests", "no test fails");
     TestsSkipped "tests_skipped" Number TestCounts Now Unverified false NO,
-        "those that were skipped";
+        "those that were skipped",
+        number("skipped tests", "no test was skipped");
     TestsGenerated "tests_generated" Number TestCounts Run Unverified false NO,
-        "tests that came since the run began";
+        "tests that came since the run began",
+        number("tests added in this run", "no test was added in this run");
     CommitsMade "commits_made" Number World Iteration Never false count(1, 2),
-        "commits made in this iteration";
+        "commits made in this iteration",
+        number("commits in this iteration", "nothing was committed in this iteration");
     FilesChanged "files_changed" Number World Iteration Never false count(1, 2),
-        "files changed in this iteration";
+        "files changed in this iteration",
+        number("files changed in this iteration", "no file was changed in this iteration");
     TreeChanged "tree_changed" Bool World Iteration Never false is(true),
-        "whether this iteration changed any file";
+        "whether this iteration changed any file",
+        state("files were changed in this iteration", "no file was changed in this iteration");
     TreeClean "tree_clean" Bool World Now Never true is(true),
-        "nothing is uncommitted that was not there when the run began; what is inside submodules counts";
+        "nothing is uncommitted that was not there when the run began; what is inside submodules counts",
+        state("everything is committed", "there are uncommitted changes");
     CriteriaCount "criteria_count" Number Opening Now Never false NO,
-        "boxes below headings that say \"criteria\" in the input";
+        "boxes below headings that say \"criteria\" in the input",
+        number("acceptance criteria", "the input has no acceptance criteria");
     CriteriaOpen "criteria_open" Number World Now Never false count(0, 2),
-        "those of them that are not ticked";
+        "those of them that are not ticked",
+        number("acceptance criteria not ticked", "every acceptance criterion is ticked");
     InputChanged "input_changed" Bool WorldUnnamed Run Never false NO,
-        "the locked input is no longer what it was, checkboxes aside";
+        "the locked input is no longer what it was, checkboxes aside",
+        state("the locked input was changed", "the locked input is unchanged");
     DocsGenerated "docs_generated" Number World Run Never true count(0, 5),
-        "Markdown files changed since the run began, under docs/ or at the root";
+        "Markdown files changed since the run began, under docs/ or at the root",
+        number("documents written in this run", "no document was written in this run");
     HasAdr "has_adr" Bool World Run Never true is(false),
-        "whether a decision record is among them";
+        "whether a decision record is among them",
+        state("a decision record was written", "no decision record was written");
     NewPlans "new_plans" Number World Iteration Never true count(0, 2),
-        "plan files that appeared in this iteration";
+        "plan files that appeared in this iteration",
+        number("plans added in this iteration", "no plan was added in this iteration");
     PlanSummarised "plan_summarised" Bool World Item Never true is(false),
-        "the plan of the task that was worked on has its summary";
+        "the plan of the task that was worked on has its summary",
+        state("the plan has its summary", "the plan has no summary");
     PrMerged "pr_merged" Bool World Run Never true is(true),
-        "the pull request of the run is merged";
+        "the pull request of the run is merged",
+        state("the pull request is merged", "the pull request is not merged");
     Autonomous "autonomous" Bool Engine Run Never false NO,
-        "the mode is `autonomous`";
+        "the mode is `autonomous`",
+        state("the mode is autonomous", "the mode is not autonomous");
     ItemsCompleted "items_completed" Number Items Run Never false NO,
-        "items that are done, where the workflow has `[items]`";
+        "items that are done, where the workflow has `[items]`",
+        number("items done", "no item is done");
     ItemsRemaining "items_remaining" Number Items Now Never false NO,
-        "items that are left";
+        "items that are left",
+        number("items still to do", "no item is left to do");
     TouchesSecurity "touches_security" Bool Patterns Run Never true is(false),
-        "the run's changes touch authentication, permissions or secrets; `[facts]` may say it better";
+        "the run's changes touch authentication, permissions or secrets; `[facts]` may say it better",
+        state(
+            "the changes touch authentication, permissions or secrets",
+            "the changes touch no authentication, permissions or secrets",
+        );
     SchemaChanges "schema_changes" Bool Patterns Run Never true is(false),
-        "they change a database schema or a migration";
+        "they change a database schema or a migration",
+        state("the changes alter a database schema", "the changes alter no database schema");
     ExternalApis "external_apis" Bool Patterns Run Never true is(false),
-        "they name addresses or keys of services outside";
+        "they name addresses or keys of services outside",
+        state("the changes use services outside", "the changes use no services outside");
     NewPatterns "new_patterns" Bool Patterns Run Never true is(false),
-        "they write down a decision, or change how the project is built and run";
+        "they write down a decision, or change how the project is built and run",
+        state("the changes set a pattern for the project", "the changes set no pattern for the project");
     Signal "signal" Text Engine Iteration Never false NO,
-        "the signal that the report gave";
+        "the signal that the report gave",
+        FactWords::Text { label: "signal", none: "the agent gave no signal" };
     Verdict "verdict" Text Report Iteration Always false NO,
-        "what the report decides; of `json` and `prp-status` reports in capitals, however the agent writes it";
+        "what the report decides; of `json` and `prp-status` reports in capitals, however the agent writes it",
+        FactWords::Text { label: "verdict", none: "the agent reported no verdict" };
 }
 
 impl FactName {

@@ -164,10 +164,12 @@ fn guidance(state: &State) -> String {
 fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
     let phase = &workflow.phases[feedback.phase].name;
     let mut out = format!("## What came of the last iteration ({phase}, iteration {})\n", feedback.iteration);
-    if let Some(trouble) = &feedback.trouble {
+    if let Some(trouble) =
+        feedback.trouble.as_ref().filter(|it| !feedback.why.iter().any(|why| why.contains(*it)))
+    {
         let _ = write!(out, "\nThe call did not end well: {trouble}.\n");
     }
-    list(&mut out, "The phase cannot be left yet, because:", &feedback.why);
+    list(&mut out, "The phase is not done, because:", &feedback.why);
     list(&mut out, "Noted:", &feedback.notes);
     if let Some(verdict) = &feedback.verdict {
         let _ = write!(out, "\nVerdict: {verdict}\n");
@@ -204,7 +206,7 @@ fn review(workflow: &Workflow, state: &State, call: &Call) -> String {
     let name = &phase.name;
     let mut out = format!("\n## What {name} found\n\n{name} has rejected this work");
     let _ = match taken {
-        0 => writeln!(out, ", and a person has said how to go on."),
+        0 => writeln!(out, ", and a person has said how to continue."),
         _ => writeln!(out, ", {taken} of {most} times before a person is asked."),
     };
     if call.phase == review.phase {
@@ -273,7 +275,7 @@ fn how_to_report(phase: &Phase, state: &State, call: &Call) -> String {
                 out,
                 "Only when everything is done, end your last message with this line, alone and outside any code \
                  block:\n\n<promise>{promise}</promise>\n\nThe checks are run again after you. A promise that they \
-                 do not confirm is noted and the work goes on."
+                 do not confirm is noted, and you are asked again."
             );
         }
         Protocol::ExitSignal => {
@@ -284,7 +286,7 @@ fn how_to_report(phase: &Phase, state: &State, call: &Call) -> String {
             let _ = write!(
                 out,
                 "End your last message with exactly one block like this:\n\n---\nEXIT_SIGNAL: {words}\nITERATION: {}\n\
-                 TASK: what was done\nCOMMIT: its short hash\nNEXT: what comes next\n---\n\nIf you cannot go on, the \
+                 TASK: what was done\nCOMMIT: its short hash\nNEXT: what comes next\n---\n\nIf you cannot continue, the \
                  first line is: EXIT_SIGNAL: STUCK: the reason",
                 call.iteration
             );

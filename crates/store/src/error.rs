@@ -19,20 +19,20 @@ pub enum StoreError {
     Foreign { path: PathBuf, why: String },
     #[error("{} is damaged: {what}; see loop verify, restore a backup, or move it away", path.display())]
     Damaged { path: PathBuf, what: String },
-    #[error("{} could not be written: {why}; make space or mend the disk, then loop run goes on", path.display())]
+    #[error("{} could not be written: {why}; make space or mend the disk, then continue with: loop run", path.display())]
     Full { path: PathBuf, why: String },
     #[error("{} may not be written: {why}; change its permissions, or use another --home", path.display())]
     NotWritable { path: PathBuf, why: String },
     #[error("{} cannot be a home of loop: {why}; name an empty or new folder with --home", path.display())]
     NotAHome { path: PathBuf, why: String },
-    #[error("{what} is held by {}; wait for it, or stop it with loop stop", named(by.as_ref()))]
+    #[error("{what} is in use by {}; wait for it, stop it with loop stop, or work beside it with loop run --worktree", named(by.as_ref()))]
     Held { what: String, by: Option<Holder> },
     #[error("another controller took over run {run}; this one wrote nothing more, loop status shows the run")]
     Fenced { run: String },
     #[error("run {run} does not exist; loop runs lists those that do")]
     NoRun { run: String },
     #[error(
-        "the workflow of run {run} was stored by another version of loop (format {found}, this one knows {known}): {why}; install that version, or begin anew with loop run --fresh"
+        "the workflow of run {run} was stored by another version of loop (format {found}, this one knows {known}): {why}; install that version, or start again with loop run --fresh"
     )]
     OtherVersion { run: String, found: i64, known: i64, why: String },
     #[error("{} stayed locked by another program; close what has it open, then try again", path.display())]

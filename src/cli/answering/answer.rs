@@ -90,8 +90,7 @@ pub(crate) fn run(context: &Context, flags: &AnswerFlags) -> anyhow::Result<u8> 
 fn list(context: &Context) -> anyhow::Result<u8> {
     let open = desk::open_questions(&context.caller)?;
     for question in &open {
-        println!("run {}, question {}: {}", &question.run[..8], question.id, sanitise(&question.text));
-        println!("  answers: {}", question.choices.join(", "));
+        println!("run {}, {}", &question.run[..8], sanitise(&question.text));
     }
     if open.is_empty() {
         println!("no question is open");
@@ -133,9 +132,9 @@ fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8
     let by = by.unwrap_or(&context.caller.environment.user).to_owned();
     let request = AnswerRequest { words, by };
     let text = match desk::answer(&context.caller, request)? {
-        Answered::AtOnce => "recorded; the run takes it at once".to_owned(),
-        Answered::AtNextStop => "recorded; the session is told at its next stop".to_owned(),
-        Answered::WhenContinued => "recorded; loop run goes on".to_owned(),
+        Answered::AtOnce => "saved; the run takes it now".to_owned(),
+        Answered::AtNextStop => "saved; the session is told at its next stop".to_owned(),
+        Answered::WhenContinued => "saved; continue with: loop run".to_owned(),
         Answered::Void(why) => {
             format!("this is not what the gate asked about: {why}; loop run measures it again and asks again")
         }

@@ -32,7 +32,7 @@ pub(crate) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
         Commanded::Told(_) => "the run stops after this iteration".to_owned(),
         Commanded::Done(told) => match told.state.station {
             Station::Working(_) if told.state.session.is_some() => {
-                "the session is let go at its next stop, after which loop resume goes on".to_owned()
+                "the session may stop at its next stop; continue with: loop resume".to_owned()
             }
             // Its shim still has a call, which was paid for.
             Station::Working(_) => {
@@ -63,8 +63,8 @@ pub(crate) fn pause(context: &Context) -> anyhow::Result<u8> {
 
 fn going_on(state: &State) -> &'static str {
     match state.session {
-        Some(_) => "the session may stop, and loop resume goes on",
-        None => "loop run goes on",
+        Some(_) => "the session may stop; continue with: loop resume",
+        None => "continue with: loop run",
     }
 }
 

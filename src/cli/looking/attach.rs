@@ -2,8 +2,7 @@
 //! its questions. Everything shown comes from the journal and from the output of the agent's call;
 //! leaving changes nothing about the run.
 
-use super::report;
-use crate::cli::terminal::{RunOutput, Said, Turn};
+use crate::cli::terminal::{Ended, RunOutput, Said, Turn};
 use crate::cli::{Context, json};
 use crate::desk::{Caller, Deed, Refusal, leave, load, refuse_agents};
 use crate::world::live_output::{self, Glance};
@@ -54,7 +53,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     };
     follower.catch_up()?;
     let end = follower.follow(context)?;
-    follower.end(context, end)
+    follower.end(end)
 }
 
 /// Says that nobody drives the run, and what to do about it.
@@ -191,7 +190,7 @@ impl Follower {
             Ok(home.open_questions(&row.id)?.iter().any(|it| it.id == question.id.to_string()))
         };
         let check = |command| acceptable(workflow, state, command);
-        let said = output.ask(question, &check, &mut |nap| {
+        let said = output.ask(workflow, state, question, &check, &mut |nap| {
             let woken = watch.wait(signals, Some(rustix::stdio::stdin()), nap)?;
             signal = woken.signal;
             Ok(match woken {
@@ -215,29 +214,28 @@ impl Follower {
         }
     }
 
-    fn end(mut self, context: &Context, end: End) -> anyhow::Result<u8> {
+    fn end(mut self, end: End) -> anyhow::Result<u8> {
         self.look()?;
         let id = &self.row.id[..8];
         let status = Status::of(&self.state);
         match end {
             End::Left(signal) => {
                 let exit = signal.map_or(0, |it| 128 + u8::try_from(it).unwrap_or(0));
-                let text = format!("run {id} goes on without you");
+                let text = format!("run {id} continues without you");
                 self.output.end(status.word(), &text, "loop attach, or loop stop", exit);
                 Ok(exit)
             }
             End::Rested if status == Status::Running => {
-                let text = format!("whoever drove run {id} is gone; nothing is lost");
+                let text = format!("the process that drove run {id} is gone; nothing is lost");
                 self.output.end(status.word(), &text, "loop run", status.exit());
                 Ok(status.exit())
             }
             End::Rested => {
-                self.output.rest(&self.workflow, &self.state, status.exit());
-                if !context.json && !context.quiet {
-                    let place = std::path::Path::new(&self.row.place);
-                    let text = report::whole(&self.home, &self.row.id, place, &self.workflow, &self.state);
-                    print!("{}", sanitise(&text));
-                }
+                let folder = self.home.folder(&self.row.id);
+                let place = std::path::Path::new(&self.row.place);
+                let (workflow, state) = (&self.workflow, &self.state);
+                let asked = Some(self.answered);
+                self.output.rest(&Ended { workflow, state, place, folder: &folder, asked }, status.exit());
                 Ok(status.exit())
             }
         }

@@ -14,10 +14,9 @@ const CELLS: u32 = 20;
 
 /// Returns the line that says where a run stands.
 pub(crate) fn line(workflow: &Workflow, state: &State) -> String {
-    let count = |fact: FactName| state.visit.metrics.get(fact.name()).map(|it| it.value.to_string());
-    let tests = match (count(FactName::TestsPassing), count(FactName::TestsTotal)) {
-        (Some(passing), Some(total)) => format!(" | {passing}/{total} tests passing"),
-        (None, _) | (_, None) => String::new(),
+    let tests = match tests(workflow, state) {
+        Some((passing, total)) => format!(" | {passing}/{total} tests passing"),
+        None => String::new(),
     };
     format!(
         "[{}] iteration {}{tests} | status: {}",
@@ -25,6 +24,22 @@ pub(crate) fn line(workflow: &Workflow, state: &State) -> String {
         state.visit.iteration,
         Status::of(state).word()
     )
+}
+
+/// Returns how many tests pass, of how many: all that the checks counted, also those that failed before
+/// the run began; else what counts in their place.
+fn tests(workflow: &Workflow, state: &State) -> Option<(String, String)> {
+    let metrics = &state.visit.metrics;
+    let sum = |suffix: &str| -> Option<f64> {
+        let counts =
+            workflow.checks.keys().filter_map(|it| metrics.get(&format!("{it}_{suffix}"))?.value.number());
+        counts.reduce(|one, other| one + other)
+    };
+    if let (Some(passing), Some(total)) = (sum("passing"), sum("total")) {
+        return Some((passing.to_string(), total.to_string()));
+    }
+    let count = |fact: FactName| metrics.get(fact.name()).map(|it| it.value.to_string());
+    Some((count(FactName::TestsPassing)?, count(FactName::TestsTotal)?))
 }
 
 /// Returns the phases and the bar, where there is more than one phase to tell of.

@@ -1,26 +1,16 @@
-//! A run as a Markdown report: only what was measured, and what is open. It is printed at every
-//! end, and by `loop show`.
+//! A run as a Markdown report, printed by `loop show`: only what was measured, and what is open now.
 
 use super::progress;
-use crate::cli::Context;
 use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
-use loop_base::text::{counted, sanitise};
+use loop_base::text::counted;
 use loop_base::time::length;
 use loop_core::engine::{Effect, Ended, Ending, Event, History, PhaseStatus, State, Status, Verdict};
 use loop_core::event_line::results;
 use loop_core::workflow::model::Workflow;
 use loop_store::Home;
-use loop_store::run::Run;
 use std::fmt::Write;
 use std::path::Path;
-
-pub(crate) fn at_end(context: &Context, home: &Home, run: &Run, place: &Path) {
-    if context.json || context.quiet {
-        return;
-    }
-    print!("{}", sanitise(&whole(home, &run.id, place, &run.workflow, &run.state)));
-}
 
 /// Returns the report of a run with its calls and commits.
 pub(crate) fn whole(home: &Home, id: &str, place: &Path, workflow: &Workflow, state: &State) -> String {
@@ -49,11 +39,19 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
     let _ = writeln!(out, "# {}: {}{verified}\n", workflow.name, status.word());
     let _ = writeln!(out, "- run: {}", &id[..8]);
     let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));
-    let _ = writeln!(out, "- reason: {}", state.reason(workflow));
-    if let Some(proof) = state.closing(workflow) {
-        let cost = state.shown_proof(workflow).map_or(0.0, |it| it.cost_s);
-        let cost = if cost == 0.0 { String::new() } else { format!(" (the proof took {cost:.1} s)") };
-        let _ = writeln!(out, "- proof: {proof}{cost}");
+    let cost = state.shown_proof(workflow).map_or(0.0, |it| it.cost_s);
+    let cost = if cost == 0.0 { String::new() } else { format!(" (the proof took {cost:.1} s)") };
+    match state.closing(workflow) {
+        Some(proof) if status == Status::Completed => {
+            let _ = writeln!(out, "- proof: {proof}{cost}");
+        }
+        Some(proof) => {
+            let _ = writeln!(out, "- reason: {}", state.reason(workflow));
+            let _ = writeln!(out, "- proof: {proof}{cost}");
+        }
+        None => {
+            let _ = writeln!(out, "- reason: {}", state.reason(workflow));
+        }
     }
     if let (Some(worktree), Some(place)) = (&state.opening.worktree, &state.place) {
         let _ = writeln!(out, "- branch: {}", worktree.branch);
@@ -85,7 +83,9 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
     }
     if let Some(baseline) = &state.baseline {
         let _ = writeln!(out, "\n## Checks\n");
-        let _ = writeln!(out, "- before the first call: {}", results(&baseline.results));
+        let before = results(&baseline.results);
+        let before = if before.is_empty() { "none ran".to_owned() } else { before };
+        let _ = writeln!(out, "- before the first call: {before}");
         let last: Vec<String> = workflow
             .checks
             .keys()
@@ -204,13 +204,13 @@ fn cost(ended: &Ended) -> String {
 
 fn verdict(verdict: &Verdict) -> &'static str {
     match verdict {
-        Verdict::Leave => "the phase was left",
-        Verdict::Step => "on to the next skill",
-        Verdict::Again => "again",
+        Verdict::Leave => "passed",
+        Verdict::Step => "the next skill follows",
+        Verdict::Again => "not done",
         Verdict::Fail => "failed",
-        Verdict::Reject => "sent back",
+        Verdict::Reject => "rejected the work",
         Verdict::Stuck(_) => "stuck",
-        Verdict::Checkpoint(_) => "at a checkpoint",
+        Verdict::Checkpoint(_) => "needs a person",
     }
 }
 

@@ -4,10 +4,11 @@ use super::{progress, signing};
 use crate::cli::Context;
 use crate::cli::terminal::frame;
 use crate::desk::{self, load};
+use crate::world::question_text::QuestionText;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
 use loop_core::documents::input;
-use loop_core::engine::{BreakerState, SIGNATURE_NAMESPACE, State, Status, choices};
+use loop_core::engine::{BreakerState, SIGNATURE_NAMESPACE, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
 use serde_json::{Value, json};
@@ -83,8 +84,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let _ = writeln!(out, "run {}  {}  {}{verified}", &row.id[..8], workflow.name, status.word());
     let _ = writeln!(out, "  {}", progress::line(workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
-    let _ = writeln!(out, "  reason      {}", state.reason(workflow));
-    if let Some(proof) = state.closing(workflow) {
+    let reason = state.reason(workflow);
+    let _ = writeln!(out, "  reason      {reason}");
+    if let Some(proof) = state.closing(workflow).filter(|it| *it != reason) {
         let _ = writeln!(out, "  proof       {proof}");
     }
     let phase = &workflow.phases[state.phase];
@@ -113,7 +115,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let word = match ok.as_deref() {
             Some("true") => "passes",
             Some(_) => "fails",
-            None => "not run in this phase yet",
+            None => "has not run in this phase",
         };
         let _ = writeln!(out, "  check       {check} {word} ({})", run.replace('\n', "; "));
     }
@@ -129,8 +131,14 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let _ = writeln!(out, "  breaker     {breaker}: no progress {no_progress}, same error {same_error}");
     }
     if let Some(question) = state.question() {
-        let _ =
-            writeln!(out, "  question {}  {} ({})", question.id, question.text, choices(question).join(", "));
+        let text = QuestionText::of(workflow, state, question);
+        for line in &text.evidence {
+            let _ = writeln!(out, "    {line}");
+        }
+        let _ = writeln!(out, "  question {}  answer with one of:", question.id);
+        for line in text.choices() {
+            let _ = writeln!(out, "  {line}");
+        }
     }
     for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");
@@ -169,8 +177,7 @@ pub(crate) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
         })
         .collect();
     let question = state.question().map(|it| {
-        let mut question =
-            json!({ "id": it.id, "kind": it.kind.word(), "text": it.text, "choices": choices(it) });
+        let mut question = crate::cli::json::question(workflow, state, it);
         if let Some(about) = &it.about {
             question["about"] = json!(about);
         }

@@ -26,8 +26,12 @@ pub(crate) struct VerifyFlags {
 
 pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> {
     if let Some(file) = &flags.record {
-        let request =
-            RecordRequest { file: file.clone(), signers: flags.signers.clone(), rerun: flags.rerun };
+        let request = RecordRequest {
+            file: file.clone(),
+            signers: flags.signers.clone(),
+            rerun: flags.rerun,
+            scratch: std::env::temp_dir(),
+        };
         let lines = desk::verify_record(&context.caller, &request)?;
         lines.iter().for_each(|it| println!("{}", sanitise(it)));
         println!("the record holds");

@@ -33,12 +33,18 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
         println!("{}", crate::cli::json::pretty(&object));
         return Ok(0);
     }
-    println!("event {seq}: {}", word(&judgement));
-    println!("  condition   {}", truth(judgement.exit));
-    println!("  signal      {}", if judgement.signal { "given" } else { "not given" });
+    let phase = judgement.phase.or(phase).and_then(|it| workflow.phases.get(it));
+    let name = phase.map_or("the phase", |it| it.name.as_str());
+    println!("event {seq}: {name} {}", word(&judgement));
     for why in &judgement.why {
         println!("  because     {}", sanitise(why));
     }
+    println!("  condition   {}", truth(judgement.exit));
+    let value = |name: &str| judgement.metrics.get(name).map(|it| it.value.clone());
+    for term in phase.and_then(|it| it.exit.as_ref()).map(|it| it.explain(&value)).unwrap_or_default() {
+        println!("    {}", sanitise(&term));
+    }
+    println!("  signal      {}", if judgement.signal { "given" } else { "not given" });
     for note in &judgement.notes {
         println!("  noted       {}", sanitise(note));
     }
@@ -46,7 +52,6 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
     if let Some(error) = &judgement.error {
         println!("  error       {} ({})", sanitise(error.text.lines().next().unwrap_or("")), error.class);
     }
-    let phase = phase.and_then(|it| workflow.phases.get(it));
     let decisive = |name: &str, metric: &Metric| match metric.source {
         Source::Measured | Source::Claimed => true,
         Source::Engine => metric.claimed.is_some() || phase.is_none_or(|it| it.asks_for(name)),
@@ -121,20 +126,20 @@ fn other_event(home: &Home, row: &Row, workflow: &Workflow, seq: i64) -> anyhow:
 
 fn word(judgement: &Judgement) -> &str {
     match &judgement.verdict {
-        Verdict::Leave => "the phase is left: both halves of its exit rule hold",
-        Verdict::Step => "on to the next skill",
-        Verdict::Again => "the phase goes on",
-        Verdict::Fail => "the stage failed",
-        Verdict::Reject => "the work is sent back",
-        Verdict::Stuck(_) => "the agent says that it is stuck",
-        Verdict::Checkpoint(_) => "the agent waits for a person",
+        Verdict::Leave => "passed",
+        Verdict::Step => "continues with the next skill",
+        Verdict::Again => "is not done",
+        Verdict::Fail => "failed",
+        Verdict::Reject => "rejected the work",
+        Verdict::Stuck(_) => "is stuck",
+        Verdict::Checkpoint(_) => "needs a person",
     }
 }
 
 fn truth(truth: Truth) -> &'static str {
     match truth {
-        Truth::True => "holds",
-        Truth::False => "does not hold",
-        Truth::Unknown => "is unknown, which never lets a phase be left",
+        Truth::True => "met",
+        Truth::False => "not met",
+        Truth::Unknown => "unknown, which counts as not met",
     }
 }

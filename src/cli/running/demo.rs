@@ -43,7 +43,7 @@ const PIECES: [Piece; 2] = [
         scene: "a repository, a PRP, and an agent that is not honest when its tests should pass",
         input: "docs/PRPs/greetings.md",
         files: &[("docs/PRPs/greetings.md", PRP), ("tests.sh", RUNNING)],
-        moral: "In GREEN the agent said that both tests pass, and one did not; so GREEN was not left.",
+        moral: "In GREEN the agent said that both tests pass, and one did not; so GREEN was not done.",
         own: "loop run docs/PRPs/YOURS.md --preset tdd --check tests=\"your test command\"",
     },
 ];

@@ -64,7 +64,7 @@ pub(crate) fn start(
             Ok(0)
         }
         Started::Owns(pid) => {
-            println!("run {} goes on without this terminal, driven by pid {pid}", &id[..8]);
+            println!("run {} continues without this terminal, driven by pid {pid}", &id[..8]);
             println!("next: loop attach");
             Ok(0)
         }

@@ -1,11 +1,11 @@
-//! Driving a run from the command line: until it rests, and then what the person at the terminal,
-//! or the one who is not there, wants to happen.
+//! Driving a run from the command line: until it finishes or needs a person, who is asked here or told
+//! how to answer.
 
 use crate::cli::context::Context;
 use crate::cli::delivering::ship;
 use crate::cli::json;
-use crate::cli::looking::{report, signing};
-use crate::cli::terminal::{RunOutput, Said, Turn};
+use crate::cli::looking::signing;
+use crate::cli::terminal::{Ended, RunOutput, Said, Turn};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
 use crate::world::wait::Heard;
 use loop_base::text::sanitise;
@@ -38,16 +38,16 @@ pub(crate) fn resume(
     }
 }
 
-/// Takes a run that exists. Where a session of the agent goes on with it, that is said, and what to
-/// exit with comes back.
+/// Takes a run that exists. Where a session of the agent works on it, that is said, and what to exit
+/// with comes back.
 pub(crate) fn take(context: &Context, found: FoundRun, going: &Going) -> anyhow::Result<Result<OpenRun, u8>> {
     Ok(match desk::take(&context.caller, found, going)? {
         Took::Run(it) => Ok(*it),
-        Took::Session(run) => Err(tell_how_it_goes_on(context, &run)),
+        Took::Session(run) => Err(tell_how_it_continues(context, &run)),
     })
 }
 
-/// Drives a run until it rests, and says how.
+/// Drives a run until it finishes or needs a person, and says how it ended.
 pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
     let output = RunOutput::new(context);
     output.greet(&opened.run.id, &opened.run.workflow);
@@ -60,7 +60,7 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
             (Rest::Waiting(question), Ask::Here) => {
                 let Driver { run, host, .. } = &mut driver;
                 let check = |command| acceptable(&run.workflow, &run.state, command);
-                let answer = output.ask(question, &check, &mut |nap| {
+                let answer = output.ask(&run.workflow, &run.state, question, &check, &mut |nap| {
                     Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
                         Heard::Answer => Turn::Typed,
                         Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
@@ -73,7 +73,10 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
                     Said::Nothing => break,
                 }
             }
-            (Rest::Waiting(question), Ask::Wait) => driver.wait(question)?,
+            (Rest::Waiting(question), Ask::Wait) => {
+                output.tell(&driver.run.workflow, &driver.run.state, question);
+                driver.wait(question)?;
+            }
             _ => break,
         }
     }
@@ -83,15 +86,13 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => Status::of(&run.state).exit(),
     };
-    output.rest(&run.workflow, &run.state, exit);
     if let Some(trouble) = &rested.record_trouble {
-        eprintln!("{}; loop evidence tries again", sanitise(trouble));
+        output.note(&format!("{trouble}; loop evidence tries again"));
     }
-    if !context.json && !context.quiet {
-        let lines = signing::lines(context, &run.id, &run.workflow, &run.state);
-        lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
-    }
-    report::at_end(context, &rested.home, run, &rested.place);
+    signing::lines(context, &run.id, &run.workflow, &run.state).iter().for_each(|it| output.note(it));
+    let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
+    let asked = Some(output.asked());
+    output.rest(&Ended { workflow, state, place: &rested.place, folder: &folder, asked }, exit);
     let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
     if *asking == Ask::Here && is_offered {
         let (home, id, _tree) = rested.let_go();
@@ -104,7 +105,7 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
 
 /// Says what `loop run` and `loop resume` came to for a run that they cannot drive, and returns what
 /// they exit with.
-fn tell_how_it_goes_on(context: &Context, run: &Run) -> u8 {
+fn tell_how_it_continues(context: &Context, run: &Run) -> u8 {
     let (status, reason) = (Status::of(&run.state), run.state.reason(&run.workflow));
     let next_step = run.state.next_step(&run.workflow);
     let (exit, what) = match status {

@@ -6,8 +6,8 @@ use super::flags::RunFlags;
 use super::not_yet;
 use super::run::{TellOnce, answered, open, tell_next, tell_why};
 use crate::cli::context::Context;
-use crate::cli::looking::report;
 use crate::cli::setting_up::setup;
+use crate::cli::terminal::{Ended, RunOutput};
 use crate::desk::{self, By, Looked, OpenReply, OpenRun, Refusal, load};
 use clap::Args;
 use loop_base::text::counted;
@@ -144,8 +144,12 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
     let prompt = desk::first_prompt(&mut opened, session)?;
     let run = &opened.run;
     let Some(prompt) = prompt else {
-        report::at_end(context, &opened.home, run, &opened.place);
-        return Ok(Status::of(&run.state).exit());
+        let exit = Status::of(&run.state).exit();
+        let (workflow, state) = (&run.workflow, &run.state);
+        let folder = run.folder();
+        let ended = Ended { workflow, state, place: &opened.place, folder: &folder, asked: None };
+        RunOutput::new(context).rest(&ended, exit);
+        return Ok(exit);
     };
     if context.json {
         println!("{}", serde_json::json!({ "run": run.id, "prompt": prompt }));

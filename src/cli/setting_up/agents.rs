@@ -112,6 +112,7 @@ fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
             first_timeout: 0,
             memory_mb: None,
             processes: None,
+            namespace: false,
             env: Default::default(),
             args: Vec::new(),
         };

@@ -83,7 +83,7 @@ fn configuration(caller: &Caller, project: &Path) -> Vec<Finding> {
     let config = environment.config.as_ref().map(|it| it.display().to_string()).unwrap_or_default();
     let mut found = match user_config(environment) {
         Ok(Some(_)) => vec![good("config", config)],
-        Ok(None) => vec![good("config", format!("{config} (none, which is fine)"))],
+        Ok(None) => vec![good("config", format!("no {config}; the defaults are used"))],
         Err(error) => vec![bad("config", error.to_string(), "make it readable, or move it away")],
     };
     let file = project.join(".loop/workflow.toml");
@@ -121,7 +121,7 @@ fn holds(context: &Context) -> anyhow::Result<Vec<Finding>> {
     let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
     let held = home.holds()?.into_iter().filter(|it| now().0 < it.until);
     let found = held.map(|it| {
-        let says = format!("{} is held until {}: {}", it.account, Timestamp(it.until), it.reason);
+        let says = format!("{} is not used until {}: {}", it.account, Timestamp(it.until), it.reason);
         bad("hold", says, &format!("wait, or loop limits --clear {}", it.account))
     });
     Ok(found.collect())

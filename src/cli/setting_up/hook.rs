@@ -111,7 +111,7 @@ fn answer(context: &Context, timeout: Duration) -> anyhow::Result<Option<String>
         Stopped::None => None,
         Stopped::GoesOn(answer) => Some(answer),
         Stopped::LetGo(why) => {
-            warn(&why);
+            eprintln!("loop: {}", sanitise(&why));
             None
         }
     })

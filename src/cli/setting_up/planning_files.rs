@@ -32,7 +32,7 @@ fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<NewFile>> 
     }
     let broken = |why: String| {
         Refusal::usage(
-            format!(".planning/config.json {why}; it was left as it is"),
+            format!(".planning/config.json {why}; it was not changed"),
             "mend it, then loop setup plan",
         )
     };

@@ -1,5 +1,5 @@
-//! Everything that is drawn on a terminal or asked there: what a run says while it goes on, the lines
-//! at the bottom that show it live, questions and the keys that answer them.
+//! Everything that is drawn on a terminal or asked there: what a run says while it works, the lines
+//! at the bottom that show it live, its last lines, questions and the keys that answer them.
 
 mod ask;
 mod bar;
@@ -9,9 +9,11 @@ mod run_output;
 mod screen;
 mod setup_questions;
 mod typing;
+mod verdict;
 mod view;
 
 pub(crate) use ask::{Said, Turn, confirm, desk_question};
 pub(crate) use frame::frame;
 pub(crate) use run_output::RunOutput;
 pub(crate) use setup_questions::{ask as ask_about_setup, installed};
+pub(crate) use verdict::Ended;

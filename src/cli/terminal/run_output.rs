@@ -1,18 +1,21 @@
-//! What a run says while it goes on: one plain line for each fact, JSON lines, or on a terminal
+//! What a run says while it works: one plain line for each fact, JSON lines, or on a terminal
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
 use super::super::{Context, json};
 use super::ask::{self, Check, Listen, Said};
+use super::fit::head;
 use super::screen::{self, Screen};
+use super::verdict::{Ended, QUOTED};
 use super::view::View;
+use crate::world::question_text;
 use crate::world::real::Onlooker;
 use crate::world::wait::now;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
 use loop_core::engine::{Effect, Event, Question, State, Status, Step};
-use loop_core::event_line::line;
+use loop_core::event_line::running_line;
 use loop_core::workflow::model::{Permissions, Workflow};
 use std::cell::Cell;
 use std::io::IsTerminal;
@@ -76,11 +79,8 @@ impl RunOutput {
                 Manner::Json => println!("{}", json_line(*at, event)),
                 Manner::Quiet => (),
                 Manner::Plain | Manner::Live(_) => {
-                    if let Some(text) = line(workflow, event) {
+                    if let Some(text) = running_line(workflow, event) {
                         self.line(&text);
-                    }
-                    if let Event::Began(Effect::Ask(question)) = event {
-                        self.told.set(question.id);
                     }
                 }
             }
@@ -105,30 +105,70 @@ impl RunOutput {
         Some(Box::new(move |doing| screen.show(|view| view.act(doing))))
     }
 
+    /// Says what is asked, what there is to know, and what each answer does; once for each question.
+    pub(crate) fn tell(&self, workflow: &Workflow, state: &State, question: &Question) {
+        if self.told.replace(question.id) == question.id {
+            return;
+        }
+        let text = question_text::whole(workflow, state, question);
+        match &self.manner {
+            Manner::Plain | Manner::Live(_) => self.line(&text),
+            Manner::Json | Manner::Quiet => eprintln!("{}", sanitise(&text)),
+        }
+    }
+
+    /// Returns the question that was said here last, 0 where none was.
+    pub(crate) fn asked(&self) -> u32 {
+        self.told.get()
+    }
+
     /// Asks a question until it is answered, here or elsewhere.
     pub(crate) fn ask(
         &self,
+        workflow: &Workflow,
+        state: &State,
         question: &Question,
         check: &Check<'_>,
         listen: &mut Listen<'_>,
     ) -> anyhow::Result<Said> {
-        if self.told.replace(question.id) != question.id {
-            let text = format!("question {}: {}", question.id, question.text);
-            match &self.manner {
-                Manner::Plain | Manner::Live(_) => self.line(&text),
-                Manner::Json | Manner::Quiet => eprintln!("{}", sanitise(&text)),
-            }
-        }
+        self.tell(workflow, state, question);
         match &self.manner {
             Manner::Live(screen) => ask::on_screen(screen, question, check, listen),
             Manner::Json | Manner::Quiet | Manner::Plain => ask::in_lines(question, check, listen),
         }
     }
 
-    /// The last words: why it rests, and what a person can do.
-    pub(crate) fn rest(&self, workflow: &Workflow, state: &State, exit: u8) {
-        let status = Status::of(state);
-        self.end(status.word(), &state.reason(workflow), &state.next_step(workflow), exit);
+    /// The last lines: how the run ended, and what a person can do.
+    pub(crate) fn rest(&self, ended: &Ended<'_>, exit: u8) {
+        self.close();
+        let Ended { workflow, state, .. } = ended;
+        let (status, next) = (Status::of(state), state.next_step(workflow));
+        match self.manner {
+            Manner::Json => {
+                let mut object = serde_json::json!({
+                    "status": status.word(), "reason": state.reason(workflow), "next_step": next, "exit": exit,
+                });
+                if let Some(question) = state.question() {
+                    object["question"] = json::question(workflow, state, question);
+                }
+                println!("{}", json::line(&object));
+            }
+            Manner::Quiet => self.end(status.word(), &state.reason(workflow), &next, exit),
+            Manner::Plain | Manner::Live(_) => {
+                let width = screen::columns().unwrap_or(usize::MAX);
+                for line in ended.lines() {
+                    // Only what a program printed is cut; our own words are never lost.
+                    let shown = if line.starts_with(QUOTED) { head(&line, width.max(20)) } else { &line };
+                    eprintln!("{shown}");
+                }
+                eprintln!("next: {}", sanitise(&next));
+            }
+        }
+    }
+
+    /// Says something beside the facts of the run, to people only.
+    pub(crate) fn note(&self, text: &str) {
+        self.line(text);
     }
 
     /// Last words of any kind.

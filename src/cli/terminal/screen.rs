@@ -216,6 +216,12 @@ pub(crate) fn abilities() -> Option<bool> {
     Some(std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()))
 }
 
+/// Returns how wide the terminal is that messages go to, if it is one.
+pub(crate) fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|it| *it != 0)
+}
+
 fn size() -> (usize, usize) {
     match rustix::termios::tcgetwinsize(rustix::stdio::stderr()) {
         Ok(size) if size.ws_col != 0 && size.ws_row != 0 => (size.ws_col.into(), size.ws_row.into()),

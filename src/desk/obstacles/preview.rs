@@ -49,7 +49,7 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
             format!("start call {}: {phase}, iteration {}", call.number, call.iteration)
         }
         Effect::Collect(call) => format!("find out what became of call {}", call.number),
-        Effect::Contain => "end what a call left running".to_owned(),
+        Effect::Contain => "stop leftover processes of a call".to_owned(),
         Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
         Effect::Prove(_) | Effect::Conclude => "prove the work in a clean checkout".to_owned(),
         Effect::Confirm => "look whether the approval holds".to_owned(),

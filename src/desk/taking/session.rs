@@ -8,6 +8,7 @@ use crate::desk::own_paths;
 use crate::desk::refusal::Refusal;
 use crate::drive::{self, drive};
 use crate::hook::{self, Setting, Stop, Visit};
+use crate::world::question_text;
 use crate::world::wait::now;
 use loop_core::engine::{Event, Rest, Session, SessionProcess, State, Station, Status};
 use loop_store::mirror::Mirror;
@@ -71,7 +72,15 @@ fn answer(caller: &Caller, stop: &Stop, timeout: Duration, cap_lifted: bool) -> 
         (Rest::Elsewhere, None, true) => hook::carried_over(timeout),
         (Rest::Elsewhere | Rest::Held(_) | Rest::Waiting(_) | Rest::Closed(_), _, _) => {
             let status = Status::of(&run.state);
-            let text = format!("{}: {}", status.word(), run.state.reason(&run.workflow));
+            let reason = run.state.reason(&run.workflow);
+            let text = match run.state.question() {
+                Some(question) => format!(
+                    "{}: {}",
+                    status.word(),
+                    question_text::whole(&run.workflow, &run.state, question)
+                ),
+                None => format!("{}: {reason}", status.word()),
+            };
             return Ok(Stopped::LetGo(text));
         }
     };

@@ -23,6 +23,8 @@ pub(crate) struct RecordRequest {
     /// Who may have signed it.
     pub signers: Option<PathBuf>,
     pub rerun: bool,
+    /// Where temporary files may lie.
+    pub scratch: PathBuf,
 }
 
 /// What was found, one line each.
@@ -64,7 +66,7 @@ fn check(caller: &Caller, request: &RecordRequest) -> anyhow::Result<Vec<String>
     lines.push(format!("this repository has the tree {tree}"));
     lines.extend(match_journal(caller, record.run.as_str(), &record.journal)?);
     if request.rerun {
-        lines.extend(rerun(&git, &statement, &tree)?);
+        lines.extend(rerun(&request.scratch, &git, &statement, &tree)?);
     }
     Ok(lines)
 }
@@ -142,8 +144,8 @@ fn match_journal(caller: &Caller, run: &str, journal: &str) -> anyhow::Result<Op
 }
 
 /// Runs the named checks in a clean checkout of the tree, in a home of their own.
-fn rerun(git: &Git, statement: &Statement, tree: &str) -> anyhow::Result<Vec<String>> {
-    let home = std::env::temp_dir().join(format!("loop-verify-{}", uuid::Uuid::new_v4()));
+fn rerun(scratch: &Path, git: &Git, statement: &Statement, tree: &str) -> anyhow::Result<Vec<String>> {
+    let home = scratch.join(format!("loop-verify-{}", uuid::Uuid::new_v4()));
     std::fs::DirBuilder::new().mode(0o700).create(&home)?;
     let found = rerun_in(&home, git, statement, tree);
     let _nobody_needs_it = std::fs::remove_dir_all(&home);

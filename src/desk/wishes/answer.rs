@@ -11,6 +11,7 @@ use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::Tree;
+use crate::world::question_text;
 use crate::world::wait::now;
 use loop_core::engine::{
     Answer, Choice, Command, QuestionKind, State, Station, Subject, acceptable, choices,
@@ -81,9 +82,8 @@ pub(crate) enum Answered {
 /// A question that is open.
 pub(crate) struct OpenQuestion {
     pub run: String,
-    pub id: String,
+    /// What is asked, what there is to know, and what each answer does.
     pub text: String,
-    pub choices: Vec<String>,
 }
 
 /// Returns every question that is open in this project.
@@ -93,9 +93,13 @@ pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refus
         let mut open = Vec::new();
         for row in caller.runs_of_project(&home)?.iter().filter(|it| is_unfinished(it)) {
             for question in home.open_questions(&row.id)? {
-                let choices = serde_json::from_str(&question.choices).unwrap_or_default();
-                let (run, id, text) = (row.id.clone(), question.id, question.text);
-                open.push(OpenQuestion { run, id, text, choices });
+                let (workflow, state) = load(&home, row)?;
+                let asked = state.question().filter(|it| it.id.to_string() == question.id);
+                let text = match asked {
+                    Some(it) => question_text::whole(&workflow, &state, it),
+                    None => format!("question {}: {}", question.id, question.text),
+                };
+                open.push(OpenQuestion { run: row.id.clone(), text });
             }
         }
         Ok(open)

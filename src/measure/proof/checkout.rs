@@ -151,7 +151,7 @@ impl Writer<'_> {
             let module = if depth < DEPTH_MOST { find_module(from, &names, &inside, &commit) } else { None };
             let Some(module) = module else {
                 self.notes.push(format!(
-                    "submodule {} is left empty: its commit {commit} is not in this repository",
+                    "submodule {} stays empty: its commit {commit} is not in this repository",
                     inside.display()
                 ));
                 continue;

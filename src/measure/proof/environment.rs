@@ -185,7 +185,7 @@ pub(super) fn fill_cargo_home(
                 fs::copy(&place, own.join(name))?;
             }
             (Some(_), _) => {
-                notes.push(format!("{} changed since the opening and is left out", place.display()))
+                notes.push(format!("{} changed since the run began and is not used", place.display()))
             }
             (None, _) => (),
         }

@@ -219,7 +219,8 @@ impl Prover {
         if self.folders.is_over_limit() {
             cache.remove()?;
             result.notes.push(
-                "the build is larger than 20 GB or a fifth of the disk, so every step builds anew".to_owned(),
+                "the build is larger than 20 GB or a fifth of the disk, so every step builds from scratch"
+                    .to_owned(),
             );
         } else {
             result.cache = Some(cache.fingerprint()?);

@@ -142,6 +142,6 @@ fn a_command_that_fails_is_a_fact_and_harms_nothing() {
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK, "--notify", "exit 7"]).exits(0);
     let told: Vec<_> = sandbox.events().into_iter().filter(|it| it["kind"] == "told").collect();
     assert_eq!(told.len(), 1);
-    assert!(told[0]["event"].to_string().contains("exit status 7"), "{told:?}");
+    assert!(told[0]["event"].to_string().contains("exit 7"), "{told:?}");
     assert!(sandbox.status()["warnings"].to_string().contains("nobody could be told"));
 }

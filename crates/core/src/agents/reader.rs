@@ -92,7 +92,8 @@ impl Reader {
         let Reader { row, mut heard, .. } = self;
         if row.stream == Stream::Text {
             let message = heard.message.into_string();
-            return Said { message, terminal: true, error: end.exit != Some(0), ..Said::default() };
+            let trouble = trouble::of_program(end);
+            return Said { message, terminal: true, error: end.exit != Some(0), trouble, ..Said::default() };
         }
         if row.stream == Stream::Codex {
             codex::rollout(&mut heard, end.rollout);

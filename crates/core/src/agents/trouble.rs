@@ -46,6 +46,13 @@ pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &
     }
 }
 
+/// Returns how a program failed that says so by its exit status, with the last line of its complaints.
+pub(super) fn of_program(end: &End<'_>) -> Option<String> {
+    let status = end.exit.filter(|it| *it != 0)?;
+    let last = end.complaints.lines().rev().map(excerpt).find(|it| !it.is_empty())?;
+    Some(format!("exit {status}: {last}"))
+}
+
 fn limited(row: &AgentRow, limit: Limit, quoted: &str) -> String {
     match limit {
         Limit::Plan { .. } => format!("the plan's limit is reached{quoted}"),

@@ -108,6 +108,7 @@ fn worst_proof(state: &State) -> Proof {
 
 fn step_taken(step: ProofStep) -> Event {
     Event::StepTaken(Box::new(StepTaken {
+        not_needed: false,
         step,
         tree: String::new(),
         seconds: 0.0,
@@ -135,6 +136,7 @@ pub(super) fn call(workflow: &Workflow, state: &State, judgement: &Judgement) ->
             ms: 0,
             bytes: 0,
             swept: 0,
+            uncontained: false,
             warning: None,
             left: Vec::new(),
             tail: String::new(),
@@ -150,6 +152,7 @@ pub(super) fn call(workflow: &Workflow, state: &State, judgement: &Judgement) ->
 
 pub(super) fn judgement(verdict: Verdict) -> Judgement {
     Judgement {
+        phase: None,
         verdict,
         exit: Truth::Unknown,
         signal: false,

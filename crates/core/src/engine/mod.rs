@@ -11,6 +11,7 @@ mod standing;
 
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
+pub use deciding::offer::{Offer, grounds_of, offers};
 pub use deciding::proving::{NOTHING_TO_DO, checks as proof_checks};
 pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use journal::command::{Answer, Choice, Command, choices};
@@ -18,7 +19,7 @@ pub use journal::decision::{Decision, Rest};
 pub use journal::effect::{Call, Effect, Step};
 pub use journal::ending::{Ended, Ending, How, Left, Usage};
 pub use journal::event::Event;
-pub use journal::evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests};
+pub use journal::evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests, Uncommitted};
 pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::item::{Item, ListChange, Listing};
 pub use journal::judgement::{Failure, Judgement, Verdict};

@@ -85,9 +85,14 @@ pub(super) fn clean(text: &str, most_chars: usize) -> String {
 
 /// Returns the beginning of an agent's words in quotation marks, on one line.
 pub(super) fn quote(text: &str) -> String {
+    format!("\"{}\"", beginning(text))
+}
+
+/// Returns the beginning of an agent's words on one line.
+pub(super) fn beginning(text: &str) -> String {
     let shown = clean(text, QUOTE_CHARS).replace('\n', " ");
     let cut = if text.trim().chars().nth(QUOTE_CHARS).is_some() { "…" } else { "" };
-    format!("\"{shown}{cut}\"")
+    format!("{shown}{cut}")
 }
 
 /// Whether a value is a hole in a template that was copied and not filled in.

@@ -34,6 +34,9 @@ pub struct Report {
     /// `TASK_COMPLETE` …, the promise's text, `done`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<SignalWord>,
+    /// A promise that is not the one that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_promise: Option<String>,
     /// Everything that has a name and a value; `verdict` is one of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, Value>,

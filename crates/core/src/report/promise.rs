@@ -5,7 +5,7 @@
 
 use super::Report;
 use super::block::{HIDDEN, Place, Survey};
-use super::keep::quote;
+use super::keep::beginning;
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
@@ -45,7 +45,7 @@ pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
     let mut report = Report { found: last.is_some(), ..Report::default() };
     match last {
         Some(given) if is_same(given, promise) => report.signal = Some(promise.to_owned().into()),
-        Some(given) => report.note(&format!("unknown promise {}", quote(given))),
+        Some(given) => report.other_promise = Some(beginning(given)),
         None if is_hidden => report.note(HIDDEN),
         None => {}
     }
@@ -126,8 +126,7 @@ mod tests {
         let wrong = "<promise>DONE</promise>";
         assert_eq!(signal(&format!("{wrong}\n{right}")).as_deref(), Some("API COMPLETE"));
         let report = read("API COMPLETE", "", &format!("{right}\n\n{wrong}"));
-        let expected =
-            Report { found: true, notes: vec!["unknown promise \"DONE\"".into()], ..Report::default() };
+        let expected = Report { found: true, other_promise: Some("DONE".into()), ..Report::default() };
         assert_eq!(report, expected);
     }
 

@@ -6,14 +6,16 @@
 //! unknown, and unknown travels by the rules of Kleene. There is no arithmetic, no call and no field:
 //! a number that is hard to come by is supplied by a check.
 //!
-//! `parse.rs` turns text into terms; `judge.rs` evaluates, explains and checks them; `possible.rs` finds
-//! those that can never hold.
+//! `parse.rs` turns text into terms; `judge.rs` evaluates, explains and checks them; `missing.rs` says
+//! what they lack; `possible.rs` finds those that can never hold.
 
 mod judge;
+mod missing;
 mod parse;
 mod possible;
 
 use loop_base::value::{Value, ValueKind};
+pub use missing::{Bound, Missing, Must};
 pub use possible::Span;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::Range;
@@ -65,6 +67,11 @@ impl Condition {
     /// such as `tests_failing == 0: tests_failing is 2` or `has_adr: unknown`.
     pub fn explain(&self, lookup: &dyn Fn(&str) -> Option<Value>) -> Vec<String> {
         judge::explain(&self.root, &self.source, lookup)
+    }
+
+    /// Returns what keeps the condition from being true, as data.
+    pub fn missing<'a>(&'a self, lookup: &dyn Fn(&str) -> Option<Value>) -> Vec<Missing<'a>> {
+        missing::missing(&self.root, lookup)
     }
 
     /// Returns every name that `kind_of` does not know and every comparison of unlike kinds.

@@ -126,6 +126,9 @@ section! {
         /// Processes and threads of a call. Without the pids controller of cgroup v2 it counts those of
         /// the user that the call adds, and root is not held to it. By default 4096.
         processes: u64,
+        /// Each call gets a PID namespace of its own where the kernel grants one, so that nothing of it can
+        /// outlive it. Programs that change the user, such as `sudo`, do not work there. Off by default.
+        namespace: bool,
         /// The report protocol of every phase that names none. By default `json`.
         report: Protocol,
         /// The signal of every phase that names none.

@@ -136,6 +136,9 @@ pub struct Agent {
     /// Processes and threads of a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<u64>,
+    /// Each call in a PID namespace of its own, where the kernel grants one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub namespace: bool,
     pub env: BTreeMap<String, String>,
     /// Further arguments; for the `command` agent, the program and its arguments.
     pub args: Vec<String>,

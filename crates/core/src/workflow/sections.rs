@@ -50,6 +50,7 @@ pub(super) fn agent(file: &AgentFile) -> Agent {
         first_timeout: length(&file.first_timeout).unwrap_or(5 * MINUTE),
         memory_mb: plain(&file.memory_mb),
         processes: plain(&file.processes),
+        namespace: plain(&file.namespace).unwrap_or(false),
         env: texts(file.env.as_ref().map(|it| &it.value)),
         args: list(&file.args),
     }

@@ -12,7 +12,7 @@ use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Call, Effect, Event, State};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The mirror of a run that this process drives. A format that tells of the past follows the
@@ -82,6 +82,16 @@ fn restore_plain(run: &str, workflow: &Workflow, state: &State, place: &Path) {
     if workflow.mirror.writes(MirrorFormat::TaskState) {
         task_state::write(run, workflow, state, place);
     }
+}
+
+/// Returns the newest report of a reviewer, where the mirror of this workflow has one.
+pub fn review_report(workflow: &Workflow) -> Option<PathBuf> {
+    let folder = workflow.mirror.dir.as_ref().filter(|_| workflow.mirror.writes(MirrorFormat::PrpSession))?;
+    let number = |path: &PathBuf| -> Option<u32> {
+        path.file_name()?.to_str()?.strip_prefix("qa-report-")?.strip_suffix(".md")?.parse().ok()
+    };
+    let reports = std::fs::read_dir(folder).ok()?.flatten().map(|it| it.path());
+    reports.filter(|it| number(it).is_some()).max_by_key(number)
 }
 
 /// Returns what a mirror writes into the working tree, as patterns that git ignores.

@@ -66,7 +66,7 @@ fn g17_a_dead_owner_never_blocks_and_a_live_one_is_named() {
         let error = Journal::open(&place.home, RUN).unwrap_err();
         assert_eq!(error.exit_code(), 7);
         assert!(
-            error.to_string().contains(&format!("run 11111111 is held by pid {}", owner.id())),
+            error.to_string().contains(&format!("run 11111111 is in use by pid {}", owner.id())),
             "{error}"
         );
         assert_eq!(place.home.holder(RUN).unwrap().pid, owner.id() as i32);
@@ -104,7 +104,7 @@ fn a_working_tree_has_one_controller_whatever_its_home() {
     for home in [&one, &two] {
         let error = TreeLock::take(home, &link).unwrap_err();
         assert_eq!(error.exit_code(), 7);
-        assert!(error.to_string().contains(&format!("held by pid {}", std::process::id())), "{error}");
+        assert!(error.to_string().contains(&format!("in use by pid {}", std::process::id())), "{error}");
     }
     TreeLock::take(&one, &other).unwrap();
     assert_eq!(std::fs::read_dir(&tree).unwrap().count(), 0, "nothing is left in the tree");

@@ -137,7 +137,7 @@ fn a_database_of_an_earlier_schema_is_folded_again() {
     drop(place.home);
     tamper(
         &path,
-        "drop index event_of_list; drop table earlier_definition;
+        "drop index event_of_list; drop table earlier_definition; drop table unsealed;
          alter table snapshot drop column seal; alter table snapshot drop column version; alter table definition drop column version;
          pragma user_version = 2;",
     );

@@ -5,6 +5,7 @@
 //! a whole group at once, and limit its memory and processes where those controllers were handed to
 //! us. Without a group everything else works as before, and the reason is written down.
 
+use crate::process::git_maintenance::is_git_maintenance;
 use crate::process::proc_stat::Stat;
 use crate::records::protocol::{Bounds, Left};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -75,19 +76,21 @@ impl Cgroup {
         (!refused.is_empty()).then(|| format!("{} is not ours to set", refused.join(" and ")))
     }
 
-    /// Ends everything else in the group; returns how many there were, and who could not be ended.
+    /// Ends everything else in the group; returns how many there were, without those that git
+    /// runs for itself, and who could not be ended.
     pub fn end_others(&self) -> (u32, Vec<Left>) {
         let others = self.others();
         if others.is_empty() {
             return (0, Vec::new());
         }
+        let told: Vec<i32> = others.into_iter().filter(|it| !is_git_maintenance(*it)).collect();
         // A group is ended as a whole, so this process steps out of it meanwhile.
         if enter(&self.home).is_ok() {
             let _seen_below = kill(&self.path);
             let _seen_below = enter(&self.path);
         }
         let left = self.others();
-        let ended = others.len().saturating_sub(left.len());
+        let ended = told.iter().filter(|it| !left.contains(it)).count();
         (u32::try_from(ended).unwrap_or(u32::MAX), left.into_iter().filter_map(name).collect())
     }
 

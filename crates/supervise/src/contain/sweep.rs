@@ -5,6 +5,7 @@
 //! nor collects the children that it started itself. Processes that have fallen to another parent are
 //! the business of `find_by_mark`.
 
+use crate::process::git_maintenance::is_git_maintenance;
 use crate::process::own_children;
 use crate::process::proc_stat::{Stat, children, descendants};
 use crate::records::protocol::Left;
@@ -15,6 +16,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, pidfd_open,
     set_child_subreaper, wait, waitpid,
 };
+use std::collections::HashSet;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -36,7 +38,7 @@ const NAMED: usize = 64;
 /// What a sweep found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Swept {
-    /// Processes that were alive and have been ended.
+    /// Processes that were alive and have been ended; those that git runs for itself are not counted.
     pub ended: u32,
     /// Processes that could not be ended.
     pub left: Vec<Left>,
@@ -74,17 +76,23 @@ fn sweep_up(whose: Whose) -> Swept {
     if let Reaped::Childless = whose.reap(&mut |_, _| {}) {
         return swept;
     }
+    let mut maintenance = HashSet::new();
     loop {
         let children = whose.children();
+        let of_git = children.iter().filter(|it| is_git_maintenance(it.as_raw_nonzero().get()));
+        maintenance.extend(of_git.copied());
         let watched: Vec<OwnedFd> = children.iter().take(WATCHED).filter_map(|it| watch(*it)).collect();
         children.iter().for_each(|it| end(*it));
         let patience = STUCK.saturating_sub(last_death.elapsed());
         wait_for_any(&watched, patience);
-        let before = swept.ended;
-        if let Reaped::Childless = whose.reap(&mut |_, _| swept.ended += 1) {
+        let mut died = 0;
+        if let Reaped::Childless = whose.reap(&mut |pid, _| {
+            died += 1;
+            swept.ended += u32::from(!maintenance.contains(&pid));
+        }) {
             return swept;
         }
-        if swept.ended > before {
+        if 0 < died {
             last_death = Instant::now();
         }
         if last_death.elapsed() >= STUCK || started.elapsed() >= SWEEP_LIMIT {

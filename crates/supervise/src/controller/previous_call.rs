@@ -78,6 +78,12 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<Found> {
     })
 }
 
+/// Whether the machine was restarted since the shim of this epoch began: then nothing of it lives.
+pub fn before_restart(run_dir: &Path, epoch: u64) -> io::Result<bool> {
+    let shim = Identity::read(run_dir, epoch)?;
+    shim.as_ref().map_or(Ok(false), |it| it.is_of_this_boot().map(|it| !it))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Ending, Found, Identity, claim, find};

@@ -166,7 +166,7 @@ impl Belonging {
     /// Removes the temporary files of a call that is over.
     fn tidy(&self) -> Option<String> {
         let error = self.scratch.as_ref()?.empty().err()?;
-        Some(format!("temporary files are left: {error}"))
+        Some(format!("temporary files remain: {error}"))
     }
 }
 

@@ -103,7 +103,7 @@ impl Capture {
         let missing = self.total - self.written - tail.len() as u64;
         let mut end = Vec::with_capacity(tail.len() + 64);
         if missing > 0 {
-            end.extend_from_slice(format!("\n[{missing} bytes left out here]\n").as_bytes());
+            end.extend_from_slice(format!("\n[{missing} bytes omitted here]\n").as_bytes());
         }
         end.extend_from_slice(&tail);
         let written = self.write(&end);
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(capture.finish(), (true, None));
         let kept = fs::read(path).expect("readable");
         let missing = 2 * TAIL_BYTES;
-        let mut expected = format!("head\n[{missing} bytes left out here]\n").into_bytes();
+        let mut expected = format!("head\n[{missing} bytes omitted here]\n").into_bytes();
         expected.extend(vec![b'x'; TAIL_BYTES - 3]);
         expected.extend(b"END");
         assert_eq!(kept.len(), expected.len());

@@ -15,6 +15,12 @@ pub(crate) fn group_name(run_dir: &Path, epoch: u64) -> String {
     format!("loop-{run}-{epoch}")
 }
 
+/// Whether the shim of this epoch kept its calls in a control group: only then does whoever comes after
+/// it know that nobody is left.
+pub fn is_contained(run_dir: &Path, epoch: u64) -> bool {
+    matches!(Identity::read(run_dir, epoch), Ok(Some(shim)) if shim.belongings.cgroup.is_some())
+}
+
 /// Ends and removes what the shim of this epoch left, if it is dead; returns who could not be ended.
 pub fn clear(run_dir: &Path, epoch: u64) -> Vec<Left> {
     match Identity::read(run_dir, epoch) {

@@ -86,7 +86,7 @@ fn try_serve(run_dir: &Path, epoch: u64, launcher: Launcher) -> io::Result<()> {
 
 fn give_back(run_dir: &Path, has: Belonging) {
     if let Some(Err(error)) = has.scratch.map(|it| it.remove()) {
-        note(run_dir, &format!("temporary files are left: {error}"));
+        note(run_dir, &format!("temporary files remain: {error}"));
     }
     if let Some(cgroup) = has.cgroup {
         cgroup.leave();

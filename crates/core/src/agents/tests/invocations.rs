@@ -14,6 +14,7 @@ fn agent(cli: &str, permissions: Permissions, args: &[&str], env: &[(&str, &str)
         first_timeout: 0,
         memory_mb: None,
         processes: None,
+        namespace: false,
         env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         args: args.iter().map(|it| (*it).to_owned()).collect(),
     }

@@ -51,12 +51,14 @@ impl State {
             "the agent's word was taken for a part of it".to_owned()
         } else if self.untested {
             "the run was taken over, and nothing has been measured since".to_owned()
+        } else if self.uncontained {
+            "that nothing of a killed call is left could not be proven".to_owned()
         } else if self.proof().is_some() {
             return None;
         } else if workflow.proof.clean == CleanWhen::Never {
             "the workflow says clean = \"never\", so no clean checkout was tried".to_owned()
         } else if self.proof_skipped {
-            "a person went on without a clean checkout".to_owned()
+            "a person chose to go without a clean checkout".to_owned()
         } else if proving::checks(workflow, self).next().is_none() {
             "no check could show that the work is done".to_owned()
         } else if self.proving.is_some() {

@@ -146,7 +146,7 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         if phase.breaker.pivot && !state.visit.breaker.pivoted {
             return Decision::Record(Event::Pivoted);
         }
-        return ask(state, QuestionKind::Breaker, format!("{} is stuck: {reason}", phase.name), None);
+        return ask(state, QuestionKind::Breaker, state.stuck_words(phase, &reason), None);
     }
     if workflow.workspace.at == Place::Worktree && state.place.is_none() {
         return Decision::Perform(Effect::Workspace);
@@ -174,7 +174,7 @@ fn contain(state: &State) -> Decision {
     ask(
         state,
         QuestionKind::Blocked,
-        format!("what a call started cannot be ended: {}", names.join(", ")),
+        format!("processes of the last call could not be stopped: {}", names.join(", ")),
         None,
     )
 }
@@ -189,10 +189,7 @@ fn follow(
     match &judgement.verdict {
         Verdict::Leave => match missing_check(phase, state, judgement) {
             Some(check) => {
-                let text = format!(
-                    "{} cannot be left without the check \"{check}\", which has no command",
-                    phase.name
-                );
+                let text = format!("{} needs the check \"{check}\", which has no command", phase.name);
                 ask(state, QuestionKind::Check(check.clone()), text, None)
             }
             None => leave(workflow, state, Leave::Passed, now),
@@ -209,7 +206,8 @@ fn follow(
             match state.retry.next(rules, judgement.error.as_ref()) {
                 retry::Next::Again => Decision::Record(Event::Retried),
                 retry::Next::After(pause) => {
-                    let why = format!("a failure from outside, tried again ({})", state.retry.count + 1);
+                    let why =
+                        format!("the failure came from outside; retry {} follows", state.retry.count + 1);
                     Decision::Record(Event::Waits { until: now.plus(pause), why, wait: Wait::Backoff })
                 }
                 retry::Next::Block(reason) => {
@@ -253,10 +251,10 @@ fn checkpoint(
         None => {
             let text = match kind {
                 CheckpointKind::Merge => {
-                    format!("{} waits until the pull request is merged", phase.name)
+                    format!("{}: the pull request is not merged", phase.name)
                 }
                 CheckpointKind::HumanVerify | CheckpointKind::Decision | CheckpointKind::Other(_) => {
-                    format!("{} stops at a checkpoint ({kind})", phase.name)
+                    format!("{}: the agent needs a person ({kind})", phase.name)
                 }
             };
             ask_among(state, QuestionKind::Checkpoint(kind.clone()), text, None, judgement.options.clone())

@@ -26,11 +26,11 @@ pub(crate) fn reached(workflow: &Workflow, phase: &Phase, state: &State) -> Opti
     if let Some(most) = state.iterations_limit(workflow).filter(|_| phase.counted)
         && most <= state.iterations_counted
     {
-        return capped(format!("{most} of {most} iterations used"));
+        return capped(format!("{most} of {most} iterations used{}", state.cause()));
     }
     let most = phase.iterations.unwrap_or(limits.phase_iterations);
     if most <= state.visit.iteration {
-        return capped(format!("{most} of {most} iterations used in {}", phase.name));
+        return capped(format!("{most} of {most} iterations used in {}{}", phase.name, state.cause()));
     }
     if let Some(usd) = limits.usd.filter(|most| *most <= state.spent.usd) {
         return stopped(format!("the budget of ${usd:.2} is used up (${:.2} spent)", state.spent.usd));

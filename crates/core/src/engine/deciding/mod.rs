@@ -8,5 +8,6 @@ mod closing;
 pub(super) mod decide;
 mod gate;
 mod limits;
+pub(crate) mod offer;
 pub(super) mod proving;
 mod route;

@@ -69,7 +69,7 @@ pub(crate) fn reject(phase: &Phase, state: &State) -> Decision {
     if taken < route.at_most {
         return Decision::Record(Event::Entered { phase: route.go, how: How::Rejected });
     }
-    let text = format!("{} rejected {}", phase.name, counted(taken + 1, "time"));
+    let text = format!("{} rejected the work {}", phase.name, counted(taken + 1, "time"));
     match route.then {
         RejectThen::Ask => ask(state, QuestionKind::Rejected, text, None),
         RejectThen::Halt => ask(state, QuestionKind::Breaker, text, None),

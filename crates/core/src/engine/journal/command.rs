@@ -180,10 +180,11 @@ pub fn choices(question: &Question) -> Vec<&str> {
     if !question.options.is_empty() {
         return question.options.iter().map(String::as_str).collect();
     }
-    of_kind(&question.kind).iter().map(Choice::word).collect()
+    choices_of(&question.kind).iter().map(Choice::word).collect()
 }
 
-fn of_kind(kind: &QuestionKind) -> &'static [Choice] {
+/// Returns the words that answer a question of this kind.
+pub(crate) fn choices_of(kind: &QuestionKind) -> &'static [Choice] {
     match kind {
         QuestionKind::Breaker => &[Choice::Reset, Choice::Skip, Choice::Abort, Choice::Modify],
         QuestionKind::Rejected => &[Choice::Fix, Choice::Skip, Choice::Abort],

@@ -42,6 +42,9 @@ pub struct Ended {
     /// How many processes it had left behind, which were ended.
     #[serde(default)]
     pub swept: u32,
+    /// Whether something of it may live that nobody can find: those who would know were killed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncontained: bool,
     /// What could not be ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Left>,

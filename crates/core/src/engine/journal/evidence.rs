@@ -31,10 +31,29 @@ pub struct Evidence {
     /// Tests that passed at the opening and do not now, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ratchet: Vec<String>,
+    /// What is uncommitted and was not when the run began, where the exit rule asks about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncommitted: Vec<Uncommitted>,
     /// What was odd, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     pub ms: Millis,
+}
+
+/// Uncommitted files and folders of one origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncommitted {
+    pub paths: Vec<String>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub more: u32,
+    /// The checks that left them behind, where the agent did not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_by: Vec<String>,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What the tree and the input look like: names that conditions may use, and their values.

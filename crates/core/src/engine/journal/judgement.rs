@@ -3,6 +3,7 @@
 use super::metric::Metric;
 use super::question::CheckpointKind;
 use crate::workflow::condition::Truth;
+use crate::workflow::model::PhaseId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,11 +11,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     pub verdict: Verdict,
-    /// First half of the exit rule: the condition.
+    /// The phase that was judged; journals of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<PhaseId>,
+    /// The condition of the exit rule.
     pub exit: Truth,
-    /// Second half: the agent asked to leave.
+    /// The agent says that it is done.
     pub signal: bool,
-    /// What keeps the phase from being left, in words with values.
+    /// Why the phase is passed or is not, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
     pub progress: bool,
@@ -37,7 +41,7 @@ pub struct Judgement {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Both halves of the exit rule hold.
+    /// The exit rule is met.
     Leave,
     /// The phase's next skill is due.
     Step,

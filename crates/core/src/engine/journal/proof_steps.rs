@@ -19,6 +19,9 @@ pub struct StepTaken {
     /// The tree that is being proven.
     pub tree: String,
     pub seconds: f64,
+    /// It had nothing to show and did not run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_needed: bool,
     /// What it found, in a few words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub found: String,

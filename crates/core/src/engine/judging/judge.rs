@@ -1,9 +1,10 @@
-//! What an iteration comes to. Leaving a phase takes both halves of its exit rule in the same
-//! iteration: the evidence must allow it and the agent must ask for it. Nothing the agent wrote can
-//! make the first half true, and an unknown value never does.
+//! What an iteration comes to. A phase is passed when its condition is true and the agent says that it
+//! is done, both in the same iteration. Nothing the agent wrote can make the condition true, and an
+//! unknown value never does.
 
 use super::failure::{error_of, is_silent};
 use super::metrics::{broken_checks, failing_checks, gather};
+use super::reasons::{Grounds, false_claim_words, passed_words, reasons};
 use crate::engine::journal::effect::Step;
 use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::Evidence;
@@ -40,10 +41,16 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
         }
         Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (false, false),
     };
+    let before = state.baseline.as_ref().map(|it| it.results.as_slice()).unwrap_or_default();
+    let promise = state.opening.promise.as_deref();
+    let grounds = Grounds { phase, turn, evidence, metrics: &metrics, before, promise, signal };
     let why = match &verdict {
-        Verdict::Leave | Verdict::Step => Vec::new(),
+        Verdict::Leave => passed_words(&grounds),
+        Verdict::Step => Vec::new(),
         Verdict::Again | Verdict::Fail | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
-            let mut why = reasons(phase, turn, evidence, &metrics, exit, signal);
+            let condition = phase.exit.as_ref().filter(|_| exit != Truth::True);
+            let not_met = condition.map(|it| it.missing(&lookup(&metrics))).unwrap_or_default();
+            let mut why = reasons(&grounds, &not_met);
             why.extend(false_claim);
             why
         }
@@ -58,6 +65,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
         | Verdict::Stuck(_) => Vec::new(),
     };
     Judgement {
+        phase: Some(turn.call.phase),
         progress: left || progress(phase, state, &metrics, report.found && phase.report != Protocol::Promise),
         notes: notes(phase, turn, evidence, &metrics, exit, signal),
         verdict,
@@ -229,53 +237,6 @@ fn amount(value: &Value) -> Option<f64> {
     }
 }
 
-fn reasons(
-    phase: &Phase,
-    turn: &Turn,
-    evidence: &Evidence,
-    metrics: &Metrics,
-    exit: Truth,
-    signal: bool,
-) -> Vec<String> {
-    let mut why = Vec::new();
-    match &turn.ended.ending {
-        Ending::Failed { why: text }
-        | Ending::TimedOut { why: text }
-        | Ending::WaitedForInput { why: text }
-        | Ending::Lost { why: text } => {
-            why.push(format!("the call did not end well: {text}"));
-        }
-        Ending::Done
-        | Ending::Interrupted
-        | Ending::NotStarted
-        | Ending::Barred { .. }
-        | Ending::Limited { .. }
-        | Ending::Refused { .. }
-        | Ending::Unreachable { .. } => (),
-    }
-    if !evidence.unstable.is_empty() {
-        why.push(format!("the checks change files themselves: {}", evidence.unstable.join(", ")));
-    }
-    if let Some(condition) = phase.exit.as_ref().filter(|_| exit != Truth::True) {
-        why.extend(condition.explain(&lookup(metrics)));
-    }
-    why.extend(broken_checks(phase, &evidence.results).map(|it| format!("the check {} fails", it.name)));
-    why.extend(evidence.ratchet.iter().cloned());
-    if !evidence.missing.is_empty() {
-        why.push(format!("deliverables are missing: {}", evidence.missing.join(", ")));
-    }
-    if turn.ended.report.failed {
-        why.push("the agent reports that it failed".to_owned());
-    }
-    if let Some(error) = turn.ended.report.error.as_ref().filter(|_| phase.retries) {
-        why.push(format!("the agent reports an error: {}", error.text));
-    }
-    if !signal && turn.ended.ending == Ending::Done {
-        why.push("the agent has not said that it is done".to_owned());
-    }
-    why
-}
-
 fn notes(
     phase: &Phase,
     turn: &Turn,
@@ -287,17 +248,17 @@ fn notes(
     let mut notes = turn.ended.report.notes.clone();
     notes.extend(evidence.notes.iter().cloned());
     for (name, metric) in metrics {
-        let by = match metric.source {
-            Source::Measured => "measured",
-            Source::Engine => "it is",
+        let measured = match metric.source {
+            Source::Measured => true,
+            Source::Engine => false,
             Source::Claimed => continue,
         };
         if let Some(claimed) = &metric.claimed {
-            notes.push(format!("the agent claimed {name} = {claimed}; {by} {}", metric.value));
+            notes.push(false_claim_words(name, claimed, &metric.value, measured));
         }
     }
     if signal && exit != Truth::True && turn.ended.report.signal.is_some() {
-        notes.push("the agent said that it is done, and the condition does not hold".to_owned());
+        notes.push("the agent said that it is done, and it is not".to_owned());
     }
     let named = turn.ended.report.metrics.contains_key("commit");
     if signal && phase.report == Protocol::ExitSignal && !named {

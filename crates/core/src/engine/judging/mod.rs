@@ -4,4 +4,5 @@
 mod failure;
 pub(super) mod judge;
 pub(super) mod metrics;
+pub(super) mod reasons;
 pub(super) mod signature;

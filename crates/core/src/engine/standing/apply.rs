@@ -11,7 +11,7 @@ use crate::engine::journal::command::{Answer, Choice, Command};
 use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::{Ended, Ending};
 use crate::engine::journal::event::Event;
-use crate::engine::journal::evidence::Baseline;
+use crate::engine::journal::evidence::{Baseline, CheckResult, Evidence};
 use crate::engine::journal::hold::Wait;
 use crate::engine::journal::question::{CheckpointKind, QuestionKind};
 use crate::proof::{Level, Waiver};
@@ -237,7 +237,7 @@ impl State {
                 self.station = Station::Waiting { question: question.clone(), answer: None };
             }
             Effect::Finish => {
-                self.phases[self.phase].end(at, PhaseStatus::Completed, "both halves of the exit rule hold");
+                self.phases[self.phase].end(at, PhaseStatus::Completed, "the exit rule was met");
                 self.station = Station::Finishing;
             }
             Effect::Tell => self.told = true,
@@ -258,6 +258,13 @@ impl State {
         let Station::Working(call) = &self.station else { panic!("a call begins before it ends") };
         let call = call.clone();
         self.left.clone_from(&ended.left);
+        if ended.uncontained {
+            self.uncontained = true;
+            self.warn(format!(
+                "call {}: its supervisor was killed, and that nothing of it is left could not be proven",
+                ended.call
+            ));
+        }
         self.contain_tried = false;
         self.spent.tokens = self.spent.tokens.saturating_add(ended.usage.tokens);
         self.spent.usd += ended.usage.usd.max(0.0);
@@ -344,6 +351,7 @@ impl State {
             ms: 0,
             bytes: 0,
             swept: 0,
+            uncontained: false,
             warning: None,
             left: Vec::new(),
             tail: String::new(),
@@ -463,17 +471,28 @@ impl State {
     }
 
     fn warn_of_known_red(&mut self, baseline: &Baseline) {
-        for result in &baseline.results {
-            let Some(tests) = result.counts.as_ref().filter(|it| 0 < it.failing) else { continue };
-            let names =
-                if tests.failed.is_empty() { "not named".to_owned() } else { shortened(&tests.failed) };
-            self.warn(format!(
-                "{} of \"{}\" failed before the run began: {names}",
-                counted(tests.failing, "test"),
-                result.name
-            ));
-        }
+        baseline.results.iter().filter_map(known_red_words).for_each(|it| self.warn(it));
     }
+
+    /// Tests that failed before the run began and pass now are no longer worth a warning.
+    pub(super) fn forget_mended(&mut self, evidence: &Evidence) {
+        let Some(baseline) = &self.baseline else { return };
+        let passes = |name: &String| {
+            let now = evidence.results.iter().find(|it| it.name == *name);
+            now.and_then(|it| it.counts.as_ref()).is_some_and(|it| it.failing == 0)
+        };
+        let mended: Vec<String> =
+            baseline.results.iter().filter(|it| passes(&it.name)).filter_map(known_red_words).collect();
+        self.warnings.retain(|it| !mended.contains(it));
+    }
+}
+
+fn known_red_words(result: &CheckResult) -> Option<String> {
+    let tests = result.counts.as_ref().filter(|it| 0 < it.failing)?;
+    let names =
+        if tests.failed.is_empty() { String::new() } else { format!(": {}", shortened(&tests.failed)) };
+    let count = counted(tests.failing, "test");
+    Some(format!("{count} of \"{}\" failed before the run began{names}", result.name))
 }
 
 /// Returns the first names of a list, and how many follow.

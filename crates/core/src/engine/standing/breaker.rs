@@ -73,18 +73,17 @@ impl Breaker {
             return Some(format!("the same error {} in a row", counted(self.same_error, "time")));
         }
         if reached(self.failures, limits.failures) {
-            let times = if self.failures == 1 {
-                "iteration".into()
-            } else {
-                format!("{} iterations in a row", self.failures)
+            let times = match self.failures {
+                1 => "an iteration".to_owned(),
+                more => format!("{more} iterations in a row"),
             };
-            return Some(format!("{times} without a result that held"));
+            return Some(format!("{times} without a confirmed result"));
         }
         if reached(self.no_progress, limits.no_progress) {
             return Some(format!("no progress in {}", counted(self.no_progress, "iteration")));
         }
         if limits.same_error.is_some() && self.alternates() {
-            return Some("two errors that take turns: each fix brings back the other".to_owned());
+            return Some("two errors alternate, each fix brings back the other".to_owned());
         }
         None
     }

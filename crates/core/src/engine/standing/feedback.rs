@@ -44,7 +44,14 @@ impl Feedback {
         Feedback {
             phase: turn.call.phase,
             iteration: turn.call.iteration,
-            why: judgement.why.clone(),
+            why: match &judgement.verdict {
+                Verdict::Leave | Verdict::Step => Vec::new(),
+                Verdict::Again
+                | Verdict::Fail
+                | Verdict::Reject
+                | Verdict::Stuck(_)
+                | Verdict::Checkpoint(_) => judgement.why.clone(),
+            },
             notes: judgement.notes.clone(),
             trouble,
             failing: failing.cloned().collect(),

@@ -44,7 +44,7 @@ impl Retry {
         let class = failure.map(|it| it.class.clone()).unwrap_or_default();
         let same = self.signatures.last() == Some(&signature);
         self.same = if same { self.same + 1 } else { 1 };
-        // What is down words its refusals differently each time; for waits the class is the error.
+        // Providers phrase outages differently every time, so outages are compared by class, not by text.
         let waits = rules.is_some_and(|it| it.backoff.contains_key(&class));
         let differs = if waits { self.class != class } else { !same };
         if differs && rules.is_some_and(|it| it.reset_on_different || it.backoff.contains_key(&self.class)) {
@@ -92,7 +92,7 @@ impl Retry {
             return Next::Block(format!("the same failure {}: {text}", counted(self.same, "time")));
         }
         if matches!(self.signatures.as_slice(), [a, b, c, d] if a == c && b == d && a != b) {
-            return Next::Block("circular: two failures take turns".to_owned());
+            return Next::Block("two failures alternate, each fix brings back the other".to_owned());
         }
         if rules.at_most <= self.count {
             return Next::Block(format!("{} of {} retries used: {text}", self.count, rules.at_most));

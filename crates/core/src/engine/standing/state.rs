@@ -118,6 +118,9 @@ pub struct State {
     /// Processes that could not be ended.
     pub left: Vec<Left>,
     pub contain_tried: bool,
+    /// Something of a call may have lived on unseen, so nothing that was measured since is certain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncontained: bool,
     /// A phase was skipped, or the agent's word was taken for something.
     pub unproven: bool,
     /// The run was taken over, and nothing has been measured here yet.
@@ -216,6 +219,7 @@ impl State {
             told: false,
             left: Vec::new(),
             contain_tried: false,
+            uncontained: false,
             unproven: false,
             untested: false,
             proving: None,

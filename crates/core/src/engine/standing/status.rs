@@ -108,7 +108,7 @@ impl Status {
         }
     }
 
-    /// Returns what `loop run` exits with when the run rests like this.
+    /// Returns what `loop run` exits with when the run stops like this.
     pub fn exit(self) -> u8 {
         match self {
             Status::Completed => 0,
@@ -127,7 +127,7 @@ impl std::fmt::Display for Status {
 }
 
 impl State {
-    /// Returns why the run stands where it stands.
+    /// Returns why the run is where it is.
     pub fn reason(&self, workflow: &Workflow) -> String {
         if let Some(hold) = &self.hold {
             return hold.reason.clone();
@@ -135,13 +135,12 @@ impl State {
         let phase = &workflow.phases[self.phase].name;
         match &self.station {
             Station::Waiting { question, .. } => question.text.clone(),
-            Station::Closed(Outcome::Completed) if !self.verified() => {
-                "completed, not everything verified".to_owned()
+            Station::Closed(Outcome::Completed) => {
+                self.closing(workflow).unwrap_or_else(|| "every phase passed".to_owned())
             }
-            Station::Closed(Outcome::Completed) => "every phase was left by its exit rule".to_owned(),
             Station::Closed(Outcome::Cancelled) => "cancelled by user".to_owned(),
-            Station::Working(call) => format!("call {} of {phase} is under way", call.number),
-            Station::Reported(_) => format!("the checks of {phase} are running"),
+            Station::Working(call) => format!("{phase}: call {} is running", call.number),
+            Station::Reported(_) => format!("{phase}: the checks are running"),
             Station::Ready
             | Station::Measured(..)
             | Station::Judged(_)
@@ -149,7 +148,7 @@ impl State {
             | Station::Leaving { .. }
             | Station::Finishing
             | Station::Finished => match &self.wait {
-                Some(wait) => format!("{}; waiting until {}", wait.why, wait.until),
+                Some(wait) => format!("waiting until {}: {}", wait.until, wait.why),
                 None => format!("{phase}, iteration {}", self.visit.iteration + 1),
             },
         }
@@ -260,7 +259,7 @@ impl State {
     /// Whether the proof holds for the tree that was judged last: a run that is completed with it is
     /// verified.
     pub fn is_proven(&self) -> bool {
-        !self.unproven && !self.untested && self.proof().is_some_and(Proof::verified)
+        !self.unproven && !self.untested && !self.uncontained && self.proof().is_some_and(Proof::verified)
     }
 
     /// Whether the work could be handed in: the workflow offers it, nobody has done it, and what was
@@ -293,6 +292,7 @@ impl State {
                 PhaseStatus::Pending => 0,
             };
         }
-        (done * 100 / (total.max(1) * ITERATIONS_ASSUMED)).min(100)
+        // Only a completed run is at 100 %: its proof and its delivery are work too.
+        (done * 100 / (total.max(1) * ITERATIONS_ASSUMED)).min(99)
     }
 }

@@ -40,6 +40,7 @@ impl State {
         }
         let measured = evidence.results.iter().any(|it| it.outcome != CheckOutcome::Skipped);
         self.untested &= !(measured && turn.call.epoch != IMPORTED_EPOCH);
+        self.forget_mended(&evidence);
         if judgement.verdict != Verdict::Leave && judgement.signal {
             self.ratchet_told.clone_from(&evidence.ratchet);
         }
@@ -152,7 +153,7 @@ impl State {
                 if workflow.phases[from].expect_failing && matches!(how, How::Passed) {
                     self.protected_line = Some(self.seen.tree.clone());
                 }
-                self.phases[from].end(at, PhaseStatus::Completed, "both halves of the exit rule hold");
+                self.phases[from].end(at, PhaseStatus::Completed, "the exit rule was met");
                 self.feedback = None;
                 self.rejections.remove(&from);
                 self.review = self.review.take().filter(|it| it.phase != from);

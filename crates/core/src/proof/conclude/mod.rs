@@ -313,7 +313,8 @@ impl<'a> Judge<'a> {
             Exit::Red | Exit::NotStarted if explained => {}
             Exit::Red if same_before && is_green_only_here("") => {
                 self.red = true;
-                self.find_check(FindingKind::RedInClean, Step::Clean, check.name, only_here);
+                let what = format!("{only_here}{}", self.left_out(FindingKind::RedInClean));
+                self.find_check(FindingKind::RedInClean, Step::Clean, check.name, &what);
             }
             Exit::Red | Exit::NotStarted if same_before => {
                 self.not_reproducible.push(unreproducible(TestId::exit(check.name)));

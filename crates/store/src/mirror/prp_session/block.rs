@@ -135,7 +135,7 @@ pub(super) fn plain(value: &Value) -> String {
 
 fn recommendation(workflow: &Workflow, state: &State, turn: &JudgedTurn) -> String {
     let own = match &turn.judgement.verdict {
-        Verdict::Leave => Some("both gates are satisfied; go on".to_owned()),
+        Verdict::Leave => Some("both gates are satisfied; continue".to_owned()),
         Verdict::Reject => Some("rejected; repair what was found".to_owned()),
         Verdict::Step | Verdict::Again | Verdict::Fail | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
             turn.judgement.why.first().map(|it| it.to_owned())

@@ -84,6 +84,7 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for() {
         ms: 10,
         bytes: 0,
         swept: 0,
+        uncontained: false,
         warning: None,
         left: Vec::new(),
         tail: String::new(),

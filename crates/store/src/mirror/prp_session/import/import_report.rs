@@ -168,6 +168,7 @@ impl Told<'_> {
         let evidence = Evidence { facts: self.base.clone(), ..Evidence::default() };
         self.add(at, Event::Measured(Box::new(evidence)));
         let judgement = Judgement {
+            phase: Some(phase),
             verdict,
             exit: if leaves { Truth::True } else { Truth::Unknown },
             signal: leaves,
@@ -216,6 +217,7 @@ impl Told<'_> {
                 ms: 0,
                 bytes: 0,
                 swept: 0,
+                uncontained: false,
                 warning: None,
                 left: Vec::new(),
                 tail: String::new(),

@@ -1,0 +1,211 @@
+//! What a person is shown at a question: each choice with what it does, and what there is to know
+//! before choosing. Every place that shows a question (the terminal, `status`, `--json`, notifications,
+//! the hook) shows this.
+
+use crate::engine::journal::command::{Choice, choices_of};
+use crate::engine::journal::question::{Question, QuestionKind};
+use crate::engine::judging::reasons::check_words;
+use crate::engine::standing::state::State;
+use crate::workflow::model::{Next, PhaseId, Workflow};
+use serde::Serialize;
+
+/// One way to answer a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Offer {
+    pub choice: String,
+    /// What has to be written after the word, such as `REASON`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<&'static str>,
+    pub does: String,
+}
+
+impl Offer {
+    /// Returns what a person types.
+    pub fn typed(&self) -> String {
+        match self.text {
+            Some(text) if self.choice == Choice::Command.word() => text.to_owned(),
+            Some(text) => format!("{} {text}", self.choice),
+            None => self.choice.clone(),
+        }
+    }
+}
+
+/// Findings, issues and errors that are shown at a question; the report has the others.
+const SHOWN: usize = 5;
+
+/// Returns the ways to answer a question, in the order of its choices.
+pub fn offers(workflow: &Workflow, state: &State, question: &Question) -> Vec<Offer> {
+    if !question.options.is_empty() {
+        let does = "continue with this; the agent is told".to_owned();
+        let offer = |it: &String| Offer { choice: it.clone(), text: None, does: does.clone() };
+        return question.options.iter().map(offer).collect();
+    }
+    let asking = Asking { workflow, state, question };
+    choices_of(&question.kind).iter().map(|it| asking.offer(it)).collect()
+}
+
+struct Asking<'a> {
+    workflow: &'a Workflow,
+    state: &'a State,
+    question: &'a Question,
+}
+
+impl Asking<'_> {
+    fn offer(&self, choice: &Choice) -> Offer {
+        let text = match choice {
+            Choice::Modify | Choice::Changes | Choice::Fix => Some("TEXT"),
+            Choice::Waive | Choice::Accept => Some("REASON"),
+            Choice::Command => Some("COMMAND"),
+            Choice::Reset
+            | Choice::Skip
+            | Choice::Abort
+            | Choice::Wait
+            | Choice::Continue
+            | Choice::Approve
+            | Choice::Reject
+            | Choice::Resume
+            | Choice::Done
+            | Choice::Back
+            | Choice::Expired
+            | Choice::Other(_) => None,
+        };
+        Offer { choice: choice.word().to_owned(), text, does: self.does(choice) }
+    }
+
+    fn does(&self, choice: &Choice) -> String {
+        let phase = self.name(self.state.phase);
+        let until = self.question.deadline.map(|it| it.to_string()).unwrap_or_default();
+        match (choice, &self.question.kind) {
+            (Choice::Reset, _) => format!("try {phase} again, with all counters at 0"),
+            (Choice::Modify, _) => format!("try {phase} again, with TEXT as guidance for the agent"),
+            (Choice::Fix, _) => {
+                let target = self.workflow.phases[self.state.phase].reject.as_ref().map(|it| it.go);
+                format!("go back to {} with TEXT as guidance for the agent", self.name_or_here(target))
+            }
+            (Choice::Skip, QuestionKind::Prepare) => {
+                "finish without a proof; the run is unverified".to_owned()
+            }
+            (Choice::Skip, _) => {
+                format!("accept {phase} as it is, then {}; the run is unverified", self.next())
+            }
+            (Choice::Abort, QuestionKind::Hourly) => "pause the run; loop run continues it".to_owned(),
+            (Choice::Abort, _) => "halt the run; loop resume --reset continues it".to_owned(),
+            (Choice::Wait, _) => format!("wait until {until}, then continue"),
+            (Choice::Continue, _) => format!("allow more calls until {until}"),
+            (Choice::Approve, _) => "let the work pass".to_owned(),
+            (Choice::Changes, QuestionKind::Gate(gate)) => {
+                let target = self.workflow.gates.get(gate).and_then(|it| it.changes_to);
+                format!("go back to {} with TEXT as guidance for the agent", self.name_or_here(target))
+            }
+            (Choice::Changes, _) => format!("go back to {phase} with TEXT as guidance for the agent"),
+            (Choice::Reject, _) => "do not let the work pass; the run is blocked".to_owned(),
+            (Choice::Resume, _) => "continue; you say that the cause is gone".to_owned(),
+            (Choice::Done, _) => "continue; what you write after it is passed to the agent".to_owned(),
+            (Choice::Command, QuestionKind::Check(check)) => format!("run this as the check \"{check}\""),
+            (Choice::Command, _) => "run this first in every clean checkout".to_owned(),
+            (Choice::Waive, _) => "accept everything that was found; REASON is recorded".to_owned(),
+            (Choice::Accept, _) => "accept the work as it is; REASON is recorded".to_owned(),
+            (Choice::Back, _) => {
+                format!("send it back to {}; the agent is told why", self.name(self.workflow.proof.go))
+            }
+            (Choice::Expired | Choice::Other(_), _) => "continue".to_owned(),
+        }
+    }
+
+    fn name(&self, phase: PhaseId) -> &str {
+        &self.workflow.phases[phase].name
+    }
+
+    fn name_or_here(&self, phase: Option<PhaseId>) -> &str {
+        self.name(phase.unwrap_or(self.state.phase))
+    }
+
+    fn next(&self) -> String {
+        match self.workflow.phases[self.state.phase].next {
+            Next::Phase(phase) => format!("continue with {}", self.name(phase)),
+            Next::Done => "finish".to_owned(),
+        }
+    }
+}
+
+/// Returns what there is to know at a question beyond its text, a line each: what was found, what the
+/// agent said, the last errors, and when a limit ends.
+pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
+    let mut lines = Vec::new();
+    match &question.kind {
+        QuestionKind::Rejected
+        | QuestionKind::Checkpoint(_)
+        | QuestionKind::Blocked
+        | QuestionKind::Breaker => {
+            lines.extend(said(state));
+            if question.kind == QuestionKind::Breaker {
+                lines.extend(errors(state, question));
+            }
+        }
+        QuestionKind::Hourly => {
+            lines.extend(question.deadline.map(|it| format!("the next calls are allowed at {it}")));
+        }
+        QuestionKind::Gate(_) => {
+            let files = state.seen.files.len();
+            lines.extend((0 < files).then(|| format!("changed so far: {}", named(&state.seen.files))));
+            lines.extend(said(state));
+        }
+        // Their text says everything.
+        QuestionKind::Check(_) | QuestionKind::Proof | QuestionKind::Unproven | QuestionKind::Prepare => (),
+    }
+    lines
+}
+
+/// What the last report brought for a person.
+fn said(state: &State) -> Vec<String> {
+    let Some(feedback) = &state.feedback else { return Vec::new() };
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(feedback.verdict.as_ref().map(|it| format!("verdict: {}", it.trim_matches('"'))));
+    let listed = feedback.blockers.iter().take(SHOWN);
+    lines.extend(listed.map(|it| format!("the agent reports: {}", first_line(it))));
+    let more = feedback.blockers.len().saturating_sub(SHOWN);
+    lines.extend((0 < more).then(|| format!("and {more} more")));
+    lines.extend(feedback.summary.as_ref().map(|it| format!("summary: {}", first_line(it))));
+    lines
+}
+
+/// The last errors of the phase, the newest last, where the question does not name them.
+fn errors(state: &State, question: &Question) -> Vec<String> {
+    let before = state.baseline_results();
+    let failing = state.feedback.iter().flat_map(|it| &it.failing);
+    let told: Vec<String> = failing
+        .map(|it| {
+            let counts = before.iter().find(|was| was.name == it.name).and_then(|was| was.counts.as_ref());
+            check_words(it, counts)
+        })
+        .collect();
+    let here = state.troubles.errors.iter().filter(|it| it.phase == state.phase);
+    let mut lines: Vec<String> = Vec::new();
+    // The newest one is what the question is about.
+    let newest = here.clone().next_back().map(|it| &it.hash);
+    let mut last = newest.filter(|_| state.feedback.is_some());
+    let about = last;
+    for error in here {
+        let line = first_line(&error.text);
+        let is_told = question.text.contains(line) || told.iter().any(|it| it.contains(line));
+        if last == Some(&error.hash) || about == Some(&error.hash) || is_told || line.is_empty() {
+            continue;
+        }
+        last = Some(&error.hash);
+        lines.push(format!("error in iteration {}: {line}", error.iteration));
+    }
+    let dropped = lines.len().saturating_sub(SHOWN);
+    lines.split_off(dropped)
+}
+
+fn named(files: &[String]) -> String {
+    let shown = files.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match files.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|it| !it.is_empty()).unwrap_or("")
+}

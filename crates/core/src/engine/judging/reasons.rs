@@ -1,0 +1,436 @@
+//! Why an iteration did not finish its phase, in words. They are made here once, from what was measured
+//! and said, and read everywhere: in the lines of a run, in the next prompt, in questions, `status`,
+//! `why` and notifications. A reader is told facts ("tests: 1 of 2 failed: test_sub"), never the names
+//! and conditions that a workflow is written in; only a name that the author of a workflow chose is
+//! shown as it is. The values themselves are in the judgement, for `loop why`.
+
+use super::failure::is_silent;
+use super::metrics::{broken_checks, failing_checks, known_red};
+use crate::engine::journal::ending::Ending;
+use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence, Tests, Uncommitted};
+use crate::engine::journal::metric::Metrics;
+use crate::engine::standing::state::State;
+use crate::engine::standing::station::Turn;
+use crate::facts::{FactName, FactWords, Supplier};
+use crate::workflow::condition::{Bound, Missing, Must};
+use crate::workflow::model::{Phase, Signal, SignalWord};
+use loop_base::value::Value;
+
+/// Tests that a reason names; more would hide the other reasons.
+const TESTS_NAMED: usize = 3;
+
+/// What reasons are drawn from.
+pub(crate) struct Grounds<'a> {
+    pub phase: &'a Phase,
+    pub turn: &'a Turn,
+    pub evidence: &'a Evidence,
+    pub metrics: &'a Metrics,
+    /// What the checks said before the first call.
+    pub before: &'a [CheckResult],
+    /// The promise that was asked for, where there is one.
+    pub promise: Option<&'a str>,
+    /// The agent says that it is done.
+    pub signal: bool,
+}
+
+/// Returns why the phase is not done, the most telling reason first. `not_met` is what the condition of
+/// the phase lacks.
+pub(crate) fn reasons(grounds: &Grounds<'_>, not_met: &[Missing<'_>]) -> Vec<String> {
+    let Grounds { phase, turn, evidence, .. } = grounds;
+    let report = &turn.ended.report;
+    let mut why = Vec::new();
+    why.extend(call_trouble(&turn.ended.ending));
+    if !evidence.unstable.is_empty() {
+        why.push(format!("the checks change files themselves: {}", evidence.unstable.join(", ")));
+    }
+    why.extend(broken_checks(phase, &evidence.results).map(|it| grounds.check_words(it)));
+    for missing in not_met {
+        why.extend(grounds.missing_words(missing));
+    }
+    why.extend(evidence.ratchet.iter().cloned());
+    if !evidence.missing.is_empty() {
+        why.push(format!("missing: {}", evidence.missing.join(", ")));
+    }
+    if report.failed {
+        why.push("the agent reports that it failed".to_owned());
+    }
+    if let Some(error) = report.error.as_ref().filter(|_| phase.retries) {
+        why.push(format!("the agent reports an error: {}", error.text));
+    }
+    if !grounds.signal && turn.ended.ending == Ending::Done {
+        why.push(grounds.not_said());
+    }
+    once(why)
+}
+
+/// Returns each of these once, in the same order.
+fn once(reasons: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for reason in reasons {
+        if !kept.contains(&reason) {
+            kept.push(reason);
+        }
+    }
+    kept
+}
+
+/// Returns how a call went wrong, where it did.
+pub(crate) fn call_trouble(ending: &Ending) -> Option<String> {
+    match ending {
+        Ending::Failed { why } => Some(format!("the agent failed: {why}")),
+        Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
+            Some(format!("the call was ended: {why}"))
+        }
+        Ending::Lost { why } => Some(format!("the call was lost: {why}")),
+        Ending::Done
+        | Ending::Interrupted
+        | Ending::NotStarted
+        | Ending::Barred { .. }
+        | Ending::Limited { .. }
+        | Ending::Refused { .. }
+        | Ending::Unreachable { .. } => None,
+    }
+}
+
+/// Returns why a phase is passed, for people.
+pub(crate) fn passed_words(grounds: &Grounds<'_>) -> Vec<String> {
+    let Grounds { phase, evidence, metrics, .. } = grounds;
+    let mut why = Vec::new();
+    let ran = evidence.results.iter().any(|it| it.outcome != CheckOutcome::Skipped);
+    let failing = failing_checks(phase, &evidence.results).next().is_some();
+    match (ran && !failing, phase.expect_failing) {
+        (true, true) => why.push("the new tests fail as they should".to_owned()),
+        (true, false) => why.push("checks pass".to_owned()),
+        (false, _) => (),
+    }
+    if let Some(verdict) = metrics.get(FactName::Verdict.name()) {
+        why.push(format!("the verdict is {}", plain(&verdict.value)));
+    }
+    if grounds.turn.ended.report.signal.is_some() {
+        why.push("the agent says it is done".to_owned());
+    }
+    why
+}
+
+/// Returns what an agent claimed that is not so, in words.
+pub(crate) fn false_claim_words(name: &str, claimed: &Value, is: &Value, measured: bool) -> String {
+    let by = if measured { "measured" } else { "it is" };
+    let label = match FactName::named(name).map(|it| it.row().words) {
+        Some(FactWords::Count { label, .. } | FactWords::Text { label, .. }) => label.to_owned(),
+        Some(FactWords::State { is: words, .. }) => format!("whether {words}"),
+        None => name.to_owned(),
+    };
+    format!("{label}: the agent claimed {}, {by} {}", plain(claimed), plain(is))
+}
+
+impl Grounds<'_> {
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.metrics.get(name).map(|it| &it.value)
+    }
+
+    fn not_said(&self) -> String {
+        let report = &self.turn.ended.report;
+        let asked = match &self.phase.signal {
+            Signal::Words(words) => words.iter().map(SignalWord::word).collect::<Vec<_>>().join(" or "),
+            Signal::Own | Signal::None => String::new(),
+        };
+        if let (Some(said), Some(asked)) = (&report.other_promise, self.promise) {
+            return format!("said {said}, {asked} was asked for");
+        }
+        match &report.signal {
+            Some(said) if !asked.is_empty() => format!("said {said}, {asked} was asked for"),
+            Some(_) | None if is_silent(self.phase, self.turn) => {
+                "the agent ended without a report that could be read".to_owned()
+            }
+            Some(_) | None => "the agent did not say that it is done".to_owned(),
+        }
+    }
+
+    /// `tests: 1 of 2 failed: test_sub`, or how the command ended.
+    fn check_words(&self, result: &CheckResult) -> String {
+        let before = self.before.iter().find(|it| it.name == result.name);
+        check_words(result, before.and_then(|it| it.counts.as_ref()))
+    }
+
+    fn missing_words(&self, missing: &Missing<'_>) -> Vec<String> {
+        match missing {
+            Missing::Never => vec!["the exit condition can never be met".to_owned()],
+            Missing::OneOf(alternatives) => self.alternative_words(alternatives),
+            Missing::Is { name, wanted } => self.state_words(name, *wanted),
+            Missing::Compares { name, must, bound } => self.count_words(name, *must, bound),
+        }
+    }
+
+    /// What an agent may not say yet is told by what is missing for it.
+    fn alternative_words(&self, alternatives: &[Vec<Missing<'_>>]) -> Vec<String> {
+        let said = self.turn.ended.report.signal.as_ref();
+        let forbids = |it: &Vec<Missing<'_>>| said.is_some() && it.iter().any(forbids_signal);
+        let told = alternatives.iter().filter(|it| !forbids(it));
+        let told = told.map(|it| once(it.iter().flat_map(|part| self.missing_words(part))).join(" and "));
+        let told = once(told);
+        match (said.filter(|_| alternatives.iter().any(forbids)), told.as_slice()) {
+            (Some(_), []) => once(alternatives.iter().flatten().flat_map(|part| self.missing_words(part))),
+            (Some(said), told) => vec![format!("said {said}, but {}", told.join(" or "))],
+            (None, [] | [_]) => told,
+            (None, told) => vec![format!("one of these must change: {}", told.join(", or "))],
+        }
+    }
+
+    fn state_words(&self, name: &str, wanted: bool) -> Vec<String> {
+        if let Some(check) = self.check_of(name, &["ok"]) {
+            return vec![self.outcome_words(check)];
+        }
+        let known = self.value(name).is_some();
+        match FactName::named(name).map(|it| (it, it.row().words)) {
+            Some((FactName::TreeClean, _)) if known && wanted && !self.evidence.uncommitted.is_empty() => {
+                self.evidence.uncommitted.iter().map(uncommitted_words).collect()
+            }
+            Some((_, FactWords::State { is, is_not })) if known => {
+                vec![if wanted { is_not } else { is }.to_owned()]
+            }
+            Some((_, FactWords::State { is, .. })) => vec![format!("it is not known whether {is}")],
+            Some((_, FactWords::Count { .. } | FactWords::Text { .. })) => self.unknown_words(name),
+            None => vec![match self.value(name) {
+                Some(value) => format!("{name} is {}", plain(value)),
+                None => format!("{name} is not reported"),
+            }],
+        }
+    }
+
+    fn count_words(&self, name: &str, must: Must, bound: &Bound<'_>) -> Vec<String> {
+        let fact = FactName::named(name);
+        if let Some(lines) = fact.and_then(|it| self.failing_instead(it)) {
+            return lines;
+        }
+        let (limit, of) = match bound {
+            Bound::Value(value) => (Some((*value).clone()), String::new()),
+            Bound::Name(other) => (self.value(other).cloned(), format!(" ({})", self.label(other))),
+        };
+        let (is, label) = (self.value(name), self.label(name));
+        let none = match fact.map(|it| it.row().words) {
+            Some(FactWords::Count { none, .. }) => Some(none),
+            Some(FactWords::State { .. } | FactWords::Text { .. }) | None => None,
+        };
+        let (Some(is), Some(limit)) = (is, limit) else {
+            let unknown = match bound {
+                Bound::Name(other) if is.is_some() => other,
+                Bound::Name(_) | Bound::Value(_) => name,
+            };
+            return self.unknown_words(unknown);
+        };
+        let is_text = matches!(limit, Value::Text(_));
+        let zero = is.number() == Some(0.0);
+        let (is, limit) = (plain(is), plain(&limit));
+        let said = match (fact, none) {
+            (_, Some(none)) if zero && matches!(must, Must::BeMore | Must::BeAtLeast) => none.to_owned(),
+            (Some(_), Some(_)) => format!("{label}: {is}"),
+            (Some(_), None) => format!("the {label} is {is}"),
+            (None, _) => format!("{label} is {is}"),
+        };
+        vec![match must {
+            Must::Equal if is_text => format!("{said}, {limit}{of} was asked for"),
+            Must::Equal | Must::BeAtMost if limit == "0" && fact.is_some() => said,
+            Must::Equal => format!("{said}, {limit}{of} needed"),
+            Must::Differ if is_text => format!("{said}, another one was asked for"),
+            Must::Differ => format!("{said}, another number is needed"),
+            Must::BeLess => format!("{said}, fewer than {limit}{of} allowed"),
+            Must::BeAtMost => format!("{said}, at most {limit}{of} allowed"),
+            Must::BeMore if limit == "0" && zero && none.is_some() => said,
+            Must::BeAtLeast if limit == "1" && zero && none.is_some() => said,
+            Must::BeMore => format!("{said}, more than {limit}{of} needed"),
+            Must::BeAtLeast => format!("{said}, at least {limit}{of} needed"),
+        }]
+    }
+
+    /// What is not known lets no phase pass.
+    fn unknown_words(&self, name: &str) -> Vec<String> {
+        let Some(fact) = FactName::named(name) else { return vec![format!("{name} is not reported")] };
+        let row = fact.row();
+        if matches!(row.supplier, Supplier::TestCounts | Supplier::Checks) {
+            let failing = failing_checks(self.phase, &self.evidence.results);
+            let failing: Vec<String> = failing.map(|it| self.check_words(it)).collect();
+            let uncounted = || vec!["no check counted the tests".to_owned()];
+            return if failing.is_empty() { uncounted() } else { failing };
+        }
+        vec![match row.words {
+            FactWords::Count { label, .. } => format!("{label}: not known"),
+            FactWords::State { is, .. } => format!("it is not known whether {is}"),
+            FactWords::Text { none, .. } => none.to_owned(),
+        }]
+    }
+
+    /// Counts that are wrong because a check fails are told by that check.
+    fn failing_instead(&self, fact: FactName) -> Option<Vec<String>> {
+        let counts_tests = |it: &&CheckResult| it.counts.is_some() && it.passes == 0;
+        let failing = failing_checks(self.phase, &self.evidence.results);
+        let is_of_tests =
+            matches!(fact, FactName::TestsFailing | FactName::TestsPassing | FactName::ConsecutiveGreenRuns);
+        let lines: Vec<String> = if fact == FactName::ChecksFailing {
+            failing.map(|it| self.check_words(it)).collect()
+        } else if is_of_tests {
+            failing.filter(counts_tests).map(|it| self.check_words(it)).collect()
+        } else {
+            Vec::new()
+        };
+        (!lines.is_empty()).then_some(lines)
+    }
+
+    fn label(&self, name: &str) -> String {
+        if let Some((check, what)) = self.check_count(name) {
+            return format!("{what} of the check {check}");
+        }
+        match FactName::named(name).map(|it| it.row().words) {
+            Some(FactWords::Count { label, .. } | FactWords::Text { label, .. }) => label.to_owned(),
+            Some(FactWords::State { is, .. }) => format!("whether {is}"),
+            None => name.to_owned(),
+        }
+    }
+
+    fn check_count<'n>(&self, name: &'n str) -> Option<(&'n str, &'static str)> {
+        if FactName::named(name).is_some() {
+            return None;
+        }
+        let kinds = [
+            ("total", "tests"),
+            ("passing", "passing tests"),
+            ("failing", "failing tests"),
+            ("skipped", "skipped tests"),
+        ];
+        kinds.into_iter().find_map(|(suffix, words)| Some((self.check_of(name, &[suffix])?, words)))
+    }
+
+    /// Returns the check whose value this name is.
+    fn check_of<'n>(&self, name: &'n str, suffixes: &[&str]) -> Option<&'n str> {
+        let check = suffixes.iter().find_map(|it| name.strip_suffix(it)?.strip_suffix('_'))?;
+        let is_check = self.phase.checks.iter().any(|it| it == check)
+            || self.evidence.results.iter().any(|it| it.name == check);
+        is_check.then_some(check)
+    }
+
+    fn outcome_words(&self, check: &str) -> String {
+        match self.evidence.results.iter().find(|it| it.name == check) {
+            Some(result) => match &result.outcome {
+                CheckOutcome::Failed(_) => self.check_words(result),
+                CheckOutcome::Passed => format!("{check}: passes"),
+                CheckOutcome::Skipped => format!("{check}: the check has no command"),
+            },
+            None => format!("{check}: the check did not run"),
+        }
+    }
+}
+
+impl State {
+    /// Returns why a phase is given up: what the breaker counted, and what the last iteration lacked.
+    pub(crate) fn stuck_words(&self, phase: &Phase, counted: &str) -> String {
+        let name = &phase.name;
+        let trouble = self.feedback.as_ref().and_then(|it| it.trouble.as_ref());
+        match trouble {
+            Some(trouble) => {
+                let times = times(self.visit.breaker.same_error);
+                format!("{name}: the agent failed{times}: {trouble}")
+            }
+            None => format!("{name}: {counted}{}", self.cause()),
+        }
+    }
+
+    /// Returns what the last iteration lacked, to follow a sentence; nothing where that is not known.
+    pub(crate) fn cause(&self) -> String {
+        match &self.feedback {
+            Some(feedback) if !feedback.why.is_empty() => format!(": {}", feedback.why.join("; ")),
+            Some(_) | None => String::new(),
+        }
+    }
+}
+
+fn times(count: u32) -> String {
+    match count {
+        0 | 1 => String::new(),
+        2 => " twice".to_owned(),
+        more => format!(" {more} times"),
+    }
+}
+
+/// Returns what a failed check says, in one phrase: which tests failed, or how the command ended. Tests
+/// that failed before the run began are counted apart.
+pub(crate) fn check_words(result: &CheckResult, before: Option<&Tests>) -> String {
+    let CheckOutcome::Failed(why) = &result.outcome else { return format!("{}: passes", result.name) };
+    let name = &result.name;
+    let Some(tests) = result.counts.as_ref().filter(|it| 0 < it.failing) else {
+        return format!("{name}: {why}");
+    };
+    let old = before.map_or(0, |it| known_red(tests, it));
+    let was_red = |id: &String| before.is_some_and(|it| it.failed.contains(id));
+    let failed = tests.failing.saturating_sub(old);
+    if failed == 0 {
+        return format!("{name}: {} of {} failed, as before the run began", tests.failing, tests.total);
+    }
+    let ids: Vec<&str> =
+        tests.failed.iter().filter(|it| old == 0 || !was_red(it)).map(String::as_str).collect();
+    let named = ids.iter().take(TESTS_NAMED).copied().collect::<Vec<_>>().join(", ");
+    let named = if named.is_empty() { String::new() } else { format!(": {named}") };
+    let more = (failed as usize).max(ids.len()).saturating_sub(TESTS_NAMED);
+    let more = if more == 0 || ids.is_empty() { String::new() } else { format!(" and {more} more") };
+    let old = if old == 0 { String::new() } else { format!(" ({old} more failed before the run began)") };
+    format!("{name}: {failed} of {} failed{named}{more}{old}", tests.total)
+}
+
+fn forbids_signal(missing: &Missing<'_>) -> bool {
+    match missing {
+        Missing::Compares { name, must: Must::Differ, .. } => *name == FactName::Signal.name(),
+        Missing::Compares { .. } | Missing::Is { .. } | Missing::OneOf(_) | Missing::Never => false,
+    }
+}
+
+fn uncommitted_words(uncommitted: &Uncommitted) -> String {
+    let Uncommitted { paths, more, left_by } = uncommitted;
+    let more = if *more == 0 { String::new() } else { format!(" and {more} more") };
+    let by = match left_by.as_slice() {
+        [] => String::new(),
+        [check] => format!(" (left by the check {check})"),
+        checks => format!(" (left by the checks {})", checks.join(", ")),
+    };
+    format!("uncommitted: {}{more}{by}", paths.join(", "))
+}
+
+/// A value as people write it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Bool(_) | Value::Int(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_words;
+    use crate::engine::{CheckOutcome, CheckResult, Tests};
+
+    fn failed(total: u32, ids: &[&str], failing: u32) -> CheckResult {
+        let failed = ids.iter().map(|it| (*it).to_owned()).collect();
+        let counts = Tests { total, passing: total - failing, failing, skipped: 0, failed };
+        let why = format!("{failing} of {total} tests fail");
+        CheckResult { counts: Some(counts), ..CheckResult::plain("tests", CheckOutcome::Failed(why)) }
+    }
+
+    #[test]
+    fn a_failed_check_names_up_to_three_tests() {
+        let words = |ids: &[&str], failing| check_words(&failed(9, ids, failing), None);
+        assert_eq!(words(&["a::b"], 1), "tests: 1 of 9 failed: a::b");
+        assert_eq!(words(&["a", "b", "c", "d", "e"], 5), "tests: 5 of 9 failed: a, b, c and 2 more");
+        assert_eq!(words(&[], 2), "tests: 2 of 9 failed");
+        let ended = CheckResult::plain("build", CheckOutcome::Failed("exit 101".to_owned()));
+        assert_eq!(check_words(&ended, None), "build: exit 101");
+    }
+
+    #[test]
+    fn tests_that_failed_before_are_counted_apart() {
+        let before = failed(8, &["old"], 1).counts;
+        let both = failed(9, &["old", "fresh"], 2);
+        assert_eq!(
+            check_words(&both, before.as_ref()),
+            "tests: 1 of 9 failed: fresh (1 more failed before the run began)"
+        );
+        let same = failed(9, &["old"], 1);
+        assert_eq!(check_words(&same, before.as_ref()), "tests: 1 of 9 failed, as before the run began");
+    }
+}

@@ -1,0 +1,190 @@
+//! The last lines of a run: how it ended and what to do next. A completed run says what was proven,
+//! what changed, and what it took; any other end says why, shows the end of what failed, and the open
+//! question with its choices. The whole story is `loop show`.
+
+use crate::tree::git::Git;
+use crate::tree::git_text::is_object_id;
+use crate::world::question_text::QuestionText;
+use loop_base::text::{counted, sanitise};
+use loop_base::time::took;
+use loop_core::engine::{CheckOutcome, State, Status};
+use loop_core::workflow::model::Workflow;
+use loop_supervise::tail::tail;
+use std::path::Path;
+
+/// What stands before a line of what a program printed.
+pub(crate) const QUOTED: &str = "  | ";
+
+/// Lines of an end that is not a completion. They fit on a terminal of 24 rows with its prompt.
+const LINES_MOST: usize = 20;
+
+/// Lines that are shown of what failed; the log has all of them.
+const OUTPUT_LINES: usize = 6;
+
+/// Warnings at a completion, so that it stays within eight lines.
+const WARNINGS_SHOWN: usize = 2;
+
+/// Files that are named; the report lists more.
+const FILES_NAMED: usize = 3;
+
+/// The end of an agent's complaints that is read for its last lines.
+const COMPLAINTS_READ: u64 = 4 << 10;
+
+/// What a verdict is about.
+pub(crate) struct Ended<'a> {
+    pub workflow: &'a Workflow,
+    pub state: &'a State,
+    /// The working tree.
+    pub place: &'a Path,
+    /// The run's folder, where the output of its calls lies.
+    pub folder: &'a Path,
+    /// The question that was put to the person here.
+    pub asked: Option<u32>,
+}
+
+impl Ended<'_> {
+    /// Returns the lines, without the next step, which is the last of all.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let lines = match Status::of(self.state) {
+            Status::Completed => self.completed(),
+            Status::Ready
+            | Status::Running
+            | Status::Waiting
+            | Status::Paused
+            | Status::Halted
+            | Status::Stopped
+            | Status::Capped
+            | Status::Cancelled => self.not_completed(),
+        };
+        lines.iter().map(|it| sanitise(it)).collect()
+    }
+
+    fn completed(&self) -> Vec<String> {
+        let state = self.state;
+        let verified = if state.verified() { "" } else { " (unverified)" };
+        let input = state.opening.input.lines().next().unwrap_or_default();
+        let mut lines = vec![format!("completed{verified}: {input}")];
+        lines.push(state.reason(self.workflow));
+        lines.push(self.changed());
+        lines.extend(state.shipped.as_ref().map(|it| format!("shipped: {it}")));
+        lines.push(self.spent());
+        lines.extend(state.warnings.iter().take(WARNINGS_SHOWN).map(|it| format!("warning: {it}")));
+        lines
+    }
+
+    fn not_completed(&self) -> Vec<String> {
+        let (state, status) = (self.state, Status::of(self.state));
+        let reason = state.reason(self.workflow);
+        let mut reason = reason.lines();
+        let mut lines = vec![format!("{}: {}", status.word(), reason.next().unwrap_or_default())];
+        let findings: Vec<String> = reason.map(|it| format!("  {it}")).collect();
+        let question = state.question();
+        let text = question.map(|it| QuestionText::of(self.workflow, state, it));
+        let choices = match (&text, question) {
+            (Some(text), Some(question)) if self.asked != Some(question.id) => text.choices(),
+            (Some(_) | None, _) => Vec::new(),
+        };
+        let mut told: Vec<String> = findings;
+        told.extend(text.iter().flat_map(|it| &it.evidence).map(|it| format!("  {it}")));
+        // The headline, the choices with their title, what it took and the next step have their places.
+        let room = LINES_MOST - 3 - choices.len() - usize::from(!choices.is_empty());
+        let output = self.failing_output(room.saturating_sub(told.len()).clamp(3, OUTPUT_LINES + 1));
+        let more = (told.len() + output.len()).saturating_sub(room);
+        if 0 < more {
+            told.truncate(told.len().saturating_sub(more + 1));
+            told.push("  … loop show has the others".to_owned());
+        }
+        lines.extend(told);
+        lines.extend(output);
+        if let Some(question) = question.filter(|_| !choices.is_empty()) {
+            lines.push(format!("question {}, answer with one of:", question.id));
+            lines.extend(choices);
+        }
+        lines.push(self.spent());
+        lines
+    }
+
+    /// The end of what a check or the agent printed before the run stopped.
+    fn failing_output(&self, most: usize) -> Vec<String> {
+        let shows = match Status::of(self.state) {
+            Status::Halted | Status::Capped => true,
+            Status::Ready
+            | Status::Running
+            | Status::Waiting
+            | Status::Paused
+            | Status::Stopped
+            | Status::Completed
+            | Status::Cancelled => false,
+        };
+        let Some(feedback) = self.state.feedback.as_ref().filter(|_| shows && 1 < most) else {
+            return Vec::new();
+        };
+        let failed = feedback.failing.iter().rev();
+        let failed = failed
+            .filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty());
+        let (title, text) = match (&feedback.trouble, failed.last()) {
+            (Some(_), _) => {
+                let file = self.folder.join(format!("call-{}.err", self.state.calls_total));
+                ("the agent's last messages".to_owned(), tail(&file, COMPLAINTS_READ).unwrap_or_default())
+            }
+            (None, Some(check)) => (format!("the end of {}", check.name), check.excerpt.clone()),
+            (None, None) => return Vec::new(),
+        };
+        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
+        if lines.is_empty() {
+            return Vec::new();
+        }
+        let last = lines[lines.len().saturating_sub(most - 1)..].iter();
+        std::iter::once(format!("  {title}:")).chain(last.map(|it| format!("{QUOTED}{it}"))).collect()
+    }
+
+    fn changed(&self) -> String {
+        let files = &self.state.seen.files;
+        if files.is_empty() {
+            return "changed: nothing".to_owned();
+        }
+        let named = files.iter().take(FILES_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = files.len().saturating_sub(FILES_NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let commits = match self.commits() {
+            0 => "not committed".to_owned(),
+            count => counted(count, "commit"),
+        };
+        let branch = self.state.branch.clone().or_else(|| branch(self.place));
+        let branch = branch.map(|it| format!(" on {it}")).unwrap_or_default();
+        format!("changed: {}, {commits}{branch}: {named}{more}", counted(files.len(), "file"))
+    }
+
+    /// Returns how many commits came since the run began; none where git cannot tell.
+    fn commits(&self) -> usize {
+        let Some(base) = self.state.baseline.as_ref().map(|it| it.facts.commit.as_str()) else { return 0 };
+        let last = self.state.seen.commit.as_str();
+        if last.is_empty() || base == last || ![base, last].iter().all(|it| it.is_empty() || is_object_id(it))
+        {
+            return 0;
+        }
+        let range = if base.is_empty() { last.to_owned() } else { format!("{base}..{last}") };
+        let count = Git::open(self.place).and_then(|git| git.run(["rev-list", "--count", &range, "--"]));
+        String::from_utf8_lossy(&count.unwrap_or_default()).trim().parse().unwrap_or(0)
+    }
+
+    fn spent(&self) -> String {
+        let state = self.state;
+        let mut parts = vec![took(state.updated_at.since(state.opened_at))];
+        parts.push(counted(state.iterations_total, "iteration"));
+        parts.push(counted(state.calls_total, "call"));
+        if state.spent.usd != 0.0 {
+            parts.push(format!("${:.2}", state.spent.usd));
+        }
+        if state.spent.tokens != 0 {
+            parts.push(counted(state.spent.tokens, "token"));
+        }
+        format!("took: {}", parts.join(", "))
+    }
+}
+
+/// Returns the branch of a working tree; none where HEAD is on no branch.
+fn branch(place: &Path) -> Option<String> {
+    let name = Git::open(place).ok()?.run(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
+    Some(String::from_utf8_lossy(&name).trim().to_owned()).filter(|it| !it.is_empty())
+}

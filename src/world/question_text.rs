@@ -1,0 +1,38 @@
+//! An open question as a person sees it, wherever that is: on the terminal, in `status`, in a
+//! notification or through the hook. The words are the core's; here the report of a reviewer is found,
+//! which lies among the files for other tools.
+
+use loop_core::engine::{Offer, Question, QuestionKind, State, grounds_of, offers};
+use loop_core::workflow::model::Workflow;
+use loop_store::mirror;
+
+/// What there is to know and to choose at a question.
+pub(crate) struct QuestionText {
+    pub evidence: Vec<String>,
+    pub offers: Vec<Offer>,
+}
+
+impl QuestionText {
+    pub(crate) fn of(workflow: &Workflow, state: &State, question: &Question) -> QuestionText {
+        let mut evidence = grounds_of(state, question);
+        if question.kind == QuestionKind::Rejected {
+            evidence.extend(mirror::review_report(workflow).map(|it| format!("report: {}", it.display())));
+        }
+        QuestionText { evidence, offers: offers(workflow, state, question) }
+    }
+
+    /// Returns one line for each choice: what to type, and what it does.
+    pub(crate) fn choices(&self) -> Vec<String> {
+        let width = self.offers.iter().map(|it| it.typed().chars().count()).max().unwrap_or(0);
+        self.offers.iter().map(|it| format!("  {:width$}  {}", it.typed(), it.does)).collect()
+    }
+}
+
+/// Returns the whole question as text: what is asked, what there is to know, and the choices.
+pub(crate) fn whole(workflow: &Workflow, state: &State, question: &Question) -> String {
+    let text = QuestionText::of(workflow, state, question);
+    let mut lines = vec![format!("question {}: {}", question.id, question.text)];
+    lines.extend(text.evidence.iter().map(|it| format!("  {it}")));
+    lines.extend(text.choices());
+    lines.join("\n")
+}
