@@ -119,10 +119,11 @@ impl Ended<'_> {
         let Some(feedback) = self.state.feedback.as_ref().filter(|_| shows && 1 < most) else {
             return Vec::new();
         };
-        let failed = feedback.failing.iter().rev();
-        let failed = failed
-            .filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty());
-        let (title, text) = match (&feedback.trouble, failed.last()) {
+        let first_failed = feedback
+            .failing
+            .iter()
+            .find(|it| matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty());
+        let (title, text) = match (&feedback.trouble, first_failed) {
             (Some(_), _) => {
                 let file = self.folder.join(format!("call-{}.err", self.state.calls_total));
                 ("the agent's last messages".to_owned(), tail(&file, COMPLAINTS_READ).unwrap_or_default())
