@@ -119,12 +119,17 @@ fn table(corpus: &Corpus, title: &str, rows: Vec<&Row>) -> Vec<String> {
         of(Outcome::Unverified)
     );
     let mut wrong = wrong.into_inner().expect("a list");
-    for (sample, number) in judged.into_inner().expect("a table") {
+    // A part of the rows may hold, of one sample, only such as never come to a proof.
+    let is_whole = corpus.cheats.len().min(corpus.honest.len()) <= rows.len();
+    let judged = judged.into_inner().expect("a table");
+    for (sample, number) in &judged {
         println!("{title}, {sample}: {number} test ids judged");
-        // A run of a few named rows may hold only such as never come to a proof.
-        if number == 0 && std::env::var_os("LOOP_CHEATS").is_none_or(|it| it.is_empty()) {
+        if *number == 0 && is_whole {
             wrong.push(format!("{title}, {sample}: no test id was judged"));
         }
+    }
+    if judged.values().sum::<u64>() == 0 && std::env::var_os("LOOP_CHEATS").is_none_or(|it| it.is_empty()) {
+        wrong.push(format!("{title}: no test id was judged"));
     }
     wrong
 }

@@ -119,11 +119,10 @@ impl Ended<'_> {
         let Some(feedback) = self.state.feedback.as_ref().filter(|_| shows && 1 < most) else {
             return Vec::new();
         };
-        let first_failed = feedback
-            .failing
-            .iter()
-            .find(|it| matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty());
-        let (title, text) = match (&feedback.trouble, first_failed) {
+        let failed = feedback.failing.iter();
+        let mut failed = failed
+            .filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty());
+        let (title, text) = match (&feedback.trouble, failed.next()) {
             (Some(_), _) => {
                 let file = self.folder.join(format!("call-{}.err", self.state.calls_total));
                 ("the agent's last messages".to_owned(), tail(&file, COMPLAINTS_READ).unwrap_or_default())
