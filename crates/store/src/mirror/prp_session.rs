@@ -72,28 +72,46 @@ impl Session {
             }
         }
         let is_first = self.log_bytes.is_none();
-        let edits = self.kept.edits(&self.folder);
+        let mut edits = self.kept.edits(&self.folder);
         if is_first || !edits.is_empty() || facts.iter().any(|it| fresh::is_shown(&it.1)) {
             // The folder may be read-only, or the disk full: the database knows what is in here.
-            let _harmless = self.write(home, workflow);
+            let _harmless = self.write_over(home, workflow, &mut edits);
         }
         edits
     }
 
     /// Writes every file that differs from what it should be.
     pub fn write(&mut self, home: &Home, workflow: &Workflow) -> std::io::Result<()> {
+        self.write_over(home, workflow, &mut Vec::new())
+    }
+
+    /// The same. An agent may be at work: what it did to a file since they were all looked at is looked
+    /// for again right before that file is written, so that it is not undone in silence.
+    fn write_over(
+        &mut self,
+        home: &Home,
+        workflow: &Workflow,
+        edits: &mut Vec<String>,
+    ) -> std::io::Result<()> {
         if std::fs::symlink_metadata(&self.folder).is_ok_and(|it| it.is_symlink()) {
             return Err(std::io::Error::other("the session's folder became a link"));
         }
         std::fs::create_dir_all(&self.folder)?;
         for (name, text) in self.texts(workflow) {
+            self.look_again(&name, edits);
             put(&self.folder, &name, &text)?;
             self.kept.note(&self.folder, &name);
         }
+        self.look_again(LOG, edits);
         self.write_log(home, workflow)?;
         self.kept.note(&self.folder, LOG);
         self.fresh = Fresh::default();
         Ok(())
+    }
+
+    fn look_again(&self, name: &str, edits: &mut Vec<String>) {
+        let edit = self.kept.edit(&self.folder, name);
+        edits.extend(edit.filter(|it| !edits.contains(it)));
     }
 
     /// Returns every file but the log as it should be.

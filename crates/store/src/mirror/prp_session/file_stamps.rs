@@ -31,18 +31,20 @@ impl Kept {
 
     /// Returns what somebody else did since, one line for each file.
     pub(super) fn edits(&self, folder: &Path) -> Vec<String> {
-        let mut edits = Vec::new();
-        for (name, before) in &self.files {
-            let what = match look(folder, name) {
-                Some(now) if now == *before => continue,
-                Some(_) => "changed",
-                None => "removed",
-            };
-            edits.push(format!(
-                "{name} was {what} by somebody else; it is written again, and nothing was taken from it"
-            ));
-        }
-        edits
+        self.files.keys().filter_map(|it| self.edit(folder, it)).collect()
+    }
+
+    /// The same for one file. `None` for a file that is as we left it or was never ours.
+    pub(super) fn edit(&self, folder: &Path, name: &str) -> Option<String> {
+        let before = self.files.get(name)?;
+        let what = match look(folder, name) {
+            Some(now) if now == *before => return None,
+            Some(_) => "changed",
+            None => "removed",
+        };
+        Some(format!(
+            "{name} was {what} by somebody else; it is written again, and nothing was taken from it"
+        ))
     }
 }
 

@@ -63,6 +63,34 @@ fn bp02_bp03_a_session_begins_empty() {
     );
 }
 
+/// The agent is quicker than the look at all files, and slower than the writing of one.
+#[test]
+fn g26_an_edit_while_the_files_are_written_is_told_of() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let home = crate::Home::open(&dir.path().join("home")).expect("a home");
+    let workflow = tdd();
+    let opening = Opening { input: "docs/x.md".to_owned(), ..Opening::default() };
+    let mut session = super::Session {
+        run: "id".to_owned(),
+        project: "/p".to_owned(),
+        folder: dir.path().join("session"),
+        history: follow(&workflow, &[(START, Event::Opened(opening))]),
+        fresh: super::Fresh::default(),
+        kept: super::Kept::default(),
+        log_bytes: None,
+        imported_log: dir.path().join("none"),
+    };
+    session.write(&home, &workflow).expect("written");
+    let mut edits = session.kept.edits(&session.folder);
+    assert_eq!(edits, Vec::<String>::new());
+    std::fs::write(session.folder.join("loop-state.json"), "{}").expect("an edit");
+    std::fs::remove_file(session.folder.join("metrics.json")).expect("an edit");
+    session.write_over(&home, &workflow, &mut edits).expect("written");
+    assert!(edits[0].starts_with("loop-state.json was changed by somebody else"), "{edits:?}");
+    assert!(edits[1].starts_with("metrics.json was removed by somebody else"), "{edits:?}");
+    assert_eq!((edits.len(), session.kept.edits(&session.folder).len()), (2, 0));
+}
+
 #[test]
 fn bp78_bp79_a_provider_that_refuses_is_waited_for() {
     let workflow = tdd();
