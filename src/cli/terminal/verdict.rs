@@ -7,7 +7,7 @@ use crate::tree::git_text::is_object_id;
 use crate::world::question_text::QuestionText;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::took;
-use loop_core::engine::{CheckOutcome, State, Status};
+use loop_core::engine::{CheckOutcome, CheckResult, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
 use std::path::Path;
