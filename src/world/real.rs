@@ -365,6 +365,8 @@ impl<'a> Host<'a> {
     fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
         let status = loop_core::engine::Status::of(&run.state).word();
         let (reason, next_step) = (run.state.reason(&run.workflow), run.state.next_step(&run.workflow));
+        // The reason is one line; what a question says below it is part of `LOOP_QUESTION`.
+        let reason = reason.lines().next().unwrap_or_default();
         let question = run.state.question();
         let question =
             question.map(|it| question_text::whole(&run.workflow, &run.state, it)).unwrap_or_default();
@@ -372,7 +374,7 @@ impl<'a> Host<'a> {
             ("LOOP_QUESTION", question.as_str()),
             ("LOOP_RUN", self.run_id.as_str()),
             ("LOOP_STATUS", status),
-            ("LOOP_REASON", &reason),
+            ("LOOP_REASON", reason),
             ("LOOP_NEXT_STEP", &next_step),
         ];
         let order = Order {

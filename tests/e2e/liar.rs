@@ -9,7 +9,10 @@ const FAILING: &str = "tests=echo the moon is not cheese; exit 1";
 fn g21_a_liar_without_progress_is_halted() {
     let sandbox = Sandbox::new();
     let agent = sandbox.agent(PROMISE);
-    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", FAILING]).exits(4).says("stuck");
+    sandbox
+        .run(&["run", "build it", "--agent-cmd", &agent, "--check", FAILING])
+        .exits(4)
+        .says("halted: WORK: no progress in 2 iterations: tests: exit 1");
     let status = sandbox.status();
     assert_eq!(status["status"], "halted");
     assert_eq!(status["verified"], false, "nothing is proven before the end");
@@ -66,10 +69,11 @@ fn rt10_a_promise_that_holds_completes_in_that_turn() {
         "ls .claude-task-state.json >> $OUT/mirror\nsed -i 's/\\[ \\]/[x]/' DESIGN-1.md; touch it; {COMMIT}\n\
          echo '<promise>FEATURE_COMPLETE</promise>'"
     ));
-    let done = sandbox.run(&["run", "--agent-cmd", &agent, "--check", "tests=test -f it"]).exits(0);
+    sandbox.run(&["run", "--agent-cmd", &agent, "--check", "tests=test -f it"]).exits(0);
+    let report = sandbox.run(&["show"]).exits(0).out;
     assert_eq!(sandbox.notes("mirror"), [".claude-task-state.json"]);
-    assert!(done.out.contains("iterations: 1"), "{}", done.out);
-    assert!(done.out.contains("tests passed"), "{}", done.out);
+    assert!(report.contains("iterations: 1"), "{report}");
+    assert!(report.contains("tests passed"), "{report}");
     assert!(!sandbox.project.join(".claude-task-state.json").exists());
     assert!(sandbox.read("DESIGN-1.md").contains("[x]"));
     assert_eq!(sandbox.calls(), [1]);
@@ -93,7 +97,7 @@ fn rt13_an_untracked_file_keeps_it_from_completing() {
     let sandbox = Sandbox::new();
     let agent = sandbox.agent(&format!("echo x > \"stray $LOOP_CALL.rs\"; {PROMISE}"));
     sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=true", "-n", "2"]).exits(6);
-    assert!(sandbox.prompt(2).contains("tree_clean"), "{}", sandbox.prompt(2));
+    assert!(sandbox.prompt(2).contains("uncommitted: stray 1.rs"), "{}", sandbox.prompt(2));
     let staged = sandbox.agent(&format!("echo x > other.rs; git add -A; {PROMISE}"));
     sandbox
         .run(&["run", "again", "--agent-cmd", &staged, "--check", "tests=true", "-n", "1", "--allow-dirty"])
@@ -132,7 +136,10 @@ fn rt18_open_criteria_keep_it_from_completing_and_are_listed() {
     let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
     sandbox.run(&["run", "--agent-cmd", &agent, "--check", "tests=true", "-n", "2"]).exits(6);
     let second = sandbox.prompt(2);
-    assert!(second.contains("criteria_open is 2"), "{second}");
+    for line in ["acceptance criteria not ticked: 2", "DESIGN-1.md: six is round", "DESIGN-1.md: seven sings"]
+    {
+        assert!(second.contains(line), "no {line:?} in\n{second}");
+    }
 }
 
 #[test]
@@ -177,14 +184,17 @@ fn rt30_without_checks_only_a_word_of_the_user_starts_it() {
     let project = sandbox.project.display();
     let refusal = format!(
         "no check found in {project}: nothing could prove that the work is done\n\
-         next: loop run --check tests=\"npm test\", or --unverified to take the agent's word\n"
+         next: loop run \"build it\" --agent-cmd \"{agent}\" --check tests=\"npm test\", or --unverified to take \
+         the agent's word\n"
     );
     assert!(done.err.ends_with(&refusal), "{}", done.err);
     assert!(sandbox.calls().is_empty());
     assert_eq!(sandbox.status(), serde_json::json!({ "run": null }));
 
     let done = sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--unverified"]).exits(0);
-    assert!(done.out.contains("unverified"), "{}", done.out);
+    assert!(done.err.contains("completed (unverified): "), "{}", done.err);
+    let report = sandbox.run(&["show"]).exits(0).out;
+    assert!(report.contains("completed (unverified)"), "{report}");
     let status = sandbox.status();
     assert_eq!((&status["status"], &status["verified"]), (&"completed".into(), &false.into()));
     sandbox.run(&["status"]).exits(0).says("unverified");

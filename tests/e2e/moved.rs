@@ -82,6 +82,6 @@ fn g10_after_a_restart_of_the_machine_a_call_is_lost_and_not_repeated() {
     for place in [&belongings["scratch"]["path"], &belongings["cgroup"]] {
         assert!(place.as_str().is_none_or(|it| !std::path::Path::new(it).exists()), "{place} is left");
     }
-    sandbox.run(&["log"]).says("is lost: the machine restarted during the call");
+    sandbox.run(&["log"]).says("call 1 was lost after").says("s: the machine restarted during the call\n");
     sandbox.assert_nothing_runs();
 }

@@ -149,7 +149,9 @@ fn g21_a_run_that_nothing_measures_is_unverified_until_a_person_accepts_it() {
     let sandbox = project(RIGHT, "");
     let agent = sandbox.agent("echo more >> README.md; git commit -qam docs");
     let done = sandbox.run(&["run", "describe it", "--agent-cmd", &agent]).exits(0);
-    assert!(done.out.contains("- proof: not proven: every check was green before"), "{done:?}");
+    assert!(done.err.contains("\nnot proven: every check was green before"), "{done:?}");
+    let report = sandbox.run(&["show"]).exits(0).out;
+    assert!(report.contains("- proof: not proven: every check was green before"), "{report}");
     let status = sandbox.status();
     assert_eq!((level(&status), &status["verified"]), ("unchanged-green", &false.into()), "{status:#}");
     // Only the tree that was proven can be accepted.
@@ -382,7 +384,7 @@ fn g24_the_baseline_of_a_session_is_taken_beside_its_first_work() {
 #[test]
 fn g22_a_tool_that_was_changed_in_the_run_is_a_question() {
     let sandbox = project(WRONG, "");
-    let plugin = sandbox.root().join("home-of-user/.nvm/versions/node/plugin.js");
+    let plugin = sandbox.user.join(".nvm/versions/node/plugin.js");
     std::fs::create_dir_all(plugin.parent().expect("a folder")).expect("folders");
     std::fs::write(&plugin, "").expect("a file");
     let agent = sandbox.agent(&format!("{FIX}; echo 1 > '{}'", plugin.display()));

@@ -26,7 +26,9 @@ fn answers_a_halted_run_stays_halted_until_it_is_answered() {
         sandbox.run(&["next", "build it"]).exits(4);
     }
     assert_eq!(sandbox.calls(), [1, 2]);
-    sandbox.run(&["answer"]).exits(0).says("reset, skip, abort, modify");
+    let shown = sandbox.run(&["answer"]).exits(0).out;
+    let choices: Vec<&str> = shown.lines().skip(1).filter_map(|it| it.split_whitespace().next()).collect();
+    assert_eq!(choices, ["reset", "skip", "abort", "modify"], "{shown}");
     sandbox.run(&["answer", "perhaps"]).exits(2).says("reset, skip, abort, modify");
     sandbox.run(&["answer", "7", "reset"]).exits(2).says("question 7 is not open");
     sandbox.run(&["answer", "modify"]).exits(2).says("needs a text");
@@ -65,8 +67,9 @@ fn answers_modify_reaches_the_next_prompt() {
 fn answers_skip_completes_what_is_not_verified() {
     let sandbox = halted();
     sandbox.run(&["answer", "skip"]).exits(0);
-    let done = sandbox.run(&["run", "build it"]).exits(0).says("unverified");
-    assert!(done.out.contains("skipped"), "{}", done.out);
+    sandbox.run(&["run", "build it"]).exits(0).says("unverified");
+    let report = sandbox.run(&["show"]).exits(0).out;
+    assert!(report.contains("skipped by a person"), "{report}");
     let status = sandbox.status();
     assert_eq!(status["status"], "completed");
     assert_eq!(status["verified"], false);
@@ -97,7 +100,7 @@ fn answers_an_answer_reaches_a_controller_that_waits() {
         sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", check, "--on-question", "wait"]);
     assert!(within(Duration::from_secs(30), || sandbox.status()["status"] == "halted"));
     mend(&sandbox);
-    sandbox.run(&["answer", "reset"]).exits(0).says("recorded");
+    sandbox.run(&["answer", "reset"]).exits(0).says("saved; the run takes it now");
     running.wait().exits(0);
     assert_eq!(sandbox.calls(), [1, 2, 3]);
 }

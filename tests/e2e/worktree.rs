@@ -42,11 +42,15 @@ fn worktree_a_run_works_beside_the_tree_and_says_how_the_work_comes_back() {
     assert!(place.starts_with(&format!("{}/.worktrees/", sandbox.project.display())), "{place}");
     assert_eq!(branch, format!("loop/{}", &status["run"].as_str().expect("an id")[..8]));
     assert_eq!(sandbox.notes("where"), [place, place]);
-    let done = done.says(&format!("git merge {branch}"));
-    assert!(done.out.contains(branch), "{}", done.out);
+    let merge = format!("git -C {} merge {branch}", sandbox.project.display());
+    assert!(done.err.ends_with(&format!("next: {merge}\n")), "{}", done.err);
+    let report = sandbox.run(&["show"]).exits(0).out;
+    assert!(report.contains(&format!("- branch: {branch}\n")), "{report}");
     assert!(!sandbox.project.join("work").exists());
     assert_eq!(sandbox.git(&["status", "--porcelain"]), " M README.md", "nothing of ours is seen");
-    sandbox.git(&["merge", "-q", branch]);
+    // The hint is one command, and it works wherever it is pasted.
+    let merged = Command::new("sh").args(["-c", &merge]).current_dir("/").output().expect("a shell");
+    assert!(merged.status.success(), "{merged:?}");
     assert_eq!(sandbox.read("work"), "1\n2\n");
     // From inside of the worktree the same run is meant.
     let inside = sandbox.run(&["status", "--json", "-C", place]).exits(0);

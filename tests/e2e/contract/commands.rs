@@ -6,7 +6,7 @@
 //! json.rs, `runs` `log` control.rs and terminal.rs, `show` show.rs, `why` liar.rs, `answer` questions.rs,
 //! `approve` `changes` `reject` gates.rs, `guide` `skip` questions.rs, `stop` `pause` `cancel` control.rs,
 //! `design` `refine` `hook` tests/ralph, `ship` tests/tdd, `check` `presets` tests/setup.rs, `restore`
-//! snapshots.rs, `verify` database.rs, `limits` `agents` tests/agents.rs.
+//! snapshots.rs, `verify` database.rs, `evidence` records.rs, `limits` `agents` tests/agents.rs.
 
 use loop_harness::{CHECK, PROMISE, Sandbox, WORK};
 
@@ -51,7 +51,7 @@ const COMMANDS: [&str; 38] = [
     "worker",
 ];
 
-const LATER: [&str; 6] = ["queue", "evidence", "watch", "serve", "mcp", "worker"];
+const LATER: [&str; 5] = ["queue", "watch", "serve", "mcp", "worker"];
 
 const RUN_FLAGS: [&str; 24] = [
     "--preset",
