@@ -18,7 +18,8 @@ each   = "chore"
 prompt = "Do {{ item }}."
 report = "json"
 checks = ["tests"]
-exit   = "tests_failing == 0 && !touches_security && !schema_changes && !external_apis && !new_patterns"
+exit   = """tests_failing == 0 && !touches_security && !schema_changes && !external_apis && !new_patterns \
+            && requirements_open == 0"""
 "#;
 
 /// The names in the table of the reference, and where it says that they come from.

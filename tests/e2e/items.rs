@@ -45,9 +45,10 @@ fn a_list_that_cannot_be_read_is_not_an_empty_one() {
     let agent = sandbox.agent("true");
     sandbox.run(&["run", "--unverified", "--agent-cmd", &agent]).exits(1).says("chores.json");
     assert_ne!(sandbox.status()["status"], "completed");
-    for preset in ["plan", "engineering"] {
+    let why = [("plan", "has no .planning/ROADMAP.md"), ("engineering", "comes with a later version")];
+    for (preset, why) in why {
         let words = ["run", "1", "--preset", preset, "--unverified", "--agent-cmd", &agent];
-        sandbox.run(&words).exits(2).says("comes with a later version");
+        sandbox.run(&words).exits(2).says(why);
     }
     assert!(sandbox.calls().is_empty());
 }

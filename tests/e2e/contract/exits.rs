@@ -55,7 +55,10 @@ fn two_is_a_mistake_and_nothing_begins() {
         .run(&["run", "it", "--agent-cmd", &agent])
         .exits(2)
         .says("nothing could prove that the work is done")
-        .says("next: loop run --check tests=\"npm test\", or --unverified to take the agent's word");
+        .says(&format!(
+            "next: loop run it --agent-cmd \"{agent}\" --check tests=\"npm test\", or --unverified to take the \
+             agent's word\n"
+        ));
     assert!(sandbox.calls().is_empty());
 }
 
