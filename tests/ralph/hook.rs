@@ -40,7 +40,7 @@ fn rt11_rt24_a_false_promise_comes_back_with_its_failure_and_a_true_one_ends_the
     sandbox.fulfil();
     sandbox.write("left-over.txt", "x\n");
     let told = sandbox.stop("one", true, PROMISE);
-    assert!(reason(&told).contains("tree_clean"), "{told:?}");
+    assert!(reason(&told).contains("\n- uncommitted: left-over.txt\n"), "{told:?}");
 
     std::fs::remove_file(sandbox.project.join("left-over.txt")).expect("removed");
     assert_eq!(sandbox.stop("one", true, PROMISE), None);
@@ -161,7 +161,8 @@ fn rt19_a_session_that_gets_nowhere_is_let_go_and_the_run_is_stuck() {
     assert!(sandbox.stop("one", false, "hm").is_some());
     let done = sandbox.hook(&sandbox.stop_input("one", true, "hm").to_string());
     assert_eq!((done.code, done.out.as_str()), (0, ""));
-    let said = "loop: halted: question 1: WORK: no progress in 2 iterations: the agent did not say that it is done\n";
+    let said = "loop: halted: question 1: WORK: no progress in 2 iterations: \
+        acceptance criteria not ticked: 1; the agent did not say that it is done\n";
     assert!(done.err.starts_with(said), "{}", done.err);
     assert_eq!(sandbox.state_file()["status"], "stuck");
     // A person's answer counts at the next stop.

@@ -79,6 +79,25 @@ fn a_session_may_take_it_over() {
 }
 
 #[test]
+fn tools_count_as_changed_from_when_it_was_taken_over() {
+    let sandbox = sandbox(&state("running"));
+    let tools = sandbox.user.join(".nvm/versions/node");
+    std::fs::create_dir_all(&tools).expect("folders");
+    // Both are newer than the beginning that the file tells of.
+    for name in ["before.js", "after.js"] {
+        std::fs::write(tools.join(name), "").expect("a tool");
+    }
+    let done = sandbox.run(&["init", "--preset", "ralph", "--hook", "--session", "one", "--check", CHECK]);
+    assert_eq!(done.code, 0, "{done:?}");
+    sandbox.fulfil();
+    std::fs::write(tools.join("after.js"), "1").expect("a change");
+    let told = sandbox.stop("one", false, &PROMISE.replace("FEATURE_COMPLETE", "SHIPPED"));
+    let told = told.expect("an answer")["reason"].to_string();
+    assert!(told.contains("after.js changed since the run began"), "{told}");
+    assert!(!told.contains("before.js"), "{told}");
+}
+
+#[test]
 fn resume_finds_it_without_being_told_what_it_is() {
     let sandbox = sandbox(&state("running"));
     sandbox.write("Makefile", "test:\n\tfalse\n");

@@ -164,7 +164,9 @@ fn rt18_a_promise_hears_which_criteria_are_open() {
     assert_eq!(done.code, 6, "{done:?}");
     let prompt = sandbox.noted("prompt-2");
     let named: Vec<&str> = prompt.lines().filter(|it| it.contains("not ticked")).collect();
-    assert_eq!(named, [6, 7].map(|it| format!("- not ticked in {OLD}: number {it}")));
+    let criteria = [6, 7].map(|it| format!("- not ticked in {OLD}: number {it}"));
+    assert_eq!(named[0], "- acceptance criteria not ticked: 2");
+    assert_eq!(named[1..], criteria);
 }
 
 #[test]

@@ -99,3 +99,26 @@ impl Walk {
             || (!metadata.is_symlink() && metadata.mode() & GROUP_OR_OTHERS_WRITE != 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_that_the_user_cannot_write_is_an_update_of_the_system() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, mode) in [("theirs", 0o644), ("everyones", 0o666)] {
+            let path = folder.path().join(name);
+            fs::write(&path, "").expect("a file");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("a mode");
+        }
+        let owner = geteuid().as_raw();
+        for (user, expected) in [(owner + 1, 1), (owner, 2), (0, 2)] {
+            let mut walk = Walk { since: 0, user, left: FILES_MOST, found: Vec::new() };
+            walk.look(folder.path());
+            assert_eq!(walk.found.len(), expected, "{user}: {:?}", walk.found);
+            assert!(walk.found.iter().any(|it| it.ends_with("everyones")), "{user}");
+        }
+    }
+}

@@ -188,6 +188,12 @@ impl Grounds<'_> {
             Some((_, FactWords::State { is, is_not })) if known => {
                 vec![if wanted { is_not } else { is }.to_owned()]
             }
+            // Nobody looks at the tree while the agent goes on working, and that is no fault of its work.
+            Some((fact, FactWords::State { .. }))
+                if !self.signal && matches!(fact.row().supplier, Supplier::World) =>
+            {
+                Vec::new()
+            }
             Some((_, FactWords::State { is, .. })) => vec![format!("it is not known whether {is}")],
             Some((_, FactWords::Count { .. } | FactWords::Text { .. })) => self.unknown_words(name),
             None => vec![match self.value(name) {
