@@ -158,7 +158,7 @@ impl RunOutput {
                 }
                 println!("{}", json::line(&object));
             }
-            Manner::Quiet => self.end(status.word(), &state.reason(workflow), &next, exit),
+            Manner::Quiet => self.end(status.word(), &state.reason(workflow), next, exit),
             Manner::Plain | Manner::Live(_) => {
                 let width = screen::columns().unwrap_or(usize::MAX);
                 for line in ended.lines() {
@@ -171,8 +171,18 @@ impl RunOutput {
                         eprintln!("{line}");
                     }
                 }
-                eprintln!("next: {}", sanitise(&next));
+                if !ended.is_offered {
+                    eprintln!("next: {}", sanitise(next));
+                }
             }
+        }
+    }
+
+    /// The next step, after it was offered and declined; told before where only the end is printed.
+    pub(crate) fn declined(&self, next: &str) {
+        match self.manner {
+            Manner::Json | Manner::Quiet => (),
+            Manner::Plain | Manner::Live(_) => eprintln!("next: {}", sanitise(next)),
         }
     }
 
