@@ -225,6 +225,15 @@ impl Host<'_> {
         run.state.opening.worktree.as_ref().map_or_else(|| self.place.clone(), |it| PathBuf::from(&it.root))
     }
 
+    /// When the tools were as the run found them. A session that was taken over says when its work began,
+    /// maybe months ago on another machine; what counts is when it came here.
+    fn tools_known_since(&self, run: &Run) -> anyhow::Result<Option<i64>> {
+        if !run.state.opening.imported {
+            return Ok(Some(run.state.opened_at.0));
+        }
+        Ok(self.shim.ears.shared_home().run(&run.id)?.map(|it| it.opened_at))
+    }
+
     fn request(&self, run: &Run) -> anyhow::Result<Request> {
         let (workflow, state) = (&run.workflow, &run.state);
         let Some(baseline) = &state.baseline else { anyhow::bail!("a proof needs the tree at the opening") };
@@ -251,7 +260,7 @@ impl Host<'_> {
             tree: state.seen.tree.clone(),
             tree_commit: commit(&state.seen.commit),
             opening,
-            opened_at_ms: Some(state.opened_at.0),
+            opened_at_ms: self.tools_known_since(run)?,
             checks: checks.collect(),
             prepare: state.prepare.clone().or_else(|| workflow.proof.prepare.clone()),
             variables: workflow.proof.env.clone(),

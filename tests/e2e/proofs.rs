@@ -382,7 +382,7 @@ fn g24_the_baseline_of_a_session_is_taken_beside_its_first_work() {
 #[test]
 fn g22_a_tool_that_was_changed_in_the_run_is_a_question() {
     let sandbox = project(WRONG, "");
-    let plugin = sandbox.root().join("home-of-user/.nvm/versions/node/plugin.js");
+    let plugin = sandbox.user.join(".nvm/versions/node/plugin.js");
     std::fs::create_dir_all(plugin.parent().expect("a folder")).expect("folders");
     std::fs::write(&plugin, "").expect("a file");
     let agent = sandbox.agent(&format!("{FIX}; echo 1 > '{}'", plugin.display()));

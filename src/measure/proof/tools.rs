@@ -2,10 +2,12 @@
 //! and the libraries of interpreters in PATH. A clean run has to use them, because they cannot be made
 //! afresh, so a plugin or a start-up file that came into them would take part. A file counts by the time
 //! at which the kernel says that it was changed, which nobody but root can set: nothing has to be
-//! remembered from the opening but when it was.
+//! remembered from the opening but when it was. Files that this user cannot write are left out: the
+//! agent has the same rights, so a newer one came with an update of the system.
 
 use super::opening::Opening;
 use super::tool_homes::HOMES;
+use rustix::process::geteuid;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,8 @@ const NAMED_MOST: usize = 5;
 /// Returns files of the tools that were written after this moment, in milliseconds since 1970. What lies
 /// in one of the `trees` is theirs.
 pub(super) fn changed_since(opening: &Opening, opened_at_ms: i64, trees: [&Path; 2]) -> Vec<String> {
-    let mut walk = Walk { since: opened_at_ms, left: FILES_MOST, found: Vec::new() };
+    let user = geteuid().as_raw();
+    let mut walk = Walk { since: opened_at_ms, user, left: FILES_MOST, found: Vec::new() };
     for folder in folders(opening).iter().filter(|it| !trees.iter().any(|tree| it.starts_with(tree))) {
         walk.look(folder);
     }
@@ -57,6 +60,8 @@ fn libraries(prefix: &Path) -> Vec<PathBuf> {
 
 struct Walk {
     since: i64,
+    /// Who the agent is too; 0 may write everything.
+    user: u32,
     left: usize,
     found: Vec<String>,
 }
@@ -76,10 +81,21 @@ impl Walk {
                 if entry.file_name() != "__pycache__" {
                     self.look(&path);
                 }
-            } else if !is_compiled && self.since < metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000
+            } else if !is_compiled
+                && self.may_write(&metadata)
+                && self.since < metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000
             {
                 self.found.push(path.display().to_string());
             }
         }
+    }
+
+    /// Whether the agent could have written this. Whoever puts a file of their own in its place owns
+    /// that one.
+    fn may_write(&self, metadata: &fs::Metadata) -> bool {
+        const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
+        self.user == 0
+            || metadata.uid() == self.user
+            || (!metadata.is_symlink() && metadata.mode() & GROUP_OR_OTHERS_WRITE != 0)
     }
 }

@@ -241,13 +241,19 @@ impl State {
             && workflow.phases.iter().zip(&self.phases).all(reviewed)
     }
 
-    /// Returns how far the run has come, by the weights of its phases. An iteration of the current
-    /// phase counts for a tenth of it.
+    /// Returns how far the run has come. Only a completed run is at 100 %: its proof and its delivery
+    /// are work too.
     pub fn progress_percent(&self, workflow: &Workflow) -> u32 {
-        const ITERATIONS_ASSUMED: u32 = 10;
         if self.station == Station::Closed(Outcome::Completed) {
             return 100;
         }
+        self.phases_percent(workflow).min(99)
+    }
+
+    /// Returns the share of the phases that is done, by their weights. An iteration of the current
+    /// phase counts for a tenth of it.
+    pub fn phases_percent(&self, workflow: &Workflow) -> u32 {
+        const ITERATIONS_ASSUMED: u32 = 10;
         let total: u32 = workflow.phases.iter().map(|it| it.weight).sum();
         let mut done = 0;
         for (phase, log) in workflow.phases.iter().zip(&self.phases) {
@@ -259,8 +265,7 @@ impl State {
                 PhaseStatus::Pending => 0,
             };
         }
-        // Only a completed run is at 100 %: its proof and its delivery are work too.
-        (done * 100 / (total.max(1) * ITERATIONS_ASSUMED)).min(99)
+        done * 100 / (total.max(1) * ITERATIONS_ASSUMED)
     }
 }
 
