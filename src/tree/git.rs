@@ -166,7 +166,7 @@ impl Git {
 
     /// Makes a repository in a folder that is none, and opens it.
     pub(crate) fn init(folder: &Path) -> Result<Git, GitError> {
-        Git::unopened(folder, Vec::new())?.run(["init", "-q"])?;
+        Git::unopened(folder, Vec::new())?.run(["init", "-q", "-b", "main"])?;
         Git::open(folder)
     }
 

@@ -3,7 +3,7 @@
 use crate::stage::{Stage, WORKS};
 use insta::assert_snapshot;
 use loop_harness::Scripted;
-use loop_harness::Terminal;
+use loop_harness::{Terminal, steady};
 
 #[test]
 fn the_demo_in_a_terminal() {
@@ -14,6 +14,9 @@ fn the_demo_in_a_terminal() {
     // Where it plays and what this program is called depend on the machine.
     let begin = text.find("before the first call").expect("the baseline");
     assert_snapshot!(&text[begin..]);
+    let readme = std::fs::read_to_string("README.md").expect("the README");
+    let sample = readme.split("```text\n").nth(1).and_then(|it| it.split("```").next()).expect("a sample");
+    assert!(text.contains(&steady(sample)), "README.md shows what the demo does not print:\n{text}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub use done::{Done, Running};
 pub use fifo::Fifo;
 pub use sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, put, stuck};
 pub use scripted::{PRP, Scripted};
-pub use terminal::Terminal;
+pub use terminal::{Terminal, steady};
 pub use waiting::{PATIENCE, until_there, within};
 
 use std::path::{Path, PathBuf};

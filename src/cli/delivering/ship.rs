@@ -42,16 +42,18 @@ pub(crate) fn run(context: &Context, flags: &ShipFlags) -> anyhow::Result<u8> {
     hand_in(context, &shipment, &preflight)
 }
 
-/// Asks at the terminal whether a run that has just been completed is to be handed in.
-pub(crate) fn offer(context: &Context, home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
+/// Asks at the terminal whether a run that has just been completed is to be handed in; says whether that
+/// was wanted.
+pub(crate) fn offer(context: &Context, home: &Rc<Home>, row: &Row) -> anyhow::Result<bool> {
     let shipment = Shipment::offered(home, row)?;
     let unverified = if shipment.work.state.verified() { "" } else { ", though it is unverified" };
     let text =
         format!("ship it now{unverified}: {}, commit, push, pull request?", shipment.work.names.branch);
-    if confirm(&text)? {
+    let is_wanted = confirm(&text)?;
+    if is_wanted {
         hand_in(context, &shipment, &shipment.work.preflight()?)?;
     }
-    Ok(())
+    Ok(is_wanted)
 }
 
 fn hand_in(context: &Context, shipment: &Shipment, preflight: &Preflight) -> anyhow::Result<u8> {
@@ -103,16 +105,16 @@ fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
         eprintln!("loop: {}", sanitise(error));
     }
     if exit == 4 {
-        eprintln!("nothing was changed");
-        eprintln!("next: mend what is named, then loop ship");
+        eprintln!("nothing was changed; what is named above has to be mended first");
+        eprintln!("next: loop ship");
     }
     if let (Some(branch), Some(commit)) = (&shipped.branch, &shipped.commit) {
         println!("{branch} at {}", commit.get(..7).unwrap_or(commit));
-        if before != branch {
-            println!("next: git switch {} goes back", sanitise(before));
+        if let Some(url) = &shipped.url {
+            println!("{}", sanitise(url));
         }
-    }
-    if let Some(url) = &shipped.url {
-        println!("{}", sanitise(url));
+        if !before.is_empty() && before != branch {
+            println!("next: git switch {}", sanitise(before));
+        }
     }
 }

@@ -222,7 +222,7 @@ impl Follower {
             End::Left(signal) => {
                 let exit = signal.map_or(0, |it| 128 + u8::try_from(it).unwrap_or(0));
                 let text = format!("run {id} continues without you");
-                self.output.end(status.word(), &text, "loop attach, or loop stop", exit);
+                self.output.end(status.word(), &text, "loop attach", exit);
                 Ok(exit)
             }
             End::Rested if status == Status::Running => {
@@ -237,7 +237,16 @@ impl Follower {
                 let asked = Some(self.answered);
                 let next = &next_step(&self.home, &self.row.id, workflow, state)?;
                 self.output.rest(
-                    &Ended { workflow, state, place, folder: &folder, asked, next, said: 0 },
+                    &Ended {
+                        workflow,
+                        state,
+                        place,
+                        folder: &folder,
+                        asked,
+                        next,
+                        is_offered: false,
+                        said: 0,
+                    },
                     status.exit(),
                 );
                 Ok(status.exit())

@@ -96,15 +96,27 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
     let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
     let asked = Some(output.asked());
     let next = desk::next_step(&rested.home, &run.id, workflow, state)?;
+    let is_offered =
+        *asking == Ask::Here && workflow.finish.ship == Ship::Offer && state.is_to_ship(workflow);
     output.rest(
-        &Ended { workflow, state, place: &rested.place, folder: &folder, asked, next: &next, said },
+        &Ended {
+            workflow,
+            state,
+            place: &rested.place,
+            folder: &folder,
+            asked,
+            next: &next,
+            is_offered,
+            said,
+        },
         exit,
     );
-    let is_offered = run.workflow.finish.ship == Ship::Offer && run.state.is_to_ship(&run.workflow);
-    if *asking == Ask::Here && is_offered {
+    if is_offered {
         let (home, id, _tree) = rested.let_go();
-        if let Some(row) = home.run(&id)? {
-            ship::offer(context, &home, &row)?;
+        if let Some(row) = home.run(&id)?
+            && !ship::offer(context, &home, &row)?
+        {
+            output.declined(&next);
         }
     }
     Ok(exit)

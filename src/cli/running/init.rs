@@ -155,6 +155,7 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
             folder: &folder,
             asked: None,
             next: &next,
+            is_offered: false,
             said: 0,
         };
         RunOutput::new(context).rest(&ended, exit);

@@ -4,7 +4,7 @@
 
 use super::super::{Context, json};
 use super::ask::{self, Check, Listen, Said};
-use super::fit::head;
+use super::fit::{Ink, Line};
 use super::iterations::Iterations;
 use super::screen::{self, Screen};
 use super::verdict::{Ended, QUOTED};
@@ -158,16 +158,31 @@ impl RunOutput {
                 }
                 println!("{}", json::line(&object));
             }
-            Manner::Quiet => self.end(status.word(), &state.reason(workflow), &next, exit),
+            Manner::Quiet => self.end(status.word(), &state.reason(workflow), next, exit),
             Manner::Plain | Manner::Live(_) => {
                 let width = screen::columns().unwrap_or(usize::MAX);
                 for line in ended.lines() {
                     // Only what a program printed is cut; our own words are never lost.
-                    let shown = if line.starts_with(QUOTED) { head(&line, width.max(20)) } else { &line };
-                    eprintln!("{shown}");
+                    if line.starts_with(QUOTED) {
+                        let mut quoted = Line::default();
+                        quoted.push(Ink::Plain, line);
+                        eprintln!("{}", quoted.cut(width.max(20)).painted(false));
+                    } else {
+                        eprintln!("{line}");
+                    }
                 }
-                eprintln!("next: {}", sanitise(&next));
+                if !ended.is_offered {
+                    eprintln!("next: {}", sanitise(next));
+                }
             }
+        }
+    }
+
+    /// The next step, after it was offered and declined; told before where only the end is printed.
+    pub(crate) fn declined(&self, next: &str) {
+        match self.manner {
+            Manner::Json | Manner::Quiet => (),
+            Manner::Plain | Manner::Live(_) => eprintln!("next: {}", sanitise(next)),
         }
     }
 

@@ -42,6 +42,8 @@ pub(crate) struct Ended<'a> {
     pub asked: Option<u32>,
     /// The command that comes next.
     pub next: &'a str,
+    /// Whether that command is offered in a question right after; it is told when the answer is no.
+    pub is_offered: bool,
     /// Lines about this end that were printed before, which take room.
     pub said: usize,
 }
