@@ -90,6 +90,7 @@ mod tests {
     use crate::process::proc_stat::Stat;
     use crate::records::exit_records;
     use crate::records::protocol::How;
+    use std::io::Read;
     use std::path::Path;
     use std::process::{Command, Stdio};
 
@@ -134,7 +135,10 @@ mod tests {
     fn a_claim_whose_shim_lives_is_live_until_its_record() {
         let dir = tempfile::tempdir().expect("a folder");
         let mut shim = Command::new("sh");
-        let mut shim = shim.args(["-c", "read x", "__shim"]).stdin(Stdio::piped()).spawn().expect("sh");
+        let shim = shim.args(["-c", "echo; read x", "__shim"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shim = shim.spawn().expect("sh");
+        // A process that was just started has no command line yet; one that writes has.
+        shim.stdout.take().expect("its output").read_exact(&mut [0]).expect("it runs");
         let pid = i32::try_from(shim.id()).expect("a pid");
         let start = Stat::read(pid).expect("readable").expect("alive").start;
         let identity = Identity { pid, start, ..Identity::mine().expect("an identity") };
