@@ -365,20 +365,7 @@ fn not_started(call: &Call, why: &str) -> Event {
 }
 
 fn without_start(call: &Call, ending: Ending) -> Event {
-    Event::Ended(Box::new(Ended {
-        call: call.number,
-        ending,
-        report: Report::default(),
-        usage: Usage::default(),
-        ms: 0,
-        bytes: 0,
-        swept: 0,
-        uncontained: false,
-        warning: None,
-        context: None,
-        left: Vec::new(),
-        tail: String::new(),
-    }))
+    Event::Ended(Box::new(Ended::plain(call.number, ending, Report::default())))
 }
 
 fn timed_out(why: &str) -> Ending {

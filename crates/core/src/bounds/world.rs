@@ -4,7 +4,7 @@
 
 use crate::engine::{
     Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Listing, Opening,
-    State, StepTaken, Usage, Verdict, decide,
+    State, StepTaken, Verdict, decide,
 };
 use crate::proof::{Finding, FindingKind, Level, Proof, Step as ProofStep};
 use crate::report::Report;
@@ -128,20 +128,7 @@ pub(super) fn call(workflow: &Workflow, state: &State, judgement: &Judgement) ->
     };
     let events = [
         Event::Began(effect),
-        Event::Ended(Box::new(Ended {
-            call: state.calls_total + 1,
-            ending: Ending::Done,
-            report: Report::default(),
-            usage: Usage::default(),
-            ms: 0,
-            bytes: 0,
-            swept: 0,
-            uncontained: false,
-            warning: None,
-            context: None,
-            left: Vec::new(),
-            tail: String::new(),
-        })),
+        Event::Ended(Box::new(Ended::plain(state.calls_total + 1, Ending::Done, Report::default()))),
         Event::Measured(Box::<Evidence>::default()),
         Event::Judged(Box::new(judgement.clone())),
     ];

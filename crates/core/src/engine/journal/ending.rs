@@ -59,6 +59,26 @@ pub struct Ended {
     pub context: Option<Briefing>,
 }
 
+impl Ended {
+    /// A call that ended like this and of which nothing else is known: it took no time and left nothing.
+    pub fn plain(call: u32, ending: Ending, report: Report) -> Ended {
+        Ended {
+            call,
+            ending,
+            report,
+            usage: Usage::default(),
+            ms: 0,
+            bytes: 0,
+            swept: 0,
+            uncontained: false,
+            left: Vec::new(),
+            tail: String::new(),
+            warning: None,
+            context: None,
+        }
+    }
+}
+
 /// The documents that a prompt brought along.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Briefing {

@@ -377,20 +377,7 @@ impl State {
     fn turn_without_call(&self, workflow: &Workflow) -> Turn {
         let mut call = super::call::call(workflow, &workflow.phases[self.phase], self);
         call.number = self.calls_total;
-        let ended = Ended {
-            call: 0,
-            ending: Ending::Done,
-            report: Report { found: true, ..Report::default() },
-            usage: Default::default(),
-            ms: 0,
-            bytes: 0,
-            swept: 0,
-            uncontained: false,
-            warning: None,
-            context: None,
-            left: Vec::new(),
-            tail: String::new(),
-        };
+        let ended = Ended::plain(0, Ending::Done, Report { found: true, ..Report::default() });
         Turn { call, ended: Box::new(ended) }
     }
 

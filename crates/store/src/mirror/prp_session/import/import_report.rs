@@ -6,7 +6,7 @@ use super::{Found, Standing};
 use loop_base::time::Timestamp;
 use loop_core::engine::{
     Baseline, Call, Effect, Ended, Ending, Event, Evidence, Facts, Failure, Hold, HoldKind, How,
-    IMPORTED_EPOCH, Judgement, Opening, Outcome, Question, QuestionKind, Step, Usage, Verdict, Wait,
+    IMPORTED_EPOCH, Judgement, Opening, Outcome, Question, QuestionKind, Step, Verdict, Wait,
 };
 use loop_core::report::Report;
 use loop_core::workflow::condition::Truth;
@@ -210,23 +210,7 @@ impl Told<'_> {
 
     fn end(&mut self, call: u32, ending: Ending, at: Timestamp) {
         let report = Report { found: true, ..Report::default() };
-        self.add(
-            at,
-            Event::Ended(Box::new(Ended {
-                call,
-                ending,
-                report,
-                usage: Usage::default(),
-                ms: 0,
-                bytes: 0,
-                swept: 0,
-                uncontained: false,
-                warning: None,
-                context: None,
-                left: Vec::new(),
-                tail: String::new(),
-            })),
-        );
+        self.add(at, Event::Ended(Box::new(Ended::plain(call, ending, report))));
     }
 
     /// Calls that were no iterations: verifiers, interrupted ones.
