@@ -4,7 +4,7 @@
 //!     cargo bench --bench counts
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
@@ -29,30 +29,7 @@ fn main() {
 
 fn traced(root: &PathBuf, calls: u32) -> BTreeMap<&'static str, u32> {
     let _ = std::fs::remove_dir_all(root);
-    let project = root.join("project");
-    std::fs::create_dir_all(project.join(".loop")).expect("a folder");
-    let git = |words: &[&str]| {
-        let done = Command::new("git").args(words).current_dir(&project).output().expect("git");
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    git(&[
-        "-c",
-        "user.name=b",
-        "-c",
-        "user.email=b@localhost",
-        "commit",
-        "-q",
-        "--allow-empty",
-        "-m",
-        "begin",
-    ]);
-    let workflow = format!(
-        "name = \"bench\"\ninput = {{ kind = \"none\", about = \"\" }}\n[limits]\niterations = {calls}\nphase_iterations = {calls}\n\
-         [checks.probe]\nrun = \"true\"\n[[phase]]\nname = \"ONLY\"\nprompt = \"Do the next thing.\"\nreport = \"none\"\n\
-         signal = \"none\"\nchecks = [\"probe\"]\nexit = \"commits_made > 0\"\nbreaker = {{}}\n"
-    );
-    std::fs::write(project.join(".loop/workflow.toml"), workflow).expect("written");
+    let project = prepare(root, calls);
     let trace = root.join("trace");
     let done = Command::new("strace")
         .args([
@@ -79,33 +56,66 @@ fn traced(root: &PathBuf, calls: u32) -> BTreeMap<&'static str, u32> {
     let folder = root.join("home/runs").display().to_string();
     for line in std::fs::read_to_string(&trace).expect("a trace").lines() {
         let call = line.split_once(' ').map_or("", |it| it.1.trim_start());
-        let kind = match call {
-            _ if call.contains("ENOENT") => continue,
-            _ if call.starts_with("fsync(") || call.starts_with("fdatasync(") => "sync",
-            _ if call.starts_with("execve(") && call.contains("\"/bin/true\"") => "exec agent",
-            _ if call.starts_with("execve(") && call.contains("\"-c\", \"true\"") => "exec check",
-            _ if call.starts_with("execve(") && call.contains("git\"") => "exec git",
-            _ if call.starts_with("execve(") && call.contains("__shim") => "exec shim",
-            _ if call.starts_with("fork(") => "fork without vfork",
-            _ if call.starts_with("clone")
-                && !call.contains("CLONE_VFORK")
-                && !call.contains("CLONE_THREAD") =>
-            {
-                "fork without vfork"
-            }
-            _ if call.starts_with("openat(")
-                && call.contains("O_CREAT")
-                // The shim holds the folder by a handle.
-                && (call.contains(&folder) || call.contains("\"/proc/self/fd/"))
-                && !call.contains("/git/")
-                && !call.contains("prompts.jsonl") =>
-            {
-                "file created in the run's folder"
-            }
-            _ => continue,
-        };
-        *counts.entry(kind).or_default() += 1;
+        if let Some(kind) = kind_of(call, &folder) {
+            *counts.entry(kind).or_default() += 1;
+        }
     }
     std::fs::remove_dir_all(root).expect("ours");
     counts
+}
+
+/// Returns a repository whose workflow makes so many calls.
+fn prepare(root: &Path, calls: u32) -> PathBuf {
+    let project = root.join("project");
+    std::fs::create_dir_all(project.join(".loop")).expect("a folder");
+    let git = |words: &[&str]| {
+        let done = Command::new("git").args(words).current_dir(&project).output().expect("git");
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&[
+        "-c",
+        "user.name=b",
+        "-c",
+        "user.email=b@localhost",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "begin",
+    ]);
+    let workflow = format!(
+        "name = \"bench\"\ninput = {{ kind = \"none\", about = \"\" }}\n[limits]\niterations = {calls}\nphase_iterations = {calls}\n\
+         [checks.probe]\nrun = \"true\"\n[[phase]]\nname = \"ONLY\"\nprompt = \"Do the next thing.\"\nreport = \"none\"\n\
+         signal = \"none\"\nchecks = [\"probe\"]\nexit = \"commits_made > 0\"\nbreaker = {{}}\n"
+    );
+    std::fs::write(project.join(".loop/workflow.toml"), workflow).expect("written");
+    project
+}
+
+/// Returns what a traced call counts as.
+fn kind_of(call: &str, folder: &str) -> Option<&'static str> {
+    let kind = match call {
+        _ if call.contains("ENOENT") => return None,
+        _ if call.starts_with("fsync(") || call.starts_with("fdatasync(") => "sync",
+        _ if call.starts_with("execve(") && call.contains("\"/bin/true\"") => "exec agent",
+        _ if call.starts_with("execve(") && call.contains("\"-c\", \"true\"") => "exec check",
+        _ if call.starts_with("execve(") && call.contains("git\"") => "exec git",
+        _ if call.starts_with("execve(") && call.contains("__shim") => "exec shim",
+        _ if call.starts_with("fork(") => "fork without vfork",
+        _ if call.starts_with("clone") && !call.contains("CLONE_VFORK") && !call.contains("CLONE_THREAD") => {
+            "fork without vfork"
+        }
+        _ if call.starts_with("openat(")
+            && call.contains("O_CREAT")
+            // The shim holds the folder by a handle.
+            && (call.contains(folder) || call.contains("\"/proc/self/fd/"))
+            && !call.contains("/git/")
+            && !call.contains("prompts.jsonl") =>
+        {
+            "file created in the run's folder"
+        }
+        _ => return None,
+    };
+    Some(kind)
 }

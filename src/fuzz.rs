@@ -1,17 +1,22 @@
 //! Mangled input for everything that reads what people and agents write: conditions, workflow
-//! files, reports, what an agent's hook sends and its settings. Each test goes on for
+//! files, reports, planning folders, what an agent's hook sends and its settings. Each test goes on for
 //! `LOOP_FUZZ_SECONDS` (some seconds in `./test`), those of the hook for a sixth of that; whatever
 //! happens, nothing panics, what is accepted means the same when it is read again, and what comes
-//! out is bounded. A failure prints the seed that leads to it.
+//! out is bounded. A failure prints the seed that leads to it. The seeds are the same in every `./test`,
+//! so that a change fails for what it changed; `./test campaign` takes others each time.
 
 use crate::hook;
 use crate::sim::Dice;
 use loop_base::value::{Value, ValueKind};
+use loop_core::documents::planning::number::PhaseNumber;
+use loop_core::documents::planning::{config, learnings, phase, plan, roadmap, state_file, verification};
 use loop_core::report::{self, Expected};
 use loop_core::workflow::condition::{Condition, Truth};
 use loop_core::workflow::model::Protocol;
 use loop_core::workflow::preset;
-use loop_core::workflow::resolve::{Layers, Source, resolve};
+use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
+use loop_store::mirror::planning::import as loop_state;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
@@ -26,11 +31,11 @@ fn for_a_while(try_one: impl Fn(&mut Dice)) {
 fn for_a_share(parts: u32, try_one: impl Fn(&mut Dice)) {
     let seconds = std::env::var("LOOP_FUZZ_SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(SECONDS);
     let end = Instant::now() + Duration::from_secs(seconds) / parts;
-    let first = u64::from(std::process::id()) << 32;
+    let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
+    let first = number("LOOP_FUZZ_FIRST").unwrap_or_default() << 32;
     let mut tried = 0;
     while Instant::now() < end {
-        let seed =
-            std::env::var("LOOP_FUZZ_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(first + tried);
+        let seed = number("LOOP_FUZZ_SEED").unwrap_or(first + tried);
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| try_one(&mut Dice::new(seed)))) {
             eprintln!("LOOP_FUZZ_SEED={seed} fails");
             resume_unwind(panic);
@@ -123,7 +128,7 @@ fn workflow_files_survive_anything() {
     for_a_while(|dice| {
         let preset = &preset::ALL[dice.below(4) as usize];
         let text = mangle(dice, preset.text, &odd);
-        let source = Source { name: "fuzz.toml".to_owned(), text, dir: None };
+        let source = LayerSource { name: "fuzz.toml".to_owned(), text, dir: None };
         let layers = Layers { project: Some(source), ..Layers::default() };
         match resolve(&layers, &|_| Ok("do it".to_owned())) {
             Ok(workflow) => assert!(!workflow.phases.is_empty()),
@@ -176,6 +181,131 @@ fn reports_survive_anything() {
             assert!(report.metrics.len() <= 200 && report.notes.len() <= 20, "{text}");
             let says_so = report.signal.is_none() || report.found;
             assert!(says_so, "a signal without a report: {text}");
+        }
+    });
+}
+
+const PLAN: &str = "---\nphase: 03-auth\nplan: 02\nwave: 2\ndepends_on: [\"03-01\"]\nrequirements:\n  - AUTH-01\ngap_closure: true\nautonomous: false\n\
+    must_haves:\n  truths:\n    - \"A person: can log in\"\n    - plain\n  artifacts:\n    - path: src/a.rs\n      provides: login\nnote: |\n  two\n   lines\n---\n\n\
+    <tasks>\n<task type=\"auto\" tdd=\"true\">\n  <name>Task 1: Add login</name>\n  <files>src/a.rs, src/b.rs</files>\n</task>\n\
+    <task type=\"checkpoint:decision\">\n  <decision>Which</decision>\n  <option id=\"one\"/>\n</task>\n</tasks>\n\n## Tasks\n- [x] Add login\n- [ ] Which\n";
+
+const ROADMAP: &str = "# Roadmap\n\n- [ ] **Phase 3: Auth** - people\n\n### Phase 3: Auth\n**Goal**: People log in\n**Requirements**: AUTH-01 through AUTH-03, [UI-1]\n\
+    **Success Criteria** (what must be TRUE):\n  1. It starts\n  2. It stops\n     in time\n\n| Phase | Plans | Status | Completed |\n|---|---|---|---|\n| 3. Auth | 0/2 | Not started | - |\n";
+
+const REPORT: &str = "---\nphase: 3\nverified: 2026-01-16T10:15:00Z\nstatus: gaps_found\ngaps:\n  - truth: \"People can log out\"\n    missing:\n      - a button\n\
+    human_verification:\n  - test: Look\n    expected: blue\ntruths:\n  - {id: AUTH-01, status: verified}\n---\n\n| # | Truth | Status |\n|---|---|---|\n| 1 | People can log in | ✓ VERIFIED |\n";
+
+const LOOP_STATE: &str = "# Loop State\n\nStarted: 2026-01-01\nPhase: 03 — Auth\nStatus: stuck\nIteration: 7\nMax iterations: 50\nConsecutive failures: 1\n\
+    Gap closure cycle: 1\nStuck reason: db: gone\n\n## Task Progress\n\n| Iteration | Plan |\n|---|---|\n| 7 | 03-01 |\n";
+
+const LEARNINGS: &str = "# Learnings\n\n## Validation Commands\n\n### Primary\n\n```sh\n$ make\n```\n\n## Discovered Issues\n\n| Date | Issue |\n|---|---|\n| 1 | slow |\n";
+
+/// Whatever people and agents make of a planning folder: it is read or its mistake has a line that is
+/// there, what is read is bounded, and ticking and moving on lose no line.
+#[test]
+fn planning_folders_survive_anything() {
+    let odd = [
+        "---\n",
+        "- ",
+        ": ",
+        "[",
+        "]",
+        "{",
+        "}",
+        "\"",
+        "'",
+        "|",
+        ">\n",
+        "\t",
+        "\r\n",
+        "<task",
+        "</task>",
+        "<name>",
+        "[x] ",
+        "#",
+        "&a",
+        "*a",
+        "\u{feff}",
+        "\u{0}",
+        "Phase 3: ",
+        "99999999999999999999",
+        "```\n",
+        "-PLAN.md",
+    ];
+    for_a_while(|dice| {
+        let number = PhaseNumber::read("3").expect("a number");
+        let plan_text = mangle(dice, PLAN, &odd);
+        let lines = |text: &str| text.lines().count().max(1);
+        match plan::read(&plan_text) {
+            Ok(plan) => assert!(
+                plan.tasks.len() <= 100 && plan.tasks.iter().all(|it| !it.name.is_empty()),
+                "{plan_text}"
+            ),
+            Err(it) => assert!(
+                !it.text.is_empty() && (1..=lines(&plan_text)).contains(&it.line),
+                "{plan_text}: {it}"
+            ),
+        }
+        let files = [
+            ("03-01-PLAN.md".to_owned(), PLAN.replace("[\"03-01\"]", "[]")),
+            ("03-02-PLAN.md".to_owned(), plan_text),
+        ];
+        if let Err(mistakes) = phase::assemble(&files, &BTreeSet::new()) {
+            assert!(!mistakes.is_empty() && mistakes.iter().all(|it| !it.is_empty()));
+        }
+        let report = mangle(dice, REPORT, &odd);
+        if let Err(it) = verification::read(&report) {
+            assert!((1..=lines(&report)).contains(&it.line), "{report}: {it}");
+        }
+        let text = mangle(dice, ROADMAP, &odd);
+        let phases = roadmap::phases(&text);
+        assert!(phases.iter().all(|it| it.requirements.len() <= 50 && it.criteria.len() <= 50), "{text}");
+        let ticked = roadmap::tick(&text, &number, "2026-01-01", "notes", &["03-01"]);
+        assert_eq!(ticked.lines().count(), text.lines().count(), "{text}");
+        let state =
+            mangle(dice, "# State\n\nPhase: 3 of 4 (Auth)\nPlan: 1 of 2\nStatus: In progress\n", &odd);
+        assert!(lines(&state) <= lines(&state_file::moved_on(&state, &phases, &number, "d", "")), "{state}");
+        let learned = mangle(dice, LEARNINGS, &odd);
+        assert!(learnings::validation(&learned).iter().all(|it| !it.is_empty()), "{learned}");
+        assert!(learnings::last_issues(&learned, 3).len() <= 3);
+        if let Err(why) = loop_state::read(&mangle(dice, LOOP_STATE, &odd)) {
+            assert!(!why.is_empty());
+        }
+    });
+}
+
+#[test]
+fn planning_configurations_survive_anything() {
+    let good = "{\n  \"model_profile\": \"budget\",\n  \"loop\": {\n    \"enabled\": true,\n    \"max_iterations\": 20,\n    \"validation_commands\": [\"make\"]\n  },\n  \"autonomous\": false\n}\n";
+    let odd = [
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        ",",
+        ":",
+        "\"loop\":",
+        "null",
+        "1e999",
+        "-1",
+        "true",
+        "\u{feff}",
+        "\\u0000",
+        "{}",
+    ];
+    for_a_share(HOOK_PARTS, |dice| {
+        let text = mangle(dice, good, &odd);
+        match config::read(&text) {
+            Ok(config) => assert!(config.max_iterations.is_none_or(|it| 0 < it), "{text}"),
+            Err(mistakes) => {
+                let lines = text.lines().count() + 1;
+                assert!(
+                    !mistakes.is_empty() && mistakes.iter().all(|it| (1..=lines).contains(&it.line)),
+                    "{text}"
+                );
+            }
         }
     });
 }

@@ -131,6 +131,46 @@ fn setup_plan_keeps_what_a_person_configured() {
     assert!(!broken.path(".loop").exists(), "all or nothing");
 }
 
+/// Whatever the file looks like, it is the old one with lines put in.
+#[test]
+fn setup_plan_keeps_every_other_byte_of_the_configuration() {
+    let odd = [
+        "{\"z\":1 ,\r\n\t\"loop\" : {\"max_iterations\":7 }  , \"a\" :[ 1,2 ]}",
+        "\u{feff}{\n    \"loop\": {\n        \"enabled\": true,\n        \"note\": \"a } in a text\"\n    },\n    \"x\": 1e3\n}",
+        "{\"loop\":{}}\n\n",
+        "{ }",
+        "{\n\t\"mode\": \"yolo\", \"workflow\": {\"verifier\": true}\n}\n",
+    ];
+    for before in odd {
+        let folder = Folder::new(&[CARGO, (".planning/config.json", before)]);
+        let (code, _, said) = folder.run(&["setup", "plan"]);
+        assert_eq!(code, 0, "{before}: {said}");
+        let after = folder.read(".planning/config.json");
+        let added = after.len() - before.len();
+        let kept = (0..=before.len())
+            .filter(|it| before.is_char_boundary(*it))
+            .any(|at| after.starts_with(&before[..at]) && after.ends_with(&before[at..]) && 0 < added);
+        assert!(kept, "{before}\nbecame\n{after}");
+        let read: Value = serde_json::from_str(after.trim_start_matches('\u{feff}')).expect("it is JSON");
+        assert_eq!(
+            (&read["loop"]["stuck_threshold"], &read["loop"]["parallel_waves"]),
+            (&json!(3), &json!(false))
+        );
+        std::fs::remove_dir_all(folder.path(".loop")).expect("it was written");
+        assert_eq!(folder.run(&["setup", "plan"]).0, 0);
+        assert_eq!(folder.read(".planning/config.json"), after, "a second time adds nothing");
+    }
+}
+
+#[test]
+fn setup_plan_leaves_the_commands_of_the_learnings_in_force() {
+    let learned = "## Validation Commands\n\n```sh\nmake check\n```\n";
+    let folder = Folder::new(&[CARGO, (".planning/LEARNINGS.md", learned)]);
+    assert_eq!(folder.run(&["setup", "plan"]).0, 0);
+    let read: Value = serde_json::from_str(&folder.read(".planning/config.json")).expect("it is JSON");
+    assert_eq!(read["loop"]["validation_commands"], json!([]));
+}
+
 #[test]
 fn setup_refuses_what_would_be_no_workflow() {
     let folder = Folder::new(&[]);
@@ -149,9 +189,9 @@ fn check_says_everything_at_once() {
     assert_eq!((code, out.as_str()), (2, ""));
     assert_eq!(
         said,
-        "mine.toml:3:1: [agent] has no key \"modle\"\n  |\n3 | modle = \"x\"\n  | ^^^^^\n  next: did you mean \"model\"?\n\n\
+        "mine.toml:3:1: [agent] has no key \"modle\"\n  |\n3 | modle = \"x\"\n  | ^^^^^\n  help: did you mean \"model\"?\n\n\
          mine.toml:6:9: nothing supplies \"tests_faling\" in this phase\n  |\n6 | exit = \"tests_faling == 0\"\n  |         \
-         ^^^^^^^^^^^^\n  next: did you mean \"tests_failing\"?\n\n\
+         ^^^^^^^^^^^^\n  help: did you mean \"tests_failing\"?\n\n\
          loop: the workflow has 2 mistakes\n"
     );
     let (code, out, _) = folder.run(&["check", "mine.toml", "--json"]);

@@ -2,8 +2,8 @@
 //! them the process table must be as it was before.
 
 use loop_harness::zoo::{
-    BOUNDS, Bounds, Ending, Force, How, Kind, Order, SAID_READY, Zoo, apart_from_counts, order, readable,
-    survivors, until_output, zoo_program,
+    BOUNDS, Bounds, EndReason, Force, Order, OrderEnd, OrderKind, SAID_READY, Zoo, apart_from_counts, order,
+    readable, survivors, until_output, zoo_program,
 };
 use rustix::fd::AsFd;
 use std::fs;
@@ -75,12 +75,12 @@ fn limits_end_a_call_and_say_which() {
     let idle = Bounds { idle_ms: 200, ..BOUNDS };
     let total = Bounds { total_ms: 400, ..BOUNDS };
     let cases = [
-        ("silent", first, How::NoFirstOutput),
-        ("dots, then silence", idle, How::Idle),
-        ("stops itself", idle, How::Idle),
-        ("trickles", total, How::TimedOut),
-        ("trickles", quick, How::TimedOut),
-        ("floods for ever", Bounds { out_bytes: 1024, ..total }, How::TimedOut),
+        ("silent", first, EndReason::NoFirstOutput),
+        ("dots, then silence", idle, EndReason::Idle),
+        ("stops itself", idle, EndReason::Idle),
+        ("trickles", total, EndReason::TimedOut),
+        ("trickles", quick, EndReason::TimedOut),
+        ("floods for ever", Bounds { out_bytes: 1024, ..total }, EndReason::TimedOut),
     ];
     std::thread::scope(|scope| {
         for (words, bounds, how) in cases {
@@ -101,7 +101,7 @@ fn what_ignores_requests_is_killed() {
         for words in ["ignores everything", "blocks everything", "leaves its group"] {
             scope.spawn(move || {
                 let ending = Zoo::open().watch(&[words], total);
-                assert_eq!((ending.how, ending.signal), (How::TimedOut, Some(9)), "{words}");
+                assert_eq!((ending.how, ending.signal), (EndReason::TimedOut, Some(9)), "{words}");
                 assert!(ending.left.is_empty(), "{words}");
             });
         }
@@ -112,7 +112,7 @@ fn what_ignores_requests_is_killed() {
 fn quiet_work_is_no_silence() {
     let idle = Bounds { idle_ms: 300, ..BOUNDS };
     let ending = Zoo::open().watch(&["busy", "1500"], idle);
-    let expected = Ending { out_bytes: 11, ..SAID_READY };
+    let expected = OrderEnd { out_bytes: 11, ..SAID_READY };
     assert_eq!((ending.swept, apart_from_counts(ending.clone())), (1, expected));
 }
 
@@ -124,7 +124,7 @@ fn an_interrupted_call_may_write_its_result() {
     until_output(&zoo.run.path().join("call-1.out"));
     zoo.keeper.interrupt(Force::Soft).expect("sent");
     let ending = zoo.answer();
-    assert_eq!((ending.how, ending.code), (How::Interrupted, Some(0)));
+    assert_eq!((ending.how, ending.code), (EndReason::Interrupted, Some(0)));
     assert_eq!(zoo.output(), "ready\nresult\n");
 }
 
@@ -137,7 +137,7 @@ fn force_skips_the_grace() {
     zoo.keeper.interrupt(Force::Soft).expect("sent");
     zoo.keeper.interrupt(Force::Hard).expect("sent");
     let ending = zoo.answer();
-    assert_eq!((ending.how, ending.code), (How::Interrupted, Some(1)));
+    assert_eq!((ending.how, ending.code), (EndReason::Interrupted, Some(1)));
     assert!(ending.ms < 30_000, "{} ms", ending.ms);
     assert_eq!(zoo.output(), "ready\nterminated\n");
 }
@@ -152,7 +152,7 @@ fn a_stopped_shim_can_be_interrupted() {
     }
     assert!(zoo.keeper.patience() < Duration::MAX);
     zoo.keeper.interrupt(Force::Soft).expect("sent");
-    assert_eq!(zoo.answer().how, How::Interrupted);
+    assert_eq!(zoo.answer().how, EndReason::Interrupted);
     assert!(zoo.keeper.patience() == Duration::MAX);
 }
 
@@ -162,16 +162,16 @@ fn a_late_interrupt_does_not_hit_the_next_call() {
     zoo.send(&["exits", "0"]);
     readable(zoo.keeper.as_fd(), None);
     zoo.keeper.interrupt(Force::Hard).expect("sent");
-    assert_eq!(zoo.answer().how, How::Exited);
+    assert_eq!(zoo.answer().how, EndReason::Exited);
     let next = order(zoo.cage.path(), "call-2", &["reads slowly"]);
-    assert_eq!(zoo.run(next).how, How::Exited);
+    assert_eq!(zoo.run(next).how, EndReason::Exited);
 }
 
 #[test]
 fn a_flood_is_bounded_on_disk_and_in_memory() {
     let mut zoo = Zoo::open();
     let ending = zoo.watch(&["floods", "67108864"], Bounds { out_bytes: 1_000_000, ..BOUNDS });
-    let expected = Ending { out_bytes: 67_108_864 + 8, cut: true, ..SAID_READY };
+    let expected = OrderEnd { out_bytes: 67_108_864 + 8, cut: true, ..SAID_READY };
     assert_eq!(apart_from_counts(ending), expected);
     let kept = zoo.output();
     let left_out = 67_108_864 + 8 - 1_000_000 - 1024 * 1024;
@@ -187,7 +187,7 @@ fn a_flood_is_bounded_on_disk_and_in_memory() {
 fn one_long_line_needs_no_memory() {
     let mut zoo = Zoo::open();
     let ending = zoo.watch(&["one long line", "67108864"], Bounds { out_bytes: u64::MAX, ..BOUNDS });
-    assert_eq!(apart_from_counts(ending), Ending { out_bytes: 67_108_864, ..SAID_READY });
+    assert_eq!(apart_from_counts(ending), OrderEnd { out_bytes: 67_108_864, ..SAID_READY });
     assert_eq!(fs::metadata(zoo.run.path().join("call-1.out")).expect("an output").len(), 67_108_864);
     let peak = zoo.shim_status("VmHWM") - zoo.shim_status("RssFile");
     assert!(peak < 8 * 1024, "{peak} kB");
@@ -200,7 +200,7 @@ fn bytes_are_kept_as_they_come() {
     {
         let mut zoo = Zoo::open();
         let ending = zoo.watch(&[words], BOUNDS);
-        assert_eq!(apart_from_counts(ending), Ending { out_bytes: 12, ..SAID_READY }, "{words}");
+        assert_eq!(apart_from_counts(ending), OrderEnd { out_bytes: 12, ..SAID_READY }, "{words}");
         assert_eq!(fs::read(zoo.run.path().join("call-1.out")).expect("an output"), bytes, "{words}");
     }
 }
@@ -209,11 +209,12 @@ fn bytes_are_kept_as_they_come() {
 fn complaints_have_their_own_file_and_a_check_has_one_log() {
     let mut zoo = Zoo::open();
     let ending = zoo.watch(&["complains"], BOUNDS);
-    assert_eq!(apart_from_counts(ending), Ending { out_bytes: 4, err_bytes: 4, ..SAID_READY });
+    assert_eq!(apart_from_counts(ending), OrderEnd { out_bytes: 4, err_bytes: 4, ..SAID_READY });
     assert_eq!(fs::read_to_string(zoo.run.path().join("call-1.err")).expect("complaints"), "err\n");
-    let check = Order { kind: Kind::Check, stem: "check-1-tests".to_owned(), ..zoo.order(&["complains"]) };
+    let check =
+        Order { kind: OrderKind::Check, stem: "check-1-tests".to_owned(), ..zoo.order(&["complains"]) };
     for _ in 0..2 {
-        assert_eq!(apart_from_counts(zoo.run(check.clone())), Ending { out_bytes: 8, ..SAID_READY });
+        assert_eq!(apart_from_counts(zoo.run(check.clone())), OrderEnd { out_bytes: 8, ..SAID_READY });
         let log = fs::read_to_string(zoo.run.path().join("check-1-tests.log")).expect("a log");
         assert_eq!(log, "out\nerr\n");
     }
@@ -234,7 +235,11 @@ fn exits_are_told_apart() {
         (["crashes", "9"], None, Some(9)),
     ] {
         let ending = Zoo::open().watch(&words, BOUNDS);
-        assert_eq!((&ending.how, ending.code, ending.signal), (&How::Exited, code, signal), "{words:?}");
+        assert_eq!(
+            (&ending.how, ending.code, ending.signal),
+            (&EndReason::Exited, code, signal),
+            "{words:?}"
+        );
     }
 }
 
@@ -282,21 +287,21 @@ fn what_cannot_start_says_why() {
     let absent = cage.join("absent");
     assert_eq!(
         reason("call-1", &|it| it.argv = vec!["no-such-program".into()]),
-        How::CouldNotStart("no-such-program is not installed, or not in PATH".to_owned())
+        EndReason::CouldNotStart("no-such-program is not installed, or not in PATH".to_owned())
     );
     assert_eq!(
         reason("call-2", &|it| it.cwd = absent.clone()),
-        How::CouldNotStart(format!("the folder {} does not exist", absent.display()))
+        EndReason::CouldNotStart(format!("the folder {} does not exist", absent.display()))
     );
     assert_eq!(
         reason("call-3", &|it| it.argv = vec![absent.clone().into()]),
-        How::CouldNotStart(format!(
+        EndReason::CouldNotStart(format!(
             "{} cannot be started: No such file or directory (os error 2)",
             absent.display()
         ))
     );
-    assert_eq!(reason("call-3", &|_| {}), How::NotStarted);
-    assert_eq!(reason("call-4", &|_| {}), How::Exited);
+    assert_eq!(reason("call-3", &|_| {}), EndReason::NotStarted);
+    assert_eq!(reason("call-4", &|_| {}), EndReason::Exited);
 }
 
 #[test]
@@ -311,5 +316,5 @@ fn a_pipe_that_a_stranger_holds_is_let_go() {
     zoo.keeper.interrupt(Force::Soft).expect("sent");
     let ending = zoo.answer();
     drop(held);
-    assert_eq!((ending.how, ending.pipe_held, ending.out_bytes), (How::Interrupted, true, 13));
+    assert_eq!((ending.how, ending.pipe_held, ending.out_bytes), (EndReason::Interrupted, true, 13));
 }

@@ -3,8 +3,9 @@
 
 use loop_harness::namespace;
 use loop_harness::zoo::{
-    BOUNDS, Bounds, Force, Found, How, Keeper, Kind, Order, Zoo, contain, find, find_by_mark, identity,
-    order, readable, shim_program, shim_resources, survivors, until_output, wait, zoo_program,
+    BOUNDS, Bounds, EndReason, Force, Keeper, Order, OrderKind, PreviousCall, Zoo, contain, find,
+    find_by_mark, identity, order, readable, shim_program, shim_resources, survivors, until_output, wait,
+    zoo_program,
 };
 use rustix::fd::AsFd;
 use std::fs;
@@ -21,11 +22,15 @@ fn a_call_outlives_its_controller_and_is_collected() {
     keeper.send(order).expect("sent");
     until_output(&run.path().join("call-1.out"));
     drop(keeper);
-    let Found::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else { panic!("not live") };
+    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else {
+        panic!("not live")
+    };
     attached.interrupt(Force::Soft).expect("signalled");
     readable(attached.as_fd(), None);
-    let Found::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else { panic!("not ended") };
-    assert_eq!((ending.how, ending.code, ending.out_bytes), (How::Interrupted, Some(0), 13));
+    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else {
+        panic!("not ended")
+    };
+    assert_eq!((ending.how, ending.code, ending.out_bytes), (EndReason::Interrupted, Some(0), 13));
     assert_eq!(survivors(cage.path()), Vec::<i32>::new());
 }
 
@@ -37,12 +42,16 @@ fn an_abandoned_call_can_be_forced_to_end() {
     keeper.send(order).expect("sent");
     until_output(&run.path().join("call-1.out"));
     drop(keeper);
-    let Found::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else { panic!("not live") };
+    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else {
+        panic!("not live")
+    };
     attached.interrupt(Force::Soft).expect("signalled");
     attached.interrupt(Force::Hard).expect("signalled");
     readable(attached.as_fd(), None);
-    let Found::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else { panic!("not ended") };
-    assert_eq!((ending.how, ending.code), (How::Interrupted, Some(1)));
+    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else {
+        panic!("not ended")
+    };
+    assert_eq!((ending.how, ending.code), (EndReason::Interrupted, Some(1)));
     assert!(ending.ms < 30_000, "{} ms", ending.ms);
 }
 
@@ -56,17 +65,21 @@ fn an_abandoned_call_keeps_its_limits() {
     keeper.send(order).expect("sent");
     until_output(&run.path().join("call-1.out"));
     drop(keeper);
-    let Found::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else { panic!("not live") };
+    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else {
+        panic!("not live")
+    };
     readable(attached.as_fd(), None);
-    let Found::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else { panic!("not ended") };
-    assert_eq!((ending.how, ending.signal), (How::TimedOut, Some(9)));
+    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else {
+        panic!("not ended")
+    };
+    assert_eq!((ending.how, ending.signal), (EndReason::TimedOut, Some(9)));
     assert_eq!(survivors(cage.path()), Vec::<i32>::new());
 }
 
 #[test]
 fn a_check_ends_with_its_controller() {
     let Zoo { run, cage, mut keeper } = Zoo::open();
-    let order = Order { kind: Kind::Check, ..order(cage.path(), "check-1", &["ignores everything"]) };
+    let order = Order { kind: OrderKind::Check, ..order(cage.path(), "check-1", &["ignores everything"]) };
     keeper.send(order).expect("sent");
     until_output(&run.path().join("check-1.log"));
     let shim = identity::Identity::read(run.path(), 1).expect("readable").expect("a shim");
@@ -191,7 +204,7 @@ fn lose_the_shim(root: &Path, words: &str) {
     assert!(swept.ended > 0 && swept.left.is_empty(), "{swept:?}");
     drop(helper.stdin.take());
     assert!(helper.wait().expect("still ours to collect").success(), "the sweep ended a helper");
-    let Found::Lost(reason) = find(root, "call-1", 1).expect("possible") else { panic!("not lost") };
+    let PreviousCall::Lost(reason) = find(root, "call-1", 1).expect("possible") else { panic!("not lost") };
     assert_eq!(reason, "the shim is gone and left no exit record");
     assert_eq!(shim_resources::clear(root, 1), []);
 }
@@ -233,10 +246,10 @@ fn drive(root: &Path) {
 fn conclude(root: &Path, call: usize, epoch: u64) -> &'static str {
     loop {
         match find(root, &format!("call-{call}"), epoch).expect("possible") {
-            Found::NotStarted => return "void",
-            Found::Ended(_) => return "ended",
-            Found::Lost(_) => return "lost",
-            Found::Live(attached) => assert!(readable(attached.as_fd(), None)),
+            PreviousCall::NotStarted => return "void",
+            PreviousCall::Ended(_) => return "ended",
+            PreviousCall::Lost(_) => return "lost",
+            PreviousCall::Live(attached) => assert!(readable(attached.as_fd(), None)),
         }
     }
 }

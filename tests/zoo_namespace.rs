@@ -5,7 +5,7 @@
 use loop_harness::namespace;
 use loop_harness::zoo::identity::Identity;
 use loop_harness::zoo::{
-    BOUNDS, Bounds, Force, Found, How, Keeper, Order, Zoo, contain, find, find_by_mark, order,
+    BOUNDS, Bounds, EndReason, Force, Keeper, Order, PreviousCall, Zoo, contain, find, find_by_mark, order,
     proc_stat::Stat, readable, shim_program, shim_resources, until_output, wait, zoo_program,
 };
 use rustix::fd::AsFd;
@@ -28,7 +28,7 @@ fn a_pid_is_used_again_inside() {
     zoo.send(&["ignores everything"]);
     until_output(&zoo.run.path().join("call-1.out"));
     let shim = zoo.shim();
-    let Found::Live(attached) = find(zoo.run.path(), "call-1", 1).expect("possible") else {
+    let PreviousCall::Live(attached) = find(zoo.run.path(), "call-1", 1).expect("possible") else {
         panic!("not live")
     };
     zoo.keeper.kill().expect("signalled");
@@ -43,7 +43,7 @@ fn a_pid_is_used_again_inside() {
     for identity in [shim, same_start, other_boot] {
         identity.write(zoo.run.path(), 1).expect("written");
         let found = find(zoo.run.path(), "call-1", 1).expect("possible");
-        assert!(matches!(found, Found::Lost(_)), "{found:?}");
+        assert!(matches!(found, PreviousCall::Lost(_)), "{found:?}");
         shim_resources::clear(zoo.run.path(), 1);
         shim_resources::clear_before(zoo.run.path(), 2);
     }
@@ -102,12 +102,12 @@ fn a_full_disk_inside() {
     drop(keeper);
     let ending = loop {
         match find(&run, "call-1", 1).expect("possible") {
-            Found::Live(attached) => assert!(readable(attached.as_fd(), None)),
-            Found::Ended(ending) => break ending,
+            PreviousCall::Live(attached) => assert!(readable(attached.as_fd(), None)),
+            PreviousCall::Ended(ending) => break ending,
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!((ending.how, ending.code), (How::Exited, Some(3)));
+    assert_eq!((ending.how, ending.code), (EndReason::Exited, Some(3)));
     // A call whose end could not be recorded is not started: first what was reserved is used up.
     fs::remove_file(run.join("calls.log")).expect("removed");
     let mut fill = fs::File::options().append(true).open(&filler).expect("there");
@@ -118,7 +118,7 @@ fn a_full_disk_inside() {
         keeper.send(order(cage.path(), "call-2", &["exits", "0"])).expect("sent");
         let ending = wait(&mut keeper).expect("an answer");
         assert!(
-            matches!(&ending.how, How::CouldNotStart(why) if why.contains("No space left")),
+            matches!(&ending.how, EndReason::CouldNotStart(why) if why.contains("No space left")),
             "{ending:?}"
         );
     }
@@ -144,11 +144,11 @@ fn a_clock_ahead_inside() {
     let mut zoo = Zoo::open();
     let quiet = Bounds { idle_ms: 5_000, total_ms: 20_000, ..BOUNDS };
     let ending = zoo.watch(&["busy", "300"], quiet);
-    assert_eq!((ending.how, ending.code), (How::Exited, Some(3)));
+    assert_eq!((ending.how, ending.code), (EndReason::Exited, Some(3)));
     assert!(ending.ms < 20_000, "{} ms", ending.ms);
     let order =
         Order { bounds: Bounds { total_ms: 300, ..BOUNDS }, ..order(zoo.cage.path(), "call-2", &["silent"]) };
-    assert_eq!(zoo.run(order).how, How::TimedOut);
+    assert_eq!(zoo.run(order).how, EndReason::TimedOut);
 }
 
 /// The run's folder is known by a handle: a call goes on where the folder has gone.
@@ -172,10 +172,10 @@ fn text(path: &Path) -> &str {
 }
 
 fn end_and_collect(run: &Path) {
-    let Found::Live(attached) = find(run, "call-1", 1).expect("possible") else { panic!("not live") };
+    let PreviousCall::Live(attached) = find(run, "call-1", 1).expect("possible") else { panic!("not live") };
     attached.interrupt(Force::Soft).expect("signalled");
     assert!(readable(attached.as_fd(), None));
-    let Found::Ended(ending) = find(run, "call-1", 1).expect("possible") else { panic!("not ended") };
-    assert_eq!((ending.how, ending.code, ending.trouble), (How::Interrupted, Some(0), None));
+    let PreviousCall::Ended(ending) = find(run, "call-1", 1).expect("possible") else { panic!("not ended") };
+    assert_eq!((ending.how, ending.code, ending.trouble), (EndReason::Interrupted, Some(0), None));
     assert_eq!(fs::read_to_string(run.join("call-1.out")).expect("an output"), "ready\nresult\n");
 }

@@ -3,8 +3,8 @@
 
 use loop_harness::within;
 use loop_harness::zoo::{
-    BOUNDS, Bounds, How, Kind, Order, Zoo, contain, order, proc_stat::Stat, shim_resources, survivors,
-    until_output, wait,
+    BOUNDS, Bounds, EndReason, Order, OrderKind, Zoo, contain, order, proc_stat::Stat, shim_resources,
+    survivors, until_output, wait,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ fn whoever_comes_next_removes_what_a_killed_shim_left() {
     let mut zoo = Zoo::open();
     let scratch = zoo.scratch().expect("a folder for temporary files");
     let words = ["leaves temporary files", "/"];
-    let check = Order { kind: Kind::Check, ..zoo.order(&words) };
+    let check = Order { kind: OrderKind::Check, ..zoo.order(&words) };
     zoo.run(check);
     fs::write(scratch.join("left"), "x").expect("written");
     let group = zoo.shim().belongings.cgroup;
@@ -84,7 +84,7 @@ fn a_fork_bomb_meets_a_limit() {
     // Without the controller the limit lies above all threads of the machine, some hundreds.
     let wanted = if is_held { 5_000 } else { 300 };
     let ending = zoo.watch(&["forks until it cannot", &wanted.to_string()], few);
-    assert_eq!((&ending.how, ending.code), (&How::Exited, Some(3)), "{ending:?}");
+    assert_eq!((&ending.how, ending.code), (&EndReason::Exited, Some(3)), "{ending:?}");
     let made: u32 = zoo.output().trim().parse().expect("a number");
     if is_held {
         assert!(made < wanted, "{made} processes");
@@ -170,16 +170,16 @@ fn who_is_in_the_group_is_ended_whoever_its_parent_is() {
 fn who_waits_for_a_person_is_told_from_who_hangs() {
     let idle = Bounds { idle_ms: 200, ..BOUNDS };
     let first = Bounds { first_ms: 200, ..BOUNDS };
-    let words = |text: &str| How::WaitedForInput(format!("its last words are \"{text}\""));
-    let terminal = How::WaitedForInput(".zoo reads from a terminal that nobody types into".to_owned());
+    let words = |text: &str| EndReason::WaitedForInput(format!("its last words are \"{text}\""));
+    let terminal = EndReason::WaitedForInput(".zoo reads from a terminal that nobody types into".to_owned());
     let cases = [
         ("asks", idle, words("Overwrite it? [y/N]")),
         ("asks in a line", idle, words("Do you want to continue? (y/n)")),
         ("asks at a terminal", idle, terminal.clone()),
         ("asks at a terminal, silently", first, terminal),
-        ("waits at a pipe", idle, How::Idle),
-        ("dots, then silence", idle, How::Idle),
-        ("silent", first, How::NoFirstOutput),
+        ("waits at a pipe", idle, EndReason::Idle),
+        ("dots, then silence", idle, EndReason::Idle),
+        ("silent", first, EndReason::NoFirstOutput),
     ];
     std::thread::scope(|scope| {
         for (words, bounds, how) in cases {
@@ -191,7 +191,7 @@ fn who_waits_for_a_person_is_told_from_who_hangs() {
 #[test]
 fn who_asks_and_then_works_is_not_ended_for_it() {
     let ending = Zoo::open().watch(&["busy", "600"], Bounds { idle_ms: 200, ..BOUNDS });
-    assert_eq!(ending.how, How::Exited);
+    assert_eq!(ending.how, EndReason::Exited);
 }
 
 fn group(zoo: &Zoo, test: &str) -> Option<PathBuf> {

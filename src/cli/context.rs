@@ -1,7 +1,7 @@
 //! What every command needs to know: how to say things, and where the request comes from.
 
 use super::Common;
-use crate::desk::{Caller, Environment, Note, Weight};
+use crate::desk::{Caller, CallerEnvironment, Note, Weight};
 use loop_base::text::sanitise;
 use loop_store::Home;
 use loop_supervise::process_line::ProcessLine;
@@ -53,9 +53,9 @@ impl Context {
 }
 
 /// Reads what the environment says to the desk.
-fn environment() -> Environment {
+fn environment() -> CallerEnvironment {
     let folder = |name| std::env::var_os(name).filter(|it: &OsString| !it.is_empty()).map(PathBuf::from);
-    Environment {
+    CallerEnvironment {
         user: std::env::var("USER").unwrap_or_default(),
         process_line: ProcessLine::look(std::env::var("LOOP_RUN").ok()),
         config: config_path(),

@@ -1,50 +1,60 @@
 //! Prints what could not be done: the thing, the next step, and as JSON the exit code too.
 
-use super::json;
-use crate::desk::Refusal;
-use loop_base::text::sanitise;
+use super::{hint, json};
+use crate::desk::{NextStep, Refusal};
+use loop_base::text::{sanitise, shell_word};
 use std::process::ExitCode;
 
 /// Prints an error and returns its exit code.
 pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
     let Refusal { text, next, exit } = Refusal::from(error);
-    let next = next.map(|it| repeated(&it, std::env::args().skip(1)));
+    let typed: Vec<String> = std::env::args().skip(1).collect();
+    let next = next.map(|it| match it {
+        NextStep::Paste(commands) => {
+            NextStep::Paste(commands.iter().map(|it| hint::pasteable(&repeated(it, &typed))).collect())
+        }
+        NextStep::ByHand(words) => NextStep::ByHand(words),
+    });
     let text = sanitise(&text);
     if is_json {
         let object = serde_json::json!({
-            "status": status(exit), "reason": text, "next_step": next, "exit": exit, "error": text,
+            "status": status(exit), "reason": text, "next_step": next.as_ref().map(NextStep::first), "exit": exit, "error": text,
         });
         println!("{}", json::line(&object));
     }
     eprintln!("loop: {text}");
-    if let Some(next) = next {
-        eprintln!("next: {next}");
+    for line in next.iter().flat_map(NextStep::lines) {
+        eprintln!("{}", sanitise(&line));
     }
     ExitCode::from(exit)
 }
 
 /// Puts the person's own words into a step that only adds flags to `loop run`: the command works when
 /// it is pasted, and loses nothing of what was typed.
-fn repeated(next: &str, typed: impl Iterator<Item = String>) -> String {
-    let typed: Vec<String> = typed.collect();
+fn repeated(next: &str, typed: &[String]) -> String {
     match next.strip_prefix("loop run --") {
-        Some(flags) if typed.first().is_some_and(|it| it == "run") => {
+        Some(flags) if opens_a_run(typed) => {
             let words: Vec<String> = typed.iter().map(|it| shell_word(it)).collect();
-            format!("loop {} --{flags}", sanitise(&words.join(" ")))
+            let typed_already = |it: &&str| typed.iter().any(|word| word == it);
+            let flags = format!("--{flags}");
+            let missing: Vec<&str> = flags.split(' ').filter(|it| !typed_already(it)).collect();
+            format!("loop {} {}", sanitise(&words.join(" ")), missing.join(" "))
         }
         _ => next.to_owned(),
     }
 }
 
-fn shell_word(word: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-+,:@%=".contains(it);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
+/// Whether a command line is one of those that take the flags of `loop run`.
+fn opens_a_run(typed: &[String]) -> bool {
+    let mut words = typed.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-C" | "--home" | "--run" => drop(words.next()),
+            flag if flag.starts_with('-') => (),
+            command => return matches!(command, "run" | "init"),
+        }
     }
-    match word.contains(['"', '$', '`', '\\', '!']) {
-        true => format!("'{}'", word.replace('\'', "'\\''")),
-        false => format!("\"{word}\""),
-    }
+    false
 }
 
 /// Returns the word of the run that an exit code speaks of; the other codes speak of none.
@@ -65,14 +75,18 @@ mod tests {
 
     #[test]
     fn what_was_typed_stands_in_the_next_step() {
-        let next = |step: &str, typed: &[&str]| repeated(step, typed.iter().map(|it| (*it).to_owned()));
+        let next = |step: &str, typed: &[&str]| {
+            let typed: Vec<String> = typed.iter().map(|it| (*it).to_owned()).collect();
+            repeated(step, &typed)
+        };
         let step = "loop run --agent-cmd \"PROGRAM ARGS\"";
         assert_eq!(
             next(step, &["run", "fix the dates", "--max", "3"]),
             "loop run \"fix the dates\" --max 3 --agent-cmd \"PROGRAM ARGS\""
         );
         assert_eq!(next(step, &["run", "$HOME's"]), "loop run '$HOME'\\''s' --agent-cmd \"PROGRAM ARGS\"");
-        assert_eq!(next(step, &["init", "it"]), step);
+        assert_eq!(next(step, &["-C", "x", "init", "it"]), "loop -C x init it --agent-cmd \"PROGRAM ARGS\"");
+        assert_eq!(next(step, &["resume"]), step);
         assert_eq!(next("loop status", &["run", "it"]), "loop status");
     }
 }

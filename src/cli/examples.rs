@@ -18,6 +18,7 @@ pub(super) const PRESETS: &str = r#"Examples:
   loop presets show tdd        its file
   loop presets show tdd --prompts"#;
 pub(super) const SIMULATE: &str = r#"Examples:
+  loop simulate --preset tdd               everything goes well
   loop simulate --preset tdd --seed 7      at random, the same way for the same number
   loop simulate --story caught.story       what agents, checks and people do, line by line"#;
 pub(super) const RUN: &str = r#"Examples:
@@ -25,7 +26,7 @@ pub(super) const RUN: &str = r#"Examples:
   loop run docs/PRPs/login.md                            success criteria: the preset tdd
   loop run "fix it" --check tests="npm test" -n 10       this check, at most 10 iterations
   loop run "fix it" --agent-cmd "./agent.sh --fast"      any program is an agent
-  loop run                                               go on with the unfinished run
+  loop run                                               continue the unfinished run
   loop run --budget 10                                   continue, and let it spend more
   loop run "fix it" --on-question wait --notify 'mail -s "$LOOP_STATUS" me@example.com </dev/null'"#;
 pub(super) const INIT: &str = r#"Examples:
@@ -33,12 +34,12 @@ pub(super) const INIT: &str = r#"Examples:
   loop init DESIGN-20260101-parser.md    open it; loop run drives it
   loop init --hook "fix the parser"      the agent's own session works on it"#;
 pub(super) const RESUME: &str = r#"Examples:
-  loop resume                      go on without asking
+  loop resume                      continue without asking
   loop resume --reset              counters at 0: the way out of a halted run
   loop resume --state GREEN        from this phase, which was reached before
   loop resume --max 40             continue a capped run with a higher cap"#;
 pub(super) const NEXT: &str = r#"Examples:
-  loop next                        one iteration, then it rests
+  loop next                        one iteration, then it stops
   until loop next || [ $? -ne 5 ]; do :; done   drive it from a script (0: completed, 5: not done yet)"#;
 pub(super) const ATTACH: &str = r#"Examples:
   loop attach              the live view of the run that works in this project
@@ -56,7 +57,7 @@ pub(super) const RUNS: &str = r#"Examples:
   loop runs --prune              delete what is completed or cancelled"#;
 pub(super) const LOG: &str = r#"Examples:
   loop log
-  loop log -f                    go on as events come
+  loop log -f                    follow events as they come
   loop log --json | jq -c .event"#;
 pub(super) const SHOW: &str = r#"Examples:
   loop show                      the whole run as a Markdown report

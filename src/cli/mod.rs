@@ -26,6 +26,8 @@ mod context;
 mod delivering;
 mod error_output;
 mod examples;
+mod help;
+mod hint;
 mod json;
 mod looking;
 #[cfg(test)]
@@ -33,10 +35,11 @@ mod published;
 mod running;
 mod setting_up;
 mod terminal;
+mod values;
 
 use crate::desk::Reach;
 use answering::{answer, stop};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 pub(crate) use context::Context;
 use delivering::{restore, ship};
 use looking::{attach, evidence, log, runs, show, status, verify, wait, why};
@@ -53,12 +56,12 @@ use std::process::ExitCode;
 /// It starts an agent with a fresh context for every iteration, runs the checks itself, believes
 /// only what it measured, and survives being killed at any moment.
 #[derive(Parser)]
-#[command(name = "loop", version, disable_help_subcommand = true, after_help = EXAMPLES)]
+#[command(name = "loop", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(flatten)]
     common: Common,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
 }
 
 const EXAMPLES: &str = "\
@@ -69,7 +72,7 @@ Examples:
   loop status                      where the run stands
   loop why                         why the last iteration was judged as it was
 
-loop COMMAND --help has examples of each. Exit codes: 0 completed, 1 could not work, 2 usage,
+loop help COMMAND has examples of each. Exit codes: 0 completed, 1 could not work, 2 usage,
 3 waits for a person, 4 halted, 5 stopped or paused, 6 cap reached, 7 held by another, 8 damaged.";
 
 /// What every command takes.
@@ -97,7 +100,7 @@ pub(crate) struct Common {
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum CliCommand {
     /// Watch a whole run in a temporary repository; needs no key and leaves nothing behind
     #[command(after_help = examples::DEMO)]
     Demo(demo::DemoFlags),
@@ -119,10 +122,10 @@ enum Command {
     /// Open a run without driving it; with --hook the agent's own session works on it
     #[command(after_help = examples::INIT)]
     Init(Box<init::InitFlags>),
-    /// Go on with a run without asking
+    /// Continue a run without asking
     #[command(after_help = examples::RESUME)]
     Resume(resume::ResumeFlags),
-    /// Make at most one agent call: until one iteration has been judged, or the run needs you
+    /// Make at most one agent call, then stop
     #[command(after_help = examples::NEXT)]
     Next(Box<RunFlags>),
     /// Watch a run that another process drives, and answer its questions
@@ -187,7 +190,7 @@ enum Command {
     Refine(design::RefineFlags),
     /// What the hooks of an agent call
     #[command(subcommand)]
-    Hook(hook::Command),
+    Hook(hook::HookCommand),
     /// List the snapshots of a run's working tree, or bring one back
     #[command(after_help = examples::RESTORE)]
     Restore(restore::RestoreFlags),
@@ -245,61 +248,60 @@ pub(crate) fn main() -> ExitCode {
     if let Some(code) = hook::answer_plain_stop() {
         return code;
     }
-    let cli = match Cli::try_parse() {
+    let parsed = help::grouped(Cli::command()).try_get_matches().and_then(|it| Cli::from_arg_matches(&it));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return hook::misread().unwrap_or_else(|| error.exit()),
     };
     let context = Context::new(cli.common);
     let done = match cli.command {
         None => status::bare(&context),
-        Some(Command::Demo(flags)) => demo::run(&context, &flags),
-        Some(Command::Setup(flags)) => setup::run(&context, &flags),
-        Some(Command::Check(flags)) => check::run(&context, &flags),
-        Some(Command::Presets(flags)) => presets::run(&context, &flags),
-        Some(Command::Simulate(flags)) => simulate::run(&context, &flags),
-        Some(Command::Run(flags)) => run::run(&context, &flags, Reach::Far),
-        Some(Command::Next(flags)) => run::run(&context, &flags, Reach::OneCall),
-        Some(Command::Init(flags)) => init::run(&context, &flags),
-        Some(Command::Design(flags)) => design::run(&context, &flags),
-        Some(Command::Refine(flags)) => design::refine(&context, &flags),
-        Some(Command::Hook(command)) => hook::run(&context, &command),
-        Some(Command::Resume(flags)) => resume::run(&context, &flags),
-        Some(Command::Attach) => attach::run(&context),
-        Some(Command::Wait) => wait::run(&context),
-        Some(Command::Status) => status::run(&context),
-        Some(Command::Runs(flags)) => runs::run(&context, &flags),
-        Some(Command::Log(flags)) => log::run(&context, &flags),
-        Some(Command::Show(flags)) => show::run(&context, &flags),
-        Some(Command::Why(flags)) => why::run(&context, &flags),
-        Some(Command::Answer(flags)) => answer::run(&context, &flags),
-        Some(Command::Approve(flags)) => answer::approve(&context, &flags),
-        Some(Command::Changes(flags)) => answer::changes(&context, &flags),
-        Some(Command::Reject(flags)) => answer::reject(&context, &flags),
-        Some(Command::Guide(flags)) => answer::guide(&context, &flags),
-        Some(Command::Skip(flags)) => answer::skip(&context, &flags),
-        Some(Command::Waive(flags)) => answer::waive(&context, &flags),
-        Some(Command::Checks(flags)) => checks::run(&context, &flags),
-        Some(Command::Stop(flags)) => stop::stop(&context, &flags),
-        Some(Command::Pause) => stop::pause(&context),
-        Some(Command::Cancel(flags)) => stop::cancel(&context, &flags),
-        Some(Command::Restore(flags)) => restore::run(&context, &flags),
-        Some(Command::Ship(flags)) => ship::run(&context, &flags),
-        Some(Command::Verify(flags)) => verify::run(&context, &flags),
-        Some(Command::Doctor) => doctor::run(&context),
-        Some(Command::Agents) => agents::list(&context),
-        Some(Command::Limits(flags)) => limits::run(&context, &flags),
-        Some(Command::Completions(flags)) => completions::run(&flags),
-        Some(Command::Man(flags)) => man::run(&context, &flags),
-        Some(Command::Queue(_)) => not_yet::command("queue", "loop run INPUT works on one thing at a time"),
-        Some(Command::Evidence) => evidence::run(&context),
-        Some(Command::Watch(_)) => not_yet::command("watch", "loop log -f, or loop run on a terminal"),
-        Some(Command::Serve(_)) => not_yet::command("serve", "loop status --json for programs"),
-        Some(Command::Mcp(_)) => {
-            not_yet::command("mcp", "loop hook stop lets a session of an agent be the loop")
-        }
-        Some(Command::Worker(_)) => not_yet::command("worker", "loop run in each working tree"),
-        Some(Command::Controller(flags)) => detach::control(&context, &flags),
-        Some(Command::Player(flags)) => demo_agent::run(&flags),
+        Some(CliCommand::Demo(flags)) => demo::run(&context, &flags),
+        Some(CliCommand::Setup(flags)) => setup::run(&context, &flags),
+        Some(CliCommand::Check(flags)) => check::run(&context, &flags),
+        Some(CliCommand::Presets(flags)) => presets::run(&context, &flags),
+        Some(CliCommand::Simulate(flags)) => simulate::run(&context, &flags),
+        Some(CliCommand::Run(flags)) => run::run(&context, &flags, Reach::Far),
+        Some(CliCommand::Next(flags)) => run::run(&context, &flags, Reach::OneCall),
+        Some(CliCommand::Init(flags)) => init::run(&context, &flags),
+        Some(CliCommand::Design(flags)) => design::run(&context, &flags),
+        Some(CliCommand::Refine(flags)) => design::refine(&context, &flags),
+        Some(CliCommand::Hook(command)) => hook::run(&context, &command),
+        Some(CliCommand::Resume(flags)) => resume::run(&context, &flags),
+        Some(CliCommand::Attach) => attach::run(&context),
+        Some(CliCommand::Wait) => wait::run(&context),
+        Some(CliCommand::Status) => status::run(&context),
+        Some(CliCommand::Runs(flags)) => runs::run(&context, &flags),
+        Some(CliCommand::Log(flags)) => log::run(&context, &flags),
+        Some(CliCommand::Show(flags)) => show::run(&context, &flags),
+        Some(CliCommand::Why(flags)) => why::run(&context, &flags),
+        Some(CliCommand::Answer(flags)) => answer::run(&context, &flags),
+        Some(CliCommand::Approve(flags)) => answer::approve(&context, &flags),
+        Some(CliCommand::Changes(flags)) => answer::changes(&context, &flags),
+        Some(CliCommand::Reject(flags)) => answer::reject(&context, &flags),
+        Some(CliCommand::Guide(flags)) => answer::guide(&context, &flags),
+        Some(CliCommand::Skip(flags)) => answer::skip(&context, &flags),
+        Some(CliCommand::Waive(flags)) => answer::waive(&context, &flags),
+        Some(CliCommand::Checks(flags)) => checks::run(&context, &flags),
+        Some(CliCommand::Stop(flags)) => stop::stop(&context, &flags),
+        Some(CliCommand::Pause) => stop::pause(&context),
+        Some(CliCommand::Cancel(flags)) => stop::cancel(&context, &flags),
+        Some(CliCommand::Restore(flags)) => restore::run(&context, &flags),
+        Some(CliCommand::Ship(flags)) => ship::run(&context, &flags),
+        Some(CliCommand::Verify(flags)) => verify::run(&context, &flags),
+        Some(CliCommand::Doctor) => doctor::run(&context),
+        Some(CliCommand::Agents) => agents::list(&context),
+        Some(CliCommand::Limits(flags)) => limits::run(&context, &flags),
+        Some(CliCommand::Completions(flags)) => completions::run(&flags),
+        Some(CliCommand::Man(flags)) => man::run(&context, &flags),
+        Some(CliCommand::Queue(_)) => not_yet::command("queue", "loop run \"what to build\""),
+        Some(CliCommand::Evidence) => evidence::run(&context),
+        Some(CliCommand::Watch(_)) => not_yet::command("watch", "loop log -f"),
+        Some(CliCommand::Serve(_)) => not_yet::command("serve", "loop status --json"),
+        Some(CliCommand::Mcp(_)) => not_yet::command("mcp", "loop hook install"),
+        Some(CliCommand::Worker(_)) => not_yet::command("worker", "loop run \"what to build\" --worktree"),
+        Some(CliCommand::Controller(flags)) => detach::control(&context, &flags),
+        Some(CliCommand::Player(flags)) => demo_agent::run(&flags),
     };
     match done {
         Ok(code) => ExitCode::from(code),

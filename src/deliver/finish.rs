@@ -34,8 +34,8 @@ pub(crate) fn deliver(
         return Ok(nothing(None));
     }
     let Some(row) = home.run(&run.id)? else { return Ok(nothing(None)) };
-    let wanted = ship::Wanted { kind: None, request: true };
-    let work = ship::Work::look(row, run.workflow.clone(), run.state.clone(), wanted)?;
+    let wanted = ship::ShipOptions { kind: None, request: true };
+    let work = ship::CompletedWork::look(row, run.workflow.clone(), run.state.clone(), wanted)?;
     let documents = match if commits { work.commit_documents() } else { Ok(0) } {
         Ok(0) => None,
         Ok(_) => work.head(),

@@ -15,7 +15,7 @@ use crate::measure::detect::detect;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::{bytes_to_path, single_line};
 use loop_base::text::counted;
-use loop_core::delivery_names::{Kind, Message, Names, message, names};
+use loop_core::delivery_names::{CommitKind, DeliveryNames, Message, message, names};
 use loop_core::engine::{Facts, State, Station, Status};
 use loop_core::proof::Level;
 use loop_core::workflow::model::Workflow;
@@ -32,22 +32,22 @@ const CHECK_TIME: Duration = Duration::from_secs(15 * 60);
 
 /// What the person or the workflow wants of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
-    pub kind: Option<Kind>,
+pub(crate) struct ShipOptions {
+    pub kind: Option<CommitKind>,
     pub request: bool,
 }
 
 /// A completed run and the tree that it worked in.
-pub(crate) struct Work {
+pub(crate) struct CompletedWork {
     row: Row,
     workflow: Workflow,
     pub(crate) state: State,
     git: Git,
-    pub(crate) names: Names,
+    pub(crate) names: DeliveryNames,
     pub(crate) message: Message,
     /// A phase that was to review the work was skipped.
     is_unreviewed: bool,
-    wanted: Wanted,
+    wanted: ShipOptions,
 }
 
 /// What stands in the way, and what would be handed in.
@@ -76,8 +76,13 @@ pub(crate) struct Shipped {
     pub(crate) warnings: Vec<String>,
 }
 
-impl Work {
-    pub(crate) fn look(row: Row, workflow: Workflow, state: State, wanted: Wanted) -> anyhow::Result<Work> {
+impl CompletedWork {
+    pub(crate) fn look(
+        row: Row,
+        workflow: Workflow,
+        state: State,
+        wanted: ShipOptions,
+    ) -> anyhow::Result<CompletedWork> {
         let git = Git::open(Path::new(&row.place))?.without_repository_drivers()?;
         let names = names(&state.opening.input, wanted.kind);
         let path = state.opening.path.clone().unwrap_or_default();
@@ -85,7 +90,7 @@ impl Work {
         let message = message(&state.opening.input, &document, &names, &facts(&workflow, &state));
         let reviews = (0..workflow.phases.len()).filter(|it| workflow.phases[*it].reject.is_some());
         let is_unreviewed = reviews.into_iter().any(|it| state.is_forced(it));
-        Ok(Work { row, workflow, state, git, names, message, is_unreviewed, wanted })
+        Ok(CompletedWork { row, workflow, state, git, names, message, is_unreviewed, wanted })
     }
 
     /// Looks at everything, so that all of what is wrong is said at once.
@@ -297,7 +302,7 @@ impl Preflight {
     }
 }
 
-impl Work {
+impl CompletedWork {
     /// The commit that the tree stands on.
     pub(crate) fn head(&self) -> Option<String> {
         self.git.run(["rev-parse", "-q", "--verify", "HEAD"]).ok().map(|it| single_line(&it))

@@ -1,9 +1,9 @@
 //! Where a request comes from: the directory, the home, the run that it names, and what its
 //! environment says. Here the project is found, and the run that is meant.
 
-use super::refusal::Refusal;
+use super::refusal::{NextStep, Refusal};
 use crate::tree::worktree::FOLDER;
-use loop_core::engine::State;
+use loop_core::engine::{State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::problem::nearest;
 use loop_store::{ByPrefix, Filter, Home, Row, StoreError, fold};
@@ -19,12 +19,12 @@ pub(crate) struct Caller {
     pub home: PathBuf,
     /// The run that is named, by its id or the beginning of it.
     pub run: Option<String>,
-    pub environment: Environment,
+    pub environment: CallerEnvironment,
 }
 
 /// What the environment of the caller says. The desk never reads its own.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Environment {
+pub(crate) struct CallerEnvironment {
     /// The person.
     pub user: String,
     /// Which processes the request comes from, and whether they belong to an agent call.
@@ -44,7 +44,7 @@ impl Caller {
     pub(crate) fn project(&self) -> anyhow::Result<PathBuf> {
         if !self.dir.is_dir() {
             let text = format!("{} is not a directory", self.dir.display());
-            return Err(Refusal::usage(text, "name one that exists with -C DIR"));
+            return Err(Refusal::usage(text, NextStep::by_hand("name one that exists with -C DIR")));
         }
         let is_project = |it: &&Path| it.join(".loop").is_dir() || it.join(".git").exists();
         let found = self.dir.ancestors().find(is_project).unwrap_or(&self.dir);
@@ -54,7 +54,10 @@ impl Caller {
         // A run is found again by its project's path, which is kept as text.
         if found.to_str().is_none() {
             let text = format!("the path of {} is not UTF-8", found.display());
-            return Err(Refusal::usage(text, "rename the folder, or work in a clone elsewhere"));
+            return Err(Refusal::usage(
+                text,
+                NextStep::by_hand("rename the folder, or work in a clone elsewhere"),
+            ));
         }
         Ok(found.to_owned())
     }
@@ -120,11 +123,12 @@ impl Caller {
 
     pub(crate) fn runs_of_project(&self, home: &Home) -> anyhow::Result<Vec<Row>> {
         let project = self.project()?.to_string_lossy().into_owned();
-        Ok(home.runs(&Filter {
-            project: Some(&project),
-            limit: Some(RUNS_LOOKED_AT),
-            ..Filter::default()
-        })?)
+        let runs =
+            home.runs(&Filter { project: Some(&project), limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
+        if runs.is_empty() {
+            home.refuse_lost_runs(|it| it.project == project)?;
+        }
+        Ok(runs)
     }
 }
 
@@ -135,19 +139,20 @@ fn by_prefix(home: &Home, prefix: &str) -> anyhow::Result<Row> {
     match home.by_prefix(prefix)? {
         ByPrefix::One(row) => Ok(*row),
         ByPrefix::None => {
+            home.refuse_lost_runs(|it| it.id.starts_with(prefix))?;
             let text = format!("no run begins with \"{prefix}\"");
             let rows = home.runs(&Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
             let length = prefix.chars().count().clamp(1, 8);
             let ids = rows.iter().map(|it| &it.id[..length]);
-            let next = match nearest(prefix, ids) {
-                Some(near) => format!("did you mean {near}? loop runs lists those that there are"),
-                None => "loop runs lists those that there are".to_owned(),
+            let text = match nearest(prefix, ids) {
+                Some(near) => format!("{text}; did you mean {near}?"),
+                None => text,
             };
-            Err(Refusal::usage(text, next))
+            Err(Refusal::usage(text, "loop runs"))
         }
         ByPrefix::Several(ids) => {
             let text = format!("\"{prefix}\" could be any of: {}", ids.join(", "));
-            Err(Refusal::usage(text, "write more of the id"))
+            Err(Refusal::usage(text, NextStep::by_hand("write more of the id")))
         }
     }
 }
@@ -172,7 +177,9 @@ pub(crate) fn next_step(
     state: &State,
 ) -> Result<String, StoreError> {
     let step = state.next_step(workflow);
-    let Some(row) = home.run(id)?.filter(|_| step.starts_with("loop ")) else { return Ok(step) };
+    // Another run like a cancelled one is a run of its own.
+    let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
+    let Some(row) = home.run(id)?.filter(|_| names_a_run) else { return Ok(step) };
     let filter = Filter { project: Some(&row.project), limit: Some(RUNS_LOOKED_AT), ..Filter::default() };
     let is_other = |it: &Row| it.id != row.id && is_unfinished(it);
     let is_alone = !home.runs(&filter)?.iter().any(is_other);
@@ -182,7 +189,7 @@ pub(crate) fn next_step(
 pub(crate) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {
     let lines: Vec<String> = runs.iter().map(|it| named(it)).collect();
     let text = format!("several runs are unfinished:\n  {}", lines.join("\n  "));
-    Refusal::usage(text, "say which one with --run ID")
+    Refusal::usage(text, NextStep::by_hand("say which one with --run ID"))
 }
 
 pub(crate) fn named(row: &Row) -> String {

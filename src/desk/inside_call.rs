@@ -3,11 +3,12 @@
 //! hook is not a call of ours; to its processes only what is a person's word is refused. The attempt
 //! is written down for the run that it came from, and stands in its journal.
 
-use super::caller::{Caller, load};
-use super::refusal::Refusal;
+use super::caller::{Caller, is_unfinished, load};
+use super::refusal::{NextStep, Refusal};
 use crate::world::wait::now;
 use loop_core::engine::Command;
 use loop_store::{Home, Row};
+use std::path::Path;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub(crate) enum Deed {
     Resume,
     /// `resume --reset`: the counters that protect a run.
     Reset,
+    /// `--reload`, and flags that change what a run was opened with.
+    Reload,
     Ship,
     Restore,
     Prune,
@@ -46,6 +49,7 @@ impl Deed {
             Deed::Run => "run",
             Deed::Resume => "resume",
             Deed::Reset => "resume --reset",
+            Deed::Reload => "run --reload",
             Deed::Ship => "ship",
             Deed::Restore => "restore",
             Deed::Prune => "runs --prune",
@@ -57,7 +61,7 @@ impl Deed {
     /// Whether it is a person's word, which a session cannot speak for them.
     fn is_a_persons_word(self) -> bool {
         match self {
-            Deed::Answer | Deed::Gate | Deed::Skip | Deed::Waive | Deed::Reset => true,
+            Deed::Answer | Deed::Gate | Deed::Skip | Deed::Waive | Deed::Reset | Deed::Reload => true,
             Deed::Guide
             | Deed::Stop
             | Deed::Pause
@@ -76,22 +80,26 @@ impl Deed {
         let run = run.get(..8).unwrap_or(run);
         let text = format!("this is inside an agent call of run {run}");
         match self {
-            Deed::Run => Refusal::usage(text, "a run inside a run needs --nested"),
-            Deed::Answer | Deed::Gate | Deed::Guide | Deed::Skip | Deed::Waive => {
-                Refusal::usage(format!("{text}; only a person may answer"), "answer from another terminal")
+            Deed::Run => {
+                Refusal::usage(format!("{text}; a run inside a run needs --nested"), "loop run --nested")
             }
+            Deed::Answer | Deed::Gate | Deed::Guide | Deed::Skip | Deed::Waive => Refusal::usage(
+                format!("{text}; only a person may answer"),
+                NextStep::by_hand("answer from another terminal"),
+            ),
             Deed::Stop
             | Deed::Pause
             | Deed::Cancel
             | Deed::Resume
             | Deed::Reset
+            | Deed::Reload
             | Deed::Ship
             | Deed::Restore
             | Deed::Prune
             | Deed::ClearLimits
             | Deed::Join => Refusal::usage(
                 format!("{text}; only a person may use loop {}", self.word()),
-                "do it from another terminal",
+                NextStep::by_hand("do it from another terminal"),
             ),
         }
     }
@@ -99,41 +107,101 @@ impl Deed {
 
 /// Refuses what comes from an agent. `about` is the run that the request is for, where there is one.
 pub(crate) fn refuse(caller: &Caller, about: Option<(&Home, &Row)>, deed: Deed) -> anyhow::Result<()> {
-    let line = &caller.environment.process_line;
-    if let Some(run) = line.call() {
-        note(caller, run, deed);
-        return Err(deed.refusal(run));
+    if let Some(run) = call_of(caller) {
+        note(caller, &run, deed);
+        return Err(deed.refusal(&run));
     }
     let Some((home, row)) = about else { return Ok(()) };
-    if line.outlived_call(&home.folder(&row.id)) {
+    if is_in_namespace_of_call(home, row)? {
         note(caller, &row.id, deed);
         return Err(deed.refusal(&row.id));
     }
     if !deed.is_a_persons_word() {
         return Ok(());
     }
-    let session = load(home, row)?.1.session.and_then(|it| it.process);
-    match session.filter(|it| line.descends_from(it.pid, it.start, &it.boot)) {
+    match session_above(caller, home, row)? {
         None => Ok(()),
-        Some(_) => {
-            note(caller, &row.id, deed);
-            let text = format!("this comes from the session that works on run {}", &row.id[..8]);
+        Some(run) => {
+            note(caller, &run, deed);
+            let text = format!("this comes from the session that works on run {}", &run[..8]);
             Err(Refusal::usage(
                 format!("{text}; only a person may use loop {}", deed.word()),
-                "do it from another terminal",
+                NextStep::by_hand("do it from another terminal"),
             ))
         }
     }
 }
 
+/// Whether the request comes from a PID namespace that a call of this run was given: somebody drives the
+/// run, and cannot be seen from here.
+fn is_in_namespace_of_call(home: &Home, row: &Row) -> anyhow::Result<bool> {
+    let is_hidden = home.holder(&row.id).is_none() && loop_store::is_listening(&home.folder(&row.id));
+    Ok(is_hidden && load(home, row)?.0.agent.namespace)
+}
+
+/// Returns the run whose call the request comes from, or has outlived.
+fn call_of(caller: &Caller) -> Option<String> {
+    let line = &caller.environment.process_line;
+    line.call().map(str::to_owned).or_else(|| line.outlived_call(&caller.home.join("runs")))
+}
+
+/// Refuses what a call wants with the run that it belongs to, which `--nested` never allows.
+pub(crate) fn refuse_own(caller: &Caller, row: &Row, deed: Deed) -> anyhow::Result<()> {
+    match call_of(caller).is_some_and(|it| it == row.id) {
+        true => refuse(caller, None, deed),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a run inside a run in the working tree of that run: whoever drives it counts on being alone.
+pub(crate) fn refuse_same_tree(caller: &Caller) -> anyhow::Result<()> {
+    let Some(run) = call_of(caller) else { return Ok(()) };
+    let project = caller.project()?;
+    match home_of(caller, &run)?.filter(|(_, row)| Path::new(&row.place) == project) {
+        Some((_, row)) => refuse_own(caller, &row, Deed::Run),
+        None => Ok(()),
+    }
+}
+
+/// Finds the home that a run of a call is in: the call itself tells it, and the one that a request names
+/// may be another, or none.
+fn home_of(caller: &Caller, run: &str) -> anyhow::Result<Option<(Home, Row)>> {
+    let of_call = caller.environment.process_line.folder().and_then(|it| it.parent()?.parent());
+    for path in of_call.into_iter().chain([caller.home.as_path()]) {
+        if let Some(home) = Home::open_existing(path)?
+            && let Some(row) = home.run(run)?
+        {
+            return Ok(Some((home, row)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the run whose session the request comes from: this one, or another of its project.
+fn session_above(caller: &Caller, home: &Home, row: &Row) -> anyhow::Result<Option<String>> {
+    let line = &caller.environment.process_line;
+    let is_below = |row: &Row| -> anyhow::Result<bool> {
+        let session = load(home, row)?.1.session.and_then(|it| it.process);
+        Ok(session.is_some_and(|it| line.descends_from(it.pid, it.start, &it.boot)))
+    };
+    if is_below(row)? {
+        return Ok(Some(row.id.clone()));
+    }
+    let others = caller.runs_of_project(home)?;
+    // What is wrong with another run is no reason to refuse this one.
+    let found = others.iter().filter(|it| is_unfinished(it)).find(|it| is_below(it).unwrap_or(false));
+    Ok(found.map(|it| it.id.clone()))
+}
+
 /// Writes the attempt down for whoever drives the run. That it is refused does not depend on it: the
-/// home may be another one, or not writable from inside.
+/// home may not be writable from inside.
 fn note(caller: &Caller, run: &str, deed: Deed) {
     let written = || -> anyhow::Result<()> {
-        let Some(home) = caller.existing_home()? else { return Ok(()) };
         let body = serde_json::to_string(&Command::Tried { what: deed.word().to_owned() })?;
-        home.command(run, now().0, &body)?;
-        Ok(())
+        match home_of(caller, run)? {
+            Some((home, _)) => home.command(run, now().0, &body).map(|_| ()).map_err(Into::into),
+            None => anyhow::bail!("no home knows the run"),
+        }
     };
     let result = written();
     tracing::warn!(run, deed = deed.word(), recorded = result.is_ok(), "refused inside a call");

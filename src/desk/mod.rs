@@ -20,17 +20,17 @@ mod wishes;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use caller::{Caller, Environment, is_unfinished, load, named, next_step};
-pub(crate) use inside_call::{Deed, refuse as refuse_agents};
+pub(crate) use caller::{Caller, CallerEnvironment, is_unfinished, load, named, next_step};
+pub(crate) use inside_call::{Deed, refuse as refuse_agents, refuse_own};
 pub(crate) use kept_head::{match_kept_head, refuse_misplaced};
 pub(crate) use meaning::choose_workflow::{preset_named, read as read_workflow, read_source, user_config};
 pub(crate) use meaning::design_file::{newest as newest_design, write as write_design};
 pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::prepare::{choose_agent, comes_later};
-pub(crate) use question::{About, Reply, RequestQuestion};
+pub(crate) use question::{About, PersonReply, RequestQuestion};
 pub(crate) use record::write_record;
-pub(crate) use refusal::{Refusal, meant};
-pub(crate) use request::{By, RunRequest};
+pub(crate) use refusal::{NextStep, Refusal, meant};
+pub(crate) use request::{CarriedOutBy, RunRequest};
 pub(crate) use taking::driver::{Driver, Reach, make_place};
 pub(crate) use taking::look::{Looked, checks, look_again};
 pub(crate) use taking::open::{FoundRun, OpenReply, OpenRun, open, retake};
@@ -39,5 +39,5 @@ pub(crate) use taking::session::{Stopped, first_prompt, join, of_project as sess
 pub(crate) use taking::verify_record::{RecordRequest, verify_record};
 pub(crate) use wishes::answer::{AnswerRequest, Answered, Saying, answer, open_questions};
 pub(crate) use wishes::command::{Commanded, cancel, leave, pause, stop};
-pub(crate) use wishes::ship::{Shipment, Wish as ShipWish, shipment};
-pub(crate) use wishes::sign_gate::{Sign, ToSign, to_sign, usual_key};
+pub(crate) use wishes::ship::{ShipWish, Shipment, shipment};
+pub(crate) use wishes::sign_gate::{SignatureSource, ToSign, to_sign, usual_key};

@@ -29,7 +29,7 @@ pub(crate) enum About {
 
 /// What a person can say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub(crate) enum PersonReply {
     Resume,
     New,
     Go,
@@ -38,26 +38,26 @@ pub(crate) enum Reply {
     Abort,
 }
 
-impl Reply {
+impl PersonReply {
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Reply::Resume => "resume",
-            Reply::New => "new",
-            Reply::Go => "go",
-            Reply::Yes => "yes",
-            Reply::No => "no",
-            Reply::Abort => "abort",
+            PersonReply::Resume => "resume",
+            PersonReply::New => "new",
+            PersonReply::Go => "go",
+            PersonReply::Yes => "yes",
+            PersonReply::No => "no",
+            PersonReply::Abort => "abort",
         }
     }
 }
 
 impl About {
-    pub(crate) fn choices(self) -> &'static [Reply] {
+    pub(crate) fn choices(self) -> &'static [PersonReply] {
         match self {
-            About::Resume => &[Reply::Resume, Reply::New, Reply::Abort],
-            About::Dirty => &[Reply::Go, Reply::Abort],
-            About::OtherInput => &[Reply::New, Reply::Abort],
-            About::Cancel => &[Reply::Yes, Reply::No],
+            About::Resume => &[PersonReply::Resume, PersonReply::New, PersonReply::Abort],
+            About::Dirty => &[PersonReply::Go, PersonReply::Abort],
+            About::OtherInput => &[PersonReply::New, PersonReply::Abort],
+            About::Cancel => &[PersonReply::Yes, PersonReply::No],
         }
     }
 }

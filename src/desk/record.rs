@@ -17,7 +17,7 @@ const FILE: &str = "record.json";
 const RECORD_MOST: usize = 16 << 20;
 
 /// A record that lies in its place.
-pub(crate) struct Written {
+pub(crate) struct WrittenRecord {
     pub path: PathBuf,
     pub statement: Statement,
     /// Why it is not signed although it should be.
@@ -25,7 +25,7 @@ pub(crate) struct Written {
 }
 
 /// Makes sure that a completed run has its record; `None` for one that is not completed.
-pub(crate) fn write_record(home: &Home, row: &Row) -> anyhow::Result<Option<Written>> {
+pub(crate) fn write_record(home: &Home, row: &Row) -> anyhow::Result<Option<WrittenRecord>> {
     let (workflow, state) = load(home, row)?;
     if state.station != Station::Closed(Outcome::Completed) {
         return Ok(None);
@@ -38,7 +38,7 @@ pub(crate) fn write_record(home: &Home, row: &Row) -> anyhow::Result<Option<Writ
     if let Some(statement) = known.filter(|it| it.predicate.journal == journal)
         && statement.signature().is_some() == wants_key
     {
-        return Ok(Some(Written { path, statement, trouble: None }));
+        return Ok(Some(WrittenRecord { path, statement, trouble: None }));
     }
     let events = fold::chosen(home, &row.id, &workflow, is_recorded)?;
     let around = Around {
@@ -67,5 +67,5 @@ pub(crate) fn write_record(home: &Home, row: &Row) -> anyhow::Result<Option<Writ
     };
     statement.seal(signature);
     loop_base::files::replace_ours(&path, &statement.text())?;
-    Ok(Some(Written { path, statement, trouble }))
+    Ok(Some(WrittenRecord { path, statement, trouble }))
 }

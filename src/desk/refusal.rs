@@ -2,21 +2,80 @@
 
 use crate::tree::git::GitError;
 use crate::tree::worktree::Misplaced;
-use loop_base::text::sanitise;
+use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
 use loop_store::StoreError;
+use std::path::PathBuf;
 
 /// A request that ends here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub text: String,
-    pub next: Option<String>,
+    pub next: Option<NextStep>,
     pub exit: u8,
+}
+
+/// What a person can do about it. Commands stand alone on their lines, because people paste them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NextStep {
+    /// Commands that work when they are pasted, the most likely one first.
+    Paste(Vec<String>),
+    /// What no command does, in words.
+    ByHand(String),
+}
+
+impl NextStep {
+    pub(crate) fn by_hand(words: impl Into<String>) -> NextStep {
+        NextStep::ByHand(words.into())
+    }
+
+    /// Returns the lines that a person reads.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        match self {
+            NextStep::Paste(commands) => {
+                let mark = |index| if index == 0 { "next:" } else { "  or:" };
+                commands.iter().enumerate().map(|(index, it)| format!("{} {it}", mark(index))).collect()
+            }
+            NextStep::ByHand(words) => vec![format!("help: {words}")],
+        }
+    }
+
+    /// Returns the most likely command, else the words.
+    pub(crate) fn first(&self) -> &str {
+        match self {
+            NextStep::Paste(commands) => commands.first().map_or("", String::as_str),
+            NextStep::ByHand(words) => words,
+        }
+    }
+}
+
+impl From<&str> for NextStep {
+    fn from(command: &str) -> NextStep {
+        NextStep::Paste(vec![command.to_owned()])
+    }
+}
+
+impl From<String> for NextStep {
+    fn from(command: String) -> NextStep {
+        NextStep::Paste(vec![command])
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for NextStep {
+    fn from(commands: [&str; N]) -> NextStep {
+        NextStep::Paste(commands.map(str::to_owned).into())
+    }
+}
+
+impl<const N: usize> From<[String; N]> for NextStep {
+    fn from(commands: [String; N]) -> NextStep {
+        NextStep::Paste(commands.into())
+    }
 }
 
 impl Refusal {
     /// A usage or workflow mistake.
-    pub(crate) fn usage(text: impl Into<String>, next: impl Into<String>) -> anyhow::Error {
+    pub(crate) fn usage(text: impl Into<String>, next: impl Into<NextStep>) -> anyhow::Error {
         Refusal { text: text.into(), next: Some(next.into()), exit: 2 }.into()
     }
 
@@ -41,26 +100,95 @@ impl From<anyhow::Error> for Refusal {
         if let Some(refusal) = error.downcast_ref::<Refusal>() {
             return Refusal { text, ..refusal.clone() };
         }
-        let misplaced = error.downcast_ref::<Misplaced>().map(|it| it.next.clone());
+        if let Some(cause) = Cause::of(&error, &text) {
+            return Refusal { text: cause.words(&text), next: Some(cause.step()), exit: 1 };
+        }
+        let misplaced = error.downcast_ref::<Misplaced>().map(|it| NextStep::ByHand(it.next.clone()));
         Refusal { text, next: misplaced.or_else(|| git_step(&error)), exit: exit_code(&error) }
     }
 }
 
-/// Returns what a mistyped word was probably meant to be, else everything that it may be.
-pub(crate) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    match nearest(word, known.iter().copied()) {
-        Some(near) => format!("did you mean \"{near}\"? one of: {}", known.join(", ")),
-        None => format!("one of: {}", known.join(", ")),
+/// What is wrong around us. The run is as it was, and goes on when that is mended.
+#[derive(Clone, Debug)]
+enum Cause {
+    FullDisk,
+    FewFiles,
+    NoRepository,
+    NotWritable(PathBuf),
+}
+
+impl Cause {
+    /// Git and the programs that we start say it only in words.
+    fn of(error: &anyhow::Error, text: &str) -> Option<Cause> {
+        if let Some(StoreError::NotWritable { path, .. }) = error.downcast_ref::<StoreError>() {
+            return Some(Cause::NotWritable(path.clone()));
+        }
+        let says = |words: &[&str]| words.iter().any(|it| text.contains(it));
+        let is_git = matches!(error.downcast_ref::<GitError>(), Some(GitError::Failed { .. }));
+        if says(&["Too many open files"]) {
+            Some(Cause::FewFiles)
+        } else if says(&["No space left on device", "Out of diskspace", "Disk quota exceeded"]) {
+            // The store has its own words for it.
+            (!error.is::<StoreError>()).then_some(Cause::FullDisk)
+        } else {
+            (is_git && says(&["not a git repository"])).then_some(Cause::NoRepository)
+        }
+    }
+
+    fn words(&self, text: &str) -> String {
+        match self {
+            Cause::FullDisk => format!("the disk is full: {text}"),
+            Cause::FewFiles => {
+                let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+                let most = most.map_or(String::new(), |it| format!(", {it} at a time"));
+                format!("too few open files are allowed{most}: {text}")
+            }
+            Cause::NoRepository => format!("the repository is gone: {text}"),
+            Cause::NotWritable(_) => text.to_owned(),
+        }
+    }
+
+    fn step(&self) -> NextStep {
+        match self {
+            Cause::FullDisk => NextStep::by_hand("make room, then loop run"),
+            Cause::FewFiles => "ulimit -n 1024 && loop run".into(),
+            Cause::NoRepository => NextStep::by_hand("bring its .git back, then loop run"),
+            Cause::NotWritable(path) => {
+                let place = sanitise(&path.to_string_lossy());
+                match rustix::fs::statvfs(path) {
+                    Ok(it) if it.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) => {
+                        NextStep::by_hand(format!(
+                            "mount the disk of {place} for writing; until then loop status still reads it"
+                        ))
+                    }
+                    Ok(_) | Err(_) => format!("chmod u+w {}", shell_word(&place)).into(),
+                }
+            }
+        }
     }
 }
 
-fn git_step(error: &anyhow::Error) -> Option<String> {
+/// Returns what a mistyped word was probably meant to be, else everything that it may be.
+pub(crate) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> NextStep {
+    let known: Vec<&str> = known.into_iter().collect();
+    match nearest(word, known.iter().copied()) {
+        Some(near) => NextStep::ByHand(format!("did you mean \"{near}\"? one of: {}", known.join(", "))),
+        None => NextStep::ByHand(format!("one of: {}", known.join(", "))),
+    }
+}
+
+fn git_step(error: &anyhow::Error) -> Option<NextStep> {
     match error.downcast_ref::<GitError>()? {
+        error if error.is_missing_object() => Some(NextStep::by_hand(
+            "git fsck names what is missing; bring it back (git fetch, or a copy of .git), or begin again with \
+             loop run --fresh",
+        )),
         GitError::NotARepository { path, .. } => {
-            Some(format!("git init {}, or name another folder with -C", sanitise(&path.to_string_lossy())))
+            let path = path.to_string_lossy();
+            let is_line = !path.contains(char::is_control);
+            Some(if is_line { format!("git init {}", shell_word(&path)).into() } else { "git init".into() })
         }
-        GitError::Forged { .. } => Some("git fsck names every such object".to_owned()),
+        GitError::Forged { .. } => Some("git fsck".into()),
         GitError::NotInstalled
         | GitError::Failed { .. }
         | GitError::TimedOut { .. }
@@ -75,11 +203,12 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     }
     match error.downcast_ref::<GitError>() {
         Some(GitError::NotInstalled | GitError::NotARepository { .. }) => 2,
+        Some(GitError::Forged { .. }) => 8,
+        Some(error) if error.is_missing_object() => 8,
         Some(
             GitError::Failed { .. }
             | GitError::TimedOut { .. }
             | GitError::TooMuchOutput { .. }
-            | GitError::Forged { .. }
             | GitError::File { .. },
         )
         | None => 1,

@@ -1,13 +1,13 @@
 //! What is asked of the desk: a run of some input, by some workflow, with these changes. It is the
 //! same whoever asks, and answers to the desk's own questions come back in it.
 
-use super::question::Reply;
+use super::question::PersonReply;
 use loop_core::proof::Level;
 use std::path::PathBuf;
 
 /// Who carries the calls of a run out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum CarriedOutBy {
     /// An agent that we start.
     #[default]
     Us,
@@ -18,7 +18,7 @@ pub(crate) enum By {
 /// A run that is to be opened or continued.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunRequest {
-    pub by: By,
+    pub by: CarriedOutBy,
     /// A file, a phase, a job or a sentence, as the workflow says.
     pub input: Option<String>,
     pub preset: Option<String>,
@@ -73,13 +73,17 @@ pub(crate) struct RunRequest {
 impl RunRequest {
     /// Returns the same request with the answer to a question in it; none where the person wants
     /// nothing more.
-    pub(crate) fn answered(mut self, choice: Reply, about: super::question::About) -> Option<RunRequest> {
+    pub(crate) fn answered(
+        mut self,
+        choice: PersonReply,
+        about: super::question::About,
+    ) -> Option<RunRequest> {
         use super::question::About;
         match (about, choice) {
-            (About::Resume, Reply::Resume) => self.ask_before_resuming = false,
-            (About::Resume, Reply::New) => self.fresh = true,
-            (About::Dirty, Reply::Go) => self.allow_dirty = true,
-            (About::OtherInput, Reply::New) => self.replace_other = true,
+            (About::Resume, PersonReply::Resume) => self.ask_before_resuming = false,
+            (About::Resume, PersonReply::New) => self.fresh = true,
+            (About::Dirty, PersonReply::Go) => self.allow_dirty = true,
+            (About::OtherInput, PersonReply::New) => self.replace_other = true,
             (About::Resume | About::Dirty | About::OtherInput | About::Cancel, _) => return None,
         }
         Some(self)

@@ -1,15 +1,15 @@
 //! The desk from outside: requests in, values out, with real repositories and a real home.
 
 use super::{
-    About, Caller, Commanded, Continued, Environment, FoundRun, Note, OpenReply, Reply, RunRequest, cancel,
-    open, pause, ready,
+    About, Caller, CallerEnvironment, Commanded, Continued, FoundRun, Note, OpenReply, PersonReply,
+    RunRequest, cancel, open, pause, ready,
 };
 use crate::tree::sample::Sample;
 use loop_core::engine::Status;
 use loop_supervise::process_line::ProcessLine;
 
 fn caller(sample: &Sample) -> Caller {
-    let environment = Environment { user: "somebody".to_owned(), ..Environment::default() };
+    let environment = CallerEnvironment { user: "somebody".to_owned(), ..CallerEnvironment::default() };
     Caller { dir: sample.top(), home: sample.outside("runs"), run: None, environment }
 }
 
@@ -38,8 +38,8 @@ fn a_dirty_tree_is_a_question_and_its_answer_opens_the_run() {
     assert_eq!(question.about, About::Dirty);
     assert!(question.lines[0].contains("b.txt"), "{question:?}");
     assert_eq!(question.unasked.exit, 2);
-    assert!(request().answered(Reply::Abort, question.about).is_none());
-    let answered = request().answered(Reply::Go, question.about).expect("the same request");
+    assert!(request().answered(PersonReply::Abort, question.about).is_none());
+    let answered = request().answered(PersonReply::Go, question.about).expect("the same request");
     let OpenReply::Opened(run) = opened(&caller, &answered, &mut notes) else { panic!("a run was expected") };
     assert_eq!(Status::of(&run.run.state), Status::Ready);
     assert_eq!(run.run.state.opening.input, "build it");
@@ -67,9 +67,9 @@ fn a_run_that_exists_is_found_and_may_be_asked_about() {
         panic!("a question was expected")
     };
     assert_eq!(question.about, About::Resume);
-    let fresh = asking.clone().answered(Reply::New, question.about).expect("a request");
+    let fresh = asking.clone().answered(PersonReply::New, question.about).expect("a request");
     assert!(fresh.fresh);
-    let going = asking.answered(Reply::Resume, question.about).expect("a request");
+    let going = asking.answered(PersonReply::Resume, question.about).expect("a request");
     assert!(matches!(ready(&caller, &rested, &going, &mut notes), Ok(Continued::Ready(_))));
 }
 
@@ -95,7 +95,7 @@ fn a_run_inside_a_call_is_refused_with_a_next_step() {
     let mut caller = caller(&sample);
     caller.environment.process_line = ProcessLine::inside("1f3e5a7b");
     let Err(refusal) = open(&caller, &request(), &mut Vec::new()) else { panic!("a refusal was expected") };
-    assert_eq!((refusal.exit, refusal.next.as_deref()), (2, Some("a run inside a run needs --nested")));
+    assert_eq!((refusal.exit, refusal.next), (2, Some("loop run --nested".into())));
     let nested = RunRequest { nested: true, ..request() };
     assert!(matches!(open(&caller, &nested, &mut Vec::new()), Ok(OpenReply::Opened(_))));
 }

@@ -6,8 +6,8 @@
 //! A file that was written anew with the same size counts as changed unless its content is known to
 //! be the same; contents are remembered from the first such rewrite on.
 
-use crate::hook::ignore_rules::{self, Rules};
-use crate::hook::own_paths::Kept;
+use crate::hook::ignore_rules::{self, IgnoreRules};
+use crate::hook::own_paths::OwnPaths;
 use loop_base::files::ours;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -35,7 +35,7 @@ pub(super) struct Marks {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "StoredMark", into = "StoredMark")]
 struct Mark {
     size: u64,
     mode: u32,
@@ -47,16 +47,16 @@ struct Mark {
 
 /// A mark on the disk, in the order of its fields: their names for every file of a tree would be most
 /// of what there is to read at each stop.
-type Written = (u64, u32, [i64; 3], String);
+type StoredMark = (u64, u32, [i64; 3], String);
 
-impl From<Written> for Mark {
-    fn from((size, mode, moved, digest): Written) -> Mark {
+impl From<StoredMark> for Mark {
+    fn from((size, mode, moved, digest): StoredMark) -> Mark {
         Mark { size, mode, moved, digest }
     }
 }
 
-impl From<Mark> for Written {
-    fn from(Mark { size, mode, moved, digest }: Mark) -> Written {
+impl From<Mark> for StoredMark {
+    fn from(Mark { size, mode, moved, digest }: Mark) -> StoredMark {
         (size, mode, moved, digest)
     }
 }
@@ -64,9 +64,9 @@ impl From<Mark> for Written {
 impl Marks {
     /// Walks the tree; `None` where git has to be asked instead. Symbolic links are not followed, and
     /// a repository within the repository is not looked into, as git does not either.
-    pub(super) fn take(place: &Path, kept: &Kept) -> Option<Marks> {
+    pub(super) fn take(place: &Path, kept: &OwnPaths) -> Option<Marks> {
         let mut files = BTreeMap::new();
-        let mut folders = vec![(PathBuf::new(), Rules::outside(place))];
+        let mut folders = vec![(PathBuf::new(), IgnoreRules::outside(place))];
         while let Some((folder, mut rules)) = folders.pop() {
             let path = place.join(&folder);
             let entries: Vec<DirEntry> = std::fs::read_dir(&path).ok()?.collect::<Result<_, _>>().ok()?;
@@ -75,12 +75,15 @@ impl Marks {
                 continue;
             }
             if has(ignore_rules::NAME) {
-                rules = Rules::of_folder(rules, &path);
+                rules = IgnoreRules::of_folder(rules, &path);
             }
             for entry in entries {
                 let (name, is_folder) = (folder.join(entry.file_name()), entry.file_type().ok()?.is_dir());
                 let is_git = folder.as_os_str().is_empty() && entry.file_name() == ".git";
-                if is_git || kept.holds(&name) || Rules::ignore(rules.as_ref(), &entry.path(), is_folder) {
+                if is_git
+                    || kept.holds(&name)
+                    || IgnoreRules::ignore(rules.as_ref(), &entry.path(), is_folder)
+                {
                     continue;
                 }
                 if is_folder {
@@ -160,7 +163,7 @@ fn digest(path: &Path, size: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kept, Marks};
+    use super::{Marks, OwnPaths};
     use std::path::Path;
 
     fn write(place: &Path, name: &str, text: &str) {
@@ -186,7 +189,7 @@ mod tests {
         ] {
             write(place, name, text);
         }
-        let kept = Kept::read(&["DESIGN.md".to_owned(), ".loop/".to_owned()]);
+        let kept = OwnPaths::read(&["DESIGN.md".to_owned(), ".loop/".to_owned()]);
         let mut before = Marks::take(place, &kept).expect("a small tree");
         let mut changes = || {
             let mut now = Marks::take(place, &kept).expect("a small tree");
@@ -225,7 +228,7 @@ mod tests {
     #[test]
     fn marks_belong_to_one_call() {
         let dir = tempfile::tempdir().expect("a folder");
-        let kept = Kept::read(&[]);
+        let kept = OwnPaths::read(&[]);
         let marks = Marks::take(dir.path(), &kept).expect("an empty tree");
         marks.keep(dir.path(), 3);
         assert_eq!(Marks::read(dir.path(), 2), None);

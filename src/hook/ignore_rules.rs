@@ -11,27 +11,27 @@ use std::rc::Rc;
 
 pub(super) const NAME: &str = ".gitignore";
 
-pub(super) struct Rules {
+pub(super) struct IgnoreRules {
     own: Gitignore,
-    above: Option<Rc<Rules>>,
+    above: Option<Rc<IgnoreRules>>,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// Returns those that hold wherever no file in the tree says something else.
-    pub(super) fn outside(place: &Path) -> Option<Rc<Rules>> {
+    pub(super) fn outside(place: &Path) -> Option<Rc<IgnoreRules>> {
         let global = has_global_rules().then(|| GitignoreBuilder::new(place).build_global().0);
-        let above = global.and_then(|it| Rules::below(None, it));
+        let above = global.and_then(|it| IgnoreRules::below(None, it));
         let exclude = head::common_dir(place)?.join("info/exclude");
-        Rules::read(above, place, &exclude)
+        IgnoreRules::read(above, place, &exclude)
     }
 
     /// Returns those of a folder that has a file of rules.
-    pub(super) fn of_folder(above: Option<Rc<Rules>>, folder: &Path) -> Option<Rc<Rules>> {
-        Rules::read(above, folder, &folder.join(NAME))
+    pub(super) fn of_folder(above: Option<Rc<IgnoreRules>>, folder: &Path) -> Option<Rc<IgnoreRules>> {
+        IgnoreRules::read(above, folder, &folder.join(NAME))
     }
 
     /// Whether git leaves out this path, if it is not tracked.
-    pub(super) fn ignore(rules: Option<&Rc<Rules>>, path: &Path, is_folder: bool) -> bool {
+    pub(super) fn ignore(rules: Option<&Rc<IgnoreRules>>, path: &Path, is_folder: bool) -> bool {
         let mut next = rules;
         while let Some(rules) = next {
             match rules.own.matched(path, is_folder) {
@@ -43,7 +43,7 @@ impl Rules {
         false
     }
 
-    fn read(above: Option<Rc<Rules>>, root: &Path, file: &Path) -> Option<Rc<Rules>> {
+    fn read(above: Option<Rc<IgnoreRules>>, root: &Path, file: &Path) -> Option<Rc<IgnoreRules>> {
         if !file.is_file() {
             return above;
         }
@@ -51,13 +51,13 @@ impl Rules {
         // A line that cannot be read is one that git passes over too.
         let _passed_over = builder.add(file);
         match builder.build() {
-            Ok(own) => Rules::below(above, own),
+            Ok(own) => IgnoreRules::below(above, own),
             Err(_) => above,
         }
     }
 
-    fn below(above: Option<Rc<Rules>>, own: Gitignore) -> Option<Rc<Rules>> {
-        if own.is_empty() { above } else { Some(Rc::new(Rules { own, above })) }
+    fn below(above: Option<Rc<IgnoreRules>>, own: Gitignore) -> Option<Rc<IgnoreRules>> {
+        if own.is_empty() { above } else { Some(Rc::new(IgnoreRules { own, above })) }
     }
 }
 
@@ -75,7 +75,7 @@ fn has_global_rules() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Rules;
+    use super::IgnoreRules;
     use std::path::Path;
 
     #[test]
@@ -91,10 +91,11 @@ mod tests {
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders");
             std::fs::write(path, text).expect("written");
         }
-        let top = Rules::of_folder(Rules::outside(place), place);
-        let deep = Rules::of_folder(top.clone(), &place.join("deep"));
-        let ignores =
-            |rules, name: &str, is_folder| Rules::ignore(rules, &place.join(Path::new(name)), is_folder);
+        let top = IgnoreRules::of_folder(IgnoreRules::outside(place), place);
+        let deep = IgnoreRules::of_folder(top.clone(), &place.join("deep"));
+        let ignores = |rules, name: &str, is_folder| {
+            IgnoreRules::ignore(rules, &place.join(Path::new(name)), is_folder)
+        };
         for (name, is_folder, expected) in [
             ("private", false, true),
             ("a.log", false, true),

@@ -22,10 +22,10 @@ use loop_base::time::{Timestamp, length};
 use loop_core::engine::{
     Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, How, Station,
 };
-use loop_core::proof::Step;
+use loop_core::proof::ProofStep;
 use loop_store::Home;
 use loop_store::run::Run;
-use own_paths::Kept;
+use own_paths::OwnPaths;
 pub(crate) use settings::install;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -59,12 +59,12 @@ pub(crate) struct Setting<'a> {
 impl Setting<'_> {
     /// Looks at the tree without git, where that is possible.
     fn marks(&self) -> Option<Marks> {
-        Marks::take(self.place, &Kept::read(self.ours))
+        Marks::take(self.place, &OwnPaths::read(self.ours))
     }
 }
 
 /// The world of a run that a session works on.
-pub(crate) struct Visit<'a> {
+pub(crate) struct HookWorld<'a> {
     setting: Setting<'a>,
     /// What starts processes. Most stops need none, and preparing for them costs more than the rest
     /// of the decision.
@@ -103,14 +103,14 @@ impl UnderWay {
     }
 }
 
-impl<'a> Visit<'a> {
+impl<'a> HookWorld<'a> {
     pub(crate) fn new(
         setting: Setting<'a>,
         said: Option<String>,
         timeout: Duration,
         watcher: Watcher<'a>,
-    ) -> Visit<'a> {
-        Visit {
+    ) -> HookWorld<'a> {
+        HookWorld {
             setting,
             host: None,
             watcher,
@@ -207,7 +207,7 @@ impl<'a> Visit<'a> {
     }
 
     /// A step of the proof that does not fit into the hook's time goes on without it.
-    fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
+    fn prove(&mut self, run: &Run, step: ProofStep) -> anyhow::Result<Performed> {
         let Some(until) = self.until else {
             return self.host(run)?.perform(&Effect::Prove(step), run);
         };
@@ -250,7 +250,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-impl World for Visit<'_> {
+impl World for HookWorld<'_> {
     fn now(&self) -> Timestamp {
         now()
     }

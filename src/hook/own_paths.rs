@@ -6,7 +6,7 @@ use crate::tree::path_patterns::Ours;
 use std::cell::OnceCell;
 use std::path::Path;
 
-pub(super) struct Kept {
+pub(super) struct OwnPaths {
     plain: Vec<String>,
     globs: Vec<String>,
     set: OnceCell<Option<Ours>>,
@@ -15,13 +15,13 @@ pub(super) struct Kept {
 /// What means something in a glob.
 const SPECIAL: [char; 8] = ['?', '*', '[', ']', '{', '}', '\\', '!'];
 
-impl Kept {
+impl OwnPaths {
     /// Reads patterns as [`Ours`] does.
-    pub(super) fn read(patterns: &[String]) -> Kept {
+    pub(super) fn read(patterns: &[String]) -> OwnPaths {
         let (globs, plain): (Vec<String>, Vec<String>) =
             patterns.iter().cloned().partition(|it| it.contains(SPECIAL));
         let plain = plain.iter().map(|it| it.strip_suffix('/').unwrap_or(it).to_owned()).collect();
-        Kept { plain, globs, set: OnceCell::new() }
+        OwnPaths { plain, globs, set: OnceCell::new() }
     }
 
     pub(super) fn holds(&self, path: &Path) -> bool {
@@ -44,7 +44,7 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use super::Kept;
+    use super::OwnPaths;
     use crate::tree::path_patterns::Ours;
     use std::path::Path;
 
@@ -53,7 +53,7 @@ mod tests {
         let patterns =
             [".loop/", "state.json", "docs/a b/", "DESIGN-????-*.md", "x[*]y", "*.tmp", "deep/*/z/"];
         let patterns = patterns.map(str::to_owned);
-        let (kept, ours) = (Kept::read(&patterns), Ours::read(&patterns).expect("patterns"));
+        let (kept, ours) = (OwnPaths::read(&patterns), Ours::read(&patterns).expect("patterns"));
         for path in [
             ".loop",
             ".loop/a/b",

@@ -2,8 +2,8 @@
 //! is spliced, not written anew, so order, indentation and everything that we do not know stay. What
 //! comes out is read again and must be what was meant, else nothing is changed.
 
+use loop_base::json_text::{append, member};
 use serde_json::{Value, json};
-use std::ops::Range;
 
 /// Returns the settings with the hook, nothing where they have it already, or why they cannot be
 /// changed.
@@ -32,9 +32,9 @@ pub(crate) fn install(text: &str, command: &str, timeout_seconds: u64) -> Result
     let hooks_at = member(text, start, "hooks");
     let stop_at = hooks_at.as_ref().and_then(|it| member(text, it.start, "Stop"));
     let spliced = match (hooks_at, stop_at) {
-        (_, Some(list)) => splice(text, list.start, &entry.to_string(), 3),
-        (Some(object), None) => splice(text, object.start, &format!("\"Stop\": [{entry}]"), 2),
-        (None, None) => splice(text, start, &format!("\"hooks\": {{\"Stop\": [{entry}]}}"), 1),
+        (_, Some(list)) => append(text, list.start, &entry.to_string(), 3),
+        (Some(object), None) => append(text, object.start, &format!("\"Stop\": [{entry}]"), 2),
+        (None, None) => append(text, start, &format!("\"hooks\": {{\"Stop\": [{entry}]}}"), 1),
     };
     match serde_json::from_str::<Value>(&spliced) {
         Ok(read) if read == meant => Ok(Some(spliced)),
@@ -46,69 +46,6 @@ fn has_ours(stop: &Value) -> bool {
     let entries = stop.as_array().into_iter().flatten();
     let commands = entries.flat_map(|it| it["hooks"].as_array().into_iter().flatten());
     commands.filter_map(|it| it["command"].as_str()).any(|it| it.contains("hook stop"))
-}
-
-/// Puts something at the end of the list or object that begins here.
-fn splice(text: &str, start: usize, what: &str, depth: usize) -> String {
-    let end = end_of(text, start) - 1;
-    let inner = &text[start + 1..end];
-    let kept = start + 1 + inner.trim_end().len();
-    let comma = if inner.trim().is_empty() { "" } else { "," };
-    let (indent, outdent) = ("  ".repeat(depth), "  ".repeat(depth - 1));
-    let tail = &text[kept..end];
-    let closing = if tail.contains('\n') { tail.to_owned() } else { format!("\n{outdent}") };
-    format!("{}{comma}\n{indent}{what}{closing}{}", &text[..kept], &text[end..])
-}
-
-/// Returns where the value of a member stands; the last one counts, as it does for every reader.
-fn member(text: &str, object: usize, name: &str) -> Option<Range<usize>> {
-    let mut found = None;
-    let mut at = skip_space(text, object + 1);
-    while text[at..].starts_with('"') {
-        let key = at..end_of(text, at);
-        let value = skip_space(text, skip_space(text, key.end) + 1);
-        let end = end_of(text, value);
-        if serde_json::from_str::<String>(&text[key]).is_ok_and(|it| it == name) {
-            found = Some(value..end);
-        }
-        at = skip_space(text, end);
-        if text[at..].starts_with(',') {
-            at = skip_space(text, at + 1);
-        }
-    }
-    found
-}
-
-fn skip_space(text: &str, at: usize) -> usize {
-    text.len() - text[at..].trim_start().len()
-}
-
-/// Returns where the value that begins here ends. The text is known to be JSON.
-fn end_of(text: &str, start: usize) -> usize {
-    let bytes = text.as_bytes();
-    let (mut depth, mut at) = (0u32, start);
-    loop {
-        match bytes.get(at) {
-            Some(b'"') => {
-                at += 1;
-                while bytes.get(at).is_some_and(|it| *it != b'"') {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-            }
-            Some(b'{' | b'[') => depth += 1,
-            Some(b'}' | b']') => depth -= 1,
-            Some(_) => (),
-            None => return text.len(),
-        }
-        at += 1;
-        let over = match bytes.get(at) {
-            Some(b',' | b'}' | b']') | None => true,
-            Some(it) => it.is_ascii_whitespace() || matches!(bytes[at - 1], b'"' | b'}' | b']'),
-        };
-        if depth == 0 && over {
-            return at;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -135,7 +72,7 @@ mod tests {
         let theirs = "{ \"hooks\": { \"PreToolUse\": [] } }";
         assert_eq!(
             installed(theirs),
-            format!("{{ \"hooks\": {{ \"PreToolUse\": [],\n    \"Stop\": [{ours}]\n  }} }}")
+            format!("{{ \"hooks\": {{ \"PreToolUse\": [],\n    \"Stop\": [{ours}]\n   }} }}")
         );
         let theirs = "{\"hooks\": {\"Stop\": [\n      {\"hooks\": []}\n    ]}, \"z\": 1}";
         assert_eq!(

@@ -3,7 +3,7 @@
 //! nothing else. Where a workflow asks for more at such a stop, or the file system does not answer
 //! plainly, git is asked as always.
 
-use super::{Visit, head};
+use super::{HookWorld, head};
 use crate::drive::Performed;
 use crate::hook::file_stamps::Marks;
 use crate::measure::facts::{notes_on_input, of_input};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// Files named in prompts and mirrors, as many as a look of git's names.
 const FILES_NAMED: usize = 200;
 
-impl Visit<'_> {
+impl HookWorld<'_> {
     /// Returns what was measured, or nothing where git has to look.
     pub(super) fn glimpse(&mut self, run: &Run, deliverables: &[String]) -> Option<Event> {
         let Station::Reported(turn) = &run.state.station else { return None };
@@ -41,7 +41,8 @@ impl Visit<'_> {
         files.sort();
         files.dedup();
         files.truncate(FILES_NAMED);
-        let facts = Facts { commit, tree: run.state.seen.tree.clone(), values, files, commits: Vec::new() };
+        let tree = run.state.seen.tree.clone();
+        let facts = Facts { commit, tree, values, files, ..Facts::default() };
         let notes = notes_on_input(run, input);
         Some(Event::Measured(Box::new(Evidence { facts, notes, ..Evidence::default() })))
     }

@@ -1,7 +1,8 @@
 //! A check's log, read once: what the runner counted, its hash, and the head and tail that people
 //! and prompts are shown. It takes constant memory, whatever the log's size.
 
-use super::counts::{Counts, Reader};
+use super::counts::{CountReader, TestCounts};
+use loop_core::workflow::model::CountFormat;
 use sha2::{Digest, Sha256};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -14,14 +15,14 @@ const LONGEST_LINE: u64 = 64 << 10;
 const EXCERPT_HALF: usize = 4 << 10;
 
 pub(crate) struct Log {
-    pub counts: Option<Counts>,
+    pub counts: Option<TestCounts>,
     pub hash: String,
     pub excerpt: String,
 }
 
-pub(crate) fn read(path: &Path, format: Option<&str>) -> io::Result<Log> {
+pub(crate) fn read(path: &Path, format: Option<CountFormat>) -> io::Result<Log> {
     let mut file = BufReader::with_capacity(64 << 10, loop_base::files::open(path)?);
-    let mut reader = format.map(Reader::new);
+    let mut reader = format.map(CountReader::new);
     let mut digest = Sha256::new();
     let mut head = Vec::new();
     let mut tail = Vec::new();
@@ -53,7 +54,7 @@ pub(crate) fn read(path: &Path, format: Option<&str>) -> io::Result<Log> {
     }
     excerpt.push_str(&String::from_utf8_lossy(&tail));
     let hash = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Log { counts: reader.and_then(Reader::finish), hash, excerpt })
+    Ok(Log { counts: reader.and_then(CountReader::finish), hash, excerpt })
 }
 
 #[cfg(test)]

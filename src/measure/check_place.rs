@@ -5,7 +5,7 @@
 use crate::tree::git::GitError;
 use crate::tree::snapshot;
 use crate::tree::tree_status::TreeStatus;
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use std::path::{Path, PathBuf};
 
 pub(crate) struct Room {
@@ -20,7 +20,7 @@ impl Room {
 
     /// Checks the tree out below the run's folder.
     pub(crate) fn fresh(
-        tree: &Tree,
+        tree: &WorkingTree,
         status: &TreeStatus,
         run: &str,
         folder: &Path,

@@ -1,9 +1,14 @@
 //! Reads what a test runner printed: how many tests there are, how many of them passed, failed or
-//! were skipped, and which ones failed. Each format has a file of its own; a [`Reader`] is fed the
+//! were skipped, and which ones failed. Each format has a file of its own; a [`CountReader`] is fed the
 //! lines as they come and holds a bounded amount of memory, however long the log is. Summaries of
 //! one log add up, because workspaces print several. Errors of the runner itself count as failing
 //! tests; a build that failed before any test ran leaves nothing to read. Whether the check passed
 //! is not decided here: that is its exit code together with these numbers.
+//!
+//! The proof has readers of its own for the same runners (`loop_core::proof`). They read a whole output,
+//! name every test and may give up; these read lines of any length in bounded memory, after every
+//! iteration, and must bring numbers where names are missing. One reader for both would hold what only
+//! one of them needs.
 
 mod cargo;
 mod go;
@@ -24,12 +29,13 @@ mod unittest;
 mod vitest;
 
 use loop_base::value::Value;
+use loop_core::workflow::model::CountFormat;
 use std::collections::BTreeMap;
-use tally::{Finding, Tally};
+use tally::{LogFinding, LogTally};
 
 /// What a test run came to. `passing + failing + skipped == total`, always.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Counts {
+pub(crate) struct TestCounts {
     pub(crate) total: u32,
     pub(crate) passing: u32,
     pub(crate) failing: u32,
@@ -40,45 +46,17 @@ pub(crate) struct Counts {
     pub(crate) metrics: BTreeMap<String, Value>,
 }
 
-/// Returns the names of all formats, as a workflow file writes them.
-#[cfg(test)]
-pub(crate) fn formats() -> &'static [&'static str] {
-    &[
-        "auto",
-        "cargo",
-        "nextest",
-        "pytest",
-        "unittest",
-        "jest",
-        "vitest",
-        "mocha",
-        "go",
-        "tap",
-        "junit",
-        "key-value",
-    ]
-}
-
-/// Returns whether there is a format of that name.
-#[cfg(test)]
-pub(crate) fn known(format: &str) -> bool {
-    formats().contains(&format)
-}
-
 /// Reads a log line by line. With `auto` every format reads along, and at the end the ones with
 /// evidence count.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct CountReader {
     formats: Vec<Format>,
     lines: u64,
 }
 
-impl Reader {
-    /// Starts a reader of the named format; a name that is not known is read as `auto`.
-    pub(crate) fn new(format: &str) -> Reader {
-        let named = Format::all().into_iter().filter(|it| it.name() == format).collect::<Vec<_>>();
-        let formats = if named.is_empty() { Format::all() } else { named };
-        Reader { formats, lines: 0 }
+impl CountReader {
+    pub(crate) fn new(format: CountFormat) -> CountReader {
+        CountReader { formats: Format::of(format), lines: 0 }
     }
 
     /// Takes one line, with or without its line ending. Of a longer line than 64 KiB only the
@@ -91,30 +69,30 @@ impl Reader {
     }
 
     /// Returns what was read: nothing if no summary could be read, zero tests if a summary said so.
-    pub(crate) fn finish(self) -> Option<Counts> {
+    pub(crate) fn finish(self) -> Option<TestCounts> {
         let alone = self.formats.len() == 1;
         let mut findings = Vec::new();
         let mut report = None;
         let mut own = (None, BTreeMap::new());
         for format in self.formats {
             match format.finish() {
-                Found::Runner(found) => findings.extend(found),
-                Found::Report(found) => report = found,
-                Found::Pairs(found, metrics) => own = (found, metrics),
+                FormatResult::Runner(found) => findings.extend(found),
+                FormatResult::Report(found) => report = found,
+                FormatResult::Pairs(found, metrics) => own = (found, metrics),
             }
         }
         let (own, metrics) = own;
         if alone {
             let said = !metrics.is_empty();
             let tally = own.or(report).or(findings.pop()).map(|it| it.tally);
-            let tally = tally.or(said.then(Tally::default));
-            return tally.map(|it| Counts { metrics, ..counts(it) });
+            let tally = tally.or(said.then(LogTally::default));
+            return tally.map(|it| TestCounts { metrics, ..counts(it) });
         }
-        let stands_alone = |it: &Finding| !findings.iter().any(|other| other.sure && other.encloses(it));
+        let stands_alone = |it: &LogFinding| !findings.iter().any(|other| other.sure && other.encloses(it));
         // Pairs and reports are printed on purpose to be read by a program, so beside them what the
         // runner printed is the same tests once more, unless they are part of its own output.
         if let Some(own) = own.filter(stands_alone) {
-            return Some(Counts { metrics, ..counts(own.tally) });
+            return Some(TestCounts { metrics, ..counts(own.tally) });
         }
         if let Some(report) = report.filter(stands_alone) {
             return Some(counts(report.tally));
@@ -125,12 +103,12 @@ impl Reader {
 
 /// Adds up what several runners said in one log. What one says in the middle of another was printed
 /// by a test of the other; what was only perhaps said counts where nothing else was.
-fn several(mut findings: Vec<Finding>) -> Option<Tally> {
+fn several(mut findings: Vec<LogFinding>) -> Option<LogTally> {
     if findings.iter().any(|it| it.sure) {
         findings.retain(|it| it.sure);
     }
     findings.sort_by_key(|it| std::cmp::Reverse(it.length()));
-    let mut taken: Vec<Finding> = Vec::new();
+    let mut taken: Vec<LogFinding> = Vec::new();
     for finding in findings {
         if !taken.iter().any(|it| it.overlaps(&finding)) {
             taken.push(finding);
@@ -142,13 +120,13 @@ fn several(mut findings: Vec<Finding>) -> Option<Tally> {
     })
 }
 
-fn counts(tally: Tally) -> Counts {
+fn counts(tally: LogTally) -> TestCounts {
     // Adding to nothing brings every number within its bound.
-    let mut bounded = Tally::default();
+    let mut bounded = LogTally::default();
     bounded.add(&tally);
     let total = bounded.total();
-    let Tally { passing, failing, skipped, failed } = bounded;
-    Counts { total, passing, failing, skipped, failed: failed.into_sorted(), metrics: BTreeMap::new() }
+    let LogTally { passing, failing, skipped, failed } = bounded;
+    TestCounts { total, passing, failing, skipped, failed: failed.into_sorted(), metrics: BTreeMap::new() }
 }
 
 #[derive(Debug)]
@@ -167,43 +145,31 @@ enum Format {
 }
 
 /// What a format found, by how it came about.
-enum Found {
-    Runner(Option<Finding>),
-    Report(Option<Finding>),
-    Pairs(Option<Finding>, BTreeMap<String, Value>),
+enum FormatResult {
+    Runner(Option<LogFinding>),
+    Report(Option<LogFinding>),
+    Pairs(Option<LogFinding>, BTreeMap<String, Value>),
 }
 
 impl Format {
-    fn all() -> Vec<Format> {
-        vec![
-            Format::Cargo(Default::default()),
-            Format::Nextest(Default::default()),
-            Format::Pytest(Default::default()),
-            Format::Unittest(Default::default()),
-            Format::Jest(Default::default()),
-            Format::Vitest(Default::default()),
-            Format::Mocha(Default::default()),
-            Format::Go(Default::default()),
-            Format::Tap(Default::default()),
-            Format::Junit(Default::default()),
-            Format::Pairs(Default::default()),
-        ]
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Format::Cargo(_) => "cargo",
-            Format::Nextest(_) => "nextest",
-            Format::Pytest(_) => "pytest",
-            Format::Unittest(_) => "unittest",
-            Format::Jest(_) => "jest",
-            Format::Vitest(_) => "vitest",
-            Format::Mocha(_) => "mocha",
-            Format::Go(_) => "go",
-            Format::Tap(_) => "tap",
-            Format::Junit(_) => "junit",
-            Format::Pairs(_) => "key-value",
-        }
+    fn of(format: CountFormat) -> Vec<Format> {
+        vec![match format {
+            CountFormat::Auto => {
+                let single = CountFormat::ALL.into_iter().filter(|it| *it != CountFormat::Auto);
+                return single.flat_map(Format::of).collect();
+            }
+            CountFormat::Cargo => Format::Cargo(Default::default()),
+            CountFormat::Nextest => Format::Nextest(Default::default()),
+            CountFormat::Pytest => Format::Pytest(Default::default()),
+            CountFormat::Unittest => Format::Unittest(Default::default()),
+            CountFormat::Jest => Format::Jest(Default::default()),
+            CountFormat::Vitest => Format::Vitest(Default::default()),
+            CountFormat::Mocha => Format::Mocha(Default::default()),
+            CountFormat::Go => Format::Go(Default::default()),
+            CountFormat::Tap => Format::Tap(Default::default()),
+            CountFormat::Junit => Format::Junit(Default::default()),
+            CountFormat::KeyValue => Format::Pairs(Default::default()),
+        }]
     }
 
     fn line(&mut self, at: u64, text: &str) {
@@ -222,21 +188,21 @@ impl Format {
         }
     }
 
-    fn finish(self) -> Found {
+    fn finish(self) -> FormatResult {
         match self {
-            Format::Cargo(it) => Found::Runner(it.finish()),
-            Format::Nextest(it) => Found::Runner(it.finish()),
-            Format::Pytest(it) => Found::Runner(it.finish()),
-            Format::Unittest(it) => Found::Runner(it.finish()),
-            Format::Jest(it) => Found::Runner(it.finish()),
-            Format::Vitest(it) => Found::Runner(it.finish()),
-            Format::Mocha(it) => Found::Runner(it.finish()),
-            Format::Go(it) => Found::Runner(it.finish()),
-            Format::Tap(it) => Found::Runner(it.finish()),
-            Format::Junit(it) => Found::Report(it.finish()),
+            Format::Cargo(it) => FormatResult::Runner(it.finish()),
+            Format::Nextest(it) => FormatResult::Runner(it.finish()),
+            Format::Pytest(it) => FormatResult::Runner(it.finish()),
+            Format::Unittest(it) => FormatResult::Runner(it.finish()),
+            Format::Jest(it) => FormatResult::Runner(it.finish()),
+            Format::Vitest(it) => FormatResult::Runner(it.finish()),
+            Format::Mocha(it) => FormatResult::Runner(it.finish()),
+            Format::Go(it) => FormatResult::Runner(it.finish()),
+            Format::Tap(it) => FormatResult::Runner(it.finish()),
+            Format::Junit(it) => FormatResult::Report(it.finish()),
             Format::Pairs(it) => {
                 let (found, metrics) = it.finish();
-                Found::Pairs(found, metrics)
+                FormatResult::Pairs(found, metrics)
             }
         }
     }

@@ -9,7 +9,7 @@ mod python;
 #[cfg(test)]
 mod tests;
 
-use loop_core::workflow::model::TESTS_CHECK;
+use loop_core::workflow::model::{CountFormat, TESTS_CHECK};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -19,13 +19,13 @@ const FILE_LIMIT: u64 = 1024 * 1024;
 
 /// A check that was found.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct DetectedCheck {
     /// `build`, `tests`, `lint` or `types`; each at most once.
     pub(crate) name: &'static str,
     /// The command, for `sh -c` in the root.
     pub(crate) run: String,
     /// How the numbers of tests are read from its output.
-    pub(crate) counts: Option<&'static str>,
+    pub(crate) counts: Option<CountFormat>,
     /// The file, or the part of it, that the command comes from.
     pub(crate) why: String,
 }
@@ -33,25 +33,25 @@ pub(crate) struct Found {
 /// Returns the checks of the project in a folder, in the order in which they are best run. Where
 /// two languages offer the same check, the one whose project file says more about the whole counts:
 /// a package.json beside a Cargo.toml often only holds tools.
-pub(crate) fn detect(dir: &Path) -> Vec<Found> {
+pub(crate) fn detect(dir: &Path) -> Vec<DetectedCheck> {
     detect_with(&Root { dir: dir.to_owned() }, is_installed)
 }
 
-fn detect_with(root: &Root, is_installed: fn(&str) -> bool) -> Vec<Found> {
+fn detect_with(root: &Root, is_installed: fn(&str) -> bool) -> Vec<DetectedCheck> {
     let languages = [rust(root, is_installed), go(root), python::find(root), node::find(root), make(root)];
-    let offered: Vec<Found> = languages.into_iter().flatten().collect();
+    let offered: Vec<DetectedCheck> = languages.into_iter().flatten().collect();
     let first_of = |name: &str| offered.iter().find(|it| it.name == name).cloned();
     ["build", "tests", "lint", "types"].into_iter().filter_map(first_of).collect()
 }
 
-fn rust(root: &Root, is_installed: fn(&str) -> bool) -> Vec<Found> {
+fn rust(root: &Root, is_installed: fn(&str) -> bool) -> Vec<DetectedCheck> {
     let Some(manifest) = root.toml("Cargo.toml") else { return Vec::new() };
     let whole = if manifest.contains_key("workspace") { " --workspace" } else { "" };
     let why = "Cargo.toml";
     let mut found = vec![
         check("build", format!("cargo build{whole}"), why),
         // Without it the tests of all targets after the first failing one would go uncounted.
-        tests(format!("cargo test{whole} --no-fail-fast"), "cargo", why),
+        tests(format!("cargo test{whole} --no-fail-fast"), CountFormat::Cargo, why),
     ];
     if is_installed("cargo-clippy") {
         found.push(check("lint", format!("cargo clippy{whole} --all-targets -- -D warnings"), why));
@@ -59,7 +59,7 @@ fn rust(root: &Root, is_installed: fn(&str) -> bool) -> Vec<Found> {
     found
 }
 
-fn go(root: &Root) -> Vec<Found> {
+fn go(root: &Root) -> Vec<DetectedCheck> {
     let Some(module) = root.text("go.mod") else { return Vec::new() };
     if !module.lines().any(|it| it.trim_start().starts_with("module ")) {
         return Vec::new();
@@ -67,12 +67,12 @@ fn go(root: &Root) -> Vec<Found> {
     vec![
         check("build", "go build ./...".to_owned(), "go.mod"),
         // Only with -v does go say which tests passed.
-        tests("go test -v ./...".to_owned(), "go", "go.mod"),
+        tests("go test -v ./...".to_owned(), CountFormat::Go, "go.mod"),
         check("lint", "go vet ./...".to_owned(), "go.mod"),
     ]
 }
 
-fn make(root: &Root) -> Vec<Found> {
+fn make(root: &Root) -> Vec<DetectedCheck> {
     let names = ["GNUmakefile", "makefile", "Makefile"];
     let Some((file, text)) = names.iter().find_map(|it| Some((*it, root.text(it)?))) else {
         return Vec::new();
@@ -87,8 +87,8 @@ fn make(root: &Root) -> Vec<Found> {
     let find = |(name, candidates): (&'static str, &[&str])| {
         let target = candidates.iter().find(|it| targets.contains(it))?;
         let why = format!("{file}, target {target}");
-        let counts = (name == TESTS_CHECK).then_some("auto");
-        Some(Found { name, run: format!("make {target}"), counts, why })
+        let counts = (name == TESTS_CHECK).then_some(CountFormat::Auto);
+        Some(DetectedCheck { name, run: format!("make {target}"), counts, why })
     };
     wanted.into_iter().filter_map(find).collect()
 }
@@ -102,12 +102,12 @@ fn make_targets(line: &str) -> Option<impl Iterator<Item = &str>> {
     is_rule.then(|| targets.split_whitespace())
 }
 
-fn check(name: &'static str, run: String, why: &str) -> Found {
-    Found { name, run, counts: None, why: why.to_owned() }
+fn check(name: &'static str, run: String, why: &str) -> DetectedCheck {
+    DetectedCheck { name, run, counts: None, why: why.to_owned() }
 }
 
-fn tests(run: String, counts: &'static str, why: &str) -> Found {
-    Found { name: "tests", run, counts: Some(counts), why: why.to_owned() }
+fn tests(run: String, counts: CountFormat, why: &str) -> DetectedCheck {
+    DetectedCheck { name: "tests", run, counts: Some(counts), why: why.to_owned() }
 }
 
 fn is_installed(program: &str) -> bool {

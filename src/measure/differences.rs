@@ -3,10 +3,10 @@
 //! decides nothing: whoever shows the list cuts it there.
 
 use super::uncommitted;
-use crate::tree::changes::{self, Change, Kind};
+use crate::tree::changes::{self, Change, ChangeKind};
 use crate::tree::git::GitError;
 use crate::tree::tree_status::TreeStatus;
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use globset::{GlobBuilder, GlobMatcher};
 use loop_core::engine::State;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl Differences {
     /// Compares a status with the run's beginning and with the tree before the call; where that one
     /// is unknown, with what the last measurement saw.
     pub(crate) fn between(
-        tree: &Tree,
+        tree: &WorkingTree,
         status: &TreeStatus,
         state: &State,
         before_call: Option<&str>,
@@ -52,7 +52,7 @@ impl Differences {
 }
 
 /// What changed from a tree to a status; nothing from a tree that is not known.
-pub(crate) fn since(tree: &Tree, from: &str, status: &TreeStatus) -> Result<Vec<Change>, GitError> {
+pub(crate) fn since(tree: &WorkingTree, from: &str, status: &TreeStatus) -> Result<Vec<Change>, GitError> {
     if from.is_empty() {
         return Ok(Vec::new());
     }
@@ -61,7 +61,7 @@ pub(crate) fn since(tree: &Tree, from: &str, status: &TreeStatus) -> Result<Vec<
 
 /// The changes that left something behind.
 pub(crate) fn present(changes: &[Change]) -> impl Iterator<Item = &Change> {
-    changes.iter().filter(|it| it.kind != Kind::Deleted)
+    changes.iter().filter(|it| it.kind != ChangeKind::Deleted)
 }
 
 /// A pattern whose star does not cross a slash.

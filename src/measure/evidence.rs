@@ -12,7 +12,7 @@ use crate::tree::changes;
 use crate::tree::git::GitError;
 use crate::tree::git_text::listed_paths;
 use crate::tree::tree_status::TreeStatus;
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use loop_core::engine::{Baseline, Evidence};
 use loop_core::facts::FactName;
 use loop_core::proof::{Defence, ratchet};
@@ -23,7 +23,7 @@ use std::path::Path;
 
 /// Which run is measured, and where.
 #[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct MeasuredRun<'a> {
     pub(crate) run: &'a Run,
     /// The working tree that agents and checks run in.
     pub(crate) place: &'a Path,
@@ -36,8 +36,8 @@ pub(crate) struct Subject<'a> {
 
 /// Every check that a phase uses, once, before the first call.
 pub(crate) fn baseline(
-    subject: Subject<'_>,
-    tree: &mut Tree,
+    subject: MeasuredRun<'_>,
+    tree: &mut WorkingTree,
     execute: &mut Execute<'_>,
 ) -> anyhow::Result<Result<(TreeStatus, Baseline), Cut>> {
     let run = subject.run;
@@ -62,8 +62,8 @@ pub(crate) fn baseline(
 
 /// These checks, and everything else that the exit rule may ask about.
 pub(crate) fn measure(
-    subject: Subject<'_>,
-    tree: &mut Tree,
+    subject: MeasuredRun<'_>,
+    tree: &mut WorkingTree,
     execute: &mut Execute<'_>,
     names: &[String],
     deliverables: &[String],
@@ -108,13 +108,13 @@ pub(crate) fn measure(
 
 /// Completes what was measured with what the tree and the input say.
 pub(crate) fn complete(
-    subject: Subject<'_>,
-    tree: &Tree,
+    subject: MeasuredRun<'_>,
+    tree: &WorkingTree,
     status: &TreeStatus,
     mut evidence: Evidence,
     deliverables: &[String],
 ) -> Result<Evidence, GitError> {
-    let Subject { run, place, input, before_call, before_commit } = subject;
+    let MeasuredRun { run, place, input, before_call, before_commit } = subject;
     let differences = Differences::between(tree, status, &run.state, before_call)?;
     // Where nothing depends on it, an agent may leave its work uncommitted.
     let exit = run.workflow.phases[run.state.phase].exit.as_ref();
@@ -142,7 +142,11 @@ fn commanded_checks(run: &Run) -> Vec<String> {
 
 /// Tracked files that differ after the checks. Files that git does not know may come and go:
 /// coverage data, caches that nobody ignored.
-fn touched_by_checks(tree: &Tree, before: &TreeStatus, after: &TreeStatus) -> Result<Vec<String>, GitError> {
+fn touched_by_checks(
+    tree: &WorkingTree,
+    before: &TreeStatus,
+    after: &TreeStatus,
+) -> Result<Vec<String>, GitError> {
     let changes = changes::changes(&tree.pinned, &before.tree, &after.tree)?;
     if changes.is_empty() {
         return Ok(Vec::new());

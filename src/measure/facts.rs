@@ -4,15 +4,15 @@
 
 use super::differences::{Differences, glob, present};
 use super::planning;
-use crate::tree::changes::{self, Change, Kind};
+use crate::tree::changes::{self, Change, ChangeKind};
 use crate::tree::git::GitError;
 use crate::tree::tree_status::TreeStatus;
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use globset::GlobMatcher;
 use loop_base::value::Value;
 use loop_core::documents::input;
 use loop_core::documents::planning::phase;
-use loop_core::engine::{Facts, Item, Station};
+use loop_core::engine::{Facts, FilesChanged, Item, Station};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{Fact, ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
@@ -29,7 +29,7 @@ const FILES_NAMED: usize = 200;
 
 /// Returns the facts about a status of the tree.
 pub(crate) fn gather(
-    tree: &Tree,
+    tree: &WorkingTree,
     status: &TreeStatus,
     run: &Run,
     input: Option<&Path>,
@@ -65,12 +65,14 @@ pub(crate) fn gather(
     count_files(&run.workflow, since_start, &mut values);
     values.extend(of_input(run, input));
     let names = since_start.iter().take(FILES_NAMED).map(|it| it.path.to_string_lossy().into_owned());
-    Ok(Facts { commit, tree: status.tree.clone(), files: names.collect(), values, commits })
+    let changed = FilesChanged { call: changes::counts(since_call), run: changes::counts(since_start) };
+    let tree = status.tree.clone();
+    Ok(Facts { commit, tree, files: names.collect(), values, commits, changed: Some(Box::new(changed)) })
 }
 
 /// Returns how many commits of work were made, and their names where a report has to name one.
 fn commits(
-    tree: &Tree,
+    tree: &WorkingTree,
     run: &Run,
     from: Option<&str>,
     to: Option<&str>,
@@ -92,11 +94,11 @@ fn commits(
 
 /// Returns how many plans a call added, and why some of them do not count: where the workflow lists its
 /// tasks by plan files, a plan for gaps has to fit.
-fn new_plans(tree: &Tree, run: &Run, since_call: &[Change]) -> (usize, Vec<String>) {
+fn new_plans(tree: &WorkingTree, run: &Run, since_call: &[Change]) -> (usize, Vec<String>) {
     let from = run.workflow.items.as_ref().map(|it| &it.from);
     let Some(ItemSource::Plans(folder)) = from else { return (added(since_call, PLAN).count(), Vec::new()) };
     let place = tree.pinned.repository.work_tree();
-    let is_added = |it: &&Change| it.kind == Kind::Added;
+    let is_added = |it: &&Change| it.kind == ChangeKind::Added;
     let fresh: Vec<&Path> = since_call
         .iter()
         .filter(is_added)
@@ -127,7 +129,7 @@ fn new_plans(tree: &Tree, run: &Run, since_call: &[Change]) -> (usize, Vec<Strin
 }
 
 /// Says which of the plans that a call added do not count, where somebody asks for plans.
-pub(crate) fn notes_on_plans(tree: &Tree, run: &Run, since_call: &[Change]) -> Vec<String> {
+pub(crate) fn notes_on_plans(tree: &WorkingTree, run: &Run, since_call: &[Change]) -> Vec<String> {
     let asks = run.workflow.phases[run.state.phase].asks_for(FactName::NewPlans.name());
     if asks { new_plans(tree, run, since_call).1 } else { Vec::new() }
 }
@@ -187,7 +189,7 @@ fn is_of_plan(item: &str, plan: &str) -> bool {
 
 /// What stands before the ending in the names of the files of this kind that were added.
 fn added<'a>(changes: &'a [Change], ending: &'a str) -> impl Iterator<Item = String> {
-    changes.iter().filter(|it| it.kind == Kind::Added).filter_map(move |it| stem(it, ending))
+    changes.iter().filter(|it| it.kind == ChangeKind::Added).filter_map(move |it| stem(it, ending))
 }
 
 fn stem(change: &Change, ending: &str) -> Option<String> {
@@ -195,7 +197,7 @@ fn stem(change: &Change, ending: &str) -> Option<String> {
 }
 
 fn holds(
-    tree: &Tree,
+    tree: &WorkingTree,
     fact: &Fact,
     base: &str,
     status: &TreeStatus,

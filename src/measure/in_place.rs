@@ -3,7 +3,7 @@
 //! at the end uses them to tell a test that fails only in a clean checkout.
 
 use loop_core::engine::{CheckOutcome, CheckResult};
-use loop_core::proof::{Exit, Outcome, Results, read_results};
+use loop_core::proof::{Exit, Results, TestOutcome, read_results};
 use std::io;
 use std::path::Path;
 
@@ -38,10 +38,11 @@ pub(crate) fn turned_green(folder: &Path, now: &[Results]) -> Vec<String> {
     let before = read(folder, file);
     let passed = |check: &str, name: &str| {
         let same = before.iter().find(|it| it.check == check);
-        same.is_some_and(|it| it.ids.get(name) == Some(&Outcome::Passed))
+        same.is_some_and(|it| it.ids.get(name) == Some(&TestOutcome::Passed))
     };
     let green = now.iter().flat_map(|results| {
-        let fresh = results.ids.iter().filter(|it| *it.1 == Outcome::Passed && !passed(&results.check, it.0));
+        let fresh =
+            results.ids.iter().filter(|it| *it.1 == TestOutcome::Passed && !passed(&results.check, it.0));
         fresh.map(|it| it.0.clone())
     });
     green.take(NAMED_MOST).collect()

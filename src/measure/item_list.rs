@@ -2,7 +2,7 @@
 //! so an agent may add to it.
 
 use super::planning;
-use loop_core::engine::Item;
+use loop_core::engine::{Item, ItemList};
 use loop_core::workflow::model::{ItemSource, Items};
 use serde_json::Value;
 use std::path::Path;
@@ -22,15 +22,22 @@ pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
 }
 
 /// Returns the items, or why there are none. `printed` is what the list's command printed, where it
-/// has one.
-pub(crate) fn list(place: &Path, items: &Items, printed: &str) -> Result<Vec<Item>, String> {
+/// has one; `known` is the list as it was read before.
+pub(crate) fn list(
+    place: &Path,
+    items: &Items,
+    printed: &str,
+    known: Option<&ItemList>,
+) -> Result<Vec<Item>, String> {
     let mut found: Vec<Item> = match &items.from {
         ItemSource::List(names) => names.iter().map(|it| item(it, it)).collect(),
         ItemSource::Json { file, pointer } => json(place, file, pointer)?,
         ItemSource::Command(_) => lines(printed).map(|it| item(it, it)).collect(),
         ItemSource::Plans(folder) => {
-            let phase = planning::read_phase(place, folder).map_err(|it| it.join("; "))?;
-            planning::items(&phase, folder)
+            let said =
+                |it: Vec<String>| it.iter().map(|it| format!("{folder}/{it}")).collect::<Vec<_>>().join("; ");
+            let phase = planning::read_phase(place, folder).map_err(said)?;
+            planning::items(&phase, folder, known)
         }
         ItemSource::Queue(_) => return Err("the queue cannot be read yet".to_owned()),
     };
@@ -93,7 +100,7 @@ mod tests {
         let items = Items { name: "task".to_owned(), from, bookkeeping: Vec::new() };
         let read = |text: &str| {
             std::fs::write(dir.path().join("todo.json"), text).expect("written");
-            list(dir.path(), &items, "")
+            list(dir.path(), &items, "", None)
         };
         let good = r#"{"open": ["a", {"id": "b", "name": "the second"}, {"name": "c"}]}"#;
         assert_eq!(read(good), Ok(vec![item("a", "a"), item("b", "the second"), item("c", "c")]));

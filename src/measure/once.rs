@@ -1,7 +1,7 @@
 //! Checks that are run once, outside of a run: for a person who wants to see them, and for a second
 //! look at work that is finished. They are judged as in a run; nothing of them is recorded.
 
-use super::counts::Reader;
+use super::counts::CountReader;
 use super::run_checks::{judged, tests};
 use loop_core::engine::{CheckOutcome, Tests};
 use loop_core::workflow::model::{Check, Workflow};
@@ -59,8 +59,8 @@ fn run(name: &str, check: &Check, command: &str, place: &Path) -> io::Result<Onc
     let begun = Instant::now();
     let whole = format!("exec 2>&1\n{command}");
     let errand = foreground::run("sh", ["-c", &whole], place, Duration::from_millis(check.timeout))?;
-    let counts = check.counts.as_deref().and_then(|format| {
-        let mut reader = Reader::new(format);
+    let counts = check.counts.and_then(|format| {
+        let mut reader = CountReader::new(format);
         errand.output.lines().for_each(|it| reader.line(it.as_bytes()));
         reader.finish()
     });

@@ -3,9 +3,9 @@
 
 use loop_base::files;
 use loop_core::documents::planning::number::PhaseNumber;
-use loop_core::documents::planning::phase::{self, Phase, PlanFile};
+use loop_core::documents::planning::phase::{self, PlanFile, PlannedPhase};
 use loop_core::documents::planning::plan;
-use loop_core::engine::Item;
+use loop_core::engine::{Item, ItemList};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub(crate) fn phase_folder(place: &Path, number: &PhaseNumber) -> Option<String>
 }
 
 /// Reads the plans of a phase, or returns everything that is wrong with them.
-pub(crate) fn read_phase(place: &Path, folder: &str) -> Result<Phase, Vec<String>> {
+pub(crate) fn read_phase(place: &Path, folder: &str) -> Result<PlannedPhase, Vec<String>> {
     let files: Vec<(String, String)> = names(&place.join(folder))
         .into_iter()
         .filter(|it| it.ends_with(".md"))
@@ -65,13 +65,73 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the tasks of every plan in their order.
-pub(crate) fn items(phase: &Phase, folder: &str) -> Vec<Item> {
-    phase
+/// Returns the tasks of every plan in their order. A task that is known keeps its id, wherever it stands now.
+pub(crate) fn items(phase: &PlannedPhase, folder: &str, known: Option<&ItemList>) -> Vec<Item> {
+    let mut found: Vec<Item> = phase
         .plans
         .iter()
         .flat_map(|plan| plan.plan.tasks.iter().enumerate().map(move |task| item(plan, folder, task)))
-        .collect()
+        .collect();
+    if let Some(known) = known.filter(|it| it.all().next().is_some()) {
+        keep_ids(&mut found, known);
+    }
+    found
+}
+
+/// Gives tasks the ids that they had when the list was read before. An id is the number of a task in its
+/// plan, and a task that is put in above others moves their numbers: without this it would pass for one
+/// that is done, and a done one for new.
+fn keep_ids(found: &mut [Item], known: &ItemList) {
+    let known_items: Vec<&Item> = known.all().map(|it| it.0).collect();
+    let mut ids: Vec<Option<String>> = vec![None; found.len()];
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let is_same: [fn(&Item, &Item) -> bool; 3] = [
+        |one, other| one.name == other.name,
+        |one, other| begins_alike(&one.name, &other.name),
+        // Another name at its old place: it was written anew.
+        |one, other| one.id == other.id,
+    ];
+    for (stage, is_same) in is_same.iter().enumerate() {
+        for (item, id) in found.iter().zip(&mut ids).filter(|it| it.1.is_none()) {
+            let fits = |it: &&&Item| {
+                let is_free = !taken.contains(&it.id) && it.group == item.group;
+                // A task that is done was done by its name, so another name is another task.
+                is_free && is_same(item, it) && (stage < 2 || !known.is_done(&it.id))
+            };
+            if let Some(it) = known_items.iter().find(fits) {
+                taken.insert(it.id.clone());
+                *id = Some(it.id.clone());
+            }
+        }
+    }
+    for (item, id) in found.iter_mut().zip(ids) {
+        item.id = match id {
+            Some(id) => id,
+            None => fresh_id(item, known, &taken),
+        };
+        taken.insert(item.id.clone());
+    }
+}
+
+/// An id that no task of the plan has or had.
+fn fresh_id(item: &Item, known: &ItemList, taken: &BTreeSet<String>) -> String {
+    let is_free =
+        |id: &String| !taken.contains(id) && !known.is_done(id) && known.all().all(|it| it.0.id != *id);
+    let plan = item.group.as_deref().unwrap_or_default();
+    let numbered = (1..).map(|it| format!("{plan}/{it}"));
+    std::iter::once(item.id.clone()).chain(numbered).find(is_free).unwrap_or_else(|| item.id.clone())
+}
+
+/// Whether one name begins with the other: agents that tick a task add a mark or the name of a commit.
+fn begins_alike(one: &str, other: &str) -> bool {
+    fn words(text: &str) -> Vec<String> {
+        let words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+        words.map(str::to_lowercase).collect()
+    }
+    let (one, other) = (words(one), words(other));
+    let least = one.len().min(other.len());
+    // One or two words begin many names: `Task 1`, `Add tests`.
+    2 < least && one[..least] == other[..least]
 }
 
 fn item(plan: &PlanFile, folder: &str, (index, task): (usize, &plan::Task)) -> Item {
@@ -90,7 +150,7 @@ fn item(plan: &PlanFile, folder: &str, (index, task): (usize, &plan::Task)) -> I
 
 /// Returns the ids of the tasks that the files say are done: those of plans with a summary, and those
 /// that are ticked.
-pub(crate) fn done(phase: &Phase) -> Vec<String> {
+pub(crate) fn done(phase: &PlannedPhase) -> Vec<String> {
     let tasks = phase.plans.iter().flat_map(|plan| {
         let is_done = |task: &plan::Task| plan.has_summary || task.ticked;
         let done = plan.plan.tasks.iter().enumerate().filter(move |it| is_done(it.1));
@@ -120,4 +180,45 @@ pub(crate) fn refused_gap_plan(name: &str, text: &str, before: u32, gaps: &[Stri
     }
     let names_one = gaps.is_empty() || gaps.iter().any(|it| plan::names_gap(text, it));
     (!names_one).then(|| "it names none of the gaps that verification found".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Item, ItemList, keep_ids};
+    use loop_core::engine::{Event, Listing};
+
+    fn tasks(names: &[&str]) -> Vec<Item> {
+        let task = |(index, name): (usize, &&str)| Item {
+            group: Some("03-01".to_owned()),
+            ..Item::new(format!("03-01/{}", index + 1), *name)
+        };
+        names.iter().enumerate().map(task).collect()
+    }
+
+    /// The ids of a plan that first had three tasks, of which the first is done.
+    fn ids(names: &[&str]) -> Vec<String> {
+        let mut known = ItemList::default();
+        known.follow(&Event::Listed(Listing::Whole(tasks(&["Add the login page", "Add logout", "Test"]))));
+        known.follow(&Event::ItemDone { id: "03-01/1".to_owned(), also: Vec::new() });
+        let mut found = tasks(names);
+        keep_ids(&mut found, &known);
+        found.into_iter().map(|it| it.id.replace("03-01/", "")).collect()
+    }
+
+    #[test]
+    fn a_task_keeps_its_id_wherever_it_stands() {
+        assert_eq!(ids(&["Add the login page", "Add logout", "Test"]), ["1", "2", "3"]);
+        assert_eq!(ids(&["Fix the build", "Add the login page", "Add logout", "Test"]), ["4", "1", "2", "3"]);
+        assert_eq!(ids(&["Test", "Add the login page", "Add logout"]), ["3", "1", "2"]);
+        assert_eq!(ids(&["Add logout", "Test"]), ["2", "3"]);
+        // Two new ones of the same name are two.
+        assert_eq!(ids(&["More", "More", "Add logout"]), ["4", "5", "2"]);
+    }
+
+    #[test]
+    fn another_name_is_another_task_once_its_own_was_done() {
+        assert_eq!(ids(&["Add the login page (done in abc1234)", "Add logout", "Test"]), ["1", "2", "3"]);
+        assert_eq!(ids(&["Draw a map", "Add logout", "Test"]), ["4", "2", "3"]);
+        assert_eq!(ids(&["Add the login page", "Let people out", "Test"]), ["1", "2", "3"]);
+    }
 }

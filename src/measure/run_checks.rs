@@ -3,7 +3,7 @@
 //! about, which command it was, and where its log lies.
 
 use super::child_environment::child_environment;
-use super::counts::Counts;
+use super::counts::TestCounts;
 use crate::measure::check_log;
 use crate::measure::check_place::Room;
 use crate::tree::tree_status::TreeStatus;
@@ -11,7 +11,7 @@ use loop_base::time::length;
 use loop_core::engine::{CheckOutcome, CheckResult, Tests, known_red};
 use loop_core::workflow::model::{Check, Millis};
 use loop_store::run::Run;
-use loop_supervise::protocol::{Bounds, Ending, How, Kind, Order};
+use loop_supervise::protocol::{Bounds, EndReason, Order, OrderEnd, OrderKind};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,7 +23,7 @@ const LOG_MOST: u64 = 64 << 20;
 pub(crate) struct Cut;
 
 /// Has a command carried out that may be repeated, and waits for its end.
-pub(crate) type Execute<'a> = dyn FnMut(Order) -> anyhow::Result<Result<Ending, Cut>> + 'a;
+pub(crate) type Execute<'a> = dyn FnMut(Order) -> anyhow::Result<Result<OrderEnd, Cut>> + 'a;
 
 /// Runs these checks in order; their logs go to the run's folder.
 pub(crate) fn run_all(
@@ -75,7 +75,7 @@ fn run_one(
         };
         spent += ending.ms;
         let log_name = format!("{stem}.log");
-        let format = check.counts.as_deref();
+        let format = check.counts;
         let log = check_log::read(&folder.join(&log_name), format).ok();
         let counts = log.as_ref().and_then(|it| it.counts.clone());
         let tests = counts.as_ref().map(tests);
@@ -105,7 +105,7 @@ fn run_one(
 }
 
 /// A checkout that could not be prepared proves nothing.
-fn unprepared(folder: &Path, name: &str, stem: &str, ending: &Ending) -> CheckResult {
+fn unprepared(folder: &Path, name: &str, stem: &str, ending: &OrderEnd) -> CheckResult {
     let log_name = format!("{stem}.log");
     let excerpt = check_log::read(&folder.join(&log_name), None).map(|it| it.excerpt).unwrap_or_default();
     let why = format!("prepare: {}", exit_words(ending.code, ending.signal));
@@ -141,7 +141,7 @@ pub(crate) fn order(run_id: &str, stem: &str, command: &str, timeout: Millis, cw
     };
     Order {
         stem: stem.to_owned(),
-        kind: Kind::Check,
+        kind: OrderKind::Check,
         argv: ["sh", "-c", command].map(OsString::from).to_vec(),
         cwd: cwd.to_owned(),
         env: child_environment(&[("LOOP_RUN", run_id), ("CI", "true")], &|_| true),
@@ -152,14 +152,16 @@ pub(crate) fn order(run_id: &str, stem: &str, command: &str, timeout: Millis, cw
 
 /// A check passes when it exits with 0; where counts matter, an unreadable summary or no test at
 /// all is a failure too.
-fn outcome(check: &Check, how: &How, code: Option<i32>, tests: Option<&Tests>) -> CheckOutcome {
+fn outcome(check: &Check, how: &EndReason, code: Option<i32>, tests: Option<&Tests>) -> CheckOutcome {
     match how {
-        How::Exited => (),
-        How::TimedOut | How::Idle | How::NoFirstOutput | How::WaitedForInput(_) => {
+        EndReason::Exited => (),
+        EndReason::TimedOut | EndReason::Idle | EndReason::NoFirstOutput | EndReason::WaitedForInput(_) => {
             return CheckOutcome::Failed(format!("timed out after {}", length(check.timeout)));
         }
-        How::CouldNotStart(why) | How::Lost(why) => return CheckOutcome::Failed(why.clone()),
-        How::Interrupted | How::NotStarted => return CheckOutcome::Failed("it was ended early".to_owned()),
+        EndReason::CouldNotStart(why) | EndReason::Lost(why) => return CheckOutcome::Failed(why.clone()),
+        EndReason::Interrupted | EndReason::NotStarted => {
+            return CheckOutcome::Failed("it was ended early".to_owned());
+        }
     }
     judged(check, code, tests)
 }
@@ -193,8 +195,8 @@ fn only_known(now: Option<&Tests>, before: Option<&CheckResult>) -> bool {
     now.zip(before).is_some_and(|(now, before)| 0 < now.failing && known_red(now, before) == now.failing)
 }
 
-pub(super) fn tests(counts: &Counts) -> Tests {
-    let Counts { total, passing, failing, skipped, failed, metrics: _ } = counts.clone();
+pub(super) fn tests(counts: &TestCounts) -> Tests {
+    let TestCounts { total, passing, failing, skipped, failed, metrics: _ } = counts.clone();
     Tests { total, passing, failing, skipped, failed }
 }
 

@@ -6,7 +6,7 @@ use crate::tree::changes::{self, Change};
 use crate::tree::git::GitError;
 use crate::tree::git_text::listed_paths;
 use crate::tree::tree_status::{TreeStatus, tops};
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use loop_base::files;
 use loop_core::engine::{Facts, State, Uncommitted};
 use std::collections::{BTreeSet, HashSet};
@@ -27,12 +27,16 @@ const LIST_MOST: usize = 16 << 20;
 const NAMED: usize = 10;
 
 /// Remembers what is uncommitted at the beginning.
-pub(crate) fn remember_beginning(tree: &Tree, status: &TreeStatus) -> Result<(), GitError> {
+pub(crate) fn remember_beginning(tree: &WorkingTree, status: &TreeStatus) -> Result<(), GitError> {
     write(tree, BEFORE, &status.tree, &status.uncommitted)
 }
 
 /// Remembers what is uncommitted after the checks and was not before.
-pub(crate) fn remember_left(tree: &Tree, before: &TreeStatus, after: &TreeStatus) -> Result<(), GitError> {
+pub(crate) fn remember_left(
+    tree: &WorkingTree,
+    before: &TreeStatus,
+    after: &TreeStatus,
+) -> Result<(), GitError> {
     let known = left_by_checks(tree);
     let fresh = after.uncommitted.difference(&before.uncommitted).cloned();
     let all: BTreeSet<PathBuf> = known.iter().cloned().chain(fresh).collect();
@@ -41,7 +45,7 @@ pub(crate) fn remember_left(tree: &Tree, before: &TreeStatus, after: &TreeStatus
 
 /// Returns what is uncommitted and was not there when the run began: another path, or another content.
 pub(crate) fn since_beginning(
-    tree: &Tree,
+    tree: &WorkingTree,
     status: &TreeStatus,
     state: &State,
     since_start: &[Change],
@@ -64,7 +68,7 @@ pub(crate) fn since_beginning(
 }
 
 /// Returns what is uncommitted, and apart from it what these checks left.
-pub(crate) fn groups(tree: &Tree, uncommitted: &[PathBuf], checks: &[String]) -> Vec<Uncommitted> {
+pub(crate) fn groups(tree: &WorkingTree, uncommitted: &[PathBuf], checks: &[String]) -> Vec<Uncommitted> {
     let left = left_by_checks(tree);
     let (theirs, work): (Vec<&PathBuf>, Vec<&PathBuf>) =
         uncommitted.iter().partition(|it| left.contains(*it));
@@ -77,7 +81,7 @@ pub(crate) fn groups(tree: &Tree, uncommitted: &[PathBuf], checks: &[String]) ->
 }
 
 /// What was uncommitted at the beginning, each path ended by a zero byte.
-fn before(tree: &Tree, base: &Facts) -> Result<Vec<u8>, GitError> {
+fn before(tree: &WorkingTree, base: &Facts) -> Result<Vec<u8>, GitError> {
     if base.tree.is_empty() {
         return Ok(Vec::new());
     }
@@ -93,12 +97,12 @@ fn before(tree: &Tree, base: &Facts) -> Result<Vec<u8>, GitError> {
     Ok(differing.iter().flat_map(|it| [it.path.as_os_str().as_bytes(), b"\0"].concat()).collect())
 }
 
-fn left_by_checks(tree: &Tree) -> BTreeSet<PathBuf> {
+fn left_by_checks(tree: &WorkingTree) -> BTreeSet<PathBuf> {
     let listing = files::bytes(&tree.pinned.beside(LEFT_BY_CHECKS), LIST_MOST).unwrap_or_default();
     listed_paths(&listing).collect()
 }
 
-fn write(tree: &Tree, name: &str, head: &str, paths: &BTreeSet<PathBuf>) -> Result<(), GitError> {
+fn write(tree: &WorkingTree, name: &str, head: &str, paths: &BTreeSet<PathBuf>) -> Result<(), GitError> {
     let mut text = head.as_bytes().to_vec();
     for path in paths {
         text.push(0);

@@ -6,7 +6,7 @@ use loop_base::value::Value;
 use loop_core::engine::{Call, Ending, Usage};
 use loop_core::facts::{FactName, Simulated};
 use loop_core::report::{Report, Trouble};
-use loop_core::workflow::model::{Protocol, Signal, SignalWord, Workflow};
+use loop_core::workflow::model::{ErrorClass, Protocol, Signal, SignalWord, Workflow};
 use std::collections::BTreeMap;
 
 /// A small generator (SplitMix64): good enough to vary behaviour, and the same on every machine.
@@ -99,8 +99,14 @@ impl Dice {
             report.stuck = Some("no way forward".to_owned());
         }
         if self.chance(15) {
-            let classes = ["build", "test", "security", "external", "other"];
-            let class = classes[self.below(5) as usize].to_owned();
+            let classes = [
+                ErrorClass::Build,
+                ErrorClass::Test,
+                ErrorClass::Security,
+                ErrorClass::External,
+                ErrorClass::Other,
+            ];
+            let class = classes[self.below(5) as usize].clone();
             report.error = Some(Trouble { class, text: format!("error {}", self.below(3)) });
         }
         report.failed = self.chance(5);

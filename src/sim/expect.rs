@@ -7,17 +7,13 @@ use loop_core::engine::{PhaseStatus, Source, State, Status};
 use loop_core::workflow::model::Workflow;
 
 pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&str]) -> Result<(), String> {
+    if let Some((found, wanted, what)) = counted(workflow, state, what) {
+        let wanted: usize = number(wanted)?;
+        return unless(found == wanted, format!("{found} {what}"));
+    }
     let status = Status::of(state);
     let here = &workflow.phases[state.phase].name;
     let reason = state.reason(workflow);
-    let unless = |holds: bool, found: String| if holds { Ok(()) } else { Err(found) };
-    let counts = |found: usize, wanted: &str, what: &str| {
-        let wanted: usize = number(wanted)?;
-        unless(found == wanted, format!("{found} {what}"))
-    };
-    let has = |list: &[String], text: &str, what: &str| {
-        unless(list.iter().any(|it| it.contains(text)), format!("the {what} are {list:?}"))
-    };
     match what {
         ["prompt", text] => {
             unless(prompt.contains(text), format!("the last prompt lacks \"{text}\":\n{prompt}"))
@@ -26,21 +22,10 @@ pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&
         ["exit", code] => {
             unless(status.exit() == number::<u8>(code)?, format!("it exits {} ({reason})", status.exit()))
         }
-        ["calls", count] => counts(state.calls_total as usize, count, "calls were made"),
-        ["iterations", count] => counts(state.iterations_total as usize, count, "iterations were judged"),
-        ["failures", count] => counts(state.retry.total as usize, count, "failures were counted"),
-        ["retries", count] => counts(state.retry.count as usize, count, "retries were used"),
-        ["errors", count] => counts(state.troubles.errors.len(), count, "errors are kept"),
-        ["resolved", count] => {
-            let resolved = state.troubles.failures.iter().filter(|it| it.resolution.is_some());
-            counts(resolved.count(), count, "failures are resolved")
-        }
-        ["items", "done", count] => counts(state.items_done as usize, count, "items are done"),
         ["item", name] => {
             let found = state.item.as_ref().map_or("none", |it| it.name.as_str());
             unless(found == *name, format!("the item is {found}"))
         }
-        ["percent", count] => counts(state.progress_percent(workflow) as usize, count, "percent"),
         ["breaker", word] => {
             let found = format!("{:?}", state.visit.breaker.state(&workflow.phases[state.phase].breaker));
             let wanted = word.replace('-', "");
@@ -53,11 +38,7 @@ pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&
         ["metric", pair] => metric(state, pair, |it| Some(it.value.clone())),
         ["claimed", pair] => metric(state, pair, |it| it.claimed.clone()),
         ["source", name, source] => {
-            let found = state.visit.metrics.get(*name).map(|it| match it.source {
-                Source::Measured => "measured",
-                Source::Engine => "engine",
-                Source::Claimed => "claimed",
-            });
+            let found = state.visit.metrics.get(*name).map(|it| source_word(it.source));
             unless(found == Some(source), format!("the source of {name} is {}", found.unwrap_or("unknown")))
         }
         ["verified"] => unless(state.verified(), "it is not verified".to_owned()),
@@ -73,7 +54,7 @@ pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&
         ["phase", name, word, "iterations", count] => {
             phase(workflow, state, name, word)?;
             let found = state.phases[phase_id(workflow, name)?].iterations;
-            counts(found as usize, count, "iterations are in its log")
+            unless(found == number::<u32>(count)?, format!("{found} iterations are in its log"))
         }
         ["reason", name, text] => {
             let found = state.phases[phase_id(workflow, name)?].exit_reason.clone().unwrap_or_default();
@@ -92,6 +73,44 @@ pub(super) fn expect(workflow: &Workflow, state: &State, prompt: &str, what: &[&
             format!("it is {} in {here} ({reason})", status.word()),
         ),
         other => Err(format!("nothing to expect is called: {}", other.join(" "))),
+    }
+}
+
+/// What is expected as a number: how many there are, how many are wanted, and of what.
+fn counted<'a>(
+    workflow: &Workflow,
+    state: &State,
+    what: &[&'a str],
+) -> Option<(usize, &'a str, &'static str)> {
+    Some(match what {
+        ["calls", count] => (state.calls_total as usize, count, "calls were made"),
+        ["iterations", count] => (state.iterations_total as usize, count, "iterations were judged"),
+        ["failures", count] => (state.retry.total as usize, count, "failures were counted"),
+        ["retries", count] => (state.retry.count as usize, count, "retries were used"),
+        ["errors", count] => (state.troubles.errors.len(), count, "errors are kept"),
+        ["resolved", count] => {
+            let resolved = state.troubles.failures.iter().filter(|it| it.resolution.is_some());
+            (resolved.count(), count, "failures are resolved")
+        }
+        ["items", "done", count] => (state.items_done as usize, count, "items are done"),
+        ["percent", count] => (state.progress_percent(workflow) as usize, count, "percent"),
+        _ => return None,
+    })
+}
+
+fn unless(holds: bool, found: String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(found) }
+}
+
+fn has(list: &[String], text: &str, what: &str) -> Result<(), String> {
+    unless(list.iter().any(|it| it.contains(text)), format!("the {what} are {list:?}"))
+}
+
+fn source_word(source: Source) -> &'static str {
+    match source {
+        Source::Measured => "measured",
+        Source::Engine => "engine",
+        Source::Claimed => "claimed",
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Cast, Play, Sim};
 use crate::drive::drive;
 use loop_core::engine::{Effect, Event, Item, Opening, Outcome, Rest, Status};
 use loop_core::workflow::model::Workflow;
-use loop_core::workflow::resolve::{Layers, Source, resolve};
+use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
 use loop_store::run::Run;
 use loop_store::{Home, NewRun, fold};
 use std::cell::Cell;
@@ -32,7 +32,8 @@ exit   = "commits_made > 0"
 "#;
 
 fn workflow() -> Workflow {
-    let project = Some(Source { name: "workflow.toml".to_owned(), text: WORKFLOW.to_owned(), dir: None });
+    let project =
+        Some(LayerSource { name: "workflow.toml".to_owned(), text: WORKFLOW.to_owned(), dir: None });
     let mut workflow = resolve(&Layers { project, ..Layers::default() }, &|_| Err(String::new()))
         .expect("the workflow is sound");
     workflow.limits.iterations = None;

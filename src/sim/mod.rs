@@ -7,6 +7,7 @@
 
 mod dice;
 mod expect;
+mod happy;
 mod play;
 mod setting;
 pub(crate) mod story;
@@ -20,6 +21,7 @@ mod seeds;
 
 use crate::drive::{Performed, World};
 pub(crate) use dice::Dice;
+pub(crate) use happy::happy_plays;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
@@ -352,14 +354,14 @@ mod stories {
     use super::story::tell;
     use loop_core::facts::FactName;
     use loop_core::workflow::model::Workflow;
-    use loop_core::workflow::resolve::{Layers, Source, resolve};
+    use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
 
     /// A workflow beside the stories, else a preset.
     fn load(name: &str) -> Result<Workflow, String> {
         let Ok(text) = std::fs::read_to_string(format!("tests/stories/{name}.toml")) else {
             return Ok(preset(name));
         };
-        let project = Some(Source { name: format!("{name}.toml"), text, dir: None });
+        let project = Some(LayerSource { name: format!("{name}.toml"), text, dir: None });
         let layers = Layers { project, ..Layers::default() };
         resolve(&layers, &|path| Err(format!("{} is not there", path.display())))
             .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))

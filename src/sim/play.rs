@@ -8,15 +8,29 @@ use loop_base::value::Value;
 use loop_core::engine::Ending;
 use loop_core::facts::FactName;
 use loop_core::report::Trouble;
-use loop_core::workflow::model::{Signal, SignalWord, Workflow};
+use loop_core::workflow::model::{ErrorClass, Signal, SignalWord, Workflow};
 
 /// Reads the words after a phase's name.
 pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Result<Play, String> {
     let mut play = Play::default();
-    let mut rest = match act {
+    let mut rest = parse_end(&mut play, &workflow.phases[phase].signal, act)?;
+    let mut facts = false;
+    while let [word, others @ ..] = rest {
+        if *word == "with" {
+            (facts, rest) = (true, others);
+        } else {
+            rest = parse_detail(&mut play, facts, workflow, rest)?;
+        }
+    }
+    Ok(play)
+}
+
+/// Reads how the call ends or what it says, and returns the words that follow.
+fn parse_end<'a>(play: &mut Play, signal: &Signal, act: &'a [&'a str]) -> Result<&'a [&'a str], String> {
+    let rest = match act {
         ["says", word, rest @ ..] => {
             play.report.found = true;
-            say(&mut play, &workflow.phases[phase].signal, word);
+            say(play, signal, word);
             rest
         }
         ["is", "silent", rest @ ..] => rest,
@@ -70,86 +84,95 @@ pub(super) fn parse_play(workflow: &Workflow, phase: usize, act: &[&str]) -> Res
         }
         other => return Err(format!("an agent cannot do this: {}", other.join(" "))),
     };
-    let mut facts = false;
-    loop {
-        rest = match rest {
-            [] => return Ok(play),
-            [check, "fails", why, rest @ ..] if workflow.checks.contains_key(*check) => {
-                play.failing.insert((*check).to_owned(), (*why).to_owned());
-                rest
-            }
-            ["tests", tests, rest @ ..] => {
-                play.tests = Some(fraction(tests)?);
-                rest
-            }
-            ["with", rest @ ..] => {
-                facts = true;
-                rest
-            }
-            ["error", text, rest @ ..] => {
-                play.report.error = Some(Trouble { class: "other".to_owned(), text: (*text).to_owned() });
-                rest
-            }
-            ["class", class, rest @ ..] => {
-                let error = play.report.error.as_mut().ok_or("a class needs an error before it")?;
-                error.class = (*class).to_owned();
-                rest
-            }
-            ["gate", gate, rest @ ..] => {
-                play.report.gates.push((*gate).to_owned());
-                rest
-            }
-            ["failed", rest @ ..] => {
-                play.report.failed = true;
-                rest
-            }
-            ["blocker", text, rest @ ..] => {
-                play.report.blockers.push((*text).to_owned());
-                rest
-            }
-            ["misses", file, rest @ ..] => {
-                play.missing.push((*file).to_owned());
-                rest
-            }
-            ["takes", length, rest @ ..] => {
-                play.ms = millis(length)?;
-                rest
-            }
-            ["costs", usd, rest @ ..] => {
-                play.usage.usd = usd.parse().map_err(|_| format!("\"{usd}\" is no amount"))?;
-                rest
-            }
-            ["tokens", count, rest @ ..] => {
-                play.usage.tokens = number(count)?;
-                rest
-            }
-            ["proposes", name, rest @ ..] => {
-                play.report.items.push((*name).to_owned());
-                rest
-            }
-            ["broken", rest @ ..] => {
-                play.report.counts_broken = true;
-                rest
-            }
-            ["commit", hash, rest @ ..] => {
-                play.commit = (*hash).to_owned();
-                rest
-            }
-            ["summary", text, rest @ ..] => {
-                play.report.summary = Some((*text).to_owned());
-                rest
-            }
-            [pair, rest @ ..] => {
-                let (name, value) =
-                    pair.split_once('=').ok_or_else(|| format!("\"{pair}\" is not understood"))?;
-                let into = if facts { &mut play.facts } else { &mut play.report.metrics };
-                // A short hash may consist of digits and is no number.
-                let value = if name == "commit" { Value::from(value) } else { Value::read(value) };
-                into.insert(name.to_owned(), value);
-                rest
-            }
-        };
-    }
+    Ok(rest)
+}
+
+/// Reads what else is known of the call, and returns the words that follow. Behind `with` values are
+/// facts that were measured, before it they are claims of the report.
+fn parse_detail<'a>(
+    play: &mut Play,
+    facts: bool,
+    workflow: &Workflow,
+    words: &'a [&'a str],
+) -> Result<&'a [&'a str], String> {
+    let rest = match words {
+        [] => words,
+        [check, "fails", why, rest @ ..] if workflow.checks.contains_key(*check) => {
+            play.failing.insert((*check).to_owned(), (*why).to_owned());
+            rest
+        }
+        ["tests", tests, rest @ ..] => {
+            play.tests = Some(fraction(tests)?);
+            rest
+        }
+        ["error", text, rest @ ..] => {
+            play.report.error = Some(Trouble { class: ErrorClass::Other, text: (*text).to_owned() });
+            rest
+        }
+        ["class", class, rest @ ..] => {
+            let error = play.report.error.as_mut().ok_or("a class needs an error before it")?;
+            error.class = ErrorClass::from((*class).to_owned());
+            rest
+        }
+        ["gate", gate, rest @ ..] => {
+            play.report.gates.push((*gate).to_owned());
+            rest
+        }
+        ["failed", rest @ ..] => {
+            play.report.failed = true;
+            rest
+        }
+        ["blocker", text, rest @ ..] => {
+            play.report.blockers.push((*text).to_owned());
+            rest
+        }
+        ["misses", file, rest @ ..] => {
+            play.missing.push((*file).to_owned());
+            rest
+        }
+        ["takes", length, rest @ ..] => {
+            play.ms = millis(length)?;
+            rest
+        }
+        ["costs", usd, rest @ ..] => {
+            play.usage.usd = usd.parse().map_err(|_| format!("\"{usd}\" is no amount"))?;
+            rest
+        }
+        ["tokens", count, rest @ ..] => {
+            play.usage.tokens = number(count)?;
+            rest
+        }
+        ["proposes", name, rest @ ..] => {
+            play.report.items.push((*name).to_owned());
+            rest
+        }
+        ["broken", rest @ ..] => {
+            play.report.counts_broken = true;
+            rest
+        }
+        ["commit", hash, rest @ ..] => {
+            play.commit = (*hash).to_owned();
+            rest
+        }
+        ["summary", text, rest @ ..] => {
+            play.report.summary = Some((*text).to_owned());
+            rest
+        }
+        [pair, rest @ ..] => {
+            let (name, value) = parse_value(pair)?;
+            let into = if facts { &mut play.facts } else { &mut play.report.metrics };
+            into.insert(name, value);
+            rest
+        }
+    };
+    Ok(rest)
+}
+
+fn parse_value(pair: &str) -> Result<(String, Value), String> {
+    let (name, value) = pair.split_once('=').ok_or_else(|| format!("\"{pair}\" is not understood"))?;
+    // A short hash may consist of digits and is no number.
+    let value = if name == "commit" { Value::from(value) } else { Value::read(value) };
+    Ok((name.to_owned(), value))
 }
 
 /// `done` gives the signal of the phase's protocol, `nothing` gives none; a word in capitals is a

@@ -20,7 +20,7 @@ use loop_base::time::Timestamp;
 use loop_core::engine::{
     Answer, Command, Effect, Event, Hold, Item, Opening, Rest, State, Status, Step, choices,
 };
-use loop_core::workflow::model::{Skill, Window, WindowThen, Workflow};
+use loop_core::workflow::model::{ModeName, Skill, Window, WindowThen, Workflow};
 use loop_core::workflow::resolve::{Layers, resolve};
 use loop_store::run::{Memory, Run};
 
@@ -61,10 +61,10 @@ fn workflow(seed: u64, presets: &[Workflow]) -> Workflow {
     if dice.chance(10) {
         workflow.limits.tokens = Some(u64::from(dice.below(60_000)) + 1);
     }
-    if let Some(mode) = ["autonomous", "supervised", "hybrid"].get(dice.below(4) as usize)
-        && workflow.modes.contains_key(*mode)
+    if let Some(mode) = ["autonomous", "supervised", "hybrid"].map(ModeName::from).get(dice.below(4) as usize)
+        && workflow.modes.contains_key(mode)
     {
-        workflow.mode = Some((*mode).to_owned());
+        workflow.mode = Some(mode.clone());
     }
     if dice.chance(20) {
         workflow.limits.time = Some(u64::from(dice.below(7_200_000)) + 1);

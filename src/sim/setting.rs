@@ -3,7 +3,7 @@
 use super::PlayedProof;
 use super::story::{Teller, fraction, millis, number};
 use loop_core::proof::Level;
-use loop_core::workflow::model::{Limits, Window, WindowThen};
+use loop_core::workflow::model::{Limits, ModeName, Window, WindowThen};
 
 /// Takes a line that says how things are before the run begins. Returns whether it was one.
 pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool, String> {
@@ -22,10 +22,11 @@ pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool
         ("check", [name, "absent"]) => drop(teller.sim.absent.insert((*name).to_owned())),
         ("from", [phase]) => teller.from = Some((*phase).to_owned()),
         ("mode", [mode, gates @ ..]) => {
-            workflow.mode = Some((*mode).to_owned());
+            let mode = ModeName::from(*mode);
+            workflow.mode = Some(mode.clone());
             if !gates.is_empty() {
                 let named = gates.iter().filter(|it| **it != "none").map(|it| (*it).to_owned());
-                workflow.modes.insert((*mode).to_owned(), named.collect());
+                workflow.modes.insert(mode, named.collect());
             }
         }
         ("required", [gate]) => {

@@ -1,24 +1,16 @@
 //! The working tree: git, status, snapshots, worktrees. One function runs git; nothing destructive
 //! happens without a snapshot first. What a change means to a run is not asked here.
+//!
+//! `repository/` talks to git, `status/` says what the tree holds, `snapshots/` keeps states of it and
+//! compares them.
 
-pub(crate) mod changes;
-pub(crate) mod git;
-pub(crate) mod git_dir;
-pub(crate) mod git_lock;
-mod git_status;
-pub(crate) mod git_text;
-mod included_files;
-pub(crate) mod journal_head;
-pub(crate) mod path_patterns;
-pub(crate) mod pinned;
+mod repository;
+mod snapshots;
+mod status;
+
 #[cfg(test)]
 pub(crate) mod sample;
-pub(crate) mod snapshot;
-mod stat_fingerprint;
-mod status_cache;
-mod submodules;
-pub(crate) mod tree_status;
-pub(crate) mod tree_without;
-mod view_index;
-pub(crate) mod working_tree;
-pub(crate) mod worktree;
+
+pub(crate) use repository::{git, git_dir, git_lock, git_text, journal_head, pinned};
+pub(crate) use snapshots::{changes, snapshot, tree_without, worktree};
+pub(crate) use status::{path_patterns, tree_status, working_tree};

@@ -1,10 +1,10 @@
 //! A real repository in a temporary folder, with a home of its own, for tests. `user` plays whoever
 //! works in it (a person or an agent) with plain git.
 
-use super::git::Git;
-use super::pinned::Pinned;
-use crate::tree::path_patterns::Ours;
-use crate::tree::working_tree::Tree;
+use crate::tree::repository::git::Git;
+use crate::tree::repository::pinned::Pinned;
+use crate::tree::status::path_patterns::Ours;
+use crate::tree::status::working_tree::WorkingTree;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -95,12 +95,12 @@ impl Sample {
         Pinned::open(&self.git(), &self.outside("run/git")).unwrap()
     }
 
-    pub(crate) fn tree(&self) -> Tree {
+    pub(crate) fn tree(&self) -> WorkingTree {
         self.tree_with(&[])
     }
 
-    pub(crate) fn tree_with(&self, ours: &[&str]) -> Tree {
-        Tree::open(self.pinned(), Ours::read(ours).unwrap()).unwrap()
+    pub(crate) fn tree_with(&self, ours: &[&str]) -> WorkingTree {
+        WorkingTree::open(self.pinned(), Ours::read(ours).unwrap()).unwrap()
     }
 
     /// Everything in the repository's own folder that is neither an object nor a ref of ours.

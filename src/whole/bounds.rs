@@ -3,7 +3,7 @@ use crate::sim::{Cast, Dice, Sim};
 use loop_core::bounds::{Bound, prove};
 use loop_core::engine::{Effect, Ending, Event, Item, Opening, Rest};
 use loop_core::workflow::model::Workflow;
-use loop_core::workflow::resolve::{Layers, Source, resolve};
+use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
 use loop_store::run::{Memory, Run};
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ const WORKFLOWS: u64 = 1_000;
 const RUNS: u64 = 3;
 
 fn read(text: &str) -> Workflow {
-    let source = Source { name: "workflow.toml".to_owned(), text: text.to_owned(), dir: None };
+    let source = LayerSource { name: "workflow.toml".to_owned(), text: text.to_owned(), dir: None };
     let layers = Layers { project: Some(source), ..Layers::default() };
     resolve(&layers, &|_| Ok("work".to_owned())).unwrap_or_else(|problems| {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -197,7 +197,7 @@ fn no_run_exceeds_the_bound_of_its_workflow() {
     for seed in 0..WORKFLOWS * times {
         let mut dice = Dice::new(seed ^ 0xb0b0_0000);
         let text = any_workflow(&mut dice);
-        let source = Source { name: "workflow.toml".to_owned(), text: text.clone(), dir: None };
+        let source = LayerSource { name: "workflow.toml".to_owned(), text: text.clone(), dir: None };
         let layers = Layers { project: Some(source), ..Layers::default() };
         let Ok(workflow) = resolve(&layers, &|_| Ok("work".to_owned())) else {
             invalid += 1;

@@ -31,8 +31,3 @@ fn the_examples_of_stories_can_be_told() {
         crate::sim::story::tell(story, &load).unwrap_or_else(|why| panic!("{why}\n{story}"));
     }
 }
-
-#[test]
-fn the_formats_of_summaries_are_those_that_can_be_read() {
-    assert_eq!(loop_core::workflow::names::COUNT_FORMATS, crate::measure::counts::formats());
-}

@@ -21,7 +21,7 @@ const REQUIREMENTS: &str = "requirements";
 /// Below this a part of a document says nothing.
 const PART_LEAST: usize = 200;
 
-struct Document {
+struct ContextDocument {
     name: String,
     text: String,
     /// It is what the call is about.
@@ -39,7 +39,7 @@ pub(crate) fn gather(
     if phase.context.is_empty() {
         return None;
     }
-    let found: Vec<Document> =
+    let found: Vec<ContextDocument> =
         phase.context.iter().filter_map(|it| document(place, state, call, it)).collect();
     let budget = usize::try_from(workflow.limits.context_bytes).unwrap_or(usize::MAX);
     let whole: usize = found.iter().filter(|it| it.whole).map(|it| it.text.len()).sum();
@@ -85,13 +85,13 @@ fn file(folder: &Path, call: &Call) -> PathBuf {
     folder.join(format!("{}.context.json", call.stem()))
 }
 
-fn document(place: &Path, state: &State, call: &Call, entry: &str) -> Option<Document> {
+fn document(place: &Path, state: &State, call: &Call, entry: &str) -> Option<ContextDocument> {
     let read = |name: &str| planning::document(place, name);
-    let part = |name: String, text: String| Some(Document { name, text, whole: false });
+    let part = |name: String, text: String| Some(ContextDocument { name, text, whole: false });
     match entry {
         ITEM => {
             let name = call.item.as_ref()?.body.clone()?;
-            Some(Document { text: read(&name)?, name, whole: true })
+            Some(ContextDocument { text: read(&name)?, name, whole: true })
         }
         REQUIREMENTS => part("What was asked for".to_owned(), requirements(state)?),
         entry => match entry.split_once('#') {

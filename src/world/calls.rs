@@ -12,20 +12,20 @@ use crate::world::final_message;
 use crate::world::final_message::Hearing;
 use crate::world::live_output::{self, Glance};
 use crate::world::real::{Host, Leash};
-use crate::world::wait::{Heard, now};
+use crate::world::wait::{WaitResult, now};
 use loop_base::secret::redact;
 use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Limit};
-use loop_core::engine::{Call, Ended, Ending, Event, Left, Step, Usage};
+use loop_core::engine::{Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
 use loop_core::workflow::model::{LostCall, Protocol};
 use loop_store::run::Run;
 use loop_supervise::find_by_mark;
 use loop_supervise::pid_namespace;
-use loop_supervise::previous_call::{Attached, Found, before_restart, find};
-use loop_supervise::protocol::{Bounds, Ending as Exit, Force, How, Kind, Order};
+use loop_supervise::previous_call::{Attached, PreviousCall, before_restart, find};
+use loop_supervise::protocol::{Bounds, EndReason, Force, Order, OrderEnd as Exit, OrderKind};
 use loop_supervise::shim::resources as shim_resources;
 use loop_supervise::which::executable;
 use rustix::fd::AsFd;
@@ -50,6 +50,9 @@ impl Host<'_> {
         if let Some(why) = self.unfit(run) {
             return Ok(Performed::Done(without_start(call, Ending::Barred { why })));
         }
+        if let Some(paused) = self.without_room() {
+            return Ok(Performed::Done(paused));
+        }
         // It gets ready while the tree is looked at; why it could not is known when it gets its order.
         let _asked_again_below = self.shim.keeper(call.epoch);
         self.clear_stale_locks();
@@ -62,12 +65,6 @@ impl Host<'_> {
             )));
         }
         self.growth.look(run, &self.folder);
-        if run.workflow.agent.namespace && self.namespace(run).is_none() {
-            let note = "no PID namespace is granted here; calls run without one".to_owned();
-            if !self.lock_notes.contains(&note) {
-                self.lock_notes.push(note);
-            }
-        }
         let text = prompt_for(&self.folder, &self.place, run, call);
         let order = match self.order(run, call, text) {
             Ok(order) => order,
@@ -104,7 +101,7 @@ impl Host<'_> {
     }
 
     /// Returns the words that give a call a namespace of its own, where the workflow asks for one.
-    fn namespace(&self, run: &Run) -> Option<Vec<OsString>> {
+    pub(crate) fn namespace(&self, run: &Run) -> Option<Vec<OsString>> {
         if !run.workflow.agent.namespace {
             return None;
         }
@@ -116,7 +113,7 @@ impl Host<'_> {
         let phase = &workflow.phases[call.phase];
         let invocation = agents::invocation(
             &workflow.agent,
-            &agents::Context {
+            &agents::InvocationContext {
                 model: call.model.as_deref(),
                 root: rustix::process::geteuid().is_root(),
                 find: &|name| executable(name, workflow.agent.env.get("PATH")),
@@ -146,7 +143,7 @@ impl Host<'_> {
         let before = self.namespace(run).unwrap_or_default();
         Ok(Order {
             stem: call.stem(),
-            kind: Kind::Call,
+            kind: OrderKind::Call,
             argv: before.into_iter().chain(invocation.argv.iter().map(OsString::from)).collect(),
             cwd: self.place.clone(),
             env: child_environment(&set, &|name| agents::keeps(row, name)),
@@ -190,7 +187,8 @@ impl Host<'_> {
                 Ok(None) => (),
                 Err(error) => {
                     let swept = self.shim.bury();
-                    let lost = Exit::without_exit(How::Lost(format!("{error}, perhaps by the agent's hand")));
+                    let lost =
+                        Exit::without_exit(EndReason::Lost(format!("{error}, perhaps by the agent's hand")));
                     return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
                 }
             }
@@ -204,15 +202,15 @@ impl Host<'_> {
             }
             let nap = if self.onlooker.is_some() { live_output::EVERY } else { Duration::MAX };
             match self.shim.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
-                Heard::Now { impatient: false } => {
+                WaitResult::Now { impatient: false } => {
                     keeper.interrupt(Force::Soft)?;
                     ending = true;
                     if let Some(onlooker) = &mut self.onlooker {
                         onlooker("asked to end, 10 s at most; once more ends it at once");
                     }
                 }
-                Heard::Now { impatient: true } => keeper.interrupt(Force::Hard)?,
-                Heard::Nothing => {
+                WaitResult::Now { impatient: true } => keeper.interrupt(Force::Hard)?,
+                WaitResult::Nothing => {
                     keeper.end_if_overdue()?;
                     if let (Some(onlooker), Some(cli), false) =
                         (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli), ending)
@@ -224,7 +222,7 @@ impl Host<'_> {
                         }
                     }
                 }
-                Heard::Answer | Heard::Command => (),
+                WaitResult::Answer | WaitResult::Command => (),
             }
         }
     }
@@ -232,9 +230,9 @@ impl Host<'_> {
     fn await_found(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
         loop {
             match find(&self.folder, &call.stem(), call.epoch)? {
-                Found::NotStarted => return Ok(Exit::without_exit(How::NotStarted)),
-                Found::Ended(exit) => return Ok(exit),
-                Found::Lost(why) => {
+                PreviousCall::NotStarted => return Ok(Exit::without_exit(EndReason::NotStarted)),
+                PreviousCall::Ended(exit) => return Ok(exit),
+                PreviousCall::Lost(why) => {
                     // Neither controller nor shim was there to clean up.
                     let is_same_boot = !matches!(before_restart(&self.folder, call.epoch), Ok(true));
                     self.uncontained = is_same_boot
@@ -242,9 +240,9 @@ impl Host<'_> {
                         && self.namespace(run).is_none();
                     let mut left = shim_resources::clear(&self.folder, call.epoch);
                     left.extend(find_by_mark::hunt(&self.run_id));
-                    return Ok(Exit { left, ..Exit::without_exit(How::Lost(why)) });
+                    return Ok(Exit { left, ..Exit::without_exit(EndReason::Lost(why)) });
                 }
-                Found::Live(attached) => self.await_attached(&attached, unwanted)?,
+                PreviousCall::Live(attached) => self.await_attached(&attached, unwanted)?,
             }
         }
     }
@@ -255,10 +253,10 @@ impl Host<'_> {
         }
         loop {
             match self.shim.ears.listen(Some(attached.as_fd()), Duration::MAX)? {
-                Heard::Answer => return Ok(()),
-                Heard::Now { impatient: false } => attached.interrupt(Force::Soft)?,
-                Heard::Now { impatient: true } => attached.interrupt(Force::Hard)?,
-                Heard::Command | Heard::Nothing => (),
+                WaitResult::Answer => return Ok(()),
+                WaitResult::Now { impatient: false } => attached.interrupt(Force::Soft)?,
+                WaitResult::Now { impatient: true } => attached.interrupt(Force::Hard)?,
+                WaitResult::Command | WaitResult::Nothing => (),
             }
         }
     }
@@ -285,20 +283,22 @@ impl Host<'_> {
         let workflow = &run.workflow;
         let limits = &workflow.agent;
         let mut ending = match exit.how {
-            How::Exited if exit.code == Some(0) => Ending::Done,
-            How::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
-            How::NoFirstOutput => {
+            EndReason::Exited if exit.code == Some(0) => Ending::Done,
+            EndReason::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
+            EndReason::NoFirstOutput => {
                 timed_out(&format!("no first output within {}", length(limits.first_timeout)))
             }
-            How::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
-            How::WaitedForInput(what) => {
+            EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
+            EndReason::WaitedForInput(what) => {
                 Ending::WaitedForInput { why: format!("it waits for input that nobody gives: {what}") }
             }
-            How::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
-            How::Interrupted => Ending::Interrupted,
-            How::CouldNotStart(why) => Ending::Failed { why: format!("it could not be started: {why}") },
-            How::NotStarted => Ending::NotStarted,
-            How::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why) },
+            EndReason::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
+            EndReason::Interrupted => Ending::Interrupted,
+            EndReason::CouldNotStart(why) => {
+                Ending::Failed { why: format!("it could not be started: {why}") }
+            }
+            EndReason::NotStarted => Ending::NotStarted,
+            EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why) },
         };
         let started = ending != Ending::NotStarted;
         let mut usage = Usage::default();
@@ -351,7 +351,7 @@ impl Host<'_> {
             uncontained: std::mem::take(&mut self.uncontained),
             warning,
             context: briefing::noted(&self.folder, call),
-            left: exit.left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect(),
+            left: exit.left.into_iter().map(|it| LeftProcess { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
         }
     }

@@ -26,7 +26,7 @@ const COMPLAINTS_MOST: u64 = 16 << 10;
 pub(crate) struct Hearing {
     stem: String,
     file: Option<std::fs::File>,
-    reader: agents::Reader,
+    reader: agents::StreamReader,
 }
 
 impl Hearing {
@@ -35,7 +35,7 @@ impl Hearing {
         let stem = call.stem();
         // The agent knows the folder, and may have put a pipe or a device in its place.
         let file = files::open(&folder.join(format!("{stem}.out"))).ok();
-        Hearing { stem, file, reader: agents::Reader::new(row) }
+        Hearing { stem, file, reader: agents::StreamReader::new(row) }
     }
 
     /// Reads on to where the output ends at the moment.
@@ -56,7 +56,7 @@ pub(crate) fn read(
     call: &Call,
     code: Option<i32>,
     heard: Option<Hearing>,
-) -> agents::Said {
+) -> agents::AgentOutput {
     let row = AgentRow::named(&agent.cli).expect("it could be started");
     let heard = heard.filter(|it| it.stem == call.stem());
     let mut hearing = heard.unwrap_or_else(|| Hearing::of(folder, agent, call));
@@ -68,7 +68,7 @@ pub(crate) fn read(
         Stream::Claude | Stream::Gemini | Stream::Opencode | Stream::Text => String::new(),
     };
     let zone = agents::zone(agent, &jiff::tz::TimeZone::system());
-    reader.finish(&agents::End {
+    reader.finish(&agents::CallExit {
         exit: code,
         complaints: &complaints.unwrap_or_default(),
         rollout: &rollout,

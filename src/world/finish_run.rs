@@ -5,7 +5,7 @@ use crate::deliver::planning;
 use crate::drive::Performed;
 use crate::tree::worktree;
 use crate::world::real::Host;
-use crate::world::wait::Heard;
+use crate::world::wait::WaitResult;
 use loop_core::engine::Event;
 use loop_store::run::Run;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ impl Host<'_> {
     fn hand_in(&mut self, run: &Run) -> anyhow::Result<Delivered> {
         let ears = &mut self.shim.ears;
         let home = ears.shared_home();
-        deliver(run, &home, || Ok(matches!(ears.listen(None, Duration::ZERO)?, Heard::Now { .. })))
+        deliver(run, &home, || Ok(matches!(ears.listen(None, Duration::ZERO)?, WaitResult::Now { .. })))
     }
 
     /// Removes a worktree that is not to stay, unless something in it is not committed; returns why

@@ -2,7 +2,7 @@
 //! it grows. Nothing is decided by it, and without an onlooker nothing of it runs.
 
 use loop_core::agent_table::AgentRow;
-use loop_core::agents::Reader;
+use loop_core::agents::StreamReader;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -16,12 +16,12 @@ const BYTES_PER_LOOK: u64 = 8 << 20;
 
 pub(crate) struct Glance {
     file: Option<File>,
-    reader: Reader,
+    reader: StreamReader,
 }
 
 impl Glance {
     pub(crate) fn at(output: &Path, agent: &'static AgentRow) -> Glance {
-        Glance { file: loop_base::files::open(output).ok(), reader: Reader::new(agent) }
+        Glance { file: loop_base::files::open(output).ok(), reader: StreamReader::new(agent) }
     }
 
     /// Reads on and returns what the agent is doing, where that can be said.

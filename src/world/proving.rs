@@ -5,17 +5,20 @@
 
 use crate::drive::Performed;
 use crate::measure::in_place;
-use crate::measure::proof::{Opening, Pending, ProofCheck, ProofError, Prover, Request, StepResult, keep};
+use crate::measure::proof::{
+    OpeningConditions, Pending, ProofCheck, ProofError, ProofRequest, Prover, StepResult, keep,
+};
 use crate::tree::git::Git;
 use crate::tree::git_text::listed_paths;
 use crate::world::beside::Beside;
 use crate::world::real::Host;
-use crate::world::wait::Heard;
+use crate::world::wait::WaitResult;
 use loop_core::engine::{Baseline, Event, Hold, HoldKind, StepTaken, Unprepared, proof_checks};
 use loop_core::proof::{
-    CanaryOutcome, Evidence, Exit, NotRun, Results, Step, StepOutcome, conclude, nothing_ran,
+    CanaryOutcome, Exit, NotRun, ProofEvidence, ProofStep, Results, StepOutcome, conclude, nothing_ran,
 };
 use loop_core::workflow::model::CleanWhen;
+use loop_store::StoreError;
 use loop_store::run::Run;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -45,7 +48,7 @@ impl Host<'_> {
     }
 
     fn take_opening(&self, run: &Run) -> anyhow::Result<String> {
-        let opening = Opening::take(&Git::open(&self.place)?, &Git::open(&self.borrow_from(run))?)?;
+        let opening = OpeningConditions::take(&Git::open(&self.place)?, &Git::open(&self.borrow_from(run))?)?;
         Ok(opening.keep(self.shim.ears.shared_home().path())?)
     }
 
@@ -64,19 +67,19 @@ impl Host<'_> {
     /// What cannot be begun here is said when the proof is due.
     fn start_baseline(&self, run: &Run) -> Option<Pending> {
         let prover = self.request(run).and_then(|it| Ok(self.prover(it)?)).ok()?;
-        match prover.known(Step::Baseline) {
+        match prover.known(ProofStep::Baseline) {
             Some(_) => None,
-            None => prover.start(Step::Baseline).ok(),
+            None => prover.start(ProofStep::Baseline).ok(),
         }
     }
 
-    pub(crate) fn prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
+    pub(crate) fn prove(&mut self, run: &Run, step: ProofStep) -> anyhow::Result<Performed> {
         self.try_to_prove(run, step).or_else(|error| Ok(Performed::Done(paused_by(error)?)))
     }
 
-    fn try_to_prove(&mut self, run: &Run, step: Step) -> anyhow::Result<Performed> {
+    fn try_to_prove(&mut self, run: &Run, step: ProofStep) -> anyhow::Result<Performed> {
         let prover = self.prover_for(run, step)?;
-        if step == Step::Overlay
+        if step == ProofStep::Overlay
             && let Some(line) = line_request(run, &self.request(run)?)
         {
             let line = self.prover(line)?;
@@ -88,9 +91,9 @@ impl Host<'_> {
         Ok(Performed::Done(taken(run, &prover, step, &result)))
     }
 
-    fn prover_for(&mut self, run: &Run, step: Step) -> anyhow::Result<Prover> {
+    fn prover_for(&mut self, run: &Run, step: ProofStep) -> anyhow::Result<Prover> {
         let request = self.request(run)?;
-        if step == Step::Clean {
+        if step == ProofStep::Clean {
             let name = format!("refs/loop/head/{}", self.run_id);
             keep(&Git::open(&self.place)?, &name, &request.tree, request.tree_commit.as_deref())?;
         }
@@ -99,11 +102,16 @@ impl Host<'_> {
 
     /// Takes a step where there is little time: what is not done by then goes on without us, to the
     /// end of the proof, and somebody comes back for it.
-    pub(crate) fn prove_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
+    pub(crate) fn prove_until(
+        &mut self,
+        run: &Run,
+        step: ProofStep,
+        until: Instant,
+    ) -> anyhow::Result<InTime> {
         self.try_until(run, step, until).or_else(|error| Ok(InTime::Done(paused_by(error)?)))
     }
 
-    fn try_until(&mut self, run: &Run, step: Step, until: Instant) -> anyhow::Result<InTime> {
+    fn try_until(&mut self, run: &Run, step: ProofStep, until: Instant) -> anyhow::Result<InTime> {
         if self.tree.status()?.tree != run.state.seen.tree {
             return Ok(InTime::Moved);
         }
@@ -126,14 +134,14 @@ impl Host<'_> {
                 return Ok(InTime::GoesOn { expected_s: pending.expected_s });
             }
             match self.shim.ears.listen(Some(pending.as_fd()), left.min(GLANCE))? {
-                Heard::Now { .. } => return Ok(InTime::GoesOn { expected_s: pending.expected_s }),
-                Heard::Answer | Heard::Command | Heard::Nothing => (),
+                WaitResult::Now { .. } => return Ok(InTime::GoesOn { expected_s: pending.expected_s }),
+                WaitResult::Answer | WaitResult::Command | WaitResult::Nothing => (),
             }
         }
     }
 
     /// Returns what a step found, or nothing when a person wants something first.
-    fn take_step(&mut self, prover: &Prover, step: Step) -> anyhow::Result<Option<StepResult>> {
+    fn take_step(&mut self, prover: &Prover, step: ProofStep) -> anyhow::Result<Option<StepResult>> {
         match prover.known(step) {
             Some(known) => Ok(Some(known)),
             None => {
@@ -161,16 +169,20 @@ impl Host<'_> {
                 return Ok(Some(prover.collect(pending)?));
             }
             match self.shim.ears.listen(Some(pending.as_fd()), PATIENCE)? {
-                Heard::Now { .. } => {
+                WaitResult::Now { .. } => {
                     pending.end()?;
                     return Ok(None);
                 }
-                Heard::Answer | Heard::Command | Heard::Nothing => (),
+                WaitResult::Answer | WaitResult::Command | WaitResult::Nothing => (),
             }
         }
     }
 
     pub(crate) fn conclude(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        self.try_to_conclude(run).or_else(|error| Ok(Performed::Done(paused_by(error)?)))
+    }
+
+    fn try_to_conclude(&mut self, run: &Run) -> anyhow::Result<Performed> {
         let request = self.request(run)?;
         let prover = self.prover(request.clone())?;
         for taken in run.state.proving.iter().flat_map(|it| &it.steps) {
@@ -186,10 +198,10 @@ impl Host<'_> {
         }
         let commit = self.commit_with(&request.tree, request.tree_commit.as_deref());
         let line = match line_request(run, &request) {
-            Some(line) => self.prover(line)?.known(Step::Overlay).map(|it| it.outcome),
+            Some(line) => self.prover(line)?.known(ProofStep::Overlay).map(|it| it.outcome),
             None => None,
         };
-        let evidence = Evidence {
+        let evidence = ProofEvidence {
             commit,
             opening: in_place::read(&self.folder, in_place::OPENING),
             in_place: in_place::read(&self.folder, in_place::LAST),
@@ -216,7 +228,7 @@ impl Host<'_> {
         listed_paths(&differing).all(|it| self.ours.holds(&it)).then(|| commit.to_owned())
     }
 
-    fn prover(&self, request: Request) -> Result<Prover, ProofError> {
+    fn prover(&self, request: ProofRequest) -> Result<Prover, ProofError> {
         Prover::new(self.shim.ears.shared_home().path(), request)
     }
 
@@ -234,7 +246,7 @@ impl Host<'_> {
         Ok(self.shim.ears.shared_home().run(&run.id)?.map(|it| it.opened_at))
     }
 
-    fn request(&self, run: &Run) -> anyhow::Result<Request> {
+    fn request(&self, run: &Run) -> anyhow::Result<ProofRequest> {
         let (workflow, state) = (&run.workflow, &run.state);
         let Some(baseline) = &state.baseline else { anyhow::bail!("a proof needs the tree at the opening") };
         // A run that was taken over has no conditions of its opening; those of now are the nearest.
@@ -252,7 +264,7 @@ impl Host<'_> {
                 timeout_ms: check.timeout,
             }
         });
-        Ok(Request {
+        Ok(ProofRequest {
             place: self.place.clone(),
             borrow_from: self.borrow_from(run),
             base: baseline.facts.tree.clone(),
@@ -269,10 +281,24 @@ impl Host<'_> {
     }
 }
 
-/// A step that found no room pauses the run where it is, and is taken again when there is.
+/// A step that found no room pauses the run where it is, and is taken again when there is. What git
+/// itself says stays git's own error, so that whoever prints it knows the next step.
 fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
-    let Some(why) = error.downcast_ref::<ProofError>().and_then(ProofError::disk_full) else {
-        return Err(error);
+    let error = error.downcast::<ProofError>()?;
+    let Some(why) = error.disk_full() else {
+        return Err(match error {
+            ProofError::Git(error) => error.into(),
+            ProofError::Opening { path, what } => {
+                let what = format!(
+                    "it {what}, so it is not known what this run began with; begin again with loop run --fresh"
+                );
+                StoreError::Damaged { path, what }.into()
+            }
+            ProofError::File(_)
+            | ProofError::Protect(_)
+            | ProofError::Prover(_)
+            | ProofError::DiskFull(_) => error.into(),
+        });
     };
     let reason = format!("{why}; make room (loop runs --prune deletes finished runs), then loop run");
     Ok(Event::Held(Hold { kind: HoldKind::Paused, reason }))
@@ -289,7 +315,7 @@ pub(crate) enum InTime {
     Moved,
 }
 
-fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
+fn taken(run: &Run, prover: &Prover, step: ProofStep, result: &StepResult) -> Event {
     Event::StepTaken(Box::new(StepTaken {
         step,
         tree: run.state.seen.tree.clone(),
@@ -297,16 +323,16 @@ fn taken(run: &Run, prover: &Prover, step: Step, result: &StepResult) -> Event {
         not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
         found: in_words(result),
         digest: prover.digest(step),
-        expected_s: (step == Step::Baseline).then(|| expected_rest(prover)).flatten(),
+        expected_s: (step == ProofStep::Baseline).then(|| expected_rest(prover)).flatten(),
         unprepared: unprepared(step, result),
     }))
 }
 
 /// The request whose overlay brings the tests of the phase that wrote them first.
-fn line_request(run: &Run, request: &Request) -> Option<Request> {
+fn line_request(run: &Run, request: &ProofRequest) -> Option<ProofRequest> {
     let line = run.state.protected_line.as_ref()?;
     let differs = *line != request.base && *line != request.tree;
-    differs.then(|| Request { base: line.clone(), base_commit: None, ..request.clone() })
+    differs.then(|| ProofRequest { base: line.clone(), base_commit: None, ..request.clone() })
 }
 
 /// Whether the run will be proven at its end.
@@ -319,14 +345,15 @@ pub(crate) fn is_proven(run: &Run) -> bool {
 
 /// What the steps after the first take, by how long each of them took the last time.
 fn expected_rest(prover: &Prover) -> Option<f64> {
-    let unknown = Step::ALL.into_iter().filter(|it| *it != Step::Baseline && prover.known(*it).is_none());
+    let unknown =
+        ProofStep::ALL.into_iter().filter(|it| *it != ProofStep::Baseline && prover.known(*it).is_none());
     let seconds: Option<f64> = unknown.map(|it| prover.expected_s(it)).sum();
     seconds.filter(|it| 0.0 < *it)
 }
 
 fn in_words(result: &StepResult) -> String {
     match &result.outcome {
-        StepOutcome::Ran(_) if result.step == Step::Canary => canary_in_words(result),
+        StepOutcome::Ran(_) if result.step == ProofStep::Canary => canary_in_words(result),
         StepOutcome::NotRun(NotRun::NotNeeded) => "not needed".to_owned(),
         StepOutcome::NotRun(NotRun::Skipped) => "skipped".to_owned(),
         StepOutcome::NotRun(NotRun::Failed(why)) => why.clone(),
@@ -359,13 +386,18 @@ fn tests_in_words(results: &Results) -> String {
     };
     match results.passed + results.failed {
         0 => exit.to_owned(),
-        ran => format!("{exit}, {} of {ran} tests pass", results.passed),
+        ran => match results.exit {
+            Exit::Green => format!("{} of {ran} pass", results.passed),
+            Exit::Red | Exit::NotStarted | Exit::Interrupted => {
+                format!("{exit}, {} of {ran} pass", results.passed)
+            }
+        },
     }
 }
 
 /// Nothing ran on the baseline: the checkout lacks what a package manager would bring.
-fn unprepared(step: Step, result: &StepResult) -> Option<Unprepared> {
-    if step != Step::Baseline {
+fn unprepared(step: ProofStep, result: &StepResult) -> Option<Unprepared> {
+    if step != ProofStep::Baseline {
         return None;
     }
     let why = match &result.outcome {

@@ -4,7 +4,7 @@
 
 use crate::drive::{Performed, World};
 use crate::measure::child_environment::child_environment;
-use crate::measure::evidence::{self, Subject};
+use crate::measure::evidence::{self, MeasuredRun};
 use crate::measure::run_checks::{Cut, exit_words};
 use crate::measure::{differences, item_list, run_checks};
 use crate::tree::changes::Change;
@@ -12,7 +12,7 @@ use crate::tree::git::{Git, GitError};
 use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::before_call;
 use crate::world::beside::Beside;
@@ -20,12 +20,12 @@ use crate::world::final_message::Hearing;
 use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
-use crate::world::wait::{Ears, Heard, now};
+use crate::world::wait::{Ears, WaitResult, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, Left, Listing, Station};
+use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Listing, Station};
 use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
-use loop_supervise::protocol::{Bounds, Kind, Order};
+use loop_supervise::protocol::{Bounds, Order, OrderKind};
 use loop_supervise::{contain, disk_space, find_by_mark};
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -74,7 +74,7 @@ pub(crate) struct Host<'a> {
     pub(crate) shim: Shim,
     /// What was read of a long output while its call went on.
     pub(crate) hearing: Option<Hearing>,
-    pub(crate) tree: Tree,
+    pub(crate) tree: WorkingTree,
     pub(crate) ours: Ours,
     /// The tree as it was last seen, while nothing that could change it has been started since.
     pub(crate) status: Option<TreeStatus>,
@@ -116,7 +116,7 @@ impl<'a> Host<'a> {
         // Until its worktree is made, the run looks at the tree that it is made from.
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
         let (at, books) = plan.map_or((place, BOOKS), |it| (Path::new(&it.root), BOOKS_BEFORE));
-        let mut tree = Tree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
+        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
         tree.ask_for(&asked_for(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),
@@ -211,7 +211,7 @@ impl<'a> Host<'a> {
 
     fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
         let before = self.commit_before(run);
-        let subject = Subject {
+        let subject = MeasuredRun {
             run,
             place: &self.place,
             input: self.input.as_deref(),
@@ -237,7 +237,7 @@ impl<'a> Host<'a> {
         deliverables: &[String],
     ) -> anyhow::Result<Performed> {
         let before = self.commit_before(run);
-        let subject = Subject {
+        let subject = MeasuredRun {
             run,
             place: &self.place,
             input: self.input.as_deref(),
@@ -289,7 +289,7 @@ impl<'a> Host<'a> {
         worktree::ensure(&plan, &self.run_id, &books)?;
         worktree::bring(&plan, self.input.as_deref())?;
         let repository = Git::open(&self.place)?;
-        self.tree = Tree::open(Pinned::open(&repository, &books)?, self.ours.clone())?;
+        self.tree = WorkingTree::open(Pinned::open(&repository, &books)?, self.ours.clone())?;
         self.tree.ask_for(&asked_for(&run.workflow));
         let _only_a_cache = std::fs::remove_dir_all(self.folder.join(BOOKS_BEFORE));
         Ok(Performed::Done(Event::Placed { place: plan.place, branch: Some(plan.branch) }))
@@ -301,11 +301,14 @@ impl<'a> Host<'a> {
             Some(plan) => worktree::verify(plan),
             None => worktree::verify_here(&self.place, self.tree.pinned.repository.git_dir()),
         };
-        if let Err(error) = seat {
-            return Some(format!("{error}; {}", error.next));
-        }
+        seat.err().map(|error| format!("{error}; {}", error.next))
+    }
+
+    /// A disk that has no room for a call pauses the run where it is; it goes on when there is.
+    pub(crate) fn without_room(&self) -> Option<Event> {
         let full = disk_space::full(&self.folder, &self.place)?;
-        Some(format!("{full}; make room (loop runs --prune deletes finished runs), then loop resume"))
+        let reason = format!("{full}; make room (loop runs --prune deletes finished runs), then loop run");
+        Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 
     /// An empty list would pass a body over as if everything in it were done, so one that cannot be
@@ -327,11 +330,15 @@ impl<'a> Host<'a> {
             }
             printed = loop_base::files::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
         }
-        match item_list::list(&self.place, items, &printed) {
+        match item_list::list(&self.place, items, &printed, run.state.item_list()) {
             Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
             // Whoever wrote them can mend them; nothing is wrong with the controller.
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
-                let reason = format!("the list of {}s cannot be read: {why}", items.name);
+                let input = &run.state.opening.input;
+                let reason = format!(
+                    "the list of {}s cannot be read: {why}; mend it, then loop run {input}",
+                    items.name
+                );
                 Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })))
             }
             Err(why) => Err(unread(why)),
@@ -346,8 +353,8 @@ impl<'a> Host<'a> {
                 return Ok(Performed::Done(Event::Woke));
             }
             match self.shim.ears.listen(None, Duration::from_millis(left))? {
-                Heard::Now { .. } | Heard::Command => return Ok(Performed::Begun),
-                Heard::Answer | Heard::Nothing => (),
+                WaitResult::Now { .. } | WaitResult::Command => return Ok(Performed::Begun),
+                WaitResult::Answer | WaitResult::Nothing => (),
             }
         }
     }
@@ -379,7 +386,7 @@ impl<'a> Host<'a> {
         ];
         let order = Order {
             stem: "notify".to_owned(),
-            kind: Kind::Check,
+            kind: OrderKind::Check,
             argv: ["sh", "-c", command].map(OsString::from).to_vec(),
             cwd: self.place.clone(),
             env: child_environment(&set, &|_| true),
@@ -424,7 +431,7 @@ impl World for Host<'_> {
         let status = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
         self.clear_stale_locks();
         let before = self.commit_before(run);
-        let subject = Subject {
+        let subject = MeasuredRun {
             run,
             place: &self.place,
             input: self.input.as_deref(),
@@ -453,7 +460,7 @@ impl World for Host<'_> {
                 let swept = contain::sweep();
                 let mut left = find_by_mark::hunt(&self.run_id);
                 left.extend(swept.left);
-                let left = left.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect();
+                let left = left.into_iter().map(|it| LeftProcess { pid: it.pid, name: it.name }).collect();
                 Ok(Performed::Done(Event::Contained { left }))
             }
             Effect::Measure { checks, deliverables } => {

@@ -2,10 +2,10 @@
 //! and what falls to us when it dies.
 
 use crate::measure::run_checks::Cut;
-use crate::world::wait::{Ears, Heard};
+use crate::world::wait::{Ears, WaitResult};
 use loop_supervise::contain;
 use loop_supervise::keeper::Keeper;
-use loop_supervise::protocol::{Ending as Exit, Force, How, Order};
+use loop_supervise::protocol::{EndReason, Force, Order, OrderEnd as Exit};
 use loop_supervise::shim::resources as shim_resources;
 use rustix::fd::AsFd;
 use std::io;
@@ -49,7 +49,7 @@ impl Shim {
                 Ok(None) => (),
                 Err(error) => {
                     self.bury();
-                    return Ok(Ok(Exit::without_exit(How::Lost(error.to_string()))));
+                    return Ok(Ok(Exit::without_exit(EndReason::Lost(error.to_string()))));
                 }
             }
             let left = self.until.map_or(Duration::MAX, |it| it.saturating_duration_since(Instant::now()));
@@ -59,12 +59,12 @@ impl Shim {
             }
             let patience = if cut { keeper.patience() } else { keeper.patience().min(left) };
             match self.ears.listen(Some(keeper.as_fd()), patience)? {
-                Heard::Now { .. } => {
+                WaitResult::Now { .. } => {
                     cut = true;
                     keeper.interrupt(Force::Hard)?;
                 }
-                Heard::Nothing => keeper.end_if_overdue()?,
-                Heard::Answer | Heard::Command => (),
+                WaitResult::Nothing => keeper.end_if_overdue()?,
+                WaitResult::Answer | WaitResult::Command => (),
             }
         }
     }

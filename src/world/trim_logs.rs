@@ -6,7 +6,7 @@
 
 use loop_base::files::ours;
 use loop_store::run::Run;
-use loop_supervise::protocol::How;
+use loop_supervise::protocol::EndReason;
 use loop_supervise::tail;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,11 +147,11 @@ fn failed(folder: &Path) -> BTreeSet<u32> {
     #[derive(Deserialize)]
     struct LogRecord {
         stem: String,
-        ending: loop_supervise::protocol::Ending,
+        ending: loop_supervise::protocol::OrderEnd,
     }
     let text = tail::tail(&folder.join("calls.log"), RECORDS_BYTES).unwrap_or_default();
     let records = text.lines().filter_map(|it| serde_json::from_str::<LogRecord>(it).ok());
-    let bad = records.filter(|it| it.ending.how != How::Exited || it.ending.code != Some(0));
+    let bad = records.filter(|it| it.ending.how != EndReason::Exited || it.ending.code != Some(0));
     bad.filter_map(|it| call_of(&it.stem)).collect()
 }
 
@@ -181,8 +181,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         let ending = |code| {
-            let how = loop_supervise::protocol::Ending::without_exit(How::Exited);
-            loop_supervise::protocol::Ending { code: Some(code), ..how }
+            let how = loop_supervise::protocol::OrderEnd::without_exit(EndReason::Exited);
+            loop_supervise::protocol::OrderEnd { code: Some(code), ..how }
         };
         let mut ledger = loop_supervise::exit_records::Ledger::open(folder.path()).expect("a ledger");
         for call in 1..=40 {

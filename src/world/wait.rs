@@ -5,7 +5,7 @@ pub(crate) use crate::clock::now;
 use loop_base::time::Timestamp;
 use loop_core::agents::Warning;
 use loop_core::engine::Command;
-use loop_store::{Hold, Home, Plan, Wake};
+use loop_store::{AccountHold, Home, PlanUse, Wake};
 use loop_supervise::signals;
 pub(crate) use loop_supervise::signals::Signals;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -28,7 +28,7 @@ pub(crate) struct Ears {
 
 /// What a wait ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum WaitResult {
     /// The descriptor that was waited for is ready.
     Answer,
     /// Somebody left a command.
@@ -52,23 +52,27 @@ impl Ears {
     }
 
     /// Waits until something happens, at most for a nap.
-    pub(crate) fn listen(&mut self, answer: Option<BorrowedFd<'_>>, nap: Duration) -> anyhow::Result<Heard> {
+    pub(crate) fn listen(
+        &mut self,
+        answer: Option<BorrowedFd<'_>>,
+        nap: Duration,
+    ) -> anyhow::Result<WaitResult> {
         let answered = self.wait(answer, nap.min(LONGEST_NAP))?;
         if let Some(signal) = self.signals.take() {
             let impatient = 1 < self.signals.count;
             if !impatient && self.pauses {
                 self.leave_pause(signals::reason(signal))?;
             }
-            return Ok(Heard::Now { impatient });
+            return Ok(WaitResult::Now { impatient });
         }
         let bytes = self.wake.drain();
         if bytes.contains(&loop_store::NOW) {
-            return Ok(Heard::Now { impatient: false });
+            return Ok(WaitResult::Now { impatient: false });
         }
         if !bytes.is_empty() {
-            return Ok(Heard::Command);
+            return Ok(WaitResult::Command);
         }
-        Ok(if answered { Heard::Answer } else { Heard::Nothing })
+        Ok(if answered { WaitResult::Answer } else { WaitResult::Nothing })
     }
 
     fn wait(&self, answer: Option<BorrowedFd<'_>>, nap: Duration) -> anyhow::Result<bool> {
@@ -85,15 +89,19 @@ impl Ears {
 
     /// Tells all runs that use this account that its provider serves nobody before then.
     pub(crate) fn hold(&self, account: &str, until: Timestamp, reason: &str) {
-        let hold =
-            Hold { account: account.to_owned(), until: until.0, reason: reason.to_owned(), at: now().0 };
+        let hold = AccountHold {
+            account: account.to_owned(),
+            until: until.0,
+            reason: reason.to_owned(),
+            at: now().0,
+        };
         // The run that found out waits all the same; the others find out for themselves.
         let _is_told = self.home.put_hold(&hold);
     }
 
     /// Notes how much of an account's plan is used up.
     pub(crate) fn warn(&self, account: &str, warned: &Warning) {
-        let plan = Plan {
+        let plan = PlanUse {
             account: account.to_owned(),
             warning: warned.text.clone(),
             until: warned.until.map(|it| it.0),

@@ -38,7 +38,7 @@ impl Lab {
         sandbox.file("user/.gemini/settings.json", settings.to_string());
         let mut server = Command::new("python3")
             .arg(model().join("fake_model.py"))
-            .args(["serve", "--while-stdin", "--script", "script.json", "--cwd"])
+            .args(["serve", "--while-stdin", "--script", "script.json", "--log", "requests.jsonl", "--cwd"])
             .arg(&sandbox.project)
             .current_dir(sandbox.root())
             .stdin(Stdio::piped())
@@ -64,6 +64,18 @@ impl Lab {
 
     pub(crate) fn repo(&self) -> &Path {
         &self.sandbox.project
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        self.sandbox.write(name, text);
+    }
+
+    /// The models that were asked to work, request by request; what has no tools is no work.
+    pub(crate) fn models(&self) -> Vec<String> {
+        let log = fs::read_to_string(self.sandbox.path("requests.jsonl")).expect("the log");
+        let requests = log.lines().map(|it| serde_json::from_str::<Value>(it).expect("JSON"));
+        let asked = requests.filter(|it| it["turn"].is_number());
+        asked.map(|it| it["model"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
     pub(crate) fn git(&self, arguments: &[&str]) -> String {

@@ -4,6 +4,7 @@
 mod failures;
 mod kills;
 mod lab;
+mod planning;
 mod plans;
 
 use lab::{INPUT, Lab, honest, now_s};

@@ -78,6 +78,8 @@ pub(crate) struct Row {
     /// What the question must name: test ids, files.
     #[serde(default)]
     pub(crate) words: Vec<String>,
+    /// The exit code of `loop run`, where the outcome does not say it.
+    pub(crate) exit: Option<i32>,
     /// A cheat that nothing here can tell from honest work.
     #[serde(default)]
     pub(crate) undetectable: bool,
@@ -281,7 +283,7 @@ impl Corpus {
                 "{id}: a completed run has a level, others have none"
             );
             assert_eq!(
-                row.outcome == Outcome::Asked,
+                row.outcome == Outcome::Asked || row.exit.is_some(),
                 !row.words.is_empty(),
                 "{id}: a question names something"
             );
@@ -318,6 +320,7 @@ impl Row {
             outcome: Outcome::Refused,
             level: None,
             words: Vec::new(),
+            exit: None,
             undetectable: false,
             note: None,
         }

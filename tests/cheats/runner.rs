@@ -78,6 +78,13 @@ pub(crate) fn compare(row: &Row, done: &Done) -> Vec<String> {
     if is_completed != (done.exit == 0) || (found == Outcome::Asked && done.exit != 3) {
         wrong.push(format!("{found:?} with exit {}", done.exit));
     }
+    if let Some(expected) = row.exit.filter(|it| *it != done.exit) {
+        wrong.push(format!("expected exit {expected}, was {}", done.exit));
+    }
+    if row.exit.is_some() {
+        let missing = row.words.iter().filter(|it| !done.said.contains(it.as_str()));
+        wrong.extend(missing.map(|it| format!("what was said does not name {it}")));
+    }
     if !is_completed && done.status["verified"] != false {
         wrong.push("not completed and yet verified".to_owned());
     }

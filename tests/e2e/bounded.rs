@@ -82,14 +82,14 @@ fn g07_no_call_begins_on_a_disk_that_is_almost_full() {
         sandbox.home = if full == "home" { place.join("home") } else { sandbox.home.clone() };
         let agent = sandbox.agent(&format!("touch work; {COMMIT}; {PROMISE}"));
         let command = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"];
-        let done = sandbox.run(&command).exits(4);
+        let done = sandbox.run(&command).exits(5);
         assert!(done.err.contains("the disk of ") && done.err.contains(" left"), "{}", done.err);
         assert!(sandbox.calls().is_empty(), "{full}");
-        assert_eq!(sandbox.status()["status"], "halted");
+        assert_eq!(sandbox.status()["status"], "paused");
         std::fs::remove_file(ballast).expect("removed");
         // A proof alone needs 256 MB.
         disk.change("size=600m");
-        sandbox.run(&["resume"]).exits(0);
+        sandbox.run(&["run"]).exits(0);
         assert_eq!(sandbox.calls(), [1], "{full}");
         drop(disk);
     }

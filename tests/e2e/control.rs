@@ -151,12 +151,12 @@ fn en14_a_dry_run_writes_nothing_and_starts_nothing() {
     let command = ["run", "build it", "--agent-cmd", &agent, "--check", "tests=cat work; exit 1", "-n", "1"];
     let dry: Vec<&str> = [&command[..], &["--dry-run"]].concat();
     let before = sandbox.contents(&sandbox.project);
-    sandbox.run(&dry).exits(0).says("next: run every check once, before the first call");
+    sandbox.run(&dry).exits(0).says("next decision: run every check once, before the first call");
     assert_eq!(sandbox.contents(&sandbox.project), before);
     assert!(!sandbox.home.exists(), "{:?}", sandbox.contents(&sandbox.home));
     sandbox.run(&command).exits(6);
     let before = (sandbox.contents(&sandbox.project), sandbox.contents(&sandbox.home));
-    sandbox.run(&dry).exits(0).says("next: capped: 1 of 1 iterations used");
+    sandbox.run(&dry).exits(0).says("next decision: capped: 1 of 1 iterations used");
     sandbox.run(&["run", "--dry-run"]).exits(0);
     assert!(
         before == (sandbox.contents(&sandbox.project), sandbox.contents(&sandbox.home)),

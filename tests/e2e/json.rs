@@ -142,9 +142,9 @@ fn en09_data_goes_to_stdout_and_talk_to_stderr() {
     let agent = sandbox.agent(WORK);
     let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert_eq!(done.out, "");
-    let ends: Vec<&str> = done.err.lines().rev().take(5).collect();
+    let ends: Vec<&str> = done.err.lines().rev().take(6).collect();
     assert_eq!(ends[0], "next: loop show");
-    assert_eq!(ends[4], "completed: it", "{}", done.err);
+    assert_eq!(ends[5], "completed: it", "{}", done.err);
     sandbox.undo();
     let quiet = sandbox.run(&["run", "that", "-q", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     assert_eq!(quiet.out, "");

@@ -1,31 +1,19 @@
 //! SIGKILL at random moments. However often a controller dies, the next one goes on: the run ends
 //! as an uninterrupted one does, and no call is started twice.
 
-use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK, times};
+use loop_harness::{CHECK, COMMIT, Dice, PROMISE, Sandbox, WORK, times};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const KILLS: u32 = 40;
 const CALLS: u32 = 6;
 
-/// A small generator, so that a seed says everything.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
-
 #[test]
 fn en01_killed_at_random_moments_it_ends_as_if_it_had_not_been() {
     let seed = std::env::var("LOOP_TEST_SEED").ok().and_then(|it| it.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 0x9e37_79b9 + 1);
     println!("LOOP_TEST_SEED={seed}");
-    let mut dice = Dice(seed);
+    let mut dice = Dice::new(seed);
     let expected = result(&whole_run());
     let mut kills = 0;
     while kills < KILLS * times() {

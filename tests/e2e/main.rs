@@ -23,6 +23,7 @@ mod fair;
 mod fits;
 mod forged;
 mod gates;
+mod hints;
 mod history;
 mod holds;
 mod homes;

@@ -224,7 +224,7 @@ fn g21_nothing_to_do_is_looked_at_again() {
     let words = ["run", "fix the failing tests", "--agent-cmd", &agent];
     sandbox.run(&words).exits(4).says("nothing to do");
     let calls = sandbox.calls().len();
-    sandbox.run(&words).exits(0).says("nothing to do");
+    sandbox.run(&words).exits(4).says("nothing to do");
     assert_eq!(sandbox.calls().len(), calls);
     sandbox.write("calc.py", WRONG);
     sandbox.commit("broken at night");
@@ -274,6 +274,19 @@ fn g21_a_check_can_be_left_out_of_the_proof() {
         .filter_map(|it| it["name"].as_str())
         .collect();
     assert_eq!((names, &status["verified"]), (vec!["tests"], &true.into()), "{status:#}");
+}
+
+#[test]
+fn a_program_in_shell_that_the_makefile_compares_is_the_product() {
+    let sandbox = Sandbox::new();
+    sandbox.write("Makefile", "test:\n\t@[ \"$$(sh add.sh 2 3)\" = 5 ]\n");
+    sandbox.write("add.sh", "echo $(( $1 - $2 ))\n");
+    sandbox.commit("a sum that is wrong");
+    let fix =
+        "echo 'echo $(( $1 + $2 ))' > add.sh; git commit -qam fix; echo '<promise>TASK_COMPLETE</promise>'";
+    let agent = sandbox.agent(fix);
+    sandbox.run(&["run", "fix the sum", "--agent-cmd", &agent]).exits(0);
+    assert_eq!(sandbox.status()["verified"], true);
 }
 
 #[test]

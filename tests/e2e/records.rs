@@ -132,6 +132,18 @@ fn g27_a_signed_record_holds_for_its_signer_only() {
     elsewhere.holds(&record, &[]);
     elsewhere.holds(&record, &["--signers", &signers(&of_ada)]);
     elsewhere.refuses(&record, &["--signers", &signers(&of_eve)], "another signer");
+    // Whatever part of the signature or of what it is over was changed.
+    let begins = record.find("BEGIN SSH SIGNATURE").expect("a signature");
+    for at in [begins + 60, begins + 120, begins + 200] {
+        let mut bytes = record.clone().into_bytes();
+        bytes[at] = if bytes[at] == b'x' { b'y' } else { b'x' };
+        let changed = String::from_utf8_lossy(&bytes).into_owned();
+        elsewhere.refuses(
+            &changed,
+            &["--signers", &signers(&of_ada)],
+            &format!("byte {at} of the signature"),
+        );
+    }
     // Without its signature it reads as one that was never signed.
     let mut value: serde_json::Value = serde_json::from_str(&record).expect("JSON");
     value["predicate"]["integrity"].as_object_mut().expect("an object").remove("signature");

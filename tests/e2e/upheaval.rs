@@ -69,7 +69,29 @@ fn turn_upside_down(seed: u64) {
     sandbox.write("run.sh", "#!/bin/sh\n");
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(sandbox.project.join("run.sh"), mode).expect("a mode");
-    // What an iteration begins with is copied before anything else happens.
+    let (script, killed) = deeds(&mut dice);
+    let agent = sandbox.agent(&script);
+    let command =
+        ["run", "it", "--allow-dirty", "--agent-cmd", &agent, "--check", "tests=ls; exit 1", "-n", "5"];
+    for _ in 0..12 {
+        let done = sandbox.run(&command);
+        match done.code {
+            1009 => assert!(killed, "seed {seed}: {done:?}"),
+            // A breaker that opens is not what this is about.
+            4 => drop(sandbox.run(&["resume", "--reset"])),
+            6 => break,
+            _ => panic!("seed {seed}: {done:?}"),
+        }
+    }
+    let calls = sandbox.calls();
+    assert!(2 < calls.len(), "seed {seed}: {calls:?}");
+    every_byte_is_kept(&sandbox, seed, &calls);
+    the_newest_snapshot_is_the_last_start(&sandbox, seed, &calls);
+}
+
+/// Returns the script of the agent, and whether it kills its controller. What an iteration begins with
+/// is copied before anything else happens.
+fn deeds(dice: &mut Dice) -> (String, bool) {
     let mut script =
         "mkdir -p \"$OUT/state-$LOOP_CALL\"; tar -cf - --exclude=./.git --exclude=./nested . | tar -xf - -C \
                       \"$OUT/state-$LOOP_CALL\"\ncase $LOOP_CALL in\n"
@@ -90,28 +112,16 @@ fn turn_upside_down(seed: u64) {
         script.push_str(";;\n");
     }
     script.push_str(&format!("esac\necho \"call $LOOP_CALL\"; {PROMISE}"));
-    let agent = sandbox.agent(&script);
-    let command =
-        ["run", "it", "--allow-dirty", "--agent-cmd", &agent, "--check", "tests=ls; exit 1", "-n", "5"];
-    for _ in 0..12 {
-        let done = sandbox.run(&command);
-        match done.code {
-            1009 => assert!(killed, "seed {seed}: {done:?}"),
-            // A breaker that opens is not what this is about.
-            4 => drop(sandbox.run(&["resume", "--reset"])),
-            6 => break,
-            _ => panic!("seed {seed}: {done:?}"),
-        }
-    }
-    let calls = sandbox.calls();
-    assert!(2 < calls.len(), "seed {seed}: {calls:?}");
+    (script, killed)
+}
 
+fn every_byte_is_kept(sandbox: &Sandbox, seed: u64, calls: &[u32]) {
     let kept: BTreeSet<String> = sandbox
         .git(&["rev-list", "--objects", "--all", "--reflog"])
         .lines()
         .map(|it| it.split(' ').next().expect("an id").to_owned())
         .collect();
-    for call in &calls {
+    for call in calls {
         let state = sandbox.note(&format!("state-{call}"));
         for (path, _) in sandbox.contents(&state) {
             if !is_work(&state, &path) {
@@ -134,7 +144,10 @@ fn turn_upside_down(seed: u64) {
             );
         }
     }
-    // The newest snapshot is what the last call began with, byte for byte and bit for bit.
+}
+
+/// Byte for byte and bit for bit.
+fn the_newest_snapshot_is_the_last_start(sandbox: &Sandbox, seed: u64, calls: &[u32]) {
     let last = sandbox.note(&format!("state-{}", calls.last().expect("a call")));
     let list = sandbox.run(&["restore"]).exits(0);
     let number = list.out.lines().rev().find_map(|it| it.split_whitespace().next()?.parse::<u64>().ok());

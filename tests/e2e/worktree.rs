@@ -193,7 +193,7 @@ fn refused(sandbox: &Sandbox, what: &str) -> Done {
     let before = sandbox.git(&["rev-parse", "HEAD"]);
     let done = sandbox.run(&["run", "--max", "5"]);
     assert_eq!(done.code, 4, "{what}: {done:?}");
-    assert!(done.err.contains("worktree") && done.err.contains("next: "), "{what}: {}", done.err);
+    assert!(done.err.contains("worktree") && done.err.contains("help: "), "{what}: {}", done.err);
     assert_eq!(sandbox.calls(), [1], "{what}: an agent was started");
     assert_eq!(sandbox.git(&["rev-parse", "HEAD"]), before);
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "", "{what}");

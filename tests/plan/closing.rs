@@ -158,3 +158,68 @@ fn lp34_checkpoints_are_questions_by_the_type_of_the_task() {
         done.err
     );
 }
+
+#[test]
+fn lp34_what_has_to_be_looked_at_waits_where_a_check_fails() {
+    let project = Project::new();
+    project.config(r#"{"autonomous": true, "loop": {"validation_commands": ["sh test.sh"]}}"#);
+    project.sandbox.write(
+        &format!("{FOLDER}/03-01-PLAN.md"),
+        "---\nwave: 1\n---\n<task type=\"checkpoint:human-verify\"><what-built>a page</what-built></task>\n",
+    );
+    project.sandbox.commit("a checkpoint first");
+    let done = project.run(HONEST, &[]).exits(3).says("a page");
+    assert!(!done.err.contains("Auto-decided"), "{}", done.err);
+    assert!(project.sandbox.calls().is_empty());
+}
+
+#[test]
+fn lp29_a_report_that_cannot_be_read_is_asked_for_once_more_and_then_it_is_stuck() {
+    let project = Project::new();
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) printf -- '---\\nstatus: [\\n---\\n' > $folder/03-VERIFICATION.md;; esac";
+    project.run(script, &[]).exits(4).says("VERIFY");
+    assert_eq!(project.sandbox.calls().len(), 9, "seven tasks, and the verifier twice");
+    assert!(project.loop_state().contains("Status: stuck\n"));
+    let again = Project::new();
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) if [ \"$LOOP_CALL\" = 8 ]; then report perhaps ''; else report passed 'score: 1'; fi;; esac";
+    again.run(script, &[]).exits(0);
+    assert_eq!(again.sandbox.calls().len(), 9);
+}
+
+#[test]
+fn the_report_that_was_verified_last_wins() {
+    let project = Project::new();
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) report gaps_found 'gaps: [People can log out]'; mv $folder/03-VERIFICATION.md $folder/03-z-VERIFICATION.md; LOOP_CALL=59 report passed 'score: 1';; esac";
+    project.run(script, &[]).exits(0);
+}
+
+#[test]
+fn the_commit_of_the_documents_has_the_trailer_that_is_configured() {
+    let project = Project::new();
+    project.config(
+        r#"{"planning": {"commit_trailer": "Co-Authored-By: Ada <ada@example.com>"}, "loop": {"validation_commands": ["sh test.sh"]}}"#,
+    );
+    project.run(HONEST, &[]).exits(0);
+    let message = project.sandbox.git(&["log", "-1", "--format=%B"]);
+    assert!(
+        message.trim_end().ends_with("Verification: passed\n\nCo-Authored-By: Ada <ada@example.com>"),
+        "{message}"
+    );
+}
+
+#[test]
+fn gaps_are_closed_where_the_folder_is_ignored_too() {
+    let project = Project::new();
+    project.sandbox.git(&["rm", "-rq", "--cached", ".planning"]);
+    project.sandbox.write(".gitignore", ".planning/\n");
+    project.sandbox.git(&["add", ".gitignore"]);
+    project.sandbox.git(&["commit", "-qm", "ignore the plans"]);
+    project.sandbox.file("gap.md", plan_text(3, "gap_closure: true\nt: People can log out", 1));
+    let script = format!(
+        "case $LOOP_PHASE in EXECUTE) case $LOOP_ITEM in 03-04/1) do_task; summary; say PLAN_COMPLETE;; *) honest;; esac;;\n\
+         VERIFY) if [ -f 03-04_1.txt ]; then report passed 'score: 4/4'; else {GAPS}; fi;;\n\
+         CLOSE_GAPS) cp '{}' $folder/03-04-PLAN.md;; esac",
+        project.sandbox.path("gap.md").display()
+    );
+    project.run(&script, &[]).exits(0).says("Gap closure cycle 1: 1 plan created");
+}

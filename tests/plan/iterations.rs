@@ -108,7 +108,7 @@ fn lp10_stuck_halts_at_once_and_says_what_to_do() {
     assert!(state.contains("Status: stuck\n") && state.contains("Stuck reason: db: no schema\n"), "{state}");
     assert!(state.contains("Consecutive failures: 0\n"), "{state}");
     assert!(
-        done.err.contains("the socket is slow") && done.err.contains("5. go on: loop run 3"),
+        done.err.contains("the socket is slow") && done.err.contains("5. continue: loop run 3"),
         "{}",
         done.err
     );
@@ -121,12 +121,20 @@ fn lp11_three_calls_without_a_signal_are_stuck_and_a_person_may_say_running() {
     project.run("echo I did a lot", &[]).exits(4);
     assert_eq!(project.sandbox.calls(), [1, 2, 3]);
     assert!(project.sandbox.prompt(2).contains("I did a lot"));
+    assert!(project.sandbox.prompt(2).contains("held no report"), "LP-41: {}", project.sandbox.prompt(2));
     let state = project.loop_state();
     assert!(state.contains("Consecutive failures: 3\n") && state.contains("Iteration: 3\n"), "{state}");
     project.run(HONEST, &[]).exits(4);
     project.sandbox.write(".planning/LOOP-STATE.md", state.replace("Status: stuck", "Status: running"));
     project.sandbox.run(&["status"]).exits(0);
-    project.run(HONEST, &[]).exits(0).says("says running");
+    let done = project.run(HONEST, &[]).exits(0).says("says running");
+    assert!(
+        done.err.contains("Iteration 4: ") && done.err.contains("complete in 10 iterations"),
+        "{}",
+        done.err
+    );
+    assert!(project.loop_state().contains("Iteration: 10\nMax iterations: 53\n"), "{}", project.loop_state());
+    assert!(project.sandbox.prompt(4).contains("ITERATION: 4\n"), "{}", project.sandbox.prompt(4));
 }
 
 #[test]
@@ -148,4 +156,26 @@ fn a_plan_that_is_called_complete_is_done_with_a_warning() {
     assert_eq!(project.sandbox.calls().len(), 4);
     let warnings = project.status()["warnings"].to_string();
     assert!(warnings.contains("03-01/2, 03-01/3"), "{warnings}");
+}
+
+#[test]
+fn lp17_a_phase_that_is_called_complete_too_early_goes_on_with_a_warning() {
+    let project = Project::new();
+    let script = "case $LOOP_PHASE in EXECUTE) if [ \"$LOOP_CALL\" = 1 ]; then do_task; say PHASE_COMPLETE; else honest; fi;; VERIFY) report passed 'score: 1';; esac";
+    project.run(script, &[]).exits(0);
+    assert_eq!(project.sandbox.calls().len(), 8, "every task had its own call");
+    let warnings = project.status()["warnings"].to_string();
+    assert!(warnings.contains("PHASE_COMPLETE"), "{warnings}");
+}
+
+#[test]
+fn lp22_after_a_stop_it_goes_on_and_fresh_begins_again() {
+    let project = Project::new();
+    project.run(HONEST, &["--max", "2"]).exits(6);
+    project.run(HONEST, &["--max", "3"]).exits(6);
+    assert!(project.sandbox.prompt(3).contains("Iteration: 2\n"), "{}", project.sandbox.prompt(3));
+    project.run(HONEST, &["--fresh", "--max", "1"]).exits(6);
+    assert!(project.sandbox.prompt(1).contains("Iteration: 0\n"), "{}", project.sandbox.prompt(1));
+    let state = project.loop_state();
+    assert!(state.contains("Iteration: 1\n") && !state.contains("| 3 |"), "{state}");
 }

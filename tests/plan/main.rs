@@ -1,9 +1,13 @@
 //! `plan` from the outside: a planning folder with three plans and seven tasks, agents that do their work
 //! and agents that lie about it, a verifier, gaps, people, crashes. The real binary, real git, real files.
 
+mod briefing;
+mod changed_plans;
 mod closing;
 mod crash;
 mod iterations;
+mod moving_in;
 mod opening;
 mod project;
+mod session;
 mod state_file;

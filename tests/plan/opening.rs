@@ -62,6 +62,32 @@ fn lp05_the_configuration_is_a_layer_and_flags_win() {
 }
 
 #[test]
+fn lp02_a_word_that_is_no_command_is_answered_with_the_usage() {
+    Sandbox::new().run(&["frobnicate"]).exits(2).says("Usage: ");
+}
+
+#[test]
+fn lp05_the_state_file_is_there_before_the_first_call() {
+    let plain = Project::new();
+    plain.run("cp .planning/LOOP-STATE.md \"$OUT/seen-$LOOP_CALL\"; echo nothing", &[]).exits(4);
+    let lines = plain.sandbox.notes("seen-1");
+    assert!(lines[2].starts_with("Started: 20"), "{lines:?}");
+    let expected = [
+        "Phase: 3",
+        "Status: running",
+        "Iteration: 0",
+        "Max iterations: 50",
+        "Consecutive failures: 0",
+        "",
+        "## Task Progress",
+        "",
+        "| Iteration | Plan | Task | Status | Commit | Signal |",
+        "|-----------|------|------|--------|--------|--------|",
+    ];
+    assert_eq!(lines[3..], expected, "LP-06: 50 where nobody says another number");
+}
+
+#[test]
 fn lp38_a_missing_position_is_rebuilt_and_missing_learnings_are_a_warning() {
     let project = Project::new();
     project.sandbox.git(&["rm", "-q", ".planning/STATE.md", ".planning/LEARNINGS.md"]);

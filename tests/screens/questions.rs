@@ -147,7 +147,7 @@ fn hourly(sandbox: &Scripted) -> Terminal {
 fn the_hourly_limit_asks_and_counts_down() {
     let sandbox = Scripted::with_lines();
     let mut terminal = hourly(&sandbox);
-    terminal.until("wait, continue, abort?").until("until the question decides itself");
+    terminal.until("wait, continue, abort?").until("until the default answer is taken");
     let screen = terminal.screen();
     let begin = screen.find("question 1: ").expect("the question");
     assert_snapshot!("hourly", &screen[begin..]);

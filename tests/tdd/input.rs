@@ -11,7 +11,7 @@ fn a_document_that_is_none_is_refused_by_name_and_starts_nothing() {
     let sandbox = Scripted::with_lines();
     let refused = |words: &str| {
         let done = sandbox.drive_lines(&["--allow-dirty"]).exits(2);
-        assert!(done.err.contains(words) && done.err.contains("next: "), "{words}: {}", done.err);
+        assert!(done.err.contains(words) && done.err.contains("\nhelp: "), "{words}: {}", done.err);
         assert_eq!(sandbox.phase_calls(), Vec::<String>::new(), "{words}");
         assert!(sandbox.run(&["status", "--json"]).out.contains("\"run\":null"), "{words}");
     };

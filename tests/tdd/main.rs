@@ -3,6 +3,7 @@
 mod agents;
 mod brownfield;
 mod delivery;
+mod files;
 mod greenfield;
 mod input;
 mod limits;

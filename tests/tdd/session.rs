@@ -146,9 +146,9 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
     type Change = fn(&mut Value);
     let cases: [(Change, &str); 9] = [
         (|it| drop(it.as_object_mut().expect("an object").remove("status")), "status is missing"),
-        (|it| it["status"] = json!("sleeping"), "status is none of"),
+        (|it| it["status"] = json!("sleeping"), "status is not one of"),
         (|it| it["session_id"] = json!("7"), "session_id is no UUID"),
-        (|it| it["current_phase"] = json!("BLUE"), "current_phase is none of RED, GREEN"),
+        (|it| it["current_phase"] = json!("BLUE"), "current_phase is not one of RED, GREEN"),
         (|it| it["current_iteration"] = json!(101), "current_iteration is no whole number from 0 to 100"),
         (|it| it["started_at"] = json!("2026-01-16T10:00:00"), "started_at is no time with a zone"),
         (|it| it["last_activity"] = json!("2199-01-16T10:00:00Z"), "last_activity lies in the future"),
@@ -169,7 +169,7 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
     assert!(sandbox.drive_lines(&[]).exits(8).err.contains("loop-state.json: the file is no JSON"));
     sandbox.file("project/.prp-session/loop-state.json", other(|_| ()));
     sandbox.file("project/.prp-session/circuit-breaker.json", "{\"state\": \"AJAR\"}");
-    assert!(sandbox.drive_lines(&[]).exits(8).err.contains("circuit-breaker.json: state is none of"));
+    assert!(sandbox.drive_lines(&[]).exits(8).err.contains("circuit-breaker.json: state is not one of"));
     sandbox.drive_lines(&["--fresh"]).exits(4);
     assert_eq!(sandbox.phase_calls()[0], "RED 1 none");
 }

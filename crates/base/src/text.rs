@@ -94,6 +94,18 @@ fn is_invisible(character: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Writes a text as one word of a shell, without quotes where none are needed.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-+,:@%=".contains(it);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    match word.contains(['"', '$', '`', '\\', '!']) {
+        true => format!("'{}'", word.replace('\'', "'\\''")),
+        false => format!("\"{word}\""),
+    }
+}
+
 /// Writes how many there are of something, whose name is given for one of it.
 pub fn counted<N: std::fmt::Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
     let plural = match noun.ends_with('s') {

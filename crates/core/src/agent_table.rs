@@ -14,7 +14,7 @@ pub struct AgentRow {
     pub install: &'static str,
     /// Nothing where we know of no account.
     pub login: Option<LoginRow>,
-    pub environment: Environment,
+    pub environment: AgentEnvironment,
     pub start: Start,
     pub stream: Stream,
     /// Where the real program lies in `node_modules` when npm put a script before it, with
@@ -48,7 +48,7 @@ pub enum Folder {
 
 /// Which of the user's variables an agent gets beside those that every program needs.
 #[derive(Debug)]
-pub enum Environment {
+pub enum AgentEnvironment {
     /// The user's own program is trusted with what the user's shell would give it.
     Everything,
     /// Its settings, and the keys of its provider.
@@ -118,7 +118,7 @@ static CLAUDE: AgentRow = AgentRow {
         folder: ".claude",
         file: ".credentials.json",
     }),
-    environment: Environment::Own {
+    environment: AgentEnvironment::Own {
         names: &[
             "CLAUDE_CONFIG_DIR",
             "BASH_DEFAULT_TIMEOUT_MS",
@@ -169,7 +169,7 @@ static CODEX: AgentRow = AgentRow {
         folder: ".codex",
         file: "auth.json",
     }),
-    environment: Environment::Own { names: &[], prefixes: &["OPENAI_", "AZURE_OPENAI_", "CODEX_"] },
+    environment: AgentEnvironment::Own { names: &[], prefixes: &["OPENAI_", "AZURE_OPENAI_", "CODEX_"] },
     start: Start::Codex,
     stream: Stream::Codex,
     natives: &["@openai/codex-{system}-{arch}/vendor/{cpu}-{target}/bin/codex"],
@@ -190,7 +190,7 @@ static GEMINI: AgentRow = AgentRow {
         folder: ".gemini",
         file: "oauth_creds.json",
     }),
-    environment: Environment::Own { names: &[], prefixes: &["GEMINI_", "GOOGLE_"] },
+    environment: AgentEnvironment::Own { names: &[], prefixes: &["GEMINI_", "GOOGLE_"] },
     start: Start::Gemini,
     stream: Stream::Gemini,
     // It is a script through and through.
@@ -212,7 +212,7 @@ static OPENCODE: AgentRow = AgentRow {
         folder: ".local/share",
         file: "opencode/auth.json",
     }),
-    environment: Environment::Own {
+    environment: AgentEnvironment::Own {
         names: &[
             "ANTHROPIC_API_KEY",
             "ANTHROPIC_BASE_URL",
@@ -247,7 +247,7 @@ pub static COMMAND: AgentRow = AgentRow {
     name: "command",
     install: "give it with --agent-cmd \"PROGRAM ARGS\"",
     login: None,
-    environment: Environment::Everything,
+    environment: AgentEnvironment::Everything,
     start: Start::Arguments,
     stream: Stream::Text,
     natives: &[],

@@ -13,7 +13,7 @@ const BODY_MOST: usize = 500;
 
 /// A kind of change, by the words of Conventional Commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CommitKind {
     Feat,
     Fix,
     Refactor,
@@ -22,55 +22,69 @@ pub enum Kind {
     Chore,
 }
 
-impl Kind {
+impl CommitKind {
     /// Returns the kind that a word names, as `--type` takes it.
-    pub fn read(word: &str) -> Option<Kind> {
-        [Kind::Feat, Kind::Fix, Kind::Refactor, Kind::Docs, Kind::Test, Kind::Chore]
-            .into_iter()
-            .find(|it| it.word() == word)
+    pub fn read(word: &str) -> Option<CommitKind> {
+        [
+            CommitKind::Feat,
+            CommitKind::Fix,
+            CommitKind::Refactor,
+            CommitKind::Docs,
+            CommitKind::Test,
+            CommitKind::Chore,
+        ]
+        .into_iter()
+        .find(|it| it.word() == word)
     }
 
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Feat => "feat",
-            Kind::Fix => "fix",
-            Kind::Refactor => "refactor",
-            Kind::Docs => "docs",
-            Kind::Test => "test",
-            Kind::Chore => "chore",
+            CommitKind::Feat => "feat",
+            CommitKind::Fix => "fix",
+            CommitKind::Refactor => "refactor",
+            CommitKind::Docs => "docs",
+            CommitKind::Test => "test",
+            CommitKind::Chore => "chore",
         }
     }
 
     /// Returns the first part of a branch's name.
     fn folder(self) -> &'static str {
         match self {
-            Kind::Feat => "feature",
-            Kind::Fix | Kind::Refactor | Kind::Docs | Kind::Test | Kind::Chore => self.word(),
+            CommitKind::Feat => "feature",
+            CommitKind::Fix
+            | CommitKind::Refactor
+            | CommitKind::Docs
+            | CommitKind::Test
+            | CommitKind::Chore => self.word(),
         }
     }
 
     /// Returns the words of a file name that speak for this kind.
     fn words(self) -> &'static [&'static str] {
         match self {
-            Kind::Fix => &["fix", "bug", "patch", "hotfix", "bugfix"],
-            Kind::Refactor => &["refactor", "cleanup", "improve"],
-            Kind::Docs => &["doc", "docs", "readme", "guide"],
-            Kind::Test => &["test", "tests", "spec", "e2e"],
-            Kind::Feat | Kind::Chore => &[],
+            CommitKind::Fix => &["fix", "bug", "patch", "hotfix", "bugfix"],
+            CommitKind::Refactor => &["refactor", "cleanup", "improve"],
+            CommitKind::Docs => &["doc", "docs", "readme", "guide"],
+            CommitKind::Test => &["test", "tests", "spec", "e2e"],
+            CommitKind::Feat | CommitKind::Chore => &[],
         }
     }
 
     /// Returns the kind that the words of a name speak for.
-    fn of(words: &[String]) -> Kind {
-        let speaks = |kind: &Kind| words.iter().any(|it| kind.words().contains(&it.as_str()));
-        [Kind::Fix, Kind::Refactor, Kind::Docs, Kind::Test].into_iter().find(speaks).unwrap_or(Kind::Feat)
+    fn of(words: &[String]) -> CommitKind {
+        let speaks = |kind: &CommitKind| words.iter().any(|it| kind.words().contains(&it.as_str()));
+        [CommitKind::Fix, CommitKind::Refactor, CommitKind::Docs, CommitKind::Test]
+            .into_iter()
+            .find(speaks)
+            .unwrap_or(CommitKind::Feat)
     }
 }
 
 /// What the work is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Names {
-    pub kind: Kind,
+pub struct DeliveryNames {
+    pub kind: CommitKind,
     /// Nobody named the kind.
     pub is_detected: bool,
     pub feature: String,
@@ -78,20 +92,20 @@ pub struct Names {
 }
 
 /// Names the work that a document describes, by the path of the document.
-pub fn names(path: &str, kind: Option<Kind>) -> Names {
+pub fn names(path: &str, kind: Option<CommitKind>) -> DeliveryNames {
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     let lower = stem.to_ascii_lowercase();
     let words = lower.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
     let words: Vec<String> = without_date(&words.map(str::to_owned).collect::<Vec<_>>()).to_vec();
-    let chosen = kind.unwrap_or_else(|| Kind::of(&words));
+    let chosen = kind.unwrap_or_else(|| CommitKind::of(&words));
     // The folder of the branch says it already.
     let rest = match words.split_first() {
         Some((first, rest)) if !rest.is_empty() && chosen.words().contains(&first.as_str()) => rest,
         _ => &words[..],
     };
     let feature = slug(rest);
-    Names {
+    DeliveryNames {
         kind: chosen,
         is_detected: kind.is_none(),
         branch: format!("{}/{feature}", chosen.folder()),
@@ -143,7 +157,7 @@ impl Message {
 }
 
 /// Describes the work: by the document's title and goal, and by `facts`, which were measured.
-pub fn message(path: &str, document: &str, names: &Names, facts: &[String]) -> Message {
+pub fn message(path: &str, document: &str, names: &DeliveryNames, facts: &[String]) -> Message {
     let title = title(document).unwrap_or_else(|| names.feature.replace('-', " "));
     let subject = cut(&format!("{}: {}", names.kind.word(), lower_first(&title)), SUBJECT_MOST);
     let measured: Vec<String> = facts.iter().map(|it| format!("- {it}")).collect();
@@ -203,7 +217,7 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, message, names};
+    use super::{CommitKind, message, names};
     use proptest::prelude::*;
 
     #[test]
@@ -224,8 +238,8 @@ mod tests {
         ] {
             assert_eq!(names(path, None).branch, branch, "{path}");
         }
-        assert_eq!(names("user-login.md", Some(Kind::Chore)).branch, "chore/user-login");
-        assert_eq!(names("fix-login.md", Some(Kind::Feat)).branch, "feature/fix-login");
+        assert_eq!(names("user-login.md", Some(CommitKind::Chore)).branch, "chore/user-login");
+        assert_eq!(names("fix-login.md", Some(CommitKind::Feat)).branch, "feature/fix-login");
     }
 
     #[test]

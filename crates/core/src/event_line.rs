@@ -5,7 +5,7 @@ use crate::engine::{
     CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
     Outcome, Step, StepTaken, Tests, Verdict,
 };
-use crate::proof::{Level, Step as ProofStep, closing_sentence};
+use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
 use loop_base::text::counted;
 use loop_base::time::took;
@@ -89,10 +89,8 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Reset { guidance: Some(text) } => Some(format!("breaker closed, guidance: {text}")),
         Event::Pivoted => Some("no progress; trying once more with a summary of what was tried".to_owned()),
         Event::Approved { gate, by, about, signer } => {
-            let signer = signer.as_ref().map(|it| format!(", signed by {}", it.principal));
-            let about = about.as_ref().map(|it| format!(": {}", it.line()));
-            let (signer, about) = (signer.unwrap_or_default(), about.unwrap_or_default());
-            Some(format!("gate {gate} approved{}{signer}{about}", by_whom(by)))
+            let signer = signer.as_ref().map(|it| it.principal.as_str());
+            Some(approved(gate, by, about.as_ref().map(|it| it.line()), signer))
         }
         Event::Voided { gate, why, void: _ } => Some(format!("the approval of gate {gate} is void: {why}")),
         Event::Counted { made, .. } => {
@@ -104,17 +102,25 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
         Event::Refused { command: _, why } => Some(format!("refused: {why}")),
-        Event::Finished { trouble: None, shipped: None, .. } => None,
-        Event::Finished { trouble: None, shipped: Some(shipped), .. } => Some(format!("shipped: {shipped}")),
-        Event::Finished { trouble: Some(trouble), shipped: Some(shipped), .. } => {
-            Some(format!("shipped: {shipped} ({trouble})"))
-        }
-        Event::Finished { trouble: Some(trouble), shipped: None, .. } => {
-            Some(format!("at the end: {trouble}"))
-        }
+        Event::Finished { trouble, shipped, .. } => finished(trouble.as_deref(), shipped.as_deref()),
         Event::Noted { text } => Some(text.clone()),
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),
+    }
+}
+
+fn approved(gate: &str, by: &str, about: Option<String>, signer: Option<&str>) -> String {
+    let signer = signer.map(|it| format!(", signed by {it}")).unwrap_or_default();
+    let about = about.map(|it| format!(": {it}")).unwrap_or_default();
+    format!("gate {gate} approved{}{signer}{about}", by_whom(by))
+}
+
+fn finished(trouble: Option<&str>, shipped: Option<&str>) -> Option<String> {
+    match (shipped, trouble) {
+        (None, None) => None,
+        (Some(shipped), None) => Some(format!("shipped: {shipped}")),
+        (Some(shipped), Some(trouble)) => Some(format!("shipped: {shipped} ({trouble})")),
+        (None, Some(trouble)) => Some(format!("at the end: {trouble}")),
     }
 }
 

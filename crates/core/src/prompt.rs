@@ -6,7 +6,7 @@
 //! cut here.
 
 use crate::engine::{Call, CheckOutcome, Feedback, State, Step};
-use crate::workflow::model::{Model, Phase, Protocol, Signal, SignalWord, Workflow};
+use crate::workflow::model::{ErrorClass, Model, Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
 use minijinja::{Environment, context};
 use std::fmt::Write;
@@ -94,10 +94,12 @@ fn fill(
     };
     let values = context! {
         workflow => &workflow.name,
+        run => state.opening.beginning.run.as_deref().unwrap_or("not known"),
         phase => &phase.name,
         goal => &phase.goal,
         role => &phase.role,
         iteration => call.iteration,
+        run_iteration => state.iterations_numbered() + 1,
         max => state.iterations_limit(workflow),
         input => state.opening.document(),
         promise => &state.opening.promise,
@@ -295,11 +297,12 @@ fn how_to_report(phase: &Phase, state: &State, call: &Call) -> String {
             );
         }
         Protocol::Json => {
+            let classes = ErrorClass::reported_words().collect::<Vec<_>>().join("|");
             let _ = write!(
                 out,
                 "End your last message with one fenced JSON object, every key optional, nothing after it:\n\n\
                  ```json\n{{\"status\": \"done|continue|failed|blocked\", \"summary\": \"…\", \"metrics\": {{}}, \
-                 \"error\": {{\"class\": \"build|test|lint|type|security|performance|external|ambiguous|other\", \
+                 \"error\": {{\"class\": \"{classes}\", \
                  \"text\": \"…\"}}, \"deliverables\": []}}\n```\n\nOr write the object to the file named by \
                  LOOP_RESULT_FILE."
             );

@@ -1,6 +1,7 @@
 //! Commands that were started: those that go on beside the test, and what the others came to.
 
 use crate::PATIENCE;
+use crate::hints::HintOrigin;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use std::fs::{self, File};
@@ -23,6 +24,7 @@ pub struct Running {
     pub child: Child,
     out: PathBuf,
     err: PathBuf,
+    place: Option<HintOrigin>,
 }
 
 /// Returns the exit status as one number: 1000 and the signal for who was killed.
@@ -55,9 +57,14 @@ impl Done {
 
 impl Running {
     /// Starts a command whose words go to files, so that nobody has to read along.
-    pub(crate) fn start(mut command: Command, out: PathBuf, err: PathBuf) -> Running {
+    pub(crate) fn start(
+        mut command: Command,
+        place: Option<HintOrigin>,
+        out: PathBuf,
+        err: PathBuf,
+    ) -> Running {
         command.stdout(File::create(&out).expect("a file")).stderr(File::create(&err).expect("a file"));
-        Running { child: command.spawn().expect("the program"), out, err }
+        Running { child: command.spawn().expect("the program"), out, err, place }
     }
 
     pub fn pid(&self) -> Pid {
@@ -74,7 +81,11 @@ impl Running {
         assert!(self.ends_within(PATIENCE), "it hangs: {}", text(&fs::read(&self.err).unwrap_or_default()));
         let status = self.child.wait().expect("a status");
         let read = |path| text(&fs::read(path).expect("a file"));
-        Done { code: code(status), out: read(&self.out), err: read(&self.err) }
+        let done = Done { code: code(status), out: read(&self.out), err: read(&self.err) };
+        if let Some(place) = &self.place {
+            place.follow(done.code, &done.out, &done.err);
+        }
+        done
     }
 
     /// Whether it is over, at the latest after this time.

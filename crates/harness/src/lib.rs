@@ -5,8 +5,10 @@
 //! misbehave. Only tests depend on this crate.
 
 pub mod agent_programs;
+mod dice;
 mod done;
 mod fifo;
+pub mod hints;
 pub mod namespace;
 pub mod processes;
 mod sandbox;
@@ -15,6 +17,7 @@ mod terminal;
 mod waiting;
 pub mod zoo;
 
+pub use dice::Dice;
 pub use done::{Done, Running};
 pub use fifo::Fifo;
 pub use sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, put, stuck};

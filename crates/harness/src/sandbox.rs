@@ -2,6 +2,7 @@
 //! are started here see nothing of the machine but a path for `sh`, `git` and their like.
 
 use crate::done::{Done, Running};
+use crate::hints::HintOrigin;
 use crate::{Fifo, processes, program};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -205,6 +206,7 @@ impl Sandbox {
         command.env("GIT_CONFIG_NOSYSTEM", "1").envs(self.variables.iter().cloned()).stdin(Stdio::null());
     }
 
+    #[track_caller]
     pub fn run(&self, arguments: &[&str]) -> Done {
         self.start(self.command(arguments)).wait()
     }
@@ -217,16 +219,22 @@ impl Sandbox {
     pub fn start(&self, command: Command) -> Running {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let file = |end: &str| self.root.join("io").join(format!("{number}.{end}"));
-        Running::start(command, file("out"), file("err"))
+        let place = HintOrigin::of(&self.root, &command);
+        Running::start(command, place, file("out"), file("err"))
     }
 
     /// Runs a command to its end, which reads this.
     pub fn finish(&self, mut command: Command, input: &str) -> Done {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let place = HintOrigin::of(&self.root, &command);
         let mut child = command.spawn().expect("the program");
         // A program that does not read its input closes it; that is its own business.
         let _unread = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
-        Done::of(child.wait_with_output().expect("an end"))
+        let done = Done::of(child.wait_with_output().expect("an end"));
+        if let Some(place) = place {
+            place.follow(done.code, &done.out, &done.err);
+        }
+        done
     }
 
     #[track_caller]

@@ -138,7 +138,7 @@ impl Scripted {
 
     /// `loop run` on the document, with the scripted agent and further words.
     pub fn drive(&self, more: &[&str]) -> Done {
-        Done::of(self.driving(more).output().expect("started"))
+        self.start(self.driving(more)).wait()
     }
 
     pub fn driving(&self, more: &[&str]) -> Command {
@@ -152,7 +152,7 @@ impl Scripted {
 
     /// The same for a project of lines.
     pub fn drive_lines(&self, more: &[&str]) -> Done {
-        Done::of(self.driving_lines(more).output().expect("started"))
+        self.start(self.driving_lines(more)).wait()
     }
 
     pub fn driving_lines(&self, more: &[&str]) -> Command {

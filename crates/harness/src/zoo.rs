@@ -8,8 +8,8 @@ pub use loop_supervise::{
 };
 
 pub use keeper::Keeper;
-pub use previous_call::{Found, find};
-pub use protocol::{Bounds, Ending, Force, How, Kind, Order};
+pub use previous_call::{PreviousCall, find};
+pub use protocol::{Bounds, EndReason, Force, Order, OrderEnd, OrderKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use std::fs;
@@ -31,8 +31,8 @@ pub const BOUNDS: Bounds = Bounds {
     processes: u64::MAX,
 };
 
-pub const SAID_READY: Ending = Ending {
-    how: How::Exited,
+pub const SAID_READY: OrderEnd = OrderEnd {
+    how: EndReason::Exited,
     code: Some(3),
     signal: None,
     out_bytes: 6,
@@ -70,17 +70,17 @@ impl Zoo {
         self.keeper.send(order).expect("sent");
     }
 
-    pub fn answer(&mut self) -> Ending {
+    pub fn answer(&mut self) -> OrderEnd {
         wait(&mut self.keeper).expect("an answer")
     }
 
-    pub fn run(&mut self, order: Order) -> Ending {
+    pub fn run(&mut self, order: Order) -> OrderEnd {
         self.keeper.send(order).expect("sent");
         self.answer()
     }
 
     /// Runs one word and checks that nothing of it is alive.
-    pub fn watch(&mut self, words: &[&str], bounds: Bounds) -> Ending {
+    pub fn watch(&mut self, words: &[&str], bounds: Bounds) -> OrderEnd {
         let order = Order { bounds, ..self.order(words) };
         let ending = self.run(order);
         assert_eq!(survivors(self.cage.path()), Vec::<i32>::new(), "{words:?} left something");
@@ -133,7 +133,7 @@ pub fn order(cage: &Path, stem: &str, words: &[&str]) -> Order {
     let argv = std::iter::once(zoo_in(cage).into()).chain(words.iter().map(|it| it.into()));
     Order {
         stem: stem.to_owned(),
-        kind: Kind::Call,
+        kind: OrderKind::Call,
         argv: argv.collect(),
         cwd: cage.to_owned(),
         env: vec![("ZOO_CAGE".into(), cage.into())],
@@ -142,7 +142,7 @@ pub fn order(cage: &Path, stem: &str, words: &[&str]) -> Order {
     }
 }
 
-pub fn wait(keeper: &mut Keeper) -> io::Result<Ending> {
+pub fn wait(keeper: &mut Keeper) -> io::Result<OrderEnd> {
     loop {
         readable(keeper.as_fd(), None);
         if let Some(ending) = keeper.answer()? {
@@ -204,8 +204,8 @@ pub fn survivors(cage: &Path) -> Vec<i32> {
 }
 
 /// What differs from run to run.
-pub fn apart_from_counts(ending: Ending) -> Ending {
-    Ending { swept: 0, ms: 0, ..ending }
+pub fn apart_from_counts(ending: OrderEnd) -> OrderEnd {
+    OrderEnd { swept: 0, ms: 0, ..ending }
 }
 
 /// Waits for the first byte without a pause: the file is watched by nobody else.

@@ -19,7 +19,7 @@ pub enum StoreError {
     Foreign { path: PathBuf, why: String },
     #[error("{} is damaged: {what}; see loop verify, restore a backup, or move it away", path.display())]
     Damaged { path: PathBuf, what: String },
-    #[error("{} could not be written: {why}; make space or mend the disk, then continue with: loop run", path.display())]
+    #[error("{} could not be written: {why}; make space or repair the disk, then run the same command again", path.display())]
     Full { path: PathBuf, why: String },
     #[error("{} may not be written: {why}; change its permissions, or use another --home", path.display())]
     NotWritable { path: PathBuf, why: String },

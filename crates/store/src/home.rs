@@ -155,7 +155,18 @@ impl Home {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        work(&self.connection).map_err(|error| error.within(&self.path))
+        work(&self.connection).map_err(|error| self.placed(error))
+    }
+
+    /// Gives an error its place. A run whose folder is there was in the list once.
+    fn placed(&self, error: StoreError) -> StoreError {
+        match error.within(&self.path) {
+            StoreError::NoRun { run } if super::index::is_lost(&self.folder(&run)) => {
+                StoreError::damaged(format!("run {run} is missing, and its folder is there"))
+                    .within(&self.path)
+            }
+            other => other,
+        }
     }
 
     /// Runs one write transaction: durable when this returns, or without any effect.
@@ -170,7 +181,7 @@ impl Home {
             transaction.commit()?;
             Ok(value)
         };
-        attempt().map_err(|error: StoreError| error.within(&self.path))
+        attempt().map_err(|error: StoreError| self.placed(error))
     }
 
     fn connect(path: &Path, flags: OpenFlags) -> Result<Home, StoreError> {
@@ -282,7 +293,7 @@ impl Home {
 
     /// Queues for the right to write. SQLite's own busy handler sleeps and starves; the kernel hands
     /// this lock on the moment that it is free, and takes it from the dead.
-    fn turn(&self) -> Result<Turn<'_>, StoreError> {
+    fn turn(&self) -> Result<WriteTurn<'_>, StoreError> {
         let path = self.path.join(TURNSTILE);
         let failed = |error: std::io::Error| StoreError::file(&path, &error);
         let file = match self.turnstile.get() {
@@ -294,7 +305,7 @@ impl Home {
         };
         loop {
             match flock(file, FlockOperation::LockExclusive) {
-                Ok(()) => return Ok(Turn(file)),
+                Ok(()) => return Ok(WriteTurn(file)),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(failed(error.into())),
             }
@@ -303,9 +314,9 @@ impl Home {
 }
 
 /// Held while a transaction writes.
-struct Turn<'a>(&'a File);
+struct WriteTurn<'a>(&'a File);
 
-impl Drop for Turn<'_> {
+impl Drop for WriteTurn<'_> {
     fn drop(&mut self) {
         let _ = flock(self.0, FlockOperation::Unlock);
     }
@@ -323,6 +334,9 @@ fn claim(path: &Path) -> Result<(), StoreError> {
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            if std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()) {
+                return refused("it is a link that leads nowhere".to_owned());
+            }
             return DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed);
         }
         Err(error) => return Err(failed(error)),
@@ -330,11 +344,21 @@ fn claim(path: &Path) -> Result<(), StoreError> {
     if !found.is_dir() {
         return refused("it is not a folder".to_owned());
     }
-    if path.join(DATABASE).exists() {
+    let database = path.join(DATABASE);
+    let is_link = std::fs::symlink_metadata(&database).is_ok_and(|it| it.is_symlink());
+    if is_link {
+        return refused(format!("{DATABASE} in it is a link"));
+    }
+    // What belongs to others they can put something in place of.
+    let mine = geteuid().as_raw();
+    if found.uid() != mine || std::fs::metadata(&database).is_ok_and(|it| it.uid() != mine) {
+        return refused("it belongs to another user".to_owned());
+    }
+    if database.exists() {
         return Ok(());
     }
-    if found.uid() != geteuid().as_raw() {
-        return refused("it belongs to another user".to_owned());
+    if found.permissions().mode() & 0o002 != 0 {
+        return refused("anybody may write into it".to_owned());
     }
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();

@@ -53,6 +53,12 @@ pub fn wake(folder: &Path, urgency: u8) -> Result<bool, StoreError> {
     }
 }
 
+/// Returns whether somebody drives the run with this folder, whom we need not be able to see.
+pub fn is_listening(folder: &Path) -> bool {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(folder.join(FIFO), flags, Mode::empty()).is_ok_and(|it| is_fifo(&it).unwrap_or(false))
+}
+
 /// The owner's end of the FIFO; readable when somebody called.
 #[derive(Debug)]
 pub struct Wake(OwnedFd);

@@ -5,16 +5,18 @@
 use super::chain::{self, Hash};
 use super::error::StoreError;
 use super::home::{Home, private_folder};
-use super::journal::{Question, Recorded};
+use super::journal::{QuestionRow, Recorded};
 #[cfg(test)]
 use super::lock::Holder;
 use super::lock::RunLock;
 use super::seal;
 use crate::run_row::find;
+use loop_base::files::ours;
 use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
 use rusqlite::types::{ToSql, Type};
 use rusqlite::{OptionalExtension, params};
+use std::path::Path;
 
 /// A run to be opened.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +88,7 @@ pub enum ByPrefix {
 
 /// A run's state as its last commit left it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
+pub struct StoredState {
     pub seq: i64,
     pub(super) version: i64,
     pub(super) text: String,
@@ -105,7 +107,7 @@ pub(super) struct Listed {
     pub epoch: i64,
 }
 
-impl Snapshot {
+impl StoredState {
     /// Returns the state's text, unless another version of the program wrote it.
     pub fn state(&self) -> Option<&str> {
         (self.version == STATE_VERSION).then_some(self.text.as_str())
@@ -188,7 +190,7 @@ impl Home {
     }
 
     /// The state of a run, for reading: it is what was written, and so is the workflow it belongs to.
-    pub fn snapshot(&self, run: &str) -> Result<Option<Snapshot>, StoreError> {
+    pub fn snapshot(&self, run: &str) -> Result<Option<StoredState>, StoreError> {
         self.read(|connection| {
             // One look, so that an owner who commits meanwhile is not taken for damage.
             let transaction = connection.unchecked_transaction()?;
@@ -199,7 +201,7 @@ impl Home {
                      from snapshot join run on run.key = snapshot.run where snapshot.run = ?1",
                 )?
                 .query_row([key], |row| {
-                    let snapshot = Snapshot {
+                    let snapshot = StoredState {
                         seq: row.get(0)?,
                         version: row.get(1)?,
                         text: row.get(2)?,
@@ -232,12 +234,43 @@ impl Home {
     /// Events in order, from number `from_seq` on, at most `limit`.
     pub fn events(&self, run: &str, from_seq: i64, limit: usize) -> Result<Vec<Recorded>, StoreError> {
         self.read(|connection| {
-            let key = find(connection, run)?.key;
-            let mut query = connection.prepare_cached(
-                "select seq, epoch, at, kind, body from event where run = ?1 and seq >= ?2 order by seq limit ?3",
+            // One read transaction, so that an owner who commits meanwhile is not taken for damage.
+            let transaction = connection.unchecked_transaction()?;
+            let key = find(&transaction, run)?.key;
+            let mut query = transaction.prepare_cached(
+                "select seq, epoch, at, kind, body, prev, hash from event
+                 where run = ?1 and seq >= ?2 order by seq limit ?3",
             )?;
-            let rows = query.query_map(params![key, from_seq, as_limit(Some(limit))], recorded_of)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            let rows = query.query_map(params![key, from_seq, as_limit(Some(limit))], |row| {
+                Ok((recorded_of(row)?, row.get::<_, Hash>(5)?, row.get::<_, Hash>(6)?))
+            })?;
+            let mut events: Vec<Recorded> = Vec::new();
+            let mut before = None;
+            for row in rows {
+                let (event, prev, hash) = row?;
+                let Recorded { seq, epoch, at, kind, body } = &event;
+                let expected = events.last().map_or(from_seq.max(1), |it| it.seq + 1);
+                let link = chain::Link { run, seq: *seq, epoch: *epoch, at: *at, kind, body };
+                if *seq != expected {
+                    return Err(StoreError::damaged(format!("run {run}: event {expected} is missing")));
+                }
+                if before.is_some_and(|it| it != prev) || link.hash(&prev) != hash {
+                    return Err(StoreError::damaged(format!(
+                        "run {run}: event {seq} is not as it was written"
+                    )));
+                }
+                before = Some(hash);
+                events.push(event);
+            }
+            let known: Option<i64> = transaction
+                .prepare_cached("select seq from snapshot where run = ?1")?
+                .query_row([key], |row| row.get(0))
+                .optional()?;
+            let next = events.last().map_or(from_seq.max(1), |it| it.seq + 1);
+            match known.filter(|it| events.len() < limit && next <= *it) {
+                Some(_) => Err(StoreError::damaged(format!("run {run}: event {next} is missing"))),
+                None => Ok(events),
+            }
         })
     }
 
@@ -282,16 +315,16 @@ impl Home {
     }
 
     /// The questions of a run that nobody has answered, oldest first.
-    pub fn open_questions(&self, run: &str) -> Result<Vec<Question>, StoreError> {
+    pub fn open_questions(&self, run: &str) -> Result<Vec<QuestionRow>, StoreError> {
         self.questions(run, "answered_at is null")
     }
 
     /// Every question of a run.
-    pub(super) fn all_questions(&self, run: &str) -> Result<Vec<Question>, StoreError> {
+    pub(super) fn all_questions(&self, run: &str) -> Result<Vec<QuestionRow>, StoreError> {
         self.questions(run, "true")
     }
 
-    fn questions(&self, run: &str, which: &str) -> Result<Vec<Question>, StoreError> {
+    fn questions(&self, run: &str, which: &str) -> Result<Vec<QuestionRow>, StoreError> {
         self.read(|connection| {
             let key = find(connection, run)?.key;
             let mut query = connection.prepare_cached(&format!(
@@ -299,7 +332,7 @@ impl Home {
                  where run = ?1 and {which} order by asked_at, id",
             ))?;
             let rows = query.query_map([key], |row| {
-                Ok(Question {
+                Ok(QuestionRow {
                     id: row.get(0)?,
                     kind: row.get(1)?,
                     text: row.get(2)?,
@@ -316,6 +349,14 @@ impl Home {
     pub fn prune(&self, run: &str) -> Result<(), StoreError> {
         self.read(|connection| find(connection, run))?;
         let _lock = RunLock::take(self, run)?;
+        let folder = self.folder(run);
+        let mark = folder.join(PRUNED);
+        ours()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&mark)
+            .map_err(|error| StoreError::file(&mark, &error))?;
         self.write(|transaction| {
             let key = find(transaction, run)?.key;
             for table in
@@ -326,8 +367,40 @@ impl Home {
             transaction.execute("delete from run where key = ?1", [key])?;
             Ok(())
         })?;
-        let folder = self.folder(run);
         std::fs::remove_dir_all(&folder).map_err(|error| StoreError::file(&folder, &error))
+    }
+}
+
+/// Stands in the folder of a run whose rows are about to go.
+const PRUNED: &str = "pruned";
+
+/// Whether a run with this folder, that is not in the list, should be there: it had a journal, and nobody
+/// was about to delete it.
+pub(super) fn is_lost(folder: &Path) -> bool {
+    !folder.join(PRUNED).exists() && !matches!(chain::anchored(folder), Ok(None))
+}
+
+impl Home {
+    /// A run that has a folder with a journal's head in it, and is not in the list, was taken out of the
+    /// database by somebody. One that is there, and that a list should have shown which was empty, is hidden
+    /// by a damaged page.
+    pub fn refuse_lost_runs(&self, should_be_listed: impl Fn(&Row) -> bool) -> Result<(), StoreError> {
+        let folders = std::fs::read_dir(self.path().join("runs")).into_iter().flatten().flatten();
+        for folder in folders.map(|it| it.path()) {
+            let Some(id) = folder.file_name().and_then(|it| it.to_str()).filter(|it| it.len() == ID_LENGTH)
+            else {
+                continue;
+            };
+            let what = match self.run(id)? {
+                None if is_lost(&folder) => {
+                    format!("run {id} is missing, and its folder {} is there", folder.display())
+                }
+                Some(row) if should_be_listed(&row) => format!("run {id} is there, and no list shows it"),
+                None | Some(_) => continue,
+            };
+            return Err(StoreError::damaged(what).within(self.path()));
+        }
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use super::ledger::{self, Spend};
 use super::lock::{Holder, RunLock};
 use super::seal;
 use crate::index::{Listed, status_at};
-use crate::run_row::{Known, find, standing};
+use crate::run_row::{RunKey, find, standing};
 use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
 use rusqlite::{Transaction, TransactionBehavior, params};
@@ -46,7 +46,7 @@ pub struct RowUpdate {
 
 /// A question that waits for a person. `choices` is a JSON list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct QuestionRow {
     pub id: String,
     pub kind: String,
     pub text: String,
@@ -56,7 +56,7 @@ pub struct Question {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuestionChange {
-    Asked(Question),
+    Asked(QuestionRow),
     Answered { id: String, at: i64 },
 }
 
@@ -114,7 +114,7 @@ pub struct Journal {
 /// A run that is locked, and what its folder says about it.
 struct HeldEvents<'a> {
     run: &'a str,
-    known: Known,
+    known: RunKey,
     lock: RunLock,
     anchored: Option<Head>,
     anchor: Anchor,
@@ -404,7 +404,7 @@ impl Journal {
     ) -> Result<(), StoreError> {
         match change {
             QuestionChange::Asked(question) => {
-                let Question { id, kind, text, choices, asked_at } = question;
+                let QuestionRow { id, kind, text, choices, asked_at } = question;
                 transaction
                     .prepare_cached("insert or replace into question values(?1, ?2, ?3, ?4, ?5, ?6, null)")?
                     .execute(params![self.key, id, kind, text, choices, asked_at])?;

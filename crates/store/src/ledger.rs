@@ -9,14 +9,14 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 /// Calls inside a window, over all runs of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Calls {
+pub struct WindowCalls {
     pub count: i64,
     pub oldest_at: Option<i64>,
 }
 
 /// An account that must not be called before `until`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct AccountHold {
     pub account: String,
     pub until: i64,
     pub reason: String,
@@ -25,7 +25,7 @@ pub struct Hold {
 
 /// How much of an account's plan is used up, in words, and until when that holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct PlanUse {
     pub account: String,
     pub warning: String,
     pub until: Option<i64>,
@@ -43,14 +43,14 @@ pub struct Spend {
 
 impl Home {
     /// Counts the calls that began from `since` to `until`. A clock that was set back leaves later ones.
-    pub fn calls_between(&self, project: &str, since: i64, until: i64) -> Result<Calls, StoreError> {
+    pub fn calls_between(&self, project: &str, since: i64, until: i64) -> Result<WindowCalls, StoreError> {
         self.read(|connection| {
             Ok(connection
                 .prepare_cached(
                     "select count(*), min(at) from call where project = ?1 and at between ?2 and ?3",
                 )?
                 .query_row(params![project, since, until], |row| {
-                    Ok(Calls { count: row.get(0)?, oldest_at: row.get(1)? })
+                    Ok(WindowCalls { count: row.get(0)?, oldest_at: row.get(1)? })
                 })?)
         })
     }
@@ -74,9 +74,9 @@ impl Home {
         })
     }
 
-    pub fn put_hold(&self, hold: &Hold) -> Result<(), StoreError> {
+    pub fn put_hold(&self, hold: &AccountHold) -> Result<(), StoreError> {
         self.write(|transaction| {
-            let Hold { account, until, reason, at } = hold;
+            let AccountHold { account, until, reason, at } = hold;
             transaction
                 .prepare_cached("insert or replace into hold values(?1, ?2, ?3, ?4)")?
                 .execute(params![account, until, redact(reason), at])?;
@@ -84,7 +84,7 @@ impl Home {
         })
     }
 
-    pub fn hold(&self, account: &str) -> Result<Option<Hold>, StoreError> {
+    pub fn hold(&self, account: &str) -> Result<Option<AccountHold>, StoreError> {
         self.read(|connection| {
             Ok(connection
                 .prepare_cached("select account, until, reason, at from hold where account = ?1")?
@@ -93,7 +93,7 @@ impl Home {
         })
     }
 
-    pub fn holds(&self) -> Result<Vec<Hold>, StoreError> {
+    pub fn holds(&self) -> Result<Vec<AccountHold>, StoreError> {
         self.read(|connection| {
             let mut query =
                 connection.prepare_cached("select account, until, reason, at from hold order by account")?;
@@ -102,9 +102,9 @@ impl Home {
         })
     }
 
-    pub fn put_plan(&self, plan: &Plan) -> Result<(), StoreError> {
+    pub fn put_plan(&self, plan: &PlanUse) -> Result<(), StoreError> {
         self.write(|transaction| {
-            let Plan { account, warning, until, at } = plan;
+            let PlanUse { account, warning, until, at } = plan;
             transaction
                 .prepare_cached("insert or replace into plan values(?1, ?2, ?3, ?4)")?
                 .execute(params![account, warning, until, at])?;
@@ -113,12 +113,17 @@ impl Home {
     }
 
     /// Returns what was last said about each account.
-    pub fn plans(&self) -> Result<Vec<Plan>, StoreError> {
+    pub fn plans(&self) -> Result<Vec<PlanUse>, StoreError> {
         self.read(|connection| {
             let mut query =
                 connection.prepare_cached("select account, warning, until, at from plan order by account")?;
             let rows = query.query_map([], |row| {
-                Ok(Plan { account: row.get(0)?, warning: row.get(1)?, until: row.get(2)?, at: row.get(3)? })
+                Ok(PlanUse {
+                    account: row.get(0)?,
+                    warning: row.get(1)?,
+                    until: row.get(2)?,
+                    at: row.get(3)?,
+                })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
@@ -132,8 +137,8 @@ impl Home {
     }
 }
 
-fn hold_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Hold> {
-    Ok(Hold { account: row.get(0)?, until: row.get(1)?, reason: row.get(2)?, at: row.get(3)? })
+fn hold_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<AccountHold> {
+    Ok(AccountHold { account: row.get(0)?, until: row.get(1)?, reason: row.get(2)?, at: row.get(3)? })
 }
 
 pub(super) fn add_call(

@@ -25,9 +25,9 @@ mod tests;
 
 pub use error::StoreError;
 pub use home::Home;
-pub use inbox::{COMMAND, NOW, Wake, wake};
+pub use inbox::{COMMAND, NOW, Wake, is_listening, wake};
 pub use index::{ByPrefix, Filter, NewRun, Row};
-pub use journal::{Commit, Journal, Opened, Question, QuestionChange, Recorded, RowUpdate};
-pub use ledger::{Hold, Plan, Spend};
+pub use journal::{Commit, Journal, Opened, QuestionChange, QuestionRow, Recorded, RowUpdate};
+pub use ledger::{AccountHold, PlanUse, Spend};
 pub use lock::{OpeningLock, TreeLock};
-pub use verify::Verdict;
+pub use verify::JournalVerdict;

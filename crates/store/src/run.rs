@@ -4,7 +4,7 @@
 
 pub use super::error::StoreError;
 use super::fold;
-use super::{Commit, Home, Journal, Opened, Question, QuestionChange, RowUpdate, Spend};
+use super::{Commit, Home, Journal, Opened, QuestionChange, QuestionRow, RowUpdate, Spend};
 use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
@@ -386,8 +386,9 @@ fn question_fault(home: &Home, id: &str, workflow: &Workflow) -> Result<Option<S
         let Event::Began(Effect::Ask(question)) = event else { return };
         let QuestionChange::Asked(right) = asked(Timestamp(0), question) else { return };
         let found = rows.iter().find(|it| it.id == right.id);
-        let is_same =
-            |it: &Question| (&it.kind, &it.text, &it.choices) == (&right.kind, &right.text, &right.choices);
+        let is_same = |it: &QuestionRow| {
+            (&it.kind, &it.text, &it.choices) == (&right.kind, &right.text, &right.choices)
+        };
         if !found.is_some_and(is_same) {
             fault.get_or_insert_with(|| format!("question {} is not in the list as it was asked", right.id));
         }
@@ -443,7 +444,7 @@ fn questions(facts: &[(Timestamp, Event)], state: &State) -> Vec<QuestionChange>
 }
 
 fn asked(at: Timestamp, question: &loop_core::engine::Question) -> QuestionChange {
-    QuestionChange::Asked(Question {
+    QuestionChange::Asked(QuestionRow {
         id: question.id.to_string(),
         kind: question.kind.word().to_owned(),
         text: question.text.clone(),

@@ -10,21 +10,49 @@ use loop_core::engine::STATE_VERSION;
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// What the other tables know a run by.
-pub(super) struct Known {
+pub(super) struct RunKey {
     pub key: i64,
     pub project: String,
 }
 
-pub(super) fn find(connection: &Connection, run: &str) -> Result<Known, StoreError> {
+pub(super) fn find(connection: &Connection, run: &str) -> Result<RunKey, StoreError> {
     connection
         .prepare_cached("select key, project from run where id = ?1")?
-        .query_row([run], |row| Ok(Known { key: row.get(0)?, project: row.get(1)? }))
+        .query_row([run], |row| Ok(RunKey { key: row.get(0)?, project: row.get(1)? }))
         .optional()?
         .ok_or_else(|| StoreError::NoRun { run: run.to_owned() })
 }
 
+/// The state that is kept beside the events, as it is stored.
+pub(super) struct SnapshotRow {
+    pub seq: i64,
+    /// The hash of the event that the state includes last.
+    pub hash: Hash,
+    pub state_hash: Hash,
+    pub state: String,
+    pub version: i64,
+    pub seal: Option<Hash>,
+}
+
+pub(super) fn snapshot(connection: &Connection, key: i64) -> Result<Option<SnapshotRow>, StoreError> {
+    let row = connection
+        .prepare_cached("select seq, hash, state_hash, state, version, seal from snapshot where run = ?1")?
+        .query_row([key], |row| {
+            Ok(SnapshotRow {
+                seq: row.get(0)?,
+                hash: row.get(1)?,
+                state_hash: row.get(2)?,
+                state: row.get(3)?,
+                version: row.get(4)?,
+                seal: row.get(5)?,
+            })
+        })
+        .optional()?;
+    Ok(row)
+}
+
 /// The end of a run's journal, found sound.
-pub(super) struct Standing {
+pub(super) struct JournalEnd {
     pub head: Head,
     /// The hash of what the run was opened with.
     pub opening: Hash,
@@ -41,25 +69,13 @@ pub(super) fn standing(
     run: &str,
     key: i64,
     anchored: Option<&Head>,
-) -> Result<Standing, StoreError> {
+) -> Result<JournalEnd, StoreError> {
     let damaged = |seq: i64, what: &str| StoreError::damaged(format!("run {run}, event {seq}: {what}"));
-    let snapshot = connection
-        .prepare_cached("select seq, hash, state_hash, state, version, seal from snapshot where run = ?1")?
-        .query_row([key], |row| {
-            Ok((
-                row.get::<_, i64>(0)?,
-                row.get::<_, Hash>(1)?,
-                row.get::<_, Hash>(2)?,
-                row.get::<_, String>(3)?,
-                row.get::<_, i64>(4)?,
-                row.get::<_, Option<Hash>>(5)?,
-            ))
-        })
-        .optional()?;
+    let snapshot = snapshot(connection, key)?;
     let opening = seal::opening(connection, run, key)?;
-    let is_sealed = snapshot.as_ref().is_some_and(|it| it.5.is_some());
+    let is_sealed = snapshot.as_ref().is_some_and(|it| it.seal.is_some());
     let (from, mut head, state_hash, state) = match snapshot {
-        Some((seq, hash, state_hash, state, version, seal)) => {
+        Some(SnapshotRow { seq, hash, state_hash, state, version, seal }) => {
             if !seal::holds(connection, key, &hash, &opening, seal)? {
                 return Err(damaged(seq, seal::BROKEN));
             }
@@ -111,7 +127,7 @@ pub(super) fn standing(
     if let Some(anchored) = anchored {
         match_anchor(connection, run, key, &head, anchored)?;
     }
-    Ok(Standing { head, opening, state_hash, state, tail, is_sealed })
+    Ok(JournalEnd { head, opening, state_hash, state, tail, is_sealed })
 }
 
 /// Compares the anchor with the journal, which may be ahead of it (a kill between commit and anchor)

@@ -7,11 +7,11 @@ use super::chain::{self, Hash, Link, ORIGIN};
 use super::error::StoreError;
 use super::home::Home;
 use super::seal;
-use crate::run_row::{find, match_anchor};
+use crate::run_row::{SnapshotRow, find, match_anchor, snapshot};
 use rusqlite::{Connection, OptionalExtension};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum JournalVerdict {
     Whole {
         events: i64,
     },
@@ -27,10 +27,10 @@ const FAULTS_LISTED: usize = 20;
 
 impl Home {
     /// Reads the whole chain of a run.
-    pub fn verify(&self, run: &str) -> Result<Verdict, StoreError> {
+    pub fn verify(&self, run: &str) -> Result<JournalVerdict, StoreError> {
         let anchored = match chain::anchored(&self.folder(run)) {
             Err(StoreError::Damaged { path, what }) => {
-                return Ok(Verdict::Broken { seq: 0, what: format!("{}: {what}", path.display()) });
+                return Ok(JournalVerdict::Broken { seq: 0, what: format!("{}: {what}", path.display()) });
             }
             other => other?,
         };
@@ -45,12 +45,12 @@ impl Home {
             if let Some(anchored) = anchored {
                 match match_anchor(&transaction, run, key, &end, &anchored) {
                     Err(StoreError::Damaged { what, .. }) => {
-                        return Ok(Verdict::Broken { seq: anchored.seq, what });
+                        return Ok(JournalVerdict::Broken { seq: anchored.seq, what });
                     }
                     other => other?,
                 }
             }
-            Ok(Verdict::Whole { events: end.seq })
+            Ok(JournalVerdict::Whole { events: end.seq })
         })
     }
 
@@ -103,10 +103,10 @@ impl Home {
     }
 }
 
-type Walked = Result<chain::Head, Verdict>;
+type Walked = Result<chain::Head, JournalVerdict>;
 
 fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreError> {
-    let broken = |seq: i64, what: &str| Ok(Err(Verdict::Broken { seq, what: what.into() }));
+    let broken = |seq: i64, what: &str| Ok(Err(JournalVerdict::Broken { seq, what: what.into() }));
     let mut head = chain::Head { seq: 0, epoch: 0, hash: ORIGIN };
     let mut query = connection.prepare_cached(
         "select seq, epoch, at, kind, body, prev, hash from event where run = ?1 order by seq",
@@ -136,19 +136,7 @@ fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreErr
         head = chain::Head { seq, epoch, hash };
     }
     drop(rows);
-    let snapshot = connection
-        .prepare_cached("select seq, hash, state_hash, state, seal from snapshot where run = ?1")?
-        .query_row([key], |row| {
-            Ok((
-                row.get::<_, i64>(0)?,
-                row.get::<_, Hash>(1)?,
-                row.get::<_, Hash>(2)?,
-                row.get::<_, String>(3)?,
-                row.get::<_, Option<Hash>>(4)?,
-            ))
-        })
-        .optional()?;
-    let Some((seq, hash, state_hash, state, seal)) = snapshot else {
+    let Some(SnapshotRow { seq, hash, state_hash, state, seal, .. }) = snapshot(connection, key)? else {
         return if head.seq == 0 { Ok(Ok(head)) } else { broken(head.seq, "the snapshot is missing") };
     };
     if seq > head.seq {

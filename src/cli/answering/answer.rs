@@ -1,7 +1,7 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills.
 
 use crate::cli::Context;
-use crate::desk::{self, AnswerRequest, Answered, Saying, Sign};
+use crate::desk::{self, AnswerRequest, Answered, Saying, SignatureSource};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::engine::Choice;
@@ -100,8 +100,8 @@ fn list(context: &Context) -> anyhow::Result<u8> {
 
 pub(crate) fn approve(context: &Context, flags: &GateFlags) -> anyhow::Result<u8> {
     let words = flags.gate.iter().cloned().collect();
-    let made = flags.signature.clone().map(Sign::From);
-    let sign = flags.sign.clone().map(Sign::With).or(made);
+    let made = flags.signature.clone().map(SignatureSource::From);
+    let sign = flags.sign.clone().map(SignatureSource::With).or(made);
     send(context, Saying::Gate { choice: Choice::Approve, words, sign }, flags.by.as_deref())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::context::Context;
 use crate::cli::terminal::desk_question;
-use crate::desk::{self, Commanded, Refusal, Reply};
+use crate::desk::{self, Commanded, PersonReply, Refusal};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::engine::{State, Station};
@@ -17,6 +17,9 @@ pub(crate) struct StopFlags {
 
 #[derive(Args)]
 pub(crate) struct CancelFlags {
+    /// Say what would be cancelled; cancel nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -69,6 +72,9 @@ fn going_on(state: &State) -> &'static str {
 }
 
 pub(crate) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u8> {
+    if flags.dry_run {
+        return would_cancel(context);
+    }
     let mut agreed = flags.yes || !context.is_interactive();
     let told = loop {
         match desk::cancel(&context.caller, agreed)? {
@@ -77,7 +83,7 @@ pub(crate) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u
                 return Ok(0);
             }
             Commanded::Question(question) => match desk_question(&question)? {
-                Some(Reply::Yes) => agreed = true,
+                Some(PersonReply::Yes) => agreed = true,
                 Some(_) | None => return Ok(question.aborted.exit),
             },
             Commanded::Told(told) | Commanded::Done(told) => break told,
@@ -90,6 +96,17 @@ pub(crate) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u
         eprintln!("its worktree stays: {} (branch {branch})", sanitise(place));
     }
     tell(context, &format!("cancelled at iteration {}{most}: {}", state.iterations_total, told.row.input));
+    Ok(0)
+}
+
+fn would_cancel(context: &Context) -> anyhow::Result<u8> {
+    match desk::cancel(&context.caller, false)? {
+        Commanded::Nothing => tell(context, NOTHING),
+        Commanded::Question(question) => {
+            tell(context, &format!("not asked and not done: {}", question.lines.join(" ")));
+        }
+        Commanded::Told(_) | Commanded::Done(_) => (),
+    }
     Ok(0)
 }
 

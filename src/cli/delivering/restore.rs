@@ -6,7 +6,7 @@ use crate::cli::looking::log::nothing;
 use crate::desk::{Deed, Refusal, load, refuse_agents};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use crate::tree::{snapshot, worktree};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
@@ -20,15 +20,15 @@ pub(crate) struct RestoreFlags {
 }
 
 pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8> {
+    if flags.number.is_some() {
+        refuse_agents(&context.caller, None, Deed::Restore)?;
+    }
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
-    if flags.number.is_some() {
-        refuse_agents(&context.caller, Some((&home, &row)), Deed::Restore)?;
-    }
     if home.holder(&row.id).is_some() && flags.number.is_some() {
         return Err(Refusal {
             text: "the run is being driven".to_owned(),
-            next: Some("loop stop".to_owned()),
+            next: Some("loop stop".into()),
             exit: 7,
         }
         .into());
@@ -42,7 +42,7 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
         (Err(_), Some(plan), None) => (Git::open(Path::new(&plan.root))?, "git-before"),
         (Err(error), _, _) => return Err(error.into()),
     };
-    let mut tree = Tree::watch(&git, &home.folder(&row.id).join(books), Ours::read::<&str>(&[])?)?;
+    let mut tree = WorkingTree::watch(&git, &home.folder(&row.id).join(books), Ours::read::<&str>(&[])?)?;
     let snapshots = snapshot::list(&tree.pinned, &row.id)?;
     let Some(number) = flags.number else {
         if snapshots.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
         return Ok(0);
     };
     let Some(wanted) = snapshots.iter().find(|it| it.number == number) else {
-        return Err(Refusal::usage(format!("there is no snapshot {number}"), "loop restore lists them"));
+        return Err(Refusal::usage(format!("there is no snapshot {number}"), "loop restore"));
     };
     let restored = snapshot::restore(&mut tree, &row.id, wanted)?;
     for path in &restored.written {

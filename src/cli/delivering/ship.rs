@@ -3,11 +3,11 @@
 
 use crate::cli::context::Context;
 use crate::cli::terminal::confirm;
-use crate::deliver::ship::{Preflight, Shipped, Work};
+use crate::deliver::ship::{CompletedWork, Preflight, Shipped};
 use crate::desk::{self, ShipWish, Shipment};
 use clap::Args;
 use loop_base::text::sanitise;
-use loop_core::delivery_names::Kind;
+use loop_core::delivery_names::CommitKind;
 use loop_store::{Home, Row};
 use serde_json::json;
 use std::rc::Rc;
@@ -22,11 +22,11 @@ pub(crate) struct ShipFlags {
     no_pr: bool,
     /// The kind of change: feat, fix, refactor, docs, test, chore
     #[arg(long = "type", value_name = "T", value_parser = kind)]
-    kind: Option<Kind>,
+    kind: Option<CommitKind>,
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
-    Kind::read(text).ok_or_else(|| "one of feat, fix, refactor, docs, test, chore".to_owned())
+fn kind(text: &str) -> Result<CommitKind, String> {
+    CommitKind::read(text).ok_or_else(|| "one of feat, fix, refactor, docs, test, chore".to_owned())
 }
 
 pub(crate) fn run(context: &Context, flags: &ShipFlags) -> anyhow::Result<u8> {
@@ -67,7 +67,7 @@ fn hand_in(context: &Context, shipment: &Shipment, preflight: &Preflight) -> any
     Ok(exit)
 }
 
-fn tell_plan(work: &Work, context: &Context, preflight: &Preflight) {
+fn tell_plan(work: &CompletedWork, context: &Context, preflight: &Preflight) {
     if context.json {
         let plan = json!({
             "dry_run": true, "config": work.config(), "preflight": preflight.object(),

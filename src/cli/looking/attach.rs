@@ -2,9 +2,10 @@
 //! its questions. Everything shown comes from the journal and from the output of the agent's call;
 //! leaving changes nothing about the run.
 
-use crate::cli::terminal::{Ended, RunOutput, Said, Turn};
+use crate::cli::hint::next_step;
+use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
 use crate::cli::{Context, json};
-use crate::desk::{Caller, Deed, Refusal, leave, load, next_step, refuse_agents};
+use crate::desk::{Caller, Deed, Refusal, leave, load, refuse_agents};
 use crate::world::live_output::{self, Glance};
 use crate::world::real::Onlooker;
 use crate::world::wait::Signals;
@@ -33,7 +34,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     let signals = Signals::listen()?;
     let (workflow, state) = load(&home, &row)?;
     if home.holder(&row.id).is_none() {
-        return nobody(context, &row, &workflow, &state);
+        return nobody(context, &home, &row, &workflow, &state);
     }
     let output = RunOutput::new(context);
     let onlooker = output.onlooker();
@@ -57,9 +58,15 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
 }
 
 /// Says that nobody drives the run, and what to do about it.
-fn nobody(context: &Context, row: &Row, workflow: &Workflow, state: &State) -> anyhow::Result<u8> {
+fn nobody(
+    context: &Context,
+    home: &Home,
+    row: &Row,
+    workflow: &Workflow,
+    state: &State,
+) -> anyhow::Result<u8> {
     let status = Status::of(state);
-    let (reason, next_step) = (state.reason(workflow), state.next_step(workflow));
+    let (reason, next_step) = (state.reason(workflow), next_step(home, &row.id, workflow, state)?);
     if context.json {
         let object = serde_json::json!({
             "status": status.word(), "reason": reason, "next_step": next_step, "exit": status.exit(),
@@ -91,7 +98,7 @@ struct Follower {
 }
 
 /// Why nothing is followed any more.
-enum End {
+enum AttachEnd {
     /// Nobody drives the run.
     Rested,
     /// The person left, by a signal or by the end of their input.
@@ -109,9 +116,9 @@ impl Follower {
         Ok(())
     }
 
-    fn follow(&mut self, context: &Context) -> anyhow::Result<End> {
+    fn follow(&mut self, context: &Context) -> anyhow::Result<AttachEnd> {
         loop {
-            let Some(holder) = self.home.holder(&self.row.id) else { return Ok(End::Rested) };
+            let Some(holder) = self.home.holder(&self.row.id) else { return Ok(AttachEnd::Rested) };
             let Some(watch) = Watch::of(self.home.path(), holder.pid)? else { continue };
             // What was written before the watch began woke nobody.
             self.look()?;
@@ -126,7 +133,7 @@ impl Follower {
                 let woken = watch.wait(&mut self.signals, None, nap)?;
                 self.look()?;
                 if woken.signal.is_some() {
-                    return Ok(End::Left(woken.signal));
+                    return Ok(AttachEnd::Left(woken.signal));
                 }
                 if woken.gone {
                     break;
@@ -182,7 +189,7 @@ impl Follower {
     }
 
     /// Asks until there is an answer, from here or from elsewhere; says if the person leaves.
-    fn ask(&mut self, watch: &Watch, question: &Question) -> anyhow::Result<Option<End>> {
+    fn ask(&mut self, watch: &Watch, question: &Question) -> anyhow::Result<Option<AttachEnd>> {
         refuse_agents(&self.caller, Some((&self.home, &self.row)), Deed::Answer)?;
         let mut signal = None;
         let Follower { home, row, workflow, state, output, signals, .. } = self;
@@ -194,50 +201,50 @@ impl Follower {
             let woken = watch.wait(signals, Some(rustix::stdio::stdin()), nap)?;
             signal = woken.signal;
             Ok(match woken {
-                _ if woken.signal.is_some() || woken.gone || !is_open(home, row)? => Turn::Elsewhere,
-                _ if woken.typed => Turn::Typed,
-                _ => Turn::Nothing,
+                _ if woken.signal.is_some() || woken.gone || !is_open(home, row)? => WaitEnd::Elsewhere,
+                _ if woken.typed => WaitEnd::Typed,
+                _ => WaitEnd::Nothing,
             })
         })?;
         match said {
-            Said::Answer(command) => {
+            AskResult::Answer(command) => {
                 self.answered = question.id;
                 leave(&self.home, &self.row, &command)?;
                 Ok(None)
             }
-            Said::Elsewhere if signal.is_some() => Ok(Some(End::Left(signal))),
-            Said::Elsewhere => {
+            AskResult::Elsewhere if signal.is_some() => Ok(Some(AttachEnd::Left(signal))),
+            AskResult::Elsewhere => {
                 self.answered = question.id;
                 Ok(None)
             }
-            Said::Nothing => Ok(Some(End::Left(None))),
+            AskResult::Nothing => Ok(Some(AttachEnd::Left(None))),
         }
     }
 
-    fn end(mut self, end: End) -> anyhow::Result<u8> {
+    fn end(mut self, end: AttachEnd) -> anyhow::Result<u8> {
         self.look()?;
         let id = &self.row.id[..8];
         let status = Status::of(&self.state);
         match end {
-            End::Left(signal) => {
+            AttachEnd::Left(signal) => {
                 let exit = signal.map_or(0, |it| 128 + u8::try_from(it).unwrap_or(0));
                 let text = format!("run {id} continues without you");
                 self.output.end(status.word(), &text, "loop attach", exit);
                 Ok(exit)
             }
-            End::Rested if status == Status::Running => {
+            AttachEnd::Rested if status == Status::Running => {
                 let text = format!("the process that drove run {id} is gone; nothing is lost");
                 self.output.end(status.word(), &text, "loop run", status.exit());
                 Ok(status.exit())
             }
-            End::Rested => {
+            AttachEnd::Rested => {
                 let folder = self.home.folder(&self.row.id);
                 let place = std::path::Path::new(&self.row.place);
                 let (workflow, state) = (&self.workflow, &self.state);
                 let asked = Some(self.answered);
                 let next = &next_step(&self.home, &self.row.id, workflow, state)?;
                 self.output.rest(
-                    &Ended {
+                    &RestingRun {
                         workflow,
                         state,
                         place,

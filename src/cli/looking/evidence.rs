@@ -2,7 +2,7 @@
 
 use crate::cli::Context;
 use crate::desk::{self, Refusal};
-use loop_base::text::sanitise;
+use loop_base::text::{sanitise, shell_word};
 use loop_core::engine::Status;
 
 pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
@@ -12,7 +12,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
         let (_, state) = desk::load(&home, &row)?;
         let text =
             format!("run {} is {}, and only a completed run has a record", &row.id[..8], Status::of(&state));
-        return Err(Refusal::usage(text, "loop status shows what it stands on so far"));
+        return Err(Refusal::usage(text, "loop status"));
     };
     let record = &written.statement.predicate;
     if context.json {
@@ -41,6 +41,6 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     lines.push(format!("record {}", written.path.display()));
     lines.extend(written.trouble.clone());
     lines.iter().for_each(|it| println!("{}", sanitise(it)));
-    println!("next: loop verify {} checks it in any clone", sanitise(&written.path.display().to_string()));
+    println!("next: loop verify {}", shell_word(&sanitise(&written.path.display().to_string())));
     Ok(0)
 }

@@ -5,6 +5,7 @@ use crate::measure::planning;
 use loop_base::text::counted;
 use loop_core::documents::planning::learnings;
 use loop_core::engine::{Item, Requirement, State, Status};
+use loop_core::facts::FactName;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_store::mirror::planning::{LoopState, failures, reason};
 use loop_store::{Home, fold};
@@ -123,14 +124,15 @@ pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State,
         }
     }
     if let Some(text) = planning::document(place, LEARNINGS) {
-        let (decisions, issues) = learnings::entries(&text);
-        let lines = text.lines().count();
+        let entries = learnings::entries(&text);
         let _ = writeln!(
             out,
-            "  learnings   {}, {}, {}",
-            counted(lines, "line"),
-            counted(decisions, "decision"),
-            counted(issues, "issue")
+            "  learnings   {}, {}, {}, {}, {}",
+            counted(text.lines().count(), "line"),
+            counted(entries.patterns, "pattern"),
+            counted(entries.constraints, "constraint"),
+            counted(entries.decisions, "decision"),
+            counted(entries.issues, "issue")
         );
     }
     out
@@ -153,12 +155,18 @@ pub(crate) fn at_rest(
     let plans = plans(&tasks);
     match Status::of(state) {
         Status::Completed => {
-            let proof = state.closing(workflow).unwrap_or_else(|| "not proven".to_owned());
-            let next = state.next_run.clone().unwrap_or_else(|| "no phase follows in ROADMAP.md".to_owned());
+            // The proof and the next phase have lines of their own.
+            let verdict = match state.visit.metrics.get(FactName::Verdict.name()).map(|it| &it.value) {
+                Some(loop_base::value::Value::Text(word)) => Some(word.as_str()),
+                Some(_) | None => None,
+            };
+            let last = state.next_run.is_none().then_some("; no phase follows in ROADMAP.md");
             vec![format!(
-                "{title}: complete in {}, {}; {proof}; then: {next}",
-                counted(state.iterations_counted, "iteration"),
-                counted(plans.len(), "plan")
+                "{title}: complete in {}, {}; verification: {}{}",
+                counted(state.iterations_numbered(), "iteration"),
+                counted(plans.len(), "plan"),
+                verdict.unwrap_or("none"),
+                last.unwrap_or_default()
             )]
         }
         Status::Halted => stuck(workflow, state, place, &title),
@@ -190,7 +198,7 @@ fn named(tasks: &[&(Item, bool)]) -> String {
 
 fn stuck(workflow: &Workflow, state: &State, place: &Path, title: &str) -> Vec<String> {
     let mut lines = vec![
-        format!("{title}: stuck in iteration {}: {}", state.iterations_counted, reason(workflow, state)),
+        format!("{title}: stuck in iteration {}: {}", state.iterations_numbered(), reason(workflow, state)),
         format!("failures in a row: {}/{}", failures(workflow, state), threshold(workflow)),
     ];
     let notes = state.feedback.iter().flat_map(|it| &it.notes).take(ISSUES_SHOWN);
@@ -202,7 +210,7 @@ fn stuck(workflow: &Workflow, state: &State, place: &Path, title: &str) -> Vec<S
         format!("look into {LEARNINGS} for what is known about it"),
         "repair the cause: code, tests or plan".to_owned(),
         "reset: loop resume --reset, or Status: running in .planning/LOOP-STATE.md".to_owned(),
-        format!("go on: loop run {}", state.opening.input),
+        format!("continue: loop run {}", state.opening.input),
     ];
     lines.extend(steps.iter().enumerate().map(|(index, it)| format!("{}. {it}", index + 1)));
     lines

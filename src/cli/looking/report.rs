@@ -1,6 +1,7 @@
 //! A run as a Markdown report, printed by `loop show`: only what was measured, and what is open now.
 
 use super::{plan_view, progress};
+use crate::cli::hint;
 use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
 use loop_base::text::counted;
@@ -13,27 +14,53 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Returns the report of a run with its calls and commits.
-pub(crate) fn whole(home: &Home, id: &str, place: &Path, workflow: &Workflow, state: &State) -> String {
-    let told = Told {
-        calls: calls(home, id, workflow).unwrap_or_default(),
+pub(crate) fn whole(
+    home: &Home,
+    id: &str,
+    place: &Path,
+    workflow: &Workflow,
+    state: &State,
+) -> anyhow::Result<String> {
+    let told = BeyondState {
+        calls: calls(home, id, workflow)?,
         commits: commits(place, state),
         past: progress::past(home, id, workflow, state),
+        next: hint::next_step(home, id, workflow, state)?,
     };
-    markdown(id, workflow, state, &told)
+    Ok(markdown(id, workflow, state, &told))
 }
 
 /// What a report tells beyond the state of its run.
 #[derive(Default)]
-struct Told {
+struct BeyondState {
     calls: Vec<String>,
     commits: Vec<String>,
     /// Of a run that is completed.
     past: Option<History>,
+    next: String,
 }
 
-fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String {
-    let past = told.past.as_ref();
+fn markdown(id: &str, workflow: &Workflow, state: &State, told: &BeyondState) -> String {
     let mut out = String::new();
+    headline(&mut out, id, workflow, state, told.past.as_ref());
+    phases(&mut out, workflow, state, told.past.as_ref());
+    if let Some(table) = plan_view::requirements_table(state) {
+        let _ = writeln!(out, "\n## Requirements\n\n{}", table.trim_end());
+    }
+    checks(&mut out, workflow, state);
+    for (title, lines) in [("Commits", &told.commits), ("Calls", &told.calls)] {
+        listed(&mut out, title, lines);
+    }
+    open(&mut out, state);
+    // What is completed needs no step more, and this is the report that the step would be.
+    if Status::of(state) != Status::Completed {
+        let _ = writeln!(out, "\nnext: {}", told.next);
+    }
+    out
+}
+
+/// Which run it is, how it stands, and what it cost.
+fn headline(out: &mut String, id: &str, workflow: &Workflow, state: &State, past: Option<&History>) {
     let status = Status::of(state);
     let verified = if state.is_called_unverified() { " (unverified)" } else { "" };
     let _ = writeln!(out, "# {}: {}{verified}\n", workflow.name, status.word());
@@ -41,17 +68,12 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
     let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));
     let cost = state.shown_proof(workflow).map_or(0.0, |it| it.cost_s);
     let cost = if cost == 0.0 { String::new() } else { format!(" (the proof took {cost:.1} s)") };
-    match state.closing(workflow) {
-        Some(proof) if status == Status::Completed => {
-            let _ = writeln!(out, "- proof: {proof}{cost}");
-        }
-        Some(proof) => {
-            let _ = writeln!(out, "- reason: {}", state.reason(workflow));
-            let _ = writeln!(out, "- proof: {proof}{cost}");
-        }
-        None => {
-            let _ = writeln!(out, "- reason: {}", state.reason(workflow));
-        }
+    let proof = state.closing(workflow);
+    if proof.is_none() || status != Status::Completed {
+        let _ = writeln!(out, "- reason: {}", state.reason(workflow));
+    }
+    if let Some(proof) = proof {
+        let _ = writeln!(out, "- proof: {proof}{cost}");
     }
     if let (Some(worktree), Some(place)) = (&state.opening.worktree, &state.place) {
         let _ = writeln!(out, "- branch: {}", worktree.branch);
@@ -69,6 +91,9 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
     if let Some(shipped) = &state.shipped {
         let _ = writeln!(out, "- shipped: {shipped}");
     }
+}
+
+fn phases(out: &mut String, workflow: &Workflow, state: &State, past: Option<&History>) {
     let _ = writeln!(out, "\n## Phases\n");
     for (id, (phase, log)) in workflow.phases.iter().zip(&state.phases).enumerate() {
         let word = match log.status {
@@ -81,66 +106,72 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &Told) -> String
         let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
         let _ = writeln!(out, "- {}: {word}, {}{headline}", phase.name, counted(log.iterations, "iteration"));
     }
-    if let Some(table) = plan_view::requirements_table(state) {
-        let _ = writeln!(out, "\n## Requirements\n\n{}", table.trim_end());
+}
+
+/// What was measured before the first call and after the last, and which files differ.
+fn checks(out: &mut String, workflow: &Workflow, state: &State) {
+    let Some(baseline) = &state.baseline else { return };
+    let _ = writeln!(out, "\n## Checks\n");
+    let before = results(&baseline.results);
+    let before = if before.is_empty() { "none ran".to_owned() } else { before };
+    let _ = writeln!(out, "- before the first call: {before}");
+    let last: Vec<String> = workflow
+        .checks
+        .keys()
+        .filter_map(|name| {
+            let ok = state.visit.metrics.get(&format!("{name}_ok"))?;
+            Some(format!("{name} {}", if ok.value == true.into() { "passed" } else { "failed" }))
+        })
+        .collect();
+    if !last.is_empty() {
+        let _ = writeln!(out, "- after the last call: {}", last.join(", "));
     }
-    if let Some(baseline) = &state.baseline {
-        let _ = writeln!(out, "\n## Checks\n");
-        let before = results(&baseline.results);
-        let before = if before.is_empty() { "none ran".to_owned() } else { before };
-        let _ = writeln!(out, "- before the first call: {before}");
-        let last: Vec<String> = workflow
-            .checks
-            .keys()
-            .filter_map(|name| {
-                let ok = state.visit.metrics.get(&format!("{name}_ok"))?;
-                Some(format!("{name} {}", if ok.value == true.into() { "passed" } else { "failed" }))
-            })
-            .collect();
-        if !last.is_empty() {
-            let _ = writeln!(out, "- after the last call: {}", last.join(", "));
-        }
-        if !state.seen.files.is_empty() {
-            let _ = writeln!(out, "\n## Changes\n");
-            for file in state.seen.files.iter().take(20) {
-                let _ = writeln!(out, "- {file}");
-            }
-            if 20 < state.seen.files.len() {
-                let _ = writeln!(out, "- and {} more", state.seen.files.len() - 20);
-            }
-        }
+    let files = &state.seen.files;
+    if files.is_empty() {
+        return;
     }
-    for (title, lines) in [("Commits", &told.commits), ("Calls", &told.calls)] {
-        if lines.is_empty() {
-            continue;
-        }
-        let _ = writeln!(out, "\n## {title}\n");
-        for line in &lines[lines.len().saturating_sub(LISTED_MOST)..] {
-            let _ = writeln!(out, "- {line}");
-        }
-        if LISTED_MOST < lines.len() {
-            let _ = writeln!(out, "- these are the last {LISTED_MOST}; loop log has all of them");
-        }
+    let _ = writeln!(out, "\n## Changes\n");
+    for file in files.iter().take(FILES_MOST) {
+        let _ = writeln!(out, "- {file}");
     }
-    let open: Vec<&String> = match (&state.feedback, status) {
+    if FILES_MOST < files.len() {
+        let _ = writeln!(out, "- and {} more", files.len() - FILES_MOST);
+    }
+}
+
+fn listed(out: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n## {title}\n");
+    for line in &lines[lines.len().saturating_sub(LISTED_MOST)..] {
+        let _ = writeln!(out, "- {line}");
+    }
+    if LISTED_MOST < lines.len() {
+        let _ = writeln!(out, "- these are the last {LISTED_MOST}; loop log has all of them");
+    }
+}
+
+/// Why the work is not done, and what somebody should know about it.
+fn open(out: &mut String, state: &State) {
+    let why: Vec<&String> = match (&state.feedback, Status::of(state)) {
         (
             Some(feedback),
             Status::Halted | Status::Capped | Status::Paused | Status::Stopped | Status::Waiting,
         ) => feedback.why.iter().collect(),
         _ => Vec::new(),
     };
-    if !open.is_empty() || !state.warnings.is_empty() {
-        let _ = writeln!(out, "\n## Open\n");
-        for line in open.into_iter().chain(&state.warnings) {
+    let warnings: Vec<&String> = state.warnings.iter().collect();
+    for (title, lines) in [("Open", why), ("Warnings", warnings)].into_iter().filter(|it| !it.1.is_empty()) {
+        let _ = writeln!(out, "\n## {title}\n");
+        for line in lines {
             let _ = writeln!(out, "- {line}");
         }
     }
-    // What is completed needs no step more, and this is the report that the step would be.
-    if status != Status::Completed {
-        let _ = writeln!(out, "\nnext: {}", state.next_step(workflow));
-    }
-    out
 }
+
+/// Changed files that are listed; git has all of them.
+const FILES_MOST: usize = 20;
 
 /// Commits and calls that are listed; a report is for reading, and `loop log` has all of them.
 const LISTED_MOST: usize = 30;

@@ -3,6 +3,7 @@
 use super::status::ago;
 use crate::cli::Context;
 use crate::cli::terminal::confirm;
+use crate::cli::values;
 use crate::desk::{Deed, Refusal, is_unfinished, load, named, refuse_agents};
 use crate::measure::proof;
 use crate::tree::git::Git;
@@ -38,11 +39,14 @@ pub(crate) struct RunsFlags {
     #[arg(long, requires = "prune")]
     all: bool,
     /// How many to list at most
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    limit: usize,
+    #[arg(long, value_name = "N", default_value = "50", allow_negative_numbers = true, value_parser = values::count)]
+    limit: u32,
 }
 
 pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
+    if flags.prune && !flags.dry_run {
+        refuse_agents(&context.caller, None, Deed::Prune)?;
+    }
     let Some(home) = context.caller.home_to_look_at()? else {
         println!("{}", if context.json { "[]" } else { "no runs" });
         return Ok(0);
@@ -50,7 +54,10 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
     if flags.prune {
         return prune(context, &home, flags);
     }
-    let rows = home.runs(&Filter { limit: Some(flags.limit), ..Filter::default() })?;
+    let rows = home.runs(&Filter { limit: Some(flags.limit as usize), ..Filter::default() })?;
+    if rows.is_empty() {
+        home.refuse_lost_runs(|_| true)?;
+    }
     if context.json {
         let list: Vec<_> = rows
             .iter()
@@ -119,9 +126,6 @@ fn prunable(home: &Home, flags: &RunsFlags, project: Option<&Path>) -> anyhow::R
 }
 
 fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8> {
-    if !flags.dry_run {
-        refuse_agents(&context.caller, None, Deed::Prune)?;
-    }
     let project = if flags.all { None } else { Some(context.caller.project()?) };
     let found = prunable(home, flags, project.as_deref())?;
     let weight: u64 = found.iter().map(|it| it.1).sum();
@@ -136,8 +140,8 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
     if !flags.yes && !found.is_empty() {
         if !context.is_interactive() {
             return Err(Refusal::usage(
-                format!("{what} would be deleted, and nobody can be asked here"),
-                "loop runs --prune --yes; --dry-run lists them",
+                format!("{what} would be deleted, and nobody can be asked here; --dry-run lists them"),
+                "loop runs --prune --yes",
             ));
         }
         if !confirm(&format!("delete {what}?"))? {
@@ -184,7 +188,7 @@ fn forget_snapshots(row: &Row) {
 fn age(text: &str) -> Result<u64, String> {
     match text.strip_suffix('d').map(str::parse::<u64>) {
         Some(Ok(days)) => Ok(days.saturating_mul(86_400_000)),
-        Some(Err(_)) | None => loop_core::workflow::resolve::parse_length(text),
+        Some(Err(_)) | None => values::length(text),
     }
 }
 

@@ -8,8 +8,9 @@ use crate::tree::git::Git;
 use crate::world::trim_logs;
 use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
-use loop_core::engine::{Call, Effect, Event, Evidence, State};
+use loop_core::engine::{Call, CheckResult, Effect, Event, Evidence, State};
 use loop_core::event_line::line;
+use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -38,24 +39,19 @@ pub(crate) struct ShowFlags {
     requirements: bool,
 }
 
+impl ShowFlags {
+    /// Whether only some parts of a call are asked for.
+    fn names_parts(&self) -> bool {
+        self.prompt || self.output || self.checks || self.diff
+    }
+}
+
 pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let (workflow, state) = load(&home, &row)?;
     if flags.requirements {
-        if context.json {
-            println!(
-                "{}",
-                crate::cli::json::pretty(
-                    &json!({ "run": row.id, "requirements": plan_view::requirements_json(&state) })
-                )
-            );
-        } else {
-            match plan_view::requirements_table(&state) {
-                Some(table) => print!("{}", sanitise(&table)),
-                None => println!("run {} has no table of requirements", &row.id[..8]),
-            }
-        }
+        show_requirements(context, &row, &state);
         return Ok(0);
     }
     let Some(number) = flags.call else {
@@ -65,13 +61,13 @@ pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
             section(false, "diff", &text);
             return Ok(0);
         }
-        if flags.prompt || flags.output || flags.checks || flags.diff {
+        if flags.names_parts() {
             return Err(Refusal::usage(
                 "which call?",
                 format!("loop show {} --prompt", state.calls_total.max(1)),
             ));
         }
-        let text = report::whole(&home, &row.id, Path::new(&row.place), &workflow, &state);
+        let text = report::whole(&home, &row.id, Path::new(&row.place), &workflow, &state)?;
         if context.json {
             println!("{}", crate::cli::json::pretty(&json!({ "run": row.id, "report": text })));
         } else {
@@ -79,41 +75,66 @@ pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
         }
         return Ok(0);
     };
-    let Some(told) = find(&home, &row, number)? else {
+    let Some(call) = find(&home, &row, number)? else {
         let text = format!("run {} has no call {number}", &row.id[..8]);
-        let next = match state.calls_total {
-            0 => "no call has been made yet".to_owned(),
-            most => format!("calls are numbered 1 to {most}"),
-        };
-        return Err(Refusal::usage(text, next));
+        return Err(match state.calls_total {
+            0 => Refusal::usage(format!("{text}; no call has been made yet"), "loop status"),
+            most => {
+                Refusal::usage(format!("{text}; calls are numbered 1 to {most}"), format!("loop show {most}"))
+            }
+        });
     };
     let folder = home.folder(&row.id);
-    let read = |name: &str| text(&folder.join(name));
-    let stem = told.call.stem();
-    let results = || told.evidence.iter().flat_map(|it| &it.results);
     if context.json {
-        let checks: Vec<_> = results()
-            .map(|it| json!({ "result": it, "log": if it.log.is_empty() { String::new() } else { read(&it.log) } }))
-            .collect();
-        let object = json!({
-            "run": row.id, "call": number, "phase": workflow.phases[told.call.phase].name,
-            "iteration": told.call.iteration, "events": told.events, "prompt": prompt(&folder, &stem),
-            "output": read(&format!("{stem}.out")), "stderr": read(&format!("{stem}.err")), "checks": checks,
-            "tree_before": told.before, "tree_after": told.evidence.as_ref().map(|it| &it.facts.tree),
-        });
+        let object = call_json(&row, &workflow, &folder, &call);
         println!("{}", crate::cli::json::pretty(&object));
         return Ok(0);
     }
-    let all = !(flags.prompt || flags.output || flags.checks || flags.diff);
-    if all {
-        for event in &told.events {
+    if !flags.names_parts() {
+        for event in &call.events {
             if let Some(text) = line(&workflow, event) {
                 println!("{}", sanitise(&text));
             }
         }
     }
-    let gone =
-        trim_logs::gone(&folder).filter(|_| !folder.join(format!("{}.out", told.call.stem())).exists());
+    show_parts(flags, &folder, &call);
+    if flags.diff {
+        section(false, "diff", &diff(Path::new(&row.place), &call)?);
+    }
+    Ok(0)
+}
+
+fn show_requirements(context: &Context, row: &Row, state: &State) {
+    if context.json {
+        let object = json!({ "run": row.id, "requirements": plan_view::requirements_json(state) });
+        println!("{}", crate::cli::json::pretty(&object));
+        return;
+    }
+    match plan_view::requirements_table(state) {
+        Some(table) => print!("{}", sanitise(&table)),
+        None => println!("run {} has no table of requirements", &row.id[..8]),
+    }
+}
+
+fn call_json(row: &Row, workflow: &Workflow, folder: &Path, call: &CallRecord) -> serde_json::Value {
+    let read = |name: &str| text(&folder.join(name));
+    let stem = call.call.stem();
+    let log = |name: &str| if name.is_empty() { String::new() } else { read(name) };
+    let checks: Vec<_> = call.results().map(|it| json!({ "result": it, "log": log(&it.log) })).collect();
+    json!({
+        "run": row.id, "call": call.call.number, "phase": workflow.phases[call.call.phase].name,
+        "iteration": call.call.iteration, "events": call.events, "prompt": prompt(folder, &stem),
+        "output": read(&format!("{stem}.out")), "stderr": read(&format!("{stem}.err")), "checks": checks,
+        "tree_before": call.before, "tree_after": call.evidence.as_ref().map(|it| &it.facts.tree),
+    })
+}
+
+/// Prints what the files of the run's folder hold of a call.
+fn show_parts(flags: &ShowFlags, folder: &Path, call: &CallRecord) {
+    let all = !flags.names_parts();
+    let read = |name: &str| text(&folder.join(name));
+    let stem = call.call.stem();
+    let gone = trim_logs::gone(folder).filter(|_| !folder.join(format!("{stem}.out")).exists());
     if let Some(gone) = gone {
         println!(
             "the files of this call were removed to bound the run's folder, with those of {} in all ({}); the \
@@ -123,7 +144,7 @@ pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
         );
     }
     if flags.prompt || all {
-        section(all, "prompt", &prompt(&folder, &stem));
+        section(all, "prompt", &prompt(folder, &stem));
     }
     if flags.output || all {
         section(all, "output", &read(&format!("{stem}.out")));
@@ -133,17 +154,13 @@ pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
         }
     }
     if flags.checks || all {
-        for result in results().filter(|it| !it.log.is_empty()) {
+        for result in call.results().filter(|it| !it.log.is_empty()) {
             section(true, &format!("check {}", result.name), &read(&result.log));
         }
-        if flags.checks && results().next().is_none() {
-            eprintln!("no check was run for call {number}");
+        if flags.checks && call.results().next().is_none() {
+            eprintln!("no check was run for call {}", call.call.number);
         }
     }
-    if flags.diff {
-        section(false, "diff", &diff(Path::new(&row.place), &told)?);
-    }
-    Ok(0)
 }
 
 /// Returns what changed since the opening in the files that the findings of the proof name; in all
@@ -161,7 +178,7 @@ fn question_diff(place: &Path, state: &State) -> anyhow::Result<Option<String>> 
 
 /// Returns what changed from the tree before the call to the one that was measured after it. Both are
 /// asked for by the hashes that were recorded; nothing is compared with how the files are now.
-fn diff(place: &Path, told: &Told) -> anyhow::Result<String> {
+fn diff(place: &Path, told: &CallRecord) -> anyhow::Result<String> {
     let number = told.call.number;
     let after = told.evidence.as_ref().map(|it| it.facts.tree.as_str()).unwrap_or_default();
     let git = Git::open(place)?.without_repository_drivers()?;
@@ -169,13 +186,16 @@ fn diff(place: &Path, told: &Told) -> anyhow::Result<String> {
         if tree.is_empty() {
             return Err(Refusal::usage(
                 format!("no tree was recorded {when} call {number}; it was not measured"),
-                format!("loop show {number} shows how far it came"),
+                format!("loop show {number}"),
             ));
         }
         if git.run(["cat-file", "-e", &format!("{tree}^{{tree}}")]).is_err() {
             return Err(Refusal::usage(
-                format!("the tree {when} call {number} ({tree}) is not in the repository any more"),
-                "git deletes what no ref holds after a while; loop restore lists the snapshots that are kept",
+                format!(
+                    "the tree {when} call {number} ({tree}) is not in the repository any more: git deletes objects that no ref holds; \
+                     loop restore lists the snapshots"
+                ),
+                "loop restore",
             ));
         }
     }
@@ -184,7 +204,8 @@ fn diff(place: &Path, told: &Told) -> anyhow::Result<String> {
     Ok(if text.is_empty() { format!("call {number} changed no file") } else { text })
 }
 
-struct Told {
+/// What the journal has of one call.
+struct CallRecord {
     call: Call,
     /// The tree that was there before it; empty where none was recorded.
     before: String,
@@ -192,9 +213,15 @@ struct Told {
     evidence: Option<Box<Evidence>>,
 }
 
+impl CallRecord {
+    fn results(&self) -> impl Iterator<Item = &CheckResult> {
+        self.evidence.iter().flat_map(|it| &it.results)
+    }
+}
+
 /// Returns what happened from the beginning of a call to its judgement.
-fn find(home: &Home, row: &Row, number: u32) -> anyhow::Result<Option<Told>> {
-    let mut told: Option<Told> = None;
+fn find(home: &Home, row: &Row, number: u32) -> anyhow::Result<Option<CallRecord>> {
+    let mut told: Option<CallRecord> = None;
     let mut tree = String::new();
     let mut next = 1;
     loop {
@@ -206,7 +233,8 @@ fn find(home: &Home, row: &Row, number: u32) -> anyhow::Result<Option<Told>> {
             if let Event::Began(Effect::Work(call)) = &event {
                 if call.number == number {
                     let before = tree.clone();
-                    told = Some(Told { call: call.clone(), before, events: Vec::new(), evidence: None });
+                    told =
+                        Some(CallRecord { call: call.clone(), before, events: Vec::new(), evidence: None });
                 } else if told.is_some() {
                     return Ok(told);
                 }

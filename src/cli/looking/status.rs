@@ -2,6 +2,7 @@
 
 use super::{plan_view, progress, signing};
 use crate::cli::Context;
+use crate::cli::hint;
 use crate::cli::terminal::frame;
 use crate::desk::{self, load};
 use crate::world::question_text::QuestionText;
@@ -9,7 +10,7 @@ use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
 use loop_core::documents::input;
 use loop_core::engine::{BreakerState, SIGNATURE_NAMESPACE, State, Status};
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{Phase, Workflow};
 use loop_store::{Home, Row};
 use serde_json::{Value, json};
 
@@ -36,7 +37,8 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
         println!("{}", json!({ "run": null }));
     } else {
         println!("no run in this project");
-        println!("next: loop run \"what to build\", or loop demo");
+        println!("next: loop run \"what to build\"");
+        println!("  or: loop demo");
     }
     Ok(0)
 }
@@ -47,7 +49,7 @@ fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
         loop_store::mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
     }
     if context.json {
-        println!("{}", crate::cli::json::pretty(&object(row, &workflow, &state)));
+        println!("{}", crate::cli::json::pretty(&object(home, row, &workflow, &state)));
     } else {
         let text = sanitise(&text(home, row, &workflow, &state));
         match columns() {
@@ -90,7 +92,12 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         let _ = writeln!(out, "  proof       {proof}");
     }
     let phase = &workflow.phases[state.phase];
-    let most = state.iterations_limit(workflow).map(|it| format!(" of at most {it}")).unwrap_or_default();
+    let counted = match state.iterations_counted == state.iterations_total {
+        true => String::new(),
+        false => format!(", {} counted", state.iterations_counted),
+    };
+    let most = state.iterations_limit(workflow).map(|it| format!("{counted} of at most {it}"));
+    let most = most.unwrap_or_default();
     let _ = writeln!(
         out,
         "  phase       {}, iterations {} here, {} in all{most}, calls {}",
@@ -110,26 +117,10 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     }
     let _ = writeln!(out, "  progress    {} %", state.progress_percent(workflow));
     out.push_str(&progress::phases(home, row, workflow, state));
-    for (check, run) in workflow.checks.iter().filter_map(|(name, it)| Some((name, it.run.as_ref()?))) {
-        let ok = state.visit.metrics.get(&format!("{check}_ok")).map(|it| it.value.to_string());
-        let word = match ok.as_deref() {
-            Some("true") => "passes",
-            Some(_) => "fails",
-            None => "has not run in this phase",
-        };
-        let _ = writeln!(out, "  check       {check} {word} ({})", run.replace('\n', "; "));
-    }
+    out.push_str(&checks(workflow, state));
     out.push_str(&plan_view::status(home, &row.id, workflow, state, std::path::Path::new(&row.place)));
-    let breaker = state.visit.breaker.state(&phase.breaker);
-    let counts = state.visit.breaker.no_progress != 0 || state.visit.breaker.same_error != 0;
-    if counts && status != Status::Completed {
-        let breaker = match breaker {
-            BreakerState::Closed => "closed",
-            BreakerState::HalfOpen => "half open",
-            BreakerState::Open => "open",
-        };
-        let (no_progress, same_error) = (state.visit.breaker.no_progress, state.visit.breaker.same_error);
-        let _ = writeln!(out, "  breaker     {breaker}: no progress {no_progress}, same error {same_error}");
+    if status != Status::Completed {
+        out.push_str(&breaker(phase, state));
     }
     if let Some(question) = state.question() {
         let text = QuestionText::of(workflow, state, question);
@@ -149,22 +140,55 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
             let _ = writeln!(out, "  driven by   {holder}");
         }
         None => {
-            let next = desk::next_step(home, &row.id, workflow, state);
-            let next = next.unwrap_or_else(|_| state.next_step(workflow));
-            let _ = writeln!(out, "next: {next}");
+            let _ = writeln!(out, "next: {}", next_step(home, row, workflow, state));
         }
     }
     out
 }
 
+/// One line for each check that has a command.
+fn checks(workflow: &Workflow, state: &State) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    for (check, run) in workflow.checks.iter().filter_map(|(name, it)| Some((name, it.run.as_ref()?))) {
+        let ok = state.visit.metrics.get(&format!("{check}_ok")).map(|it| it.value.to_string());
+        let word = match ok.as_deref() {
+            Some("true") => "passes",
+            Some(_) => "fails",
+            None => "has not run in this phase",
+        };
+        let _ = writeln!(out, "  check       {check} {word} ({})", run.replace('\n', "; "));
+    }
+    out
+}
+
+/// What the breaker of the phase has counted, where it has counted anything.
+fn breaker(phase: &Phase, state: &State) -> String {
+    let breaker = &state.visit.breaker;
+    let (no_progress, same_error) = (breaker.no_progress, breaker.same_error);
+    if (no_progress, same_error) == (0, 0) {
+        return String::new();
+    }
+    let word = match breaker.state(&phase.breaker) {
+        BreakerState::Closed => "closed",
+        BreakerState::HalfOpen => "half open",
+        BreakerState::Open => "open",
+    };
+    format!("  breaker     {word}: no progress {no_progress}, same error {same_error}\n")
+}
+
 /// What the run's document says at this moment; a tick is a claim.
+fn next_step(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
+    hint::next_step(home, &row.id, workflow, state).unwrap_or_else(|_| state.next_step(workflow))
+}
+
 fn criteria(state: &State) -> Option<input::Criteria> {
     let text = loop_base::files::text(std::path::Path::new(state.opening.path.as_ref()?)).ok()?;
     Some(input::criteria(&text)).filter(|it| it.total != 0)
 }
 
 /// Returns the contract's object.
-pub(crate) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
+fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
     let time = |at: Option<Timestamp>| at.map(|it| it.to_string());
     let phase = &workflow.phases[state.phase];
     let breaker = &state.visit.breaker;
@@ -203,7 +227,7 @@ pub(crate) fn object(row: &Row, workflow: &Workflow, state: &State) -> Value {
         "branch": row.branch,
         "status": Status::of(state).word(),
         "reason": state.reason(workflow),
-        "next_step": state.next_step(workflow),
+        "next_step": next_step(home, row, workflow, state),
         "phase": phase.name,
         "iteration": state.visit.iteration,
         "iterations_total": state.iterations_total,

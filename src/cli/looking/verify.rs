@@ -5,7 +5,7 @@ use crate::cli::Context;
 use crate::desk::{self, RecordRequest, Refusal};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
-use loop_store::Verdict;
+use loop_store::JournalVerdict;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -43,17 +43,18 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
         println!("copied; to restore it, put it in place of loop.db in {}", home.path().display());
         return Ok(0);
     }
+    home.refuse_lost_runs(|_| false)?;
     let Some(row) = context.caller.find(&home)? else {
         desk::refuse_misplaced(&context.caller, &home)?;
         return Err(Refusal::no_run());
     };
     let damaged = |what: &str| {
         eprintln!("loop: run {} is damaged{}", &row.id[..8], sanitise(what));
-        eprintln!("next: restore a backup of the home, or start over with loop run --fresh");
+        eprintln!("help: restore a backup of the home, or start over with loop run --fresh");
         Ok(8)
     };
     match home.verify(&row.id)? {
-        Verdict::Whole { events } => {
+        JournalVerdict::Whole { events } => {
             if let Some(what) = loop_store::run::derived_fault(&home, &row.id)? {
                 return damaged(&format!(": {what}"));
             }
@@ -61,6 +62,6 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
             println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
             Ok(0)
         }
-        Verdict::Broken { seq, what } => damaged(&format!(" at event {seq}: {what}")),
+        JournalVerdict::Broken { seq, what } => damaged(&format!(" at event {seq}: {what}")),
     }
 }

@@ -1,8 +1,9 @@
 //! `loop wait`: until a run finishes or needs a person. While a session of an agent has the work,
 //! that is until the proof that goes on beside it has ended.
 
+use crate::cli::hint::next_step;
 use crate::cli::{Context, json};
-use crate::desk::{Refusal, load, next_step};
+use crate::desk::{Refusal, load};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::world::wait::Signals;
@@ -19,6 +20,10 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     let mut signals = Signals::listen()?;
     while let Some(pid) = busy(&home, &row)? {
         let Some(watch) = Watch::of(home.path(), pid)? else { continue };
+        // A detached controller stays for the answer, which may never come.
+        if load(&home, &row)?.1.question().is_some() {
+            break;
+        }
         if let Some(signal) = watch.wait(&mut signals, None, Duration::MAX)?.signal {
             return Ok(128 + u8::try_from(signal).unwrap_or(0));
         }

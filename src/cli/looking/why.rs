@@ -113,10 +113,7 @@ fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<Expla
 fn other_event(home: &Home, row: &Row, workflow: &Workflow, seq: i64) -> anyhow::Result<u8> {
     let page = home.events(&row.id, seq, 1)?;
     let Some(recorded) = page.first().filter(|it| it.seq == seq) else {
-        return Err(Refusal::usage(
-            format!("run {} has no event {seq}", &row.id[..8]),
-            "loop log numbers them",
-        ));
+        return Err(Refusal::usage(format!("run {} has no event {seq}", &row.id[..8]), "loop log"));
     };
     let event: Event = serde_json::from_str(&recorded.body)?;
     println!("event {seq}: {}", sanitise(&line(workflow, &event).unwrap_or_else(|| recorded.kind.clone())));

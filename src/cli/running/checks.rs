@@ -3,7 +3,7 @@
 use super::flags::RunFlags;
 use super::run::TellOnce;
 use crate::cli::context::Context;
-use crate::desk::{self, By};
+use crate::desk::{self, CarriedOutBy};
 use loop_base::text::sanitise;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 const LINES_SHOWN: usize = 20;
 
 pub(crate) fn run(context: &Context, flags: &RunFlags) -> anyhow::Result<u8> {
-    let request = flags.request(By::Us);
+    let request = flags.request(CarriedOutBy::Us);
     let results =
         TellOnce::default().with(context, |notes| desk::checks(&context.caller, &request, notes))?;
     let exit = if results.iter().all(|it| it.is_passed()) { 0 } else { 4 };

@@ -193,7 +193,7 @@ fn find(name: &str) -> anyhow::Result<&'static Piece> {
     if let Some(known) = preset::find(name).map(|it| it.name) {
         return Err(Refusal::usage(
             format!("the demo of {known} comes with a later version, as running {known} does"),
-            format!("loop simulate --preset {known}, or loop demo tdd"),
+            [format!("loop simulate --preset {known}"), "loop demo tdd".to_owned()],
         ));
     }
     let known = PIECES.iter().map(|it| it.preset);

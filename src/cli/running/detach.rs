@@ -5,7 +5,7 @@
 use super::drive::{self, Ask};
 use super::flags::OnQuestion;
 use crate::cli::{Context, json};
-use crate::desk::{FoundRun, Going, Reach, Refusal};
+use crate::desk::{Deed, FoundRun, Going, NextStep, Reach, Refusal, refuse_own};
 use clap::Args;
 use loop_store::Home;
 use loop_supervise::detached::{self, Started};
@@ -32,7 +32,10 @@ pub(crate) struct DetachFlags {
 
 pub(crate) fn refuse_one_call(is_detached: bool, reach: Reach) -> anyhow::Result<()> {
     if is_detached && reach == Reach::OneCall {
-        return Err(Refusal::usage("loop next ends by itself and takes no --detach", "loop run --detach"));
+        return Err(Refusal::usage(
+            "loop next ends by itself and takes no --detach",
+            NextStep::by_hand("leave --detach out, or use loop run --detach"),
+        ));
     }
     Ok(())
 }
@@ -81,6 +84,7 @@ pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<
     detached::leave_session();
     let home = context.caller.home()?;
     let row = context.caller.find(&home)?.ok_or_else(Refusal::no_run)?;
+    refuse_own(&context.caller, &row, Deed::Run)?;
     let log = home.folder(&row.id).join(LOG);
     let going = Going { reset: flags.reset, phase: flags.phase, most: flags.most, unblock: flags.unblock };
     let asking = if flags.exit_at_question { Ask::Exit } else { Ask::Wait };

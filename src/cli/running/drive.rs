@@ -3,15 +3,14 @@
 
 use crate::cli::context::Context;
 use crate::cli::delivering::ship;
-use crate::cli::json;
 use crate::cli::looking::{plan_view, signing};
-use crate::cli::terminal::{Ended, RunOutput, Said, Turn};
+use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
+use crate::cli::{hint, json};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
-use crate::world::wait::Heard;
+use crate::world::wait::WaitResult;
 use loop_base::text::sanitise;
-use loop_core::engine::{Rest, Status, acceptable};
+use loop_core::engine::{Rest, Status, acceptable, run_again};
 use loop_core::workflow::model::Ship;
-use loop_store::Row;
 use loop_store::run::Run;
 
 /// What happens at a question.
@@ -62,15 +61,15 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
                 let check = |command| acceptable(&run.workflow, &run.state, command);
                 let answer = output.ask(&run.workflow, &run.state, question, &check, &mut |nap| {
                     Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
-                        Heard::Answer => Turn::Typed,
-                        Heard::Command | Heard::Now { .. } => Turn::Elsewhere,
-                        Heard::Nothing => Turn::Nothing,
+                        WaitResult::Answer => WaitEnd::Typed,
+                        WaitResult::Command | WaitResult::Now { .. } => WaitEnd::Elsewhere,
+                        WaitResult::Nothing => WaitEnd::Nothing,
                     })
                 })?;
                 match answer {
-                    Said::Answer(command) => driver.answer(&command)?,
-                    Said::Elsewhere => (),
-                    Said::Nothing => break,
+                    AskResult::Answer(command) => driver.answer(&command)?,
+                    AskResult::Elsewhere => (),
+                    AskResult::Nothing => break,
                 }
             }
             (Rest::Waiting(question), Ask::Wait) => {
@@ -95,11 +94,11 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
     signing::lines(context, &run.id, &run.workflow, &run.state).iter().for_each(|it| output.note(it));
     let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
     let asked = Some(output.asked());
-    let next = desk::next_step(&rested.home, &run.id, workflow, state)?;
+    let next = hint::next_step(&rested.home, &run.id, workflow, state)?;
     let is_offered =
         *asking == Ask::Here && workflow.finish.ship == Ship::Offer && state.is_to_ship(workflow);
     output.rest(
-        &Ended {
+        &RestingRun {
             workflow,
             state,
             place: &rested.place,
@@ -126,7 +125,7 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
 /// they exit with.
 fn tell_how_it_continues(context: &Context, run: &Run) -> u8 {
     let (status, reason) = (Status::of(&run.state), run.state.reason(&run.workflow));
-    let next_step = run.state.next_step(&run.workflow);
+    let next_step = hint::pasteable(&run.state.next_step(&run.workflow));
     let (exit, what) = match status {
         Status::Ready | Status::Running => (0, "a session of the agent works on it".to_owned()),
         Status::Waiting
@@ -149,16 +148,20 @@ fn tell_how_it_continues(context: &Context, run: &Run) -> u8 {
     exit
 }
 
-/// Says that nothing is left to do in a run that was finished before.
-pub(crate) fn done_before(context: &Context, row: &Row, text: &str) -> u8 {
+/// Says that nothing is left to do in a run that ended before; one that halted is still halted.
+pub(crate) fn done_before(context: &Context, found: &FoundRun, text: &str) -> anyhow::Result<u8> {
+    let row = &found.row;
+    let (workflow, state) = desk::load(&found.home, row)?;
+    let exit = Status::of(&state).exit();
+    let next = format!("{} --fresh", run_again(&workflow, &row.input));
     if context.json {
         let object = serde_json::json!({
-            "status": row.status, "reason": text, "next_step": "loop run --fresh", "exit": 0,
+            "status": row.status, "reason": text, "next_step": next, "exit": exit,
         });
         println!("{}", json::line(&object));
-        return 0;
+        return Ok(exit);
     }
     println!("{}", sanitise(text));
-    println!("next: loop run --fresh");
-    0
+    println!("next: {}", sanitise(&next));
+    Ok(exit)
 }

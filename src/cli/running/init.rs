@@ -6,9 +6,10 @@ use super::flags::RunFlags;
 use super::not_yet;
 use super::run::{TellOnce, answered, open, tell_next, tell_why};
 use crate::cli::context::Context;
+use crate::cli::hint;
 use crate::cli::setting_up::setup;
-use crate::cli::terminal::{Ended, RunOutput};
-use crate::desk::{self, By, Looked, OpenReply, OpenRun, Refusal, load};
+use crate::cli::terminal::{RestingRun, RunOutput};
+use crate::desk::{self, CarriedOutBy, Looked, NextStep, OpenReply, OpenRun, Refusal, load};
 use clap::Args;
 use loop_base::text::counted;
 use loop_core::engine::Status;
@@ -31,10 +32,13 @@ pub(crate) struct InitFlags {
 
 pub(crate) fn run(context: &Context, flags: &InitFlags) -> anyhow::Result<u8> {
     if flags.next {
-        return not_yet::command("init --next", "loop init INPUT opens a run of one input");
+        return not_yet::command("init --next", "loop init INPUT");
     }
     if flags.run.detach {
-        return Err(Refusal::usage("loop init only opens a run and takes no --detach", "loop run --detach"));
+        return Err(Refusal::usage(
+            "loop init only opens a run and takes no --detach",
+            NextStep::by_hand("leave --detach out, or use loop run --detach"),
+        ));
     }
     if flags.run.input.is_none() && !flags.hook {
         return setup::run(
@@ -48,10 +52,10 @@ pub(crate) fn run(context: &Context, flags: &InitFlags) -> anyhow::Result<u8> {
     if flags.hook && flags.run.worktree {
         return Err(Refusal::usage(
             "a session works where it was started, not in a worktree",
-            "start the session in a worktree of your own, or loop run --worktree",
+            NextStep::by_hand("start the session in a worktree of your own, or use loop run --worktree"),
         ));
     }
-    let mut request = flags.run.request(if flags.hook { By::Session } else { By::Us });
+    let mut request = flags.run.request(if flags.hook { CarriedOutBy::Session } else { CarriedOutBy::Us });
     not_yet::refuse_flags(&flags.run)?;
     let mut told = TellOnce::default();
     loop {
@@ -65,7 +69,7 @@ pub(crate) fn run(context: &Context, flags: &InitFlags) -> anyhow::Result<u8> {
             },
             OpenReply::Next(text) => Ok(tell_next(&text)),
             OpenReply::Before(found) => match desk::look_again(&context.caller, &found, &request)? {
-                Some(Looked::Done(text)) => Ok(drive::done_before(context, &found.row, &text)),
+                Some(Looked::Done(text)) => drive::done_before(context, &found, &text),
                 Some(Looked::Anew(why)) => {
                     tell_why(context, &found.row.id, &why);
                     request.fresh = true;
@@ -111,7 +115,7 @@ fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
         workflow.phases[state.phase].name,
         counted(state.visit.iteration, "iteration")
     );
-    println!("next: {}", state.next_step(&workflow));
+    println!("next: {}", hint::next_step(home, &row.id, &workflow, &state)?);
     Ok(0)
 }
 
@@ -137,7 +141,7 @@ fn active(home: &Home, row: &Row) -> anyhow::Error {
         row.input,
         row.iterations_total
     );
-    Refusal { text, next: Some("loop status, loop cancel, or --fresh".to_owned()), exit: 7 }.into()
+    Refusal { text, next: Some(["loop status", "loop cancel"].into()), exit: 7 }.into()
 }
 
 fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyhow::Result<u8> {
@@ -147,8 +151,8 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
         let exit = Status::of(&run.state).exit();
         let (workflow, state) = (&run.workflow, &run.state);
         let folder = run.folder();
-        let next = state.next_step(workflow);
-        let ended = Ended {
+        let next = hint::pasteable(&state.next_step(workflow));
+        let ended = RestingRun {
             workflow,
             state,
             place: &opened.place,

@@ -22,7 +22,7 @@ pub(crate) fn refuse_flags(flags: &RunFlags) -> anyhow::Result<()> {
         None => Ok(()),
         Some((flag, _)) => Err(Refusal::usage(
             format!("{flag} needs the queue of systems, which comes with a later version"),
-            "leave it out; loop simulate --preset engineering shows how it will go",
+            "loop simulate --preset engineering",
         )),
     }
 }

@@ -1,15 +1,17 @@
-//! `loop resume`: goes on with a run without asking.
+//! `loop resume`: continues a run without asking.
 
-use super::flags::{OnQuestion, amount};
+use super::flags::OnQuestion;
 use super::run::{TellOnce, asking};
 use super::{detach, drive};
 use crate::cli::context::Context;
+use crate::cli::values;
 use crate::desk::{self, Continued, Reach, Refusal, RunRequest};
 use clap::Args;
+use loop_core::engine::run_again;
 
 #[derive(Args)]
 pub(crate) struct ResumeFlags {
-    /// Go on in this phase, which must have been reached before
+    /// Continue in this phase, which must have been reached before
     #[arg(long, value_name = "PHASE")]
     state: Option<String>,
     /// Set the counters to 0
@@ -19,19 +21,19 @@ pub(crate) struct ResumeFlags {
     #[arg(long)]
     worktree: bool,
     /// Iterations of this run, over all restarts
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max: Option<u32>,
     /// Read the workflow file again; a run that has begun keeps its own copy otherwise
     #[arg(long)]
     reload: bool,
     /// Money that the run may spend, in dollars
-    #[arg(long, value_name = "USD", value_parser = amount)]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = values::dollars)]
     budget: Option<f64>,
     /// Tokens that the run may spend
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::large_count)]
     tokens: Option<u64>,
     /// Time that the run may work, as 90s, 45m or 2h
-    #[arg(long, value_name = "LENGTH", value_parser = loop_core::workflow::resolve::parse_length)]
+    #[arg(long, value_name = "LENGTH", value_parser = values::length)]
     time: Option<u64>,
     /// What to do at a question
     #[arg(long, value_enum, value_name = "WHAT")]
@@ -58,10 +60,13 @@ pub(crate) fn run(context: &Context, flags: &ResumeFlags) -> anyhow::Result<u8> 
         ..RunRequest::default()
     };
     let going = match told.with(context, |notes| desk::ready(caller, &found, &request, notes))? {
-        Continued::Done(text) => return Ok(drive::done_before(context, &found.row, &text)),
+        Continued::Done(text) => return drive::done_before(context, &found, &text),
         Continued::Anew(why) => {
             let text = format!("run {} is finished: {}", &found.row.id[..8], why.join("; "));
-            return Err(Refusal::usage(text, "loop run opens another run"));
+            return Err(Refusal::usage(
+                text,
+                run_again(&desk::load(&found.home, &found.row)?.0, &found.row.input),
+            ));
         }
         Continued::Question(question) => return Err(question.unasked.into()),
         Continued::Ready(going) => going,

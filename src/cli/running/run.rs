@@ -8,7 +8,8 @@ use super::not_yet;
 use crate::cli::context::Context;
 use crate::cli::terminal::desk_question;
 use crate::desk::{
-    self, About, By, Continued, FoundRun, Going, Note, OpenReply, Reach, Reply, RequestQuestion, RunRequest,
+    self, About, CarriedOutBy, Continued, FoundRun, Going, Note, OpenReply, PersonReply, Reach,
+    RequestQuestion, RunRequest,
 };
 use std::rc::Rc;
 
@@ -16,7 +17,7 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
     not_yet::refuse_flags(flags)?;
     detach::refuse_one_call(flags.detach, reach)?;
     let asking = asking(flags.on_question, context.is_interactive());
-    let mut request = flags.request(By::Us);
+    let mut request = flags.request(CarriedOutBy::Us);
     request.ask_before_resuming = asking == Ask::Here;
     let mut told = TellOnce::default();
     loop {
@@ -25,7 +26,7 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
             OpenReply::Next(text) => return Ok(tell_next(&text)),
             OpenReply::Before(found) | OpenReply::Adopted(found) => {
                 match told.with(context, |notes| desk::ready(&context.caller, &found, &request, notes))? {
-                    Continued::Done(text) => return Ok(drive::done_before(context, &found.row, &text)),
+                    Continued::Done(text) => return drive::done_before(context, &found, &text),
                     Continued::Anew(why) => {
                         tell_why(context, &found.row.id, &why);
                         request.fresh = true;
@@ -93,7 +94,7 @@ pub(crate) fn answered(
     if !context.is_interactive() {
         return Err(question.unasked.into());
     }
-    let choice = desk_question(&question)?.unwrap_or(Reply::Abort);
+    let choice = desk_question(&question)?.unwrap_or(PersonReply::Abort);
     match request.answered(choice, question.about) {
         Some(request) => Ok(Some(request)),
         None if question.about == About::Resume => Ok(None),
@@ -108,7 +109,7 @@ pub(super) fn tell_why(context: &Context, run: &str, why: &[String]) {
 }
 
 pub(crate) fn tell_next(text: &str) -> u8 {
-    println!("next: {}", loop_base::text::sanitise(text));
+    println!("next decision: {}", loop_base::text::sanitise(text));
     0
 }
 

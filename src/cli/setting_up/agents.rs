@@ -2,8 +2,9 @@
 //! can tell without asking a provider, and what each kind of permission lets them do. Nothing is
 //! started but their `--version`, and no key is ever printed.
 
-use super::findings::{self, Finding};
+use super::findings::{self, DoctorFinding};
 use crate::cli::Context;
+use crate::desk::NextStep;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Login};
 use loop_core::workflow::model::{Agent, Permissions};
@@ -31,7 +32,7 @@ pub(crate) fn list(context: &Context) -> anyhow::Result<u8> {
                 let may: serde_json::Map<String, serde_json::Value> =
                     it.may.iter().map(|(word, says)| ((*word).to_owned(), says.clone().into())).collect();
                 json!({
-                    "what": finding.what, "ok": finding.good, "says": finding.says, "next_step": finding.next,
+                    "what": finding.what, "ok": finding.good, "says": finding.says, "next_step": finding.next.as_ref().map(NextStep::first),
                     "path": it.path, "version": it.version, "login": it.login, "account": it.account,
                     "permissions": may,
                 })
@@ -52,23 +53,23 @@ pub(crate) fn list(context: &Context) -> anyhow::Result<u8> {
 }
 
 /// Returns what `loop doctor` says about agents.
-pub(crate) fn findings() -> Vec<Finding> {
+pub(crate) fn findings() -> Vec<DoctorFinding> {
     look().iter().map(finding).collect()
 }
 
-fn finding(known: &KnownAgent) -> Finding {
+fn finding(known: &KnownAgent) -> DoctorFinding {
     let name = known.row.name;
     let Some(path) = &known.path else {
         let next = format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", known.row.install);
-        return findings::bad(name, "not installed".to_owned(), &next);
+        return findings::bad(name, "not installed".to_owned(), NextStep::by_hand(next));
     };
     let version = known.version.as_deref().unwrap_or("does not say its version");
     match &known.login {
         Some(login) => findings::good(name, format!("{version} ({}), logged in by {login}", path.display())),
         None => {
             let says = format!("{version} ({}), no login found", path.display());
-            let next = known.row.login.as_ref().map(|it| it.words.to_owned());
-            Finding { next, ..findings::good(name, says) }
+            let next = known.row.login.as_ref().map(|it| NextStep::by_hand(it.words));
+            DoctorFinding { next, ..findings::good(name, says) }
         }
     }
 }
@@ -116,7 +117,8 @@ fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
             env: Default::default(),
             args: Vec::new(),
         };
-        let invocation = agents::invocation(&agent, &agents::Context { model: None, root, find: &find });
+        let invocation =
+            agents::invocation(&agent, &agents::InvocationContext { model: None, root, find: &find });
         let words = |it: agents::Invocation| {
             let set = it.env.iter().map(|(name, value)| format!("{name}={value}"));
             set.chain(it.argv).collect::<Vec<String>>()

@@ -2,10 +2,10 @@
 //! agent calls it ends at most. Nothing is started and nothing is written.
 
 use crate::cli::Context;
-use crate::desk::{Refusal, read_source, user_config};
+use crate::desk::{NextStep, Refusal, read_source, user_config};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
-use loop_core::bounds::{Proof, prove};
+use loop_core::bounds::{WorkflowBounds, prove};
 use loop_core::workflow::model::{Next, Workflow};
 use loop_core::workflow::problem::Problem;
 use loop_core::workflow::resolve::{Layers, resolve};
@@ -53,7 +53,7 @@ pub(crate) fn run(context: &Context, flags: &CheckFlags) -> anyhow::Result<u8> {
         );
         return Err(Refusal::usage(
             text,
-            "bound it with iterations = N in [limits], or lead one of them elsewhere",
+            NextStep::by_hand("bound it with iterations = N in [limits], or lead one of them elsewhere"),
         ));
     }
     Ok(0)
@@ -84,7 +84,7 @@ impl Which<'_> {
         };
         if file.is_none() && self.preset.is_none() {
             let text = format!("there is no {}", own.display());
-            return Err(Refusal::usage(text, "loop setup writes one; or name a FILE, or --preset NAME"));
+            return Err(Refusal::usage(text, "loop setup"));
         }
         let preset = self.preset.map(str::to_owned);
         let layers = Layers {
@@ -110,7 +110,7 @@ impl Which<'_> {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
             let text =
                 format!("the workflow has {}\n\n{}\n", counted(texts.len(), "mistake"), texts.join("\n\n"));
-            Refusal::usage(text, "loop check shows them again once they are mended")
+            Refusal::usage(text, NextStep::by_hand("repair them; loop check lists what is still wrong"))
         })
     }
 }
@@ -127,7 +127,7 @@ fn mistakes(context: &Context, problems: &[Problem]) -> u8 {
     2
 }
 
-fn good_news(workflow: &Workflow, proof: &Proof, short: bool) -> String {
+fn good_news(workflow: &Workflow, proof: &WorkflowBounds, short: bool) -> String {
     let about = if workflow.about.is_empty() { String::new() } else { format!(": {}", workflow.about) };
     let mut out = format!("{} has no mistakes{about}\n", workflow.name);
     out += &format!("{}\n", path(workflow));

@@ -2,13 +2,13 @@
 //! one that a run has locked is no longer refined.
 
 use crate::cli::Context;
-use crate::desk::{Refusal, newest_design, write_design};
+use crate::desk::{NextStep, Refusal, newest_design, write_design};
 use crate::measure::detect::detect;
 use crate::world::wait::now;
 use clap::{Args, ValueEnum};
 use loop_base::files::replace_for_good;
-use loop_base::text::sanitise;
-use loop_core::documents::design::{self, Draft, Edit, KINDS, Section};
+use loop_base::text::{sanitise, shell_word};
+use loop_core::documents::design::{self, DesignSection, Draft, Edit, KINDS};
 
 #[derive(Args)]
 pub(crate) struct DesignFlags {
@@ -51,8 +51,8 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
         Some(name) => {
             let known: Vec<&str> = KINDS.iter().map(|it| it.id).collect();
             let text = format!("no type is called \"{name}\"");
-            let next = format!("one of: {}", known.join(", "));
-            Some(design::kind_named(name).ok_or_else(|| Refusal::usage(text, next))?)
+            let help = NextStep::ByHand(format!("one of: {}", known.join(", ")));
+            Some(design::kind_named(name).ok_or_else(|| Refusal::usage(text, help))?)
         }
         None => design::kind_of(&flags.text),
     };
@@ -73,7 +73,8 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
         if checks.is_empty() {
             eprintln!("no check was found; write those that prove the work below \"Validation Checks\"");
         }
-        eprintln!("next: read it, loop refine --add \"a criterion\", then loop run {name}");
+        eprintln!("read it first; loop refine --add \"a criterion\" changes it");
+        eprintln!("next: loop run {name}");
     }
     Ok(0)
 }
@@ -83,36 +84,43 @@ pub(crate) fn refine(context: &Context, flags: &RefineFlags) -> anyhow::Result<u
     let path = match &flags.file {
         Some(name) => context.caller.dir.join(name),
         None => newest_design(&project).ok_or_else(|| {
-            Refusal::usage(
-                format!("no design in {}", project.display()),
-                "loop design \"what to build\" writes one",
-            )
+            Refusal::usage(format!("no design in {}", project.display()), "loop design \"what to build\"")
         })?,
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = loop_base::files::text(&path).map_err(|error| {
-        Refusal::usage(format!("{} cannot be read: {error}", path.display()), "name another file")
+        Refusal::usage(
+            format!("{} cannot be read: {error}", path.display()),
+            NextStep::by_hand("name another file"),
+        )
     })?;
     if design::is_locked(&text) {
         return Err(Refusal::usage(
             format!("{name} is locked: a run works on it"),
-            "loop cancel, then set its status line back to \"Design Phase\", or loop design another",
+            NextStep::by_hand(
+                "loop cancel, then set its status line back to \"Design Phase\", or loop design another",
+            ),
         ));
     }
     let to = match flags.to {
-        To::Criteria => Section::Criteria,
-        To::Requirements => Section::Requirements,
+        To::Criteria => DesignSection::Criteria,
+        To::Requirements => DesignSection::Requirements,
     };
     let removed = flags.remove.iter().map(|it| Edit::Remove(it.clone()));
     let changed = flags.change.iter().map(|it| Edit::Change(it.clone()));
     let added = flags.add.iter().map(|it| Edit::Add { to, text: it.clone() });
     let edits: Vec<Edit> = removed.chain(changed).chain(added).collect();
     if edits.is_empty() {
-        let next = "loop refine --add TEXT, --remove TEXT, or --change OLD=NEW";
-        return Err(Refusal::usage("nothing is to be changed", next));
+        let next = [
+            "loop refine --add \"a criterion\"",
+            "loop refine --remove \"a criterion\"",
+            "loop refine --change \"old words=new words\"",
+        ];
+        return Err(Refusal::usage("say what to add, remove or change", next));
     }
-    let refined = design::refine(&text, &edits)
-        .map_err(|why| Refusal::usage(why, format!("read {name}; nothing was changed")))?;
+    let refined = design::refine(&text, &edits).map_err(|why| {
+        Refusal::usage(format!("{why}; {name} was not changed"), format!("cat {}", shell_word(&name)))
+    })?;
     replace_for_good(&path, &refined)?;
     let count = loop_core::documents::input::criteria(&refined).total;
     if context.json {

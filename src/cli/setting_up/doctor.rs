@@ -2,10 +2,10 @@
 //! Nothing is started but git and `--version` of the agents that are there.
 
 use super::agents;
-use super::findings::{Finding, bad, good, print_one};
+use super::findings::{DoctorFinding, bad, good, print_one};
 use crate::cli::context::Context;
 use crate::desk::{
-    Caller, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config, usual_key,
+    Caller, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config, usual_key,
 };
 use crate::measure::detect::detect;
 use crate::tree::git::Git;
@@ -38,11 +38,11 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn print(context: &Context, found: &[Finding]) {
+fn print(context: &Context, found: &[DoctorFinding]) {
     if context.json {
         let list: Vec<_> = found
             .iter()
-            .map(|it| json!({ "what": it.what, "ok": it.good, "says": it.says, "next_step": it.next }))
+            .map(|it| json!({ "what": it.what, "ok": it.good, "says": it.says, "next_step": it.next.as_ref().map(NextStep::first) }))
             .collect();
         println!("{}", serde_json::Value::from(list));
         return;
@@ -50,7 +50,7 @@ fn print(context: &Context, found: &[Finding]) {
     found.iter().for_each(print_one);
 }
 
-fn home(context: &Context) -> Finding {
+fn home(context: &Context) -> DoctorFinding {
     let path = context.caller.home.display().to_string();
     match context.caller.existing_home() {
         Ok(Some(home)) => match home.faults() {
@@ -60,31 +60,33 @@ fn home(context: &Context) -> Finding {
             Ok(faults) => bad(
                 "home",
                 format!("{path}: {}", faults.join("; ")),
-                "restore a backup, or use another --home",
+                NextStep::by_hand("restore a backup, or use another --home"),
             ),
-            Err(error) => bad("home", error.to_string(), "use another --home"),
+            Err(error) => bad("home", error.to_string(), NextStep::by_hand("use another --home")),
         },
         Ok(None) => good("home", format!("{path} (made by the first run)")),
-        Err(error) => bad("home", error.to_string(), "use another --home"),
+        Err(error) => bad("home", error.to_string(), NextStep::by_hand("use another --home")),
     }
 }
 
-fn git(project: &Path) -> Finding {
+fn git(project: &Path) -> DoctorFinding {
     match Git::around(project) {
         Ok(git) => good("git", format!("working tree {}", git.work_tree().display())),
-        Err(error) => bad("git", error.to_string(), "git init, or name a repository with -C DIR"),
+        Err(error) => bad("git", error.to_string(), "git init"),
     }
 }
 
 /// What flags need not say: the person's own configuration and the project's workflow, and which agent
 /// they choose with which permissions.
-fn configuration(caller: &Caller, project: &Path) -> Vec<Finding> {
+fn configuration(caller: &Caller, project: &Path) -> Vec<DoctorFinding> {
     let environment = &caller.environment;
     let config = environment.config.as_ref().map(|it| it.display().to_string()).unwrap_or_default();
     let mut found = match user_config(environment) {
         Ok(Some(_)) => vec![good("config", config)],
         Ok(None) => vec![good("config", format!("no {config}; the defaults are used"))],
-        Err(error) => vec![bad("config", error.to_string(), "make it readable, or move it away")],
+        Err(error) => {
+            vec![bad("config", error.to_string(), NextStep::by_hand("make it readable, or move it away"))]
+        }
     };
     let file = project.join(".loop/workflow.toml");
     let given = Given { preset: (!file.exists()).then(|| "ralph".to_owned()), ..Given::default() };
@@ -99,11 +101,15 @@ fn configuration(caller: &Caller, project: &Path) -> Vec<Finding> {
                 Ok(()) => good("agent", allowed(&workflow.agent)),
                 Err(error) => {
                     let next = error.downcast_ref::<Refusal>().and_then(|it| it.next.clone());
-                    bad("agent", error.to_string(), &next.unwrap_or_default())
+                    bad("agent", error.to_string(), next.unwrap_or("loop agents".into()))
                 }
             });
         }
-        Err(error) => found.push(bad("workflow", error.to_string(), "loop check says it all")),
+        Err(error) => found.push(bad(
+            "workflow",
+            error.to_string(),
+            if file.exists() { "loop check" } else { "loop check --preset ralph" },
+        )),
     }
     found
 }
@@ -117,34 +123,34 @@ fn allowed(agent: &Agent) -> String {
     format!("a run calls {}, which {permissions}", agent.cli)
 }
 
-fn holds(context: &Context) -> anyhow::Result<Vec<Finding>> {
+fn holds(context: &Context) -> anyhow::Result<Vec<DoctorFinding>> {
     let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
     let held = home.holds()?.into_iter().filter(|it| now().0 < it.until);
     let found = held.map(|it| {
         let says = format!("{} is not used until {}: {}", it.account, Timestamp(it.until), it.reason);
-        bad("hold", says, &format!("wait, or loop limits --clear {}", it.account))
+        bad("hold", says, format!("loop limits --clear {}", it.account))
     });
     Ok(found.collect())
 }
 
-fn unfinished(context: &Context) -> anyhow::Result<Vec<Finding>> {
+fn unfinished(context: &Context) -> anyhow::Result<Vec<DoctorFinding>> {
     let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
     let runs = context.caller.runs_of_project(&home)?;
     let open = runs.iter().filter(|it| is_unfinished(it));
     let lines = open.map(|it| match home.holder(&it.id) {
         Some(holder) => {
-            bad("run", format!("{} (driven by {holder})", named(it)), "loop stop, or loop log -f")
+            bad("run", format!("{} (driven by {holder})", named(it)), ["loop attach", "loop stop"])
         }
         None => good("run", named(it)),
     });
     Ok(lines.collect())
 }
 
-fn checks(project: &Path) -> Finding {
+fn checks(project: &Path) -> DoctorFinding {
     let found = detect(project);
     if found.is_empty() {
         let says = "none found in this project".to_owned();
-        return bad("checks", says, "loop run --check tests=\"COMMAND\", or loop setup writes it down");
+        return bad("checks", says, "loop checks --check tests=\"npm test\"");
     }
     let list: Vec<String> = found.iter().map(|it| format!("{}: {} ({})", it.name, it.run, it.why)).collect();
     good("checks", list.join(", "))
@@ -152,16 +158,18 @@ fn checks(project: &Path) -> Finding {
 
 /// Agents run as the same user without a sandbox of ours: what they change in our books is found
 /// out, not prevented.
-fn isolation() -> Finding {
+fn isolation() -> DoctorFinding {
     let root = if rustix::process::geteuid().is_root() { "; agents run as root" } else { "" };
     good("isolation", format!("T0, none: tampering is detected, not prevented{root}"))
 }
 
 /// Says which key would sign an approval, and what it asks for.
-fn key(context: &Context) -> Finding {
+fn key(context: &Context) -> DoctorFinding {
     match context.caller.environment.user_home.as_deref().and_then(usual_key) {
         Some((key, Ok(kind))) => good("key", format!("{} is {}", key.display(), kind.words())),
-        Some((_, Err(why))) => bad("key", why, "loop approve GATE --sign KEY names another"),
+        Some((_, Err(why))) => {
+            bad("key", why, NextStep::by_hand("name another one: loop approve GATE --sign KEY"))
+        }
         None => good("key", "none in ~/.ssh; only signed gates need one".to_owned()),
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::cli::Common;
 use crate::cli::context::Context;
-use crate::desk::{self, Refusal, Stopped};
+use crate::desk::{self, NextStep, Refusal, Stopped};
 use crate::hook::{self, Stop};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
@@ -16,9 +16,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 #[derive(Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum HookCommand {
     /// Answer a session that wants to stop; reads the hook's JSON from standard input
-    Stop(StopFlags),
+    Stop(HookStopFlags),
     /// Give the work of this project's run to another session
     Join(JoinFlags),
     /// Put the stop hook into .claude/settings.json of this project
@@ -29,9 +29,9 @@ pub(crate) enum Command {
 const CHECKS_SECONDS: u64 = 50;
 
 #[derive(Args)]
-pub(crate) struct StopFlags {
+pub(crate) struct HookStopFlags {
     /// How long the checks may take, in seconds; the agent's own limit should be ten more
-    #[arg(long, value_name = "SECONDS", default_value_t = CHECKS_SECONDS, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = CHECKS_SECONDS, value_parser = crate::cli::values::seconds)]
     timeout: u64,
 }
 
@@ -42,14 +42,14 @@ pub(crate) struct JoinFlags {
     session: Option<String>,
 }
 
-pub(crate) fn run(context: &Context, command: &Command) -> anyhow::Result<u8> {
+pub(crate) fn run(context: &Context, command: &HookCommand) -> anyhow::Result<u8> {
     match command {
-        Command::Stop(flags) => {
+        HookCommand::Stop(flags) => {
             stop(context, Duration::from_secs(flags.timeout));
             Ok(0)
         }
-        Command::Join(flags) => join(context, flags),
-        Command::Install => install(context),
+        HookCommand::Join(flags) => join(context, flags),
+        HookCommand::Install => install(context),
     }
 }
 
@@ -136,7 +136,12 @@ pub(crate) fn install(context: &Context) -> anyhow::Result<u8> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => anyhow::bail!("{} cannot be read: {error}", path.display()),
     };
-    let wrong = |why| Refusal::usage(format!("{}: {why}", path.display()), "repair it; nothing was changed");
+    let wrong = |why| {
+        Refusal::usage(
+            format!("{}: {why}", path.display()),
+            NextStep::by_hand("repair it; nothing was changed"),
+        )
+    };
     match hook::install(&text, &our_command()?, HOOK_SECONDS).map_err(wrong)? {
         None => println!("{} has the hook already", path.display()),
         Some(changed) => {

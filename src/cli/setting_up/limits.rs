@@ -9,7 +9,7 @@ use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::{Timestamp, length};
 use loop_core::engine::Command;
-use loop_store::{Filter, Home, Plan};
+use loop_store::{Filter, Home, PlanUse};
 use serde_json::json;
 
 #[derive(Args)]
@@ -20,12 +20,14 @@ pub(crate) struct LimitsFlags {
 }
 
 pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> {
+    if flags.clear.is_some() {
+        refuse_agents(&context.caller, None, Deed::ClearLimits)?;
+    }
     let Some(home) = context.caller.existing_home()? else {
         println!("{}", if context.json { "[]" } else { "no holds" });
         return Ok(0);
     };
     if let Some(account) = &flags.clear {
-        refuse_agents(&context.caller, None, Deed::ClearLimits)?;
         let mut cleared = false;
         for hold in
             home.holds()?.iter().filter(|it| it.account == *account || agent_of(&it.account) == account)
@@ -43,8 +45,8 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     }
     let holds: Vec<_> = home.holds()?.into_iter().filter(|it| now().0 < it.until).collect();
     // What was said about a window that is over, or a day ago, is no news.
-    let is_news = |it: &Plan| now().0 < it.until.unwrap_or(it.at + DAY_MS);
-    let plans: Vec<Plan> = home.plans()?.into_iter().filter(is_news).collect();
+    let is_news = |it: &PlanUse| now().0 < it.until.unwrap_or(it.at + DAY_MS);
+    let plans: Vec<PlanUse> = home.plans()?.into_iter().filter(is_news).collect();
     if context.json {
         let list: Vec<_> = holds
             .iter()

@@ -19,7 +19,7 @@ pub(crate) fn run(context: &Context, flags: &ManFlags) -> anyhow::Result<u8> {
     let mut command = crate::cli::Cli::command();
     command.build();
     let mut pages = vec![(command.clone(), "loop".to_owned())];
-    for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+    for below in command.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help") {
         let name = format!("loop-{}", below.get_name());
         pages.push((below.clone(), name));
     }

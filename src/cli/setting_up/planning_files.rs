@@ -2,16 +2,21 @@
 //! else in it kept as it is, and `LEARNINGS.md`, which agents append to and people tidy up.
 
 use super::new_files::NewFile;
-use crate::desk::Refusal;
-use crate::measure::detect::Found;
+use crate::desk::{NextStep, Refusal};
+use crate::measure::detect::DetectedCheck;
+use loop_base::json_text;
+use loop_core::documents::planning::learnings;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-pub(crate) fn files(project: &Path, found: &[Found]) -> anyhow::Result<Vec<NewFile>> {
+pub(crate) fn files(project: &Path, found: &[DetectedCheck]) -> anyhow::Result<Vec<NewFile>> {
     let commands: Vec<&str> = found.iter().map(|it| it.run.as_str()).collect();
-    let mut files = Vec::new();
-    files.extend(config(project, &commands)?);
     let learnings = PathBuf::from(".planning/LEARNINGS.md");
+    let learned = loop_base::files::text(&project.join(&learnings)).unwrap_or_default();
+    // The commands that a person wrote down there count as long as the list here is empty.
+    let own = if learnings::validation(&learned).is_empty() { commands.as_slice() } else { &[] };
+    let mut files = Vec::new();
+    files.extend(config(project, own)?);
     if !project.join(&learnings).exists() {
         files.push(NewFile { path: learnings, text: learnings_text(&commands), replaces: false });
     }
@@ -33,42 +38,60 @@ fn config(project: &Path, commands: &[&str]) -> anyhow::Result<Option<NewFile>> 
     let broken = |why: String| {
         Refusal::usage(
             format!(".planning/config.json {why}; it was not changed"),
-            "mend it, then loop setup plan",
+            NextStep::by_hand("repair it, then loop setup plan"),
         )
     };
     let text = loop_base::files::text(&whole).map_err(|error| broken(format!("cannot be read: {error}")))?;
-    let mut config: Map<String, Value> =
-        serde_json::from_str(&text).map_err(|error| broken(format!("is not a JSON object: {error}")))?;
-    let before = config.clone();
-    let section = config.entry("loop").or_insert_with(|| json!({}));
-    let Some(section) = section.as_object_mut() else {
-        return Err(broken("has a \"loop\" that is not an object".to_owned()));
-    };
-    for (key, value) in wanted.as_object().into_iter().flatten() {
-        let empty = section.get(key).is_none_or(|it| it.as_array().is_some_and(Vec::is_empty));
-        if empty {
-            section.insert(key.clone(), value.clone());
-        }
-    }
-    if config == before {
-        return Ok(None);
-    }
-    let text = appended(&text, &config, &before).unwrap_or_else(|| format!("{:#}\n", Value::Object(config)));
-    Ok(Some(NewFile { path, text, replaces: true }))
+    let text = added(&text, &wanted).map_err(broken)?;
+    Ok(text.map(|text| NewFile { path, text, replaces: true }))
 }
 
-/// Returns the text with the section at its end, so that nothing else of it moves; `None` where the
-/// section has to go inside.
-fn appended(text: &str, config: &Map<String, Value>, before: &Map<String, Value>) -> Option<String> {
-    if before.contains_key("loop") {
-        return None;
+/// Returns the text with the keys that its `loop` section lacks, and with every other byte as it was;
+/// nothing where none is missing.
+fn added(text: &str, wanted: &Value) -> Result<Option<String>, String> {
+    let read = |text: &str| {
+        let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
+        serde_json::from_str::<Map<String, Value>>(bare).map_err(|it| format!("is not a JSON object: {it}"))
+    };
+    let before = read(text)?;
+    let start = text.find('{').ok_or("is not a JSON object")?;
+    let Some(there) = before.get("loop") else {
+        let section = format!("{wanted:#}").replace('\n', "\n  ");
+        let text = json_text::append(text, start, &format!("\"loop\": {section}"), 1);
+        return checked(text, &before, wanted.clone(), read);
+    };
+    let there = there.as_object().ok_or("has a \"loop\" that is not an object")?;
+    let missing: Map<String, Value> = wanted
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| !there.contains_key(*key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if missing.is_empty() {
+        return Ok(None);
     }
-    let (head, _) = text.rsplit_once('}')?;
-    let section = format!("{:#}", config.get("loop")?).replace('\n', "\n  ");
-    let comma = if before.is_empty() { "" } else { "," };
-    let text = format!("{}{comma}\n  \"loop\": {section}\n}}\n", head.trim_end());
-    let read: Option<Map<String, Value>> = serde_json::from_str(&text).ok();
-    (read.as_ref() == Some(config)).then_some(text)
+    let at = json_text::member(text, start, "loop").ok_or("is written in a way that cannot be added to")?;
+    let lines: Vec<String> = missing.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
+    let text = json_text::append(text, at.start, &lines.join(",\n    "), 2);
+    let mut section = there.clone();
+    section.extend(missing);
+    checked(text, &before, Value::Object(section), read)
+}
+
+/// The text, provided that it means what was there before and this section.
+fn checked(
+    text: String,
+    before: &Map<String, Value>,
+    section: Value,
+    read: impl Fn(&str) -> Result<Map<String, Value>, String>,
+) -> Result<Option<String>, String> {
+    let mut meant = before.clone();
+    meant.insert("loop".to_owned(), section);
+    match read(&text) {
+        Ok(found) if found == meant => Ok(Some(text)),
+        Ok(_) | Err(_) => Err("is written in a way that cannot be added to".to_owned()),
+    }
 }
 
 fn learnings_text(commands: &[&str]) -> String {

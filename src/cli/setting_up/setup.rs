@@ -6,12 +6,12 @@ use super::new_files::{NewFile, refuse_overwriting, write};
 use super::{hook, planning_files};
 use crate::cli::Context;
 use crate::cli::terminal::{ask_about_setup, installed};
-use crate::desk::{Refusal, preset_named};
-use crate::measure::detect::{Found, detect};
+use crate::desk::{NextStep, Refusal, preset_named};
+use crate::measure::detect::{DetectedCheck, detect};
 use clap::Args;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::preset::Preset;
-use loop_core::workflow::resolve::{Layers, Source, resolve};
+use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
 use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,8 @@ fn set_up(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
     } else {
         paths.iter().for_each(|it| println!("{it}"));
         if !context.quiet {
-            eprintln!("next: loop check, then loop run {}", example_input(preset));
+            found.iter().for_each(|it| eprintln!("found: {} ({})", it.name, it.run));
+            eprintln!("next: loop run {}", example_input(preset));
         }
     }
     Ok(0)
@@ -104,6 +105,7 @@ fn example_input(preset: &Preset) -> &'static str {
     match preset.name {
         "tdd" => "docs/PRPs/NAME.md",
         "ralph" => "\"what to build\"",
+        "plan" => "PHASE",
         _ => "INPUT",
     }
 }
@@ -135,7 +137,7 @@ fn full(preset: &Preset) -> Vec<NewFile> {
     files
 }
 
-fn short(preset: &Preset, agent: Option<&str>, found: &[Found]) -> anyhow::Result<Vec<NewFile>> {
+fn short(preset: &Preset, agent: Option<&str>, found: &[DetectedCheck]) -> anyhow::Result<Vec<NewFile>> {
     let plain = resolved(&format!("extends = \"{}\"\n", preset.name))?;
     let mut text = format!(
         "# What this project changes of the preset. All of it: loop presets show {0}\nextends = \"{0}\"\n\n[agent]\n",
@@ -171,11 +173,14 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 fn resolved(text: &str) -> anyhow::Result<Workflow> {
-    let source = Source { name: ".loop/workflow.toml".to_owned(), text: text.to_owned(), dir: None };
+    let source = LayerSource { name: ".loop/workflow.toml".to_owned(), text: text.to_owned(), dir: None };
     let layers = Layers { project: Some(source), ..Layers::default() };
     resolve(&layers, &|_| Err("no such file".to_owned())).map_err(|problems| {
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Refusal::usage(format!("this would be no workflow\n\n{}\n", texts.join("\n\n")), "choose otherwise")
+        Refusal::usage(
+            format!("this would be no workflow\n\n{}\n", texts.join("\n\n")),
+            NextStep::by_hand("choose otherwise"),
+        )
     })
 }
 

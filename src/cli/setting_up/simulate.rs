@@ -1,17 +1,19 @@
-//! `loop simulate`: plays a workflow without starting anything, to see the way that it takes. Agents
-//! and checks answer from a story, or from dice with a seed; the clock jumps instead of waiting.
+//! `loop simulate`: plays a workflow without starting anything, to see the way that it takes. Without
+//! further words everything goes well; agents and checks may also answer from a story, or from dice
+//! with a seed. The clock jumps instead of waiting.
 
 use super::check::Which;
 use crate::cli::Context;
-use crate::desk::Refusal;
+use crate::cli::values;
+use crate::desk::{NextStep, Refusal};
 use crate::drive::drive;
 use crate::sim::story::tell;
-use crate::sim::{Cast, Dice, Sim};
+use crate::sim::{Cast, Dice, Play, Sim, happy_plays};
 use clap::Args;
-use loop_base::text::sanitise;
+use loop_base::text::{sanitise, shell_word};
 use loop_base::time::length;
 use loop_core::bounds::prove;
-use loop_core::engine::{Event, Item, Opening, Status};
+use loop_core::engine::{Answer, Choice, Command, Event, Item, Opening, QuestionKind, Status};
 use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::preset;
@@ -29,11 +31,11 @@ pub(crate) struct SimulateFlags {
     /// What agents, checks and people do, line by line
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     story: Option<PathBuf>,
-    /// Let everything happen at random, the same way for the same number
+    /// Let everything happen at random, trouble included, the same way for the same number
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// How many items there are, where the workflow repeats over some
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value = "2", allow_negative_numbers = true, value_parser = values::count)]
     items: u32,
 }
 
@@ -41,7 +43,7 @@ pub(crate) fn run(context: &Context, flags: &SimulateFlags) -> anyhow::Result<u8
     let which = Which { file: flags.file.as_deref(), preset: flags.preset.as_deref() };
     match &flags.story {
         Some(story) => play_story(context, &which, story),
-        None => play_dice(context, &which.need(context)?, flags.seed.unwrap_or(1), flags.items),
+        None => play_alone(context, &which.need(context)?, flags),
     }
 }
 
@@ -50,7 +52,7 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Refusal::usage(
             format!("{} cannot be read: {error}", story.display()),
-            "name a story that can be read",
+            NextStep::by_hand("name a story that can be read"),
         )
     })?;
     let load = |name: &str| -> Result<Workflow, String> {
@@ -75,38 +77,40 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
         }
         Err(why) => {
             let text = format!("{}: {why}", story.display());
-            Err(Refusal::usage(text, "change the line, or the workflow that it tells about"))
+            Err(Refusal::usage(
+                text,
+                NextStep::by_hand("change the line, or the workflow that it tells about"),
+            ))
         }
     }
 }
 
-fn play_dice(context: &Context, workflow: &Workflow, seed: u64, items: u32) -> anyhow::Result<u8> {
+/// Without a seed everything goes well, so that the path through the workflow can be read.
+fn play_alone(context: &Context, workflow: &Workflow, flags: &SimulateFlags) -> anyhow::Result<u8> {
     if !prove(workflow).ends {
-        let text = format!("{} may never end, so it is not played at random", workflow.name);
-        return Err(Refusal::usage(text, "loop check says why"));
+        let text = format!("{} may never end, so it is not played", workflow.name);
+        return Err(Refusal::usage(text, "loop check"));
     }
-    let mut sim = Sim::new(Cast::Dice(Dice::new(seed)));
-    let count = if workflow.items.is_some() { items } else { 0 };
-    sim.items = (1..=count).map(|it| Item::new(format!("item-{it}"), format!("item {it}"))).collect();
-    let begin = sim.now;
-    let opening = Opening {
-        input: "the input".to_owned(),
-        promise: Some("DONE".to_owned()),
-        criteria: Some(1),
-        ..Opening::default()
+    let cast = match flags.seed {
+        Some(seed) => Cast::Dice(Dice::new(seed)),
+        None => {
+            let after =
+                |plays: &[Play]| Ok(played(workflow, Cast::Script(plays.to_vec()), flags.items)?.state);
+            Cast::Script(happy_plays(workflow, after)?)
+        }
     };
-    let mut run = Run::simulated(workflow.clone(), Memory::default());
-    run.record(sim.now, Event::Opened(opening));
-    drive(&mut run, &mut sim)?;
+    let run = played(workflow, cast, flags.items)?;
     let (state, status) = (run.state.clone(), Status::of(&run.state));
     let reason = state.reason(workflow);
+    let events = &run.memory().events;
+    let begin = events.first().map(|(at, _)| *at).unwrap_or_default();
     let mut lines = Vec::new();
-    for (at, event) in &run.memory().events {
+    for (at, event) in events {
         lines.extend(line(workflow, event).map(|text| format!("{:>8}  {text}", length(at.since(begin)))));
     }
     if context.json {
         let shown = json!({
-            "seed": seed, "status": status.word(), "reason": reason, "calls_total": state.calls_total,
+            "seed": flags.seed, "status": status.word(), "reason": reason, "calls_total": state.calls_total,
             "journal": lines,
         });
         println!("{}", serde_json::to_string_pretty(&shown)?);
@@ -115,9 +119,43 @@ fn play_dice(context: &Context, workflow: &Workflow, seed: u64, items: u32) -> a
     lines.iter().for_each(|it| println!("{}", sanitise(it)));
     println!("= {}: {}", status.word(), sanitise(&reason));
     if !context.quiet {
-        eprintln!("seed {seed}; another way: loop simulate --seed {}", seed.wrapping_add(1));
+        let seed = flags.seed.map_or(1, |it| it.wrapping_add(1));
+        let how = if flags.seed.is_some() { "at random" } else { "everything went well" };
+        eprintln!("{how}; to play it with trouble: loop simulate{} --seed {seed}", named(flags));
     }
     Ok(0)
+}
+
+/// The workflow as it was named, for a command that plays it again.
+fn named(flags: &SimulateFlags) -> String {
+    let file = flags.file.as_ref().map(|it| format!(" {}", shell_word(&it.to_string_lossy())));
+    let preset = flags.preset.as_ref().map(|it| format!(" --preset {}", shell_word(it)));
+    format!("{}{}", file.unwrap_or_default(), preset.unwrap_or_default())
+}
+
+/// Plays a workflow to its end, or to where nobody is left who could act. Gates are approved where
+/// agents follow a script.
+fn played(workflow: &Workflow, cast: Cast, items: u32) -> anyhow::Result<Run> {
+    let approves = matches!(cast, Cast::Script(_));
+    let mut sim = Sim::new(cast);
+    let count = if workflow.items.is_some() { items } else { 0 };
+    sim.items = (1..=count).map(|it| Item::new(format!("item-{it}"), format!("item {it}"))).collect();
+    let opening = Opening {
+        input: "the input".to_owned(),
+        promise: Some("DONE".to_owned()),
+        criteria: Some(1),
+        ..Opening::default()
+    };
+    let mut run = Run::simulated(workflow.clone(), Memory::default());
+    run.record(sim.now, Event::Opened(opening));
+    loop {
+        drive(&mut run, &mut sim)?;
+        let gate = run.state.question().filter(|it| matches!(it.kind, QuestionKind::Gate(_)));
+        let Some(question) = gate.filter(|_| approves).map(|it| it.id) else { return Ok(run) };
+        let by = "person".to_owned();
+        let answer = Answer { question, choice: Choice::Approve, text: String::new(), by, signature: None };
+        run.record(sim.now, Event::Commanded(Command::Answer(answer)));
+    }
 }
 
 /// Text of several lines, each without anything that a terminal would obey.

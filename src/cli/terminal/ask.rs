@@ -1,8 +1,8 @@
 //! Questions at the terminal. Nothing here runs without one.
 
 use super::screen::{Prompt, Screen};
-use super::typing::{Keys, Typed, Typing};
-use crate::desk::{Reply, RequestQuestion};
+use super::typing::{Keys, TypedKeys, Typing};
+use crate::desk::{PersonReply, RequestQuestion};
 use crate::world::wait::now;
 use loop_base::text::sanitise;
 use loop_core::engine::{Answer, Command, Question, QuestionKind, choices};
@@ -10,7 +10,7 @@ use std::io::{BufRead, Write};
 use std::time::Duration;
 
 /// Puts a question of the desk; `None` at the end of input.
-pub(crate) fn desk_question(question: &RequestQuestion) -> anyhow::Result<Option<Reply>> {
+pub(crate) fn desk_question(question: &RequestQuestion) -> anyhow::Result<Option<PersonReply>> {
     question.lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
     let choices = question.about.choices();
     let words: Vec<&'static str> = choices.iter().map(|it| it.word()).collect();
@@ -49,7 +49,7 @@ fn line() -> anyhow::Result<Option<String>> {
 
 /// What a wait at a question ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum WaitEnd {
     /// Something was typed.
     Typed,
     /// Somebody else has answered, or wants the run to end.
@@ -58,7 +58,7 @@ pub(crate) enum Turn {
 }
 
 /// What came of a question.
-pub(crate) enum Said {
+pub(crate) enum AskResult {
     Answer(Command),
     /// What happened is found in the journal.
     Elsewhere,
@@ -67,18 +67,18 @@ pub(crate) enum Said {
 }
 
 /// Waits for a key, for somebody else, or for so long.
-pub(crate) type Listen<'a> = dyn FnMut(Duration) -> anyhow::Result<Turn> + 'a;
+pub(crate) type Listen<'a> = dyn FnMut(Duration) -> anyhow::Result<WaitEnd> + 'a;
 
 /// Says whether an answer can be taken, and how it is meant.
-pub(crate) type Check<'a> = dyn Fn(Command) -> Result<Command, String> + 'a;
+pub(crate) type AnswerCheck<'a> = dyn Fn(Command) -> Result<Command, String> + 'a;
 
 /// Asks below what is going on.
 pub(crate) fn on_screen(
     screen: &Screen,
     question: &Question,
-    check: &Check<'_>,
+    check: &AnswerCheck<'_>,
     listen: &mut Listen<'_>,
-) -> anyhow::Result<Said> {
+) -> anyhow::Result<AskResult> {
     let (offer, short) = offer(question);
     let mut prompt = Prompt { offer, short, ..Prompt::default() };
     let mut typing = Typing::default();
@@ -88,18 +88,18 @@ pub(crate) fn on_screen(
         // A terminal that is gone says so when it is read from.
         let _is_gone = keys.hold();
         match wait(question, listen)? {
-            Turn::Typed => (),
-            Turn::Elsewhere => break Said::Elsewhere,
-            Turn::Nothing => continue,
+            WaitEnd::Typed => (),
+            WaitEnd::Elsewhere => break AskResult::Elsewhere,
+            WaitEnd::Nothing => continue,
         }
         let bytes = keys.read()?;
-        let typed = if bytes.is_empty() { Typed::End } else { typing.keys(&bytes) };
+        let typed = if bytes.is_empty() { TypedKeys::End } else { typing.keys(&bytes) };
         prompt.typed.clone_from(&typing.text);
         match typed {
-            Typed::More => (),
-            Typed::End => break Said::Nothing,
-            Typed::Line(line) => match meant(question, &line, check) {
-                Ok(command) => break Said::Answer(command),
+            TypedKeys::More => (),
+            TypedKeys::End => break AskResult::Nothing,
+            TypedKeys::Line(line) => match meant(question, &line, check) {
+                Ok(command) => break AskResult::Answer(command),
                 Err(why) => prompt.note = Some(why),
             },
         }
@@ -111,41 +111,41 @@ pub(crate) fn on_screen(
 /// The same for a terminal on which nothing can be drawn.
 pub(crate) fn in_lines(
     question: &Question,
-    check: &Check<'_>,
+    check: &AnswerCheck<'_>,
     listen: &mut Listen<'_>,
-) -> anyhow::Result<Said> {
+) -> anyhow::Result<AskResult> {
     let (offer, _) = offer(question);
     loop {
         eprint!("{offer}? ");
         std::io::stderr().flush()?;
         loop {
             match wait(question, listen)? {
-                Turn::Typed => break,
-                Turn::Elsewhere => {
+                WaitEnd::Typed => break,
+                WaitEnd::Elsewhere => {
                     eprintln!();
-                    return Ok(Said::Elsewhere);
+                    return Ok(AskResult::Elsewhere);
                 }
-                Turn::Nothing => (),
+                WaitEnd::Nothing => (),
             }
         }
-        let Some(line) = line()? else { return Ok(Said::Nothing) };
+        let Some(line) = line()? else { return Ok(AskResult::Nothing) };
         match meant(question, &line, check) {
-            Ok(command) => return Ok(Said::Answer(command)),
+            Ok(command) => return Ok(AskResult::Answer(command)),
             Err(why) => eprintln!("{why}"),
         }
     }
 }
 
 /// A question whose time has come is decided without us.
-fn wait(question: &Question, listen: &mut Listen<'_>) -> anyhow::Result<Turn> {
+fn wait(question: &Question, listen: &mut Listen<'_>) -> anyhow::Result<WaitEnd> {
     let left = question.ends_at().map_or(u64::MAX, |it| it.since(now()));
     if left == 0 {
-        return Ok(Turn::Elsewhere);
+        return Ok(WaitEnd::Elsewhere);
     }
     listen(Duration::from_millis(left))
 }
 
-fn meant(question: &Question, line: &str, check: &Check<'_>) -> Result<Command, String> {
+fn meant(question: &Question, line: &str, check: &AnswerCheck<'_>) -> Result<Command, String> {
     let line = line.trim();
     let (choice, text) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     if choice.is_empty() {

@@ -26,7 +26,7 @@ pub(crate) struct Part {
 
 /// What is painted: texts in a row, each in its ink.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Line(Vec<(String, Ink)>);
+pub(crate) struct PaintedLine(Vec<(String, Ink)>);
 
 impl Part {
     pub(crate) fn new(rank: u8, ink: Ink, long: impl Into<String>) -> Part {
@@ -40,12 +40,12 @@ impl Part {
     }
 }
 
-impl Line {
+impl PaintedLine {
     pub(crate) fn push(&mut self, ink: Ink, text: impl Into<String>) {
         self.0.push((text.into(), ink));
     }
 
-    pub(crate) fn extend(&mut self, other: Line) {
+    pub(crate) fn extend(&mut self, other: PaintedLine) {
         self.0.extend(other.0);
     }
 
@@ -54,12 +54,12 @@ impl Line {
     }
 
     /// Returns the line, no wider than this.
-    pub(crate) fn cut(self, width: usize) -> Line {
+    pub(crate) fn cut(self, width: usize) -> PaintedLine {
         if self.width() <= width {
             return self;
         }
         let mut left = width.saturating_sub(1);
-        let mut line = Line::default();
+        let mut line = PaintedLine::default();
         for (text, ink) in self.0 {
             let kept = head(&text, left);
             left -= kept.width();
@@ -95,7 +95,7 @@ impl Line {
 }
 
 /// Joins the parts with dots between them so that they fit into this many cells.
-pub(crate) fn fit(parts: &[Part], width: usize) -> Line {
+pub(crate) fn fit(parts: &[Part], width: usize) -> PaintedLine {
     const GAP: &str = " · ";
     let mut kept: Vec<(Part, bool)> = parts.iter().map(|it| (it.clone(), false)).collect();
     let cells = |kept: &[(Part, bool)]| -> usize {
@@ -115,7 +115,7 @@ pub(crate) fn fit(parts: &[Part], width: usize) -> Line {
             kept.retain(|it| it.0.rank != *rank);
         }
     }
-    let mut line = Line::default();
+    let mut line = PaintedLine::default();
     for (at, (part, short)) in kept.into_iter().enumerate() {
         if at != 0 {
             line.push(Ink::Dim, GAP);
@@ -151,9 +151,9 @@ pub(crate) fn end(text: &str, cells: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ink, Line, Part, end, fit, head};
+    use super::{Ink, PaintedLine, Part, end, fit, head};
 
-    fn plain(line: &Line) -> String {
+    fn plain(line: &PaintedLine) -> String {
         line.painted(false)
     }
 
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn wide_letters_take_two_cells() {
         assert_eq!((head("漢字ab", 3), end("ab漢字", 3)), ("漢", "字"));
-        let mut line = Line::default();
+        let mut line = PaintedLine::default();
         line.push(Ink::Plain, "漢字漢字");
         assert_eq!(
             (line.width(), plain(&line.clone().cut(6)), plain(&line.cut(8))),

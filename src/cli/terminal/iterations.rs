@@ -64,6 +64,6 @@ impl Iterations {
         } else {
             "no commit"
         };
-        Some(format!("Iteration {}: {task} — {signal} [{commit}]", state.iterations_counted))
+        Some(format!("Iteration {}: {task} — {signal} [{commit}]", state.iterations_numbered()))
     }
 }

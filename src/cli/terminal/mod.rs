@@ -13,8 +13,8 @@ mod typing;
 mod verdict;
 mod view;
 
-pub(crate) use ask::{Said, Turn, confirm, desk_question};
+pub(crate) use ask::{AskResult, WaitEnd, confirm, desk_question};
 pub(crate) use frame::frame;
 pub(crate) use run_output::RunOutput;
 pub(crate) use setup_questions::{ask as ask_about_setup, installed};
-pub(crate) use verdict::Ended;
+pub(crate) use verdict::RestingRun;

@@ -3,12 +3,12 @@
 //! they are durable.
 
 use super::super::{Context, json};
-use super::ask::{self, Check, Listen, Said};
-use super::fit::{Ink, Line};
+use super::ask::{self, AnswerCheck, AskResult, Listen};
+use super::fit::{Ink, PaintedLine};
 use super::iterations::Iterations;
 use super::screen::{self, Screen};
-use super::verdict::{Ended, QUOTED};
-use super::view::View;
+use super::verdict::{QUOTED, RestingRun};
+use super::view::RunView;
 use crate::world::question_text;
 use crate::world::real::Onlooker;
 use crate::world::wait::now;
@@ -42,7 +42,7 @@ impl RunOutput {
         let manner = match screen::abilities() {
             _ if context.json => Manner::Json,
             _ if context.quiet => Manner::Quiet,
-            Some(in_colour) if is_terminal => Manner::Live(Screen::new(View::default(), in_colour)),
+            Some(in_colour) if is_terminal => Manner::Live(Screen::new(RunView::default(), in_colour)),
             Some(_) | None => Manner::Plain,
         };
         RunOutput { manner, told: Cell::new(0), iterations: RefCell::default() }
@@ -133,9 +133,9 @@ impl RunOutput {
         workflow: &Workflow,
         state: &State,
         question: &Question,
-        check: &Check<'_>,
+        check: &AnswerCheck<'_>,
         listen: &mut Listen<'_>,
-    ) -> anyhow::Result<Said> {
+    ) -> anyhow::Result<AskResult> {
         self.tell(workflow, state, question);
         match &self.manner {
             Manner::Live(screen) => ask::on_screen(screen, question, check, listen),
@@ -144,9 +144,9 @@ impl RunOutput {
     }
 
     /// The last lines: how the run ended, and what a person can do.
-    pub(crate) fn rest(&self, ended: &Ended<'_>, exit: u8) {
+    pub(crate) fn rest(&self, ended: &RestingRun<'_>, exit: u8) {
         self.close();
-        let Ended { workflow, state, .. } = ended;
+        let RestingRun { workflow, state, .. } = ended;
         let (status, next) = (Status::of(state), ended.next);
         match self.manner {
             Manner::Json => {
@@ -164,7 +164,7 @@ impl RunOutput {
                 for line in ended.lines() {
                     // Only what a program printed is cut; our own words are never lost.
                     if line.starts_with(QUOTED) {
-                        let mut quoted = Line::default();
+                        let mut quoted = PaintedLine::default();
                         quoted.push(Ink::Plain, line);
                         eprintln!("{}", quoted.cut(width.max(20)).painted(false));
                     } else {

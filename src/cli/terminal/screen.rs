@@ -6,8 +6,8 @@
 //! nothing above is ever touched and no row has to be counted. Lines are written over each other
 //! and not cleared before, so nothing flickers.
 
-use super::fit::{Ink, Line, end};
-use super::view::View;
+use super::fit::{Ink, PaintedLine, end};
+use super::view::RunView;
 use crate::world::wait::now;
 use loop_base::text::sanitise;
 use signal_hook::consts::SIGCONT;
@@ -42,7 +42,7 @@ struct Shared {
 }
 
 struct Canvas {
-    view: View,
+    view: RunView,
     prompt: Option<Prompt>,
     /// How many looks there were.
     frame: usize,
@@ -67,7 +67,7 @@ pub(crate) struct Prompt {
 }
 
 impl Screen {
-    pub(crate) fn new(view: View, in_colour: bool) -> Screen {
+    pub(crate) fn new(view: RunView, in_colour: bool) -> Screen {
         let continued = Arc::new(AtomicBool::new(false));
         // Without it the lines come back at their next change.
         let _is_rare = signal_hook::flag::register(SIGCONT, Arc::clone(&continued));
@@ -90,7 +90,7 @@ impl Screen {
     }
 
     /// Changes what is shown.
-    pub(crate) fn show(&self, change: impl FnOnce(&mut View)) {
+    pub(crate) fn show(&self, change: impl FnOnce(&mut RunView)) {
         let mut canvas = self.canvas();
         change(&mut canvas.view);
         canvas.draw(None);
@@ -182,11 +182,11 @@ impl Canvas {
     }
 
     /// The lines, and the column of the first one where the cursor rests.
-    fn lines(&self, width: usize) -> (Vec<Line>, usize) {
+    fn lines(&self, width: usize) -> (Vec<PaintedLine>, usize) {
         let Some(prompt) = &self.prompt else {
             return (self.view.lines(now(), SPINNER[self.frame % SPINNER.len()], width), 0);
         };
-        let mut first = Line::default();
+        let mut first = PaintedLine::default();
         let is_long = width < prompt.offer.width() + ROOM_TO_TYPE;
         first.push(Ink::Bold, format!("{}? ", if is_long { &prompt.short } else { &prompt.offer }));
         let mut first = first.cut(width.saturating_sub(ROOM_TO_TYPE));
@@ -195,7 +195,7 @@ impl Canvas {
         let column = first.width();
         let mut lines = vec![first];
         if let Some(note) = &prompt.note {
-            let mut line = Line::default();
+            let mut line = PaintedLine::default();
             line.push(Ink::Bad, format!("  {note}"));
             lines.push(line.cut(width));
         }

@@ -2,7 +2,7 @@
 //! what was found, a dash takes nothing, the end of input leaves everything as it is.
 
 use crate::desk::meant;
-use crate::measure::detect::Found;
+use crate::measure::detect::DetectedCheck;
 use loop_base::text::sanitise;
 use loop_core::agent_table::AgentRow;
 use loop_core::workflow::preset::{self, Preset};
@@ -10,10 +10,10 @@ use loop_supervise::which::executable;
 use std::io::{BufRead, Write};
 
 /// What the person chose.
-pub(crate) struct Wanted {
+pub(crate) struct SetupChoice {
     pub preset: &'static Preset,
     pub agent: Option<String>,
-    pub checks: Vec<Found>,
+    pub checks: Vec<DetectedCheck>,
 }
 
 /// Asks; `None` when the person leaves.
@@ -21,8 +21,8 @@ pub(crate) fn ask(
     settled: bool,
     guessed: &'static Preset,
     agent: Option<String>,
-    found: Vec<Found>,
-) -> anyhow::Result<Option<Wanted>> {
+    found: Vec<DetectedCheck>,
+) -> anyhow::Result<Option<SetupChoice>> {
     eprintln!("Enter takes what stands in brackets, - takes nothing.");
     let preset = if settled {
         guessed
@@ -48,7 +48,7 @@ pub(crate) fn ask(
             SetupAsked::Nothing => (),
             SetupAsked::Said(run) if run == check.run => checks.push(check),
             SetupAsked::Said(run) => {
-                checks.push(Found { run, why: "your answer".to_owned(), counts: None, ..check })
+                checks.push(DetectedCheck { run, why: "your answer".to_owned(), counts: None, ..check })
             }
         }
     }
@@ -57,11 +57,11 @@ pub(crate) fn ask(
             SetupAsked::Left => return Ok(None),
             SetupAsked::Nothing => (),
             SetupAsked::Said(run) => {
-                checks.push(Found { name: "tests", run, why: "your answer".to_owned(), counts: None })
+                checks.push(DetectedCheck { name: "tests", run, why: "your answer".to_owned(), counts: None })
             }
         }
     }
-    Ok(Some(Wanted { preset, agent, checks }))
+    Ok(Some(SetupChoice { preset, agent, checks }))
 }
 
 /// Returns the agents of this machine that need no further word.
@@ -97,7 +97,11 @@ fn choose(label: &str, words: Vec<&str>, default: &str) -> anyhow::Result<Option
             SetupAsked::Said(word) => match words.iter().find(|it| it.eq_ignore_ascii_case(&word)) {
                 Some(word) => return Ok(Some((*word).to_owned())),
                 None => {
-                    eprintln!("  there is no {}: {}", sanitise(&word), meant(&word, words.iter().copied()))
+                    eprintln!(
+                        "  there is no {}: {}",
+                        sanitise(&word),
+                        meant(&word, words.iter().copied()).first()
+                    )
                 }
             },
         }

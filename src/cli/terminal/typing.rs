@@ -27,7 +27,7 @@ enum Sequence {
 
 /// What keys came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Typed {
+pub(crate) enum TypedKeys {
     /// The line goes on.
     More,
     Line(String),
@@ -37,7 +37,7 @@ pub(crate) enum Typed {
 
 impl Typing {
     /// Takes keys; what comes after the end of a line is dropped.
-    pub(crate) fn keys(&mut self, bytes: &[u8]) -> Typed {
+    pub(crate) fn keys(&mut self, bytes: &[u8]) -> TypedKeys {
         for byte in bytes {
             match (self.sequence, byte) {
                 (Sequence::Escaped, b'[' | b'O') => self.sequence = Sequence::Open,
@@ -45,8 +45,8 @@ impl Typing {
                 (Sequence::Open, 0x40..=0x7e) => self.sequence = Sequence::None,
                 (Sequence::Open, _) => (),
                 (Sequence::None, 0x1b) => self.sequence = Sequence::Escaped,
-                (Sequence::None, b'\r' | b'\n') => return Typed::Line(std::mem::take(&mut self.text)),
-                (Sequence::None, 0x04) if self.text.is_empty() => return Typed::End,
+                (Sequence::None, b'\r' | b'\n') => return TypedKeys::Line(std::mem::take(&mut self.text)),
+                (Sequence::None, 0x04) if self.text.is_empty() => return TypedKeys::End,
                 (Sequence::None, 0x7f | 0x08) => drop(self.text.pop()),
                 (Sequence::None, 0x15) => self.text.clear(),
                 (Sequence::None, 0x17) => self.erase_word(),
@@ -55,7 +55,7 @@ impl Typing {
                 (Sequence::None, _) => self.letter(*byte),
             }
         }
-        Typed::More
+        TypedKeys::More
     }
 
     fn letter(&mut self, byte: u8) {
@@ -121,19 +121,19 @@ impl Drop for Keys {
 
 #[cfg(test)]
 mod tests {
-    use super::{Typed, Typing};
+    use super::{TypedKeys, Typing};
 
     #[test]
     fn keys_become_a_line() {
         let mut typing = Typing::default();
-        assert_eq!(typing.keys("modifx\u{7f}y grü".as_bytes()), Typed::More);
+        assert_eq!(typing.keys("modifx\u{7f}y grü".as_bytes()), TypedKeys::More);
         assert_eq!(typing.text, "modify grü");
         // Arrows, a half letter, erased words.
         let bytes = [b"\x1b[1;5D\x1bOA n\xc3", &b"\xbc word\x17\x17x\r"[..]];
-        assert_eq!(typing.keys(bytes[0]), Typed::More);
-        assert_eq!(typing.keys(bytes[1]), Typed::Line("modify grü x".to_owned()));
-        assert_eq!(typing.keys(b"abc\x15"), Typed::More);
-        assert_eq!(typing.keys(b"\x04"), Typed::End);
-        assert_eq!(typing.keys(b"\xff\xfe\x00a\n"), Typed::Line("a".to_owned()));
+        assert_eq!(typing.keys(bytes[0]), TypedKeys::More);
+        assert_eq!(typing.keys(bytes[1]), TypedKeys::Line("modify grü x".to_owned()));
+        assert_eq!(typing.keys(b"abc\x15"), TypedKeys::More);
+        assert_eq!(typing.keys(b"\x04"), TypedKeys::End);
+        assert_eq!(typing.keys(b"\xff\xfe\x00a\n"), TypedKeys::Line("a".to_owned()));
     }
 }

@@ -7,7 +7,10 @@ use crate::tree::git_text::is_object_id;
 use crate::world::question_text::QuestionText;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::took;
+use loop_base::value::Value;
+use loop_core::documents::input;
 use loop_core::engine::{CheckOutcome, CheckResult, State, Status};
+use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
 use std::path::Path;
@@ -31,7 +34,7 @@ const FILES_NAMED: usize = 3;
 const COMPLAINTS_READ: u64 = 4 << 10;
 
 /// What a verdict is about.
-pub(crate) struct Ended<'a> {
+pub(crate) struct RestingRun<'a> {
     pub workflow: &'a Workflow,
     pub state: &'a State,
     /// The working tree.
@@ -48,7 +51,7 @@ pub(crate) struct Ended<'a> {
     pub said: usize,
 }
 
-impl Ended<'_> {
+impl RestingRun<'_> {
     /// Returns the lines, without the next step, which is the last of all.
     pub(crate) fn lines(&self) -> Vec<String> {
         let lines = match Status::of(self.state) {
@@ -71,6 +74,7 @@ impl Ended<'_> {
         let input = state.opening.input.lines().next().unwrap_or_default();
         let mut lines = vec![format!("completed{verified}: {input}")];
         lines.push(state.reason(self.workflow));
+        lines.extend(self.design());
         lines.push(self.changed());
         lines.extend(state.shipped.as_ref().map(|it| format!("shipped: {it}")));
         lines.push(self.spent());
@@ -146,6 +150,27 @@ impl Ended<'_> {
         std::iter::once(format!("  {title}:")).chain(last.map(|it| format!("{QUOTED}{it}"))).collect()
     }
 
+    /// What became of the design that the run worked on.
+    fn design(&self) -> Option<String> {
+        let state = self.state;
+        let known = |name: FactName| state.seen.values.get(name.name());
+        let name = self.workflow.input.lock.then(|| state.opening.document())?;
+        let text = state.opening.path.as_ref().and_then(|it| loop_base::files::text(Path::new(it)).ok());
+        let total = text.map(|it| i64::from(input::criteria(&it).total));
+        let criteria = match (total, known(FactName::CriteriaOpen)) {
+            (Some(count @ 1..), Some(Value::Int(open))) => {
+                format!(", {} of {count} criteria met", count - open)
+            }
+            _ => String::new(),
+        };
+        let git = match known(FactName::TreeClean) {
+            Some(Value::Bool(true)) => ", git status clean",
+            Some(Value::Bool(false)) => ", uncommitted changes",
+            _ => "",
+        };
+        Some(format!("design: {name}{criteria}{git}"))
+    }
+
     fn changed(&self) -> String {
         let files = &self.state.seen.files;
         if files.is_empty() {
@@ -160,7 +185,13 @@ impl Ended<'_> {
         };
         let branch = self.state.branch.clone().or_else(|| branch(self.place));
         let branch = branch.map(|it| format!(" on {it}")).unwrap_or_default();
-        format!("changed: {}, {commits}{branch}: {named}{more}", counted(files.len(), "file"))
+        let kinds = self.state.seen.changed.as_ref().map(|it| it.run).map(|it| {
+            let kinds = [(it.created, "created"), (it.modified, "modified"), (it.deleted, "deleted")];
+            let kinds = kinds.iter().filter(|it| 0 < it.0).map(|(count, what)| format!("{count} {what}"));
+            kinds.collect::<Vec<_>>().join(", ")
+        });
+        let kinds = kinds.filter(|it| !it.is_empty()).map(|it| format!(" ({it})")).unwrap_or_default();
+        format!("changed: {}{kinds}, {commits}{branch}: {named}{more}", counted(files.len(), "file"))
     }
 
     /// Returns how many commits came since the run began; none where git cannot tell.
@@ -178,7 +209,10 @@ impl Ended<'_> {
 
     fn spent(&self) -> String {
         let state = self.state;
-        let mut parts = vec![took(state.updated_at.since(state.opened_at))];
+        // What another controller began long ago says nothing about the time that was worked here.
+        let time =
+            if state.opening.imported { state.spent.ms } else { state.updated_at.since(state.opened_at) };
+        let mut parts = vec![took(time)];
         parts.push(counted(state.iterations_total, "iteration"));
         parts.push(counted(state.calls_total, "call"));
         if state.spent.usd != 0.0 {

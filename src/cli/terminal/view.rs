@@ -3,15 +3,15 @@
 //! given moment and width; it reads no clock, so every countdown is right after a machine slept.
 
 use super::bar::bar;
-use super::fit::{Ink, Line, Part, fit};
+use super::fit::{Ink, PaintedLine, Part, fit};
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
-use loop_core::engine::{CheckResult, Command, Effect, Event, PhaseStatus, State, Station, Tests, Wish};
+use loop_core::engine::{CheckResult, Command, Effect, Event, State, Station, Tests, Wish};
 use loop_core::workflow::model::Workflow;
 
 /// What is known of a run, as far as it is shown.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct View {
+pub(crate) struct RunView {
     /// When whoever drives it began.
     began: Option<Timestamp>,
     /// The call that was begun last.
@@ -20,11 +20,11 @@ pub(crate) struct View {
     tests: Option<(u32, u32)>,
     /// What the agent does, in its own words.
     activity: Option<String>,
-    standing: Option<Standing>,
+    standing: Option<ShownStatus>,
 }
 
 #[derive(Clone, Debug)]
-struct Standing {
+struct ShownStatus {
     phase: String,
     /// Which of how many.
     place: (usize, usize),
@@ -55,7 +55,7 @@ enum Doing {
     Still(String),
 }
 
-impl View {
+impl RunView {
     /// Takes facts and the state that they led to into account.
     pub(crate) fn follow(&mut self, workflow: &Workflow, state: &State, facts: &[(Timestamp, Event)]) {
         for (at, event) in facts {
@@ -147,28 +147,27 @@ impl View {
         }
     }
 
-    fn stand(&self, workflow: &Workflow, state: &State) -> Standing {
+    fn stand(&self, workflow: &Workflow, state: &State) -> ShownStatus {
         let phase = &workflow.phases[state.phase];
-        let segments = workflow.phases.iter().zip(&state.phases).map(|(phase, log)| {
-            let tenths = match log.status {
-                PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => 10,
-                PhaseStatus::Active => log.iterations.min(10),
-                PhaseStatus::Pending => 0,
-            };
-            (phase.weight, tenths)
-        });
+        let segments = workflow.phases.iter().enumerate();
+        let segments = segments.map(|(id, phase)| (phase.weight, state.phase_tenths(workflow, id)));
         let most = phase.iterations.unwrap_or(workflow.limits.phase_iterations);
         let most = match state.iterations_limit(workflow) {
             Some(limit) if phase.counted => most.min(limit),
             Some(_) | None => most,
         };
-        Standing {
+        // Where every item has a visit of its own, the iterations of the run say more.
+        let before = match state.iterations_limit(workflow) {
+            Some(_) if phase.counted && phase.each.is_some() => state.iterations_counted,
+            Some(_) | None => state.visit.iteration,
+        };
+        ShownStatus {
             phase: phase.name.clone(),
             place: (state.phase + 1, workflow.phases.len()),
             item: state.item.as_ref().map(|it| sanitise(it.name.lines().next().unwrap_or_default())),
             iteration: match state.station {
                 Station::Leaving { .. } | Station::Finishing | Station::Finished | Station::Closed(_) => {
-                    state.visit.iteration.max(1)
+                    before.max(1)
                 }
                 Station::Ready
                 | Station::Working(_)
@@ -176,7 +175,7 @@ impl View {
                 | Station::Measured(..)
                 | Station::Judged(_)
                 | Station::Between
-                | Station::Waiting { .. } => state.visit.iteration + 1,
+                | Station::Waiting { .. } => before + 1,
             },
             most,
             segments: segments.collect(),
@@ -215,7 +214,7 @@ impl View {
                 Doing::Since(text, state.updated_at)
             }
             Station::Waiting { question, answer: None } => match question.deadline {
-                Some(deadline) => Doing::Until("the question decides itself".to_owned(), deadline),
+                Some(deadline) => Doing::Until("the default answer is taken".to_owned(), deadline),
                 None => Doing::Still("waiting for an answer".to_owned()),
             },
             Station::Ready => match &state.wait {
@@ -236,15 +235,15 @@ impl View {
     }
 
     /// Returns the lines at a moment, none wider than `width`. `spinner` shows that somebody is there.
-    pub(crate) fn lines(&self, now: Timestamp, spinner: &str, width: usize) -> Vec<Line> {
+    pub(crate) fn lines(&self, now: Timestamp, spinner: &str, width: usize) -> Vec<PaintedLine> {
         let Some(standing) = &self.standing else { return Vec::new() };
         // The cursor rests on the first cell, which therefore says nothing.
         let inside = width.saturating_sub(3);
-        let mut first = Line::default();
+        let mut first = PaintedLine::default();
         first.push(Ink::Plain, " ");
         first.push(Ink::Good, format!("{spinner} "));
         first.extend(fit(&self.whereabouts(standing, now), inside));
-        let mut second = Line::default();
+        let mut second = PaintedLine::default();
         second.push(Ink::Plain, "   ");
         let cells = (width / 3).clamp(8, 40);
         for (text, ink) in bar(&standing.segments, standing.percent, cells) {
@@ -253,17 +252,17 @@ impl View {
         second.push(Ink::Plain, " ");
         let left = inside.saturating_sub(cells + 1);
         second.extend(fit(&used(standing), left));
-        let mut third = Line::default();
+        let mut third = PaintedLine::default();
         third.push(Ink::Plain, "   ");
         third.extend(self.now(standing, now).cut(inside));
         vec![first.cut(width), second.cut(width), third.cut(width)]
     }
 
     /// Returns what is waited for, where a question is open.
-    pub(crate) fn pending(&self, now: Timestamp, width: usize) -> Option<Line> {
+    pub(crate) fn pending(&self, now: Timestamp, width: usize) -> Option<PaintedLine> {
         match &self.standing.as_ref()?.doing {
             Doing::Until(what, until) => {
-                let mut line = Line::default();
+                let mut line = PaintedLine::default();
                 line.push(Ink::Dim, format!("  {} until {what}", left(*until, now)));
                 Some(line.cut(width))
             }
@@ -271,7 +270,7 @@ impl View {
         }
     }
 
-    fn whereabouts(&self, standing: &Standing, now: Timestamp) -> Vec<Part> {
+    fn whereabouts(&self, standing: &ShownStatus, now: Timestamp) -> Vec<Part> {
         let (at, of) = standing.place;
         let name = if of < 2 { standing.phase.clone() } else { format!("{} {at}/{of}", standing.phase) };
         let mut parts = vec![Part::new(0, Ink::Bold, name).or(standing.phase.clone())];
@@ -298,8 +297,8 @@ impl View {
         parts
     }
 
-    fn now(&self, standing: &Standing, now: Timestamp) -> Line {
-        let mut line = Line::default();
+    fn now(&self, standing: &ShownStatus, now: Timestamp) -> PaintedLine {
+        let mut line = PaintedLine::default();
         if let Some(wish) = standing.wish {
             line.push(Ink::Bold, wish);
             line.push(Ink::Dim, " · ");
@@ -333,7 +332,7 @@ fn left(until: Timestamp, now: Timestamp) -> String {
 }
 
 /// What has been used of what there is.
-fn used(standing: &Standing) -> Vec<Part> {
+fn used(standing: &ShownStatus) -> Vec<Part> {
     let mut parts = vec![Part::new(0, Ink::Plain, format!("{} %", standing.percent))];
     parts.push(match standing.calls_limit {
         Some(limit) => Part::new(1, Ink::Plain, format!("calls {}/{limit}", standing.calls))
@@ -359,7 +358,7 @@ fn count(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::View;
+    use super::RunView;
     use loop_base::time::Timestamp;
     use loop_core::engine::{Event, Opening, State, Wait};
     use loop_core::workflow::resolve::{Layers, Overrides, resolve};
@@ -380,7 +379,7 @@ mod tests {
         let until = Timestamp(3_600_000);
         let waits = Event::Waits { until, why: "no calls left".to_owned(), wait: Wait::Window };
         state.apply(&workflow, Timestamp(0), &waits);
-        let mut view = View::default();
+        let mut view = RunView::default();
         view.follow(&workflow, &state, &[(Timestamp(0), opened)]);
         let at = |seconds: i64, width: usize| -> Vec<String> {
             let lines = view.lines(Timestamp(seconds * 1000), "*", width);

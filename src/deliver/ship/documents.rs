@@ -2,16 +2,16 @@
 //! lies in `.planning/`. They become one commit at the end where `[finish] commit_docs` says so. What
 //! git ignores is not listed and so not committed, and neither is what was uncommitted before the run.
 
-use super::Work;
+use super::CompletedWork;
 use crate::tree::changes::is_document;
 use loop_base::value::Value;
-use loop_core::delivery_names::{Kind, Message};
+use loop_core::delivery_names::{CommitKind, Message};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::MirrorFormat;
 use loop_store::mirror::planning;
 use std::path::{Path, PathBuf};
 
-impl Work {
+impl CompletedWork {
     /// Commits the documents, where there are any, and returns how many.
     pub(crate) fn commit_documents(&self) -> anyhow::Result<usize> {
         let mut found = super::Preflight::default();
@@ -36,7 +36,7 @@ impl Work {
     fn documents_message(&self) -> Message {
         let trailer = self.workflow.finish.commit_trailer.clone();
         if !self.workflow.mirror.writes(MirrorFormat::Planning) {
-            let subject = format!("{}: {}", Kind::Docs.word(), self.names.feature.replace('-', " "));
+            let subject = format!("{}: {}", CommitKind::Docs.word(), self.names.feature.replace('-', " "));
             return Message {
                 subject,
                 body: String::new(),
@@ -51,7 +51,7 @@ impl Work {
         };
         Message {
             subject: format!("docs({}): complete phase via loop", self.state.opening.input),
-            body: format!("Loop iterations: {}\nVerification: {verified}", self.state.iterations_counted),
+            body: format!("Loop iterations: {}\nVerification: {verified}", self.state.iterations_numbered()),
             footer: trailer.unwrap_or_default(),
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn open(
         shipped.warnings.push("neither gh nor glab is installed; no pull request was opened".to_owned());
         return Ok(());
     };
-    let open = foreground::run(program, list, place, HOST_TIME)?;
+    let open = foreground::run(program, &list, place, HOST_TIME)?;
     if !open.is_done {
         anyhow::bail!("{program} could not be asked for open requests: {}", open.trouble);
     }
@@ -31,6 +31,13 @@ pub(super) fn open(
     }
     let made = foreground::run(program, create, place, HOST_TIME)?;
     if !made.is_done {
+        // One that was killed may have asked for it a moment ago, and a host takes no second one.
+        let open = foreground::run(program, &list, place, HOST_TIME)?;
+        if let Some(url) = url_in(&open.output).filter(|_| open.is_done) {
+            shipped.warnings.push("a pull request is open already".to_owned());
+            shipped.url = Some(url);
+            return Ok(());
+        }
         anyhow::bail!("{program} could not open a request: {}", made.trouble);
     }
     shipped.url = url_in(&made.output);

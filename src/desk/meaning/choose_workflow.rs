@@ -1,15 +1,15 @@
 //! Which workflow is meant: the request, files, and where neither says it, the input.
 
 use super::{design_file, words};
-use crate::desk::caller::{Caller, Environment};
+use crate::desk::caller::{Caller, CallerEnvironment};
 use crate::desk::note::Note;
-use crate::desk::refusal::{Refusal, meant};
+use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
 use loop_base::text::counted;
 use loop_core::documents::input;
 use loop_core::workflow::model::{Given, Workflow};
 use loop_core::workflow::preset::{self, Preset};
-use loop_core::workflow::resolve::{Layers, Overrides, Source, resolve};
+use loop_core::workflow::resolve::{LayerSource, Layers, Overrides, resolve};
 use std::path::Path;
 
 /// Returns the workflow that the request, files and the input decide.
@@ -37,7 +37,11 @@ pub(crate) fn workflow(
 pub(crate) const FILE: &str = ".loop/workflow.toml";
 
 /// Reads the files as they are at this moment, and puts on top what was given beside them.
-pub(crate) fn read(environment: &Environment, project: &Path, given: &Given) -> anyhow::Result<Workflow> {
+pub(crate) fn read(
+    environment: &CallerEnvironment,
+    project: &Path,
+    given: &Given,
+) -> anyhow::Result<Workflow> {
     let file = match &given.file {
         Some(path) => Some(read_source(Path::new(path))?),
         None => Some(project.join(FILE)).filter(|it| it.exists()).map(|it| read_source(&it)).transpose()?,
@@ -59,8 +63,9 @@ pub(crate) fn read(environment: &Environment, project: &Path, given: &Given) -> 
 /// What the request and the environment put on top of the files.
 pub(crate) fn overrides(caller: &Caller, request: &RunRequest) -> anyhow::Result<Overrides> {
     let agent_args = request.agent_cmd.as_deref().map(words::split).transpose();
-    let mut agent_args = agent_args
-        .map_err(|why| Refusal::usage(format!("--agent-cmd: {why}"), "quote it as one argument"))?;
+    let mut agent_args = agent_args.map_err(|why| {
+        Refusal::usage(format!("--agent-cmd: {why}"), NextStep::by_hand("quote it as one argument"))
+    })?;
     // Agents run at the top of the tree; the user means the program that lies where they are.
     if let Some(program) = agent_args.as_mut().and_then(|it| it.first_mut())
         && program.contains('/')
@@ -85,14 +90,17 @@ pub(crate) fn overrides(caller: &Caller, request: &RunRequest) -> anyhow::Result
     })
 }
 
-pub(crate) fn read_source(path: &Path) -> anyhow::Result<Source> {
+pub(crate) fn read_source(path: &Path) -> anyhow::Result<LayerSource> {
     let text = loop_base::files::text(path).map_err(|error| {
-        Refusal::usage(format!("{} cannot be read: {error}", path.display()), "name another file")
+        Refusal::usage(
+            format!("{} cannot be read: {error}", path.display()),
+            NextStep::by_hand("name another file"),
+        )
     })?;
-    Ok(Source { name: path.display().to_string(), text, dir: path.parent().map(Path::to_owned) })
+    Ok(LayerSource { name: path.display().to_string(), text, dir: path.parent().map(Path::to_owned) })
 }
 
-pub(crate) fn user_config(environment: &Environment) -> anyhow::Result<Option<Source>> {
+pub(crate) fn user_config(environment: &CallerEnvironment) -> anyhow::Result<Option<LayerSource>> {
     environment.config.as_ref().filter(|it| it.exists()).map(|it| read_source(it)).transpose()
 }
 
@@ -103,13 +111,13 @@ pub(crate) fn preset_named(name: &str) -> anyhow::Result<&'static Preset> {
     })
 }
 
-fn hourly_limit(environment: &Environment) -> anyhow::Result<Option<u32>> {
+fn hourly_limit(environment: &CallerEnvironment) -> anyhow::Result<Option<u32>> {
     let Some(text) = &environment.hourly_limit else { return Ok(None) };
     match text.parse() {
         Ok(limit @ 1..) => Ok(Some(limit)),
         _ => Err(Refusal::usage(
             format!("BP_RATE_LIMIT_HOURLY is \"{text}\", which is no number of calls"),
-            "set it to a whole number above 0, or unset it",
+            NextStep::by_hand("set it to a whole number above 0, or unset it"),
         )),
     }
 }
@@ -129,7 +137,7 @@ fn by_input(
         } else {
             Err(Refusal::usage(
                 "there is no workflow and nothing to work on",
-                "loop run \"what to build\", or loop demo",
+                ["loop run \"what to build\"", "loop demo"],
             ))
         };
     };

@@ -1,7 +1,7 @@
 //! The design files of a project: which is the newest, which belongs to a sentence, and how one is
 //! written and locked. A design is never overwritten.
 
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::world::wait::now;
 use loop_base::files::replace_for_good;
 use loop_base::time::Timestamp;
@@ -85,6 +85,7 @@ pub(crate) fn lock(path: &Path, text: &str) -> anyhow::Result<()> {
     }
     replace_for_good(path, &design::locked(text)).map_err(|error| {
         let text = format!("{} cannot be locked: {error}", path.display());
-        Refusal::usage(text, "make it writable, or put lock = false below input in the workflow")
+        let help = "make it writable, or put lock = false below input in the workflow";
+        Refusal::usage(text, NextStep::by_hand(help))
     })
 }

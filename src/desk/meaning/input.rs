@@ -4,7 +4,7 @@ use super::design_file;
 use crate::desk::caller::Caller;
 use crate::desk::meaning::planning::{self, PhaseInput};
 use crate::desk::note::Note;
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
 use crate::tree::git::Git;
 use crate::world::wait::now;
@@ -15,7 +15,7 @@ use loop_core::workflow::model::{InputKind, Workflow};
 use std::path::{Path, PathBuf};
 
 /// What a run works on.
-pub(crate) struct Input {
+pub(crate) struct RunInput {
     /// How it is named, and what makes two runs the same.
     pub name: String,
     /// The other name: a sentence's design, a design's sentence.
@@ -29,13 +29,13 @@ pub(crate) struct Input {
     pub phase: Option<Box<PhaseInput>>,
 }
 
-impl Input {
+impl RunInput {
     pub(crate) fn find(
         caller: &Caller,
         request: &RunRequest,
         project: &Path,
         workflow: &mut Workflow,
-    ) -> anyhow::Result<Input> {
+    ) -> anyhow::Result<RunInput> {
         let needed = |about: &str| {
             Refusal::usage(
                 format!("{} needs an input: {about}", workflow.name),
@@ -44,7 +44,7 @@ impl Input {
         };
         let given = request.input.clone();
         match workflow.input.kind {
-            InputKind::None => Ok(Input {
+            InputKind::None => Ok(RunInput {
                 name: String::new(),
                 alias: None,
                 document: None,
@@ -54,18 +54,18 @@ impl Input {
             }),
             InputKind::File => {
                 let name = given.ok_or_else(|| needed(&workflow.input.about))?;
-                Input::document(caller, project, &name)
+                RunInput::document(caller, project, &name)
             }
             InputKind::Design => match given {
                 Some(name) if looks_like_a_file(&caller.dir.join(&name)) => {
-                    Input::document(caller, project, &name)
+                    RunInput::document(caller, project, &name)
                 }
                 Some(text) => match design_file::of_sentence(project, &text) {
-                    Some(path) => Input::document(caller, project, &path.to_string_lossy())?.called(&text),
-                    None => Input::sentence(text),
+                    Some(path) => RunInput::document(caller, project, &path.to_string_lossy())?.called(&text),
+                    None => RunInput::sentence(text),
                 },
                 None => match design_file::newest(project) {
-                    Some(path) => Input::document(caller, project, &path.to_string_lossy()),
+                    Some(path) => RunInput::document(caller, project, &path.to_string_lossy()),
                     None => Err(needed(&workflow.input.about)),
                 },
             },
@@ -74,21 +74,21 @@ impl Input {
                 let phase = planning::find(request, project, workflow, &today)?;
                 let name = phase.number.to_string();
                 let (alias, document, path, text) = (None, None, None, String::new());
-                Ok(Input { name, alias, document, path, text, phase: Some(Box::new(phase)) })
+                Ok(RunInput { name, alias, document, path, text, phase: Some(Box::new(phase)) })
             }
             InputKind::Text | InputKind::Job => {
-                Input::sentence(given.ok_or_else(|| needed(&workflow.input.about))?)
+                RunInput::sentence(given.ok_or_else(|| needed(&workflow.input.about))?)
             }
         }
     }
 
-    pub(crate) fn sentence(text: String) -> anyhow::Result<Input> {
+    pub(crate) fn sentence(text: String) -> anyhow::Result<RunInput> {
         if text.trim().is_empty() {
-            return Err(Refusal::usage("the input is empty", "say what to work on"));
+            return Err(Refusal::usage("the input is empty", "loop run \"what to build\""));
         }
         // It is written down wherever the run is named.
         let text = redact(&text).into_owned();
-        Ok(Input { name: text.clone(), alias: None, document: None, path: None, text, phase: None })
+        Ok(RunInput { name: text.clone(), alias: None, document: None, path: None, text, phase: None })
     }
 
     /// What has no design yet gets one where the workflow works on designs.
@@ -99,7 +99,7 @@ impl Input {
         git: &Git,
         workflow: &Workflow,
         notes: &mut Vec<Note>,
-    ) -> anyhow::Result<Input> {
+    ) -> anyhow::Result<RunInput> {
         if workflow.input.kind != InputKind::Design || self.path.is_some() {
             return Ok(self);
         }
@@ -112,19 +112,20 @@ impl Input {
             // Nobody has asked for a file, so none is to be committed or in the way.
             git.exclude(&[&format!("/{}", inside.display())])?;
         }
-        Input::document(caller, project, &path.to_string_lossy())?.called(&self.name)
+        RunInput::document(caller, project, &path.to_string_lossy())?.called(&self.name)
     }
 
     /// The document of a sentence goes by the sentence.
-    pub(crate) fn called(self, sentence: &str) -> anyhow::Result<Input> {
+    pub(crate) fn called(self, sentence: &str) -> anyhow::Result<RunInput> {
         let document = Some(self.name);
-        Ok(Input { alias: document.clone(), document, name: redact(sentence).into_owned(), ..self })
+        Ok(RunInput { alias: document.clone(), document, name: redact(sentence).into_owned(), ..self })
     }
 
-    pub(crate) fn document(caller: &Caller, project: &Path, name: &str) -> anyhow::Result<Input> {
+    pub(crate) fn document(caller: &Caller, project: &Path, name: &str) -> anyhow::Result<RunInput> {
         let path = caller.dir.join(name);
-        let unreadable =
-            |why: String| Refusal::usage(format!("{name} {why}"), "name a text file that can be read");
+        let unreadable = |why: String| {
+            Refusal::usage(format!("{name} {why}"), NextStep::by_hand("name a text file that can be read"))
+        };
         let meta =
             std::fs::metadata(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
         if !meta.is_file() {
@@ -140,7 +141,7 @@ impl Input {
         }
         let path = path.canonicalize()?;
         let name = path.strip_prefix(project).unwrap_or(&path).to_string_lossy().into_owned();
-        Ok(Input {
+        Ok(RunInput {
             name,
             alias: loop_core::documents::design::sentence_of(&text),
             document: None,

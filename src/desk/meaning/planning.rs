@@ -2,7 +2,7 @@
 //! what its files say is done, and what the project's own `config.json` sets. Everything that could make
 //! such a run pointless is said here, before the first call; nothing is written.
 
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
 use crate::measure::planning::{self, FOLDER};
 use loop_base::text::counted;
@@ -11,7 +11,7 @@ use loop_core::documents::planning::number::PhaseNumber;
 use loop_core::documents::planning::roadmap::{self, RoadmapPhase};
 use loop_core::documents::planning::{learnings, state_file};
 use loop_core::engine::{Beginning, Opening, Requirement};
-use loop_core::workflow::model::{ItemSource, Next, PhaseId, Protocol, Workflow};
+use loop_core::workflow::model::{ItemSource, ModeName, Next, PhaseId, Protocol, Workflow};
 use loop_store::mirror::planning as loop_state;
 use std::path::Path;
 
@@ -29,9 +29,6 @@ const HEADING_OF_INPUT: &str = "#Phase {{ input }}";
 
 /// Rows of the table of requirements; a phase has a handful.
 const ROWS_MOST: usize = 100;
-
-/// The mode in which nothing waits for a person that need not.
-const AUTONOMOUS: &str = "autonomous";
 
 /// A phase that a run is to work on.
 pub(crate) struct PhaseInput {
@@ -59,11 +56,11 @@ impl PhaseInput {
         let Some(text) = planning::document(project, loop_state::NAME) else { return Ok(()) };
         let found = loop_state::import::read(&text).map_err(|why| Refusal {
             text: format!("{} is damaged: {why}", loop_state::NAME),
-            next: Some(format!(
-                "mend {}, or loop run {} --fresh; the file is kept",
+            next: Some(NextStep::ByHand(format!(
+                "repair {}, or start over with loop run {} --fresh; the file is kept",
                 loop_state::NAME,
                 self.number
-            )),
+            ))),
             exit: 8,
         })?;
         if found.phase != self.number || found.is_complete {
@@ -106,14 +103,16 @@ pub(crate) fn find(
         let text = format!("no project: {} has no {ROADMAP}", project.display());
         return Err(Refusal::usage(
             text,
-            format!("write {ROADMAP} with a heading \"### Phase 1: NAME\", then loop setup plan"),
+            NextStep::ByHand(format!(
+                "write {ROADMAP} with a heading \"### Phase 1: NAME\", then loop setup plan"
+            )),
         ));
     };
     let config = read_config(read(CONFIG).as_deref())?;
     if config.enabled == Some(false) {
         return Err(Refusal::usage(
             format!("the loop is off: loop.enabled is false in {CONFIG}"),
-            format!("set it to true in {CONFIG}"),
+            NextStep::ByHand(format!("set it to true in {CONFIG}")),
         ));
     }
     let phases = roadmap::phases(&text);
@@ -127,16 +126,14 @@ pub(crate) fn find(
     let known = phases.iter().find(|it| it.number == number);
     warnings.extend(known.is_none().then(|| format!("{ROADMAP} has no heading \"### Phase {number}:\", so nothing says what phase {number} is to reach")));
     let learned = read(LEARNINGS);
-    match &learned {
-        None => warnings.push(format!("{LEARNINGS} is missing; loop setup plan writes one")),
-        Some(text) if learnings::LINES_MOST < text.lines().count() => {
-            let lines = text.lines().count();
-            warnings.push(format!(
-                "{LEARNINGS} has {lines} lines; keep it below {}, merge and archive",
-                learnings::LINES_MOST
-            ));
+    if learned.is_none() {
+        warnings.push(format!("{LEARNINGS} is missing; loop setup plan writes one"));
+    }
+    for (name, most) in [(LEARNINGS, learnings::LINES_MOST), (STATE, state_file::LINES_MOST)] {
+        let lines = read(name).map_or(0, |it| it.lines().count());
+        if most < lines {
+            warnings.push(format!("{name} has {lines} lines; keep it below {most}, merge and archive"));
         }
-        Some(_) => (),
     }
     apply(&config, request, workflow)?;
     let primary = || learned.as_deref().map(learnings::validation).unwrap_or_default();
@@ -192,7 +189,7 @@ pub(crate) fn keep_settled(kept: &Workflow, files: &mut Workflow) {
 fn read_config(text: Option<&str>) -> anyhow::Result<Config> {
     config::read(text.unwrap_or("{}")).map_err(|mistakes| {
         let said: Vec<String> = mistakes.iter().map(|it| format!("{CONFIG}, {it}")).collect();
-        Refusal::usage(said.join("\n"), format!("mend {CONFIG}; it was left as it is"))
+        Refusal::usage(said.join("\n"), NextStep::ByHand(format!("repair {CONFIG}; nothing was changed")))
     })
 }
 
@@ -209,11 +206,16 @@ fn number(request: &RunRequest, state: Option<&str>, phases: &[RoadmapPhase]) ->
 
 fn no_phase(text: &str, phases: &[RoadmapPhase]) -> anyhow::Error {
     let known: Vec<String> = phases.iter().map(|it| it.number.to_string()).collect();
-    let next = match known.as_slice() {
-        [] => format!("write a heading \"### Phase 1: NAME\" in {ROADMAP}"),
-        [first, ..] => format!("loop run {first}; the phases of {ROADMAP} are {}", known.join(", ")),
-    };
-    Refusal::usage(text.to_owned(), next)
+    match known.as_slice() {
+        [] => {
+            let help = format!("write a heading \"### Phase 1: NAME\" in {ROADMAP}");
+            Refusal::usage(text.to_owned(), NextStep::ByHand(help))
+        }
+        [first, ..] => {
+            let text = format!("{text}; the phases of {ROADMAP} are {}", known.join(", "));
+            Refusal::usage(text, NextStep::ByHand(format!("name one of them, as loop run {first}")))
+        }
+    }
 }
 
 /// The folder and the plans of a phase, or what is wrong with them.
@@ -221,7 +223,7 @@ fn plans(
     project: &Path,
     number: &PhaseNumber,
     phases: &[RoadmapPhase],
-) -> anyhow::Result<(String, loop_core::documents::planning::phase::Phase)> {
+) -> anyhow::Result<(String, loop_core::documents::planning::phase::PlannedPhase)> {
     let is_known = phases.iter().any(|it| it.number == *number);
     let folder = planning::phase_folder(project, number);
     if folder.is_none() && !is_known {
@@ -232,13 +234,15 @@ fn plans(
     let none = || {
         Refusal::usage(
             format!("phase {number} has no plans in {wanted}"),
-            format!("write {wanted}/{padded}-01-PLAN.md with its tasks, then loop run {number}"),
+            NextStep::ByHand(format!(
+                "write {wanted}/{padded}-01-PLAN.md with its tasks, then loop run {number}"
+            )),
         )
     };
     let folder = folder.ok_or_else(none)?;
     let phase = planning::read_phase(project, &folder).map_err(|mistakes| {
         let said: Vec<String> = mistakes.iter().map(|it| format!("{folder}/{it}")).collect();
-        Refusal::usage(said.join("\n"), format!("mend the plans, then loop run {number}"))
+        Refusal::usage(said.join("\n"), NextStep::ByHand(format!("repair the plans, then loop run {number}")))
     })?;
     if phase.plans.is_empty() {
         return Err(none());
@@ -258,12 +262,15 @@ fn apply(config: &Config, request: &RunRequest, workflow: &mut Workflow) -> anyh
         if !workflow.models.profiles.contains_key(profile) {
             let known: Vec<&str> = workflow.models.profiles.keys().map(String::as_str).collect();
             let text = format!("{CONFIG}: model_profile is {profile:?}, and no profile is called that");
-            return Err(Refusal::usage(text, format!("write one of: {}", known.join(", "))));
+            return Err(Refusal::usage(
+                text,
+                NextStep::ByHand(format!("write one of: {}", known.join(", "))),
+            ));
         }
         workflow.models.profile = Some(profile.clone());
     }
     if let Some(autonomous) = config.autonomous {
-        workflow.mode = autonomous.then(|| AUTONOMOUS.to_owned());
+        workflow.mode = autonomous.then_some(ModeName::Autonomous);
     }
     if let Some(commits) = config.commit_docs {
         workflow.finish.commit_docs = commits;

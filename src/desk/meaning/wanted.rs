@@ -1,7 +1,7 @@
 //! The run that is wanted: this input, by this workflow, in this project. Three things make two runs
 //! the same, and by them a run is found again.
 
-use super::input::Input;
+use super::input::RunInput;
 use crate::desk::request::RunRequest;
 use crate::tree::git::Git;
 use crate::world::wait::now;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct WantedRun {
     pub project: PathBuf,
     pub workflow: Workflow,
-    pub input: Input,
+    pub input: RunInput,
 }
 
 /// What a home knows of the run that is wanted.

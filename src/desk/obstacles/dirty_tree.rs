@@ -9,8 +9,10 @@ use crate::desk::request::RunRequest;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use loop_base::text::sanitise;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 /// A tree with uncommitted changes needs a word from a person.
@@ -24,8 +26,10 @@ pub(crate) fn about_dirt(
         return Ok(None);
     }
     let ours = own_paths(git.work_tree(), wanted.input.path.as_deref(), &wanted.workflow);
-    let folder = caller.home.join("looks").join(std::process::id().to_string());
-    let look = Tree::watch(git, &folder, Ours::read(&ours)?)?.status();
+    let looks = caller.home.join("looks");
+    DirBuilder::new().recursive(true).mode(0o700).create(&looks)?;
+    let folder = looks.join(std::process::id().to_string());
+    let look = WorkingTree::watch(git, &folder, Ours::read(&ours)?)?.status();
     let _only_a_cache = std::fs::remove_dir_all(&folder);
     let look = look?;
     // What only records the work may be under way; the run itself writes there.
@@ -36,9 +40,10 @@ pub(crate) fn about_dirt(
         return Ok(None);
     }
     let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(dirt, 5)));
-    let next = "commit them, or allow them with --allow-dirty; they are kept in a snapshot first";
-    let refusal = Refusal { text: text.clone(), next: Some(next.to_owned()), exit: 2 };
-    let go = "go: they are kept in a snapshot first, and not counted against the run".to_owned();
-    let lines = vec![text, go];
+    let next = ["loop run --allow-dirty", "git stash --include-untracked"].into();
+    let unasked = format!("{text}; --allow-dirty keeps them in a snapshot first");
+    let refusal = Refusal { text: unasked, next: Some(next), exit: 2 };
+    let go = "  go     they are kept in a snapshot first, and not counted against the run".to_owned();
+    let lines = vec![text, go, "  abort  change nothing".to_owned()];
     Ok(Some(RequestQuestion { about: About::Dirty, lines, unasked: refusal.clone(), aborted: refusal }))
 }

@@ -2,41 +2,35 @@
 //! what cannot be read changes nothing.
 
 use crate::desk::meaning::wanted::WantedRun;
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::world::wait::now;
 use loop_core::engine::Status;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
+use loop_store::mirror::prp_session::FILES;
 use loop_store::mirror::prp_session::{folder, import};
 use loop_store::mirror::task_state;
 use loop_store::{Filter, Home};
 use std::path::{Path, PathBuf};
 
-/// The files of a session, as far as they are kept when another takes their place.
-const FILES: [&str; 7] = [
-    "loop-state.json",
-    "circuit-breaker.json",
-    "rate-limit.json",
-    "metrics.json",
-    "dual-gate.json",
-    "qa-state.json",
-    "phase-status.log",
-];
-
 /// What another controller left for a workflow.
-pub(crate) struct Left {
+pub(crate) struct LeftFiles {
     pub folder: PathBuf,
     pub files: &'static [&'static str],
-    pub found: import::Found,
+    pub found: import::ImportedSession,
     /// How many iterations it allows, and what it waits for, where its files say so.
     pub most: Option<u32>,
     pub promise: Option<String>,
 }
 
 /// Reads what another controller left in the place of this workflow's mirror.
-pub(crate) fn left(home: Option<&Home>, project: &Path, workflow: &Workflow) -> anyhow::Result<Option<Left>> {
+pub(crate) fn left(
+    home: Option<&Home>,
+    project: &Path,
+    workflow: &Workflow,
+) -> anyhow::Result<Option<LeftFiles>> {
     if let Some(folder) = folder(workflow) {
         let found = import::read(&folder, workflow, now()).map_err(|it| invalid(&folder, &it))?;
-        return Ok(found.map(|found| Left { folder, files: &FILES, found, most: None, promise: None }));
+        return Ok(found.map(|found| LeftFiles { folder, files: &FILES, found, most: None, promise: None }));
     }
     if !workflow.mirror.writes(MirrorFormat::TaskState) {
         return Ok(None);
@@ -51,12 +45,12 @@ pub(crate) fn left(home: Option<&Home>, project: &Path, workflow: &Workflow) -> 
         return Ok(None);
     }
     let read = task_state::import::read(project, now()).map_err(|it| invalid(project, &it))?;
-    let Some(task_state::import::Left { found, most, promise }) = read else { return Ok(None) };
+    let Some(task_state::import::ImportedLoop { found, most, promise }) = read else { return Ok(None) };
     if home.map_or(Ok(false), |it| own(it, &[], Some(&found.input)))? {
         return Ok(None);
     }
     let (folder, most) = (project.to_owned(), Some(most));
-    Ok(Some(Left { folder, files: &[task_state::NAME], found, most, promise }))
+    Ok(Some(LeftFiles { folder, files: &[task_state::NAME], found, most, promise }))
 }
 
 /// Everything that is neither completed nor cancelled.
@@ -112,7 +106,7 @@ pub(crate) fn is_known(home: &Home, session: &str) -> anyhow::Result<bool> {
 }
 
 /// Whether what was found is of the input that is wanted.
-pub(crate) fn is_same(found: &import::Found, wanted: &WantedRun) -> bool {
+pub(crate) fn is_same(found: &import::ImportedSession, wanted: &WantedRun) -> bool {
     let WantedRun { project, input, .. } = wanted;
     if found.project.as_ref().is_some_and(|it| Path::new(it) != project.as_path()) {
         return false;
@@ -123,12 +117,12 @@ pub(crate) fn is_same(found: &import::Found, wanted: &WantedRun) -> bool {
 
 pub(crate) fn invalid(folder: &Path, error: &import::Invalid) -> anyhow::Error {
     let next = format!(
-        "mend {}, or start over with loop run --fresh; the file is kept",
+        "repair {}, or start over with loop run --fresh; the file is kept",
         folder.join(error.file).display()
     );
     Refusal {
         text: format!("the session in {} is damaged: {error}", folder.display()),
-        next: Some(next),
+        next: Some(NextStep::ByHand(next)),
         exit: 8,
     }
     .into()

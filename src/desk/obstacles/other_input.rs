@@ -5,9 +5,10 @@ use super::left_files::{UNFINISHED, invalid, is_same, left};
 use crate::desk::caller::is_unfinished;
 use crate::desk::meaning::wanted::WantedRun;
 use crate::desk::question::{About, RequestQuestion};
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
 use crate::world::wait::now;
+use loop_base::text::shell_word;
 use loop_store::mirror::prp_session::{self, import};
 use loop_store::{Filter, Home, Row, fold};
 use std::path::Path;
@@ -48,12 +49,11 @@ pub(crate) fn in_the_way(home: &Home, request: &RunRequest, wanted: &WantedRun) 
         Other::Run(row) if agreed => InTheWay::Run(row),
         Other::Files(_) if agreed => InTheWay::Nothing,
         Other::Run(_) | Other::Files(_) => {
-            let unasked = format!(
-                "loop run {} --fresh for new ({cost}), or --mirror DIR for another place",
-                wanted.input.name
-            );
-            let aborted = "loop run with its own input continues it".to_owned();
-            InTheWay::Question(Box::new(question(text, cost, unasked, aborted)))
+            let continues = match &other {
+                Other::Run(row) => format!("loop run --run {}", &row.id[..8]).into(),
+                Other::Files(found) => continued_by_hand(&found.input),
+            };
+            InTheWay::Question(Box::new(question(text, cost, continues)))
         }
     })
 }
@@ -67,24 +67,35 @@ fn other_file(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<RequestQ
     let (file, other) = (left.folder.join(left.files[0]), &left.found.input);
     let text = format!("{} tells of an unfinished loop on {other}", file.display());
     let cost = "a copy of the file is kept with the run that replaces it";
-    let unasked = format!("loop run {other} continues it; --fresh starts a new one ({cost})");
-    let aborted = format!("loop run {other} continues it");
-    Ok(Some(question(text, cost, unasked, aborted)))
+    Ok(Some(question(text, cost, continued_by_hand(other))))
 }
 
-fn question(text: String, cost: &str, unasked: String, aborted: String) -> RequestQuestion {
+/// What another controller began may need flags that nobody here knows.
+fn continued_by_hand(input: &str) -> NextStep {
+    NextStep::ByHand(format!("loop run {} continues it", shell_word(input)))
+}
+
+fn question(text: String, cost: &str, continues: NextStep) -> RequestQuestion {
+    let mut steps = vec!["loop run --fresh".to_owned()];
+    if let NextStep::Paste(commands) = &continues {
+        steps.extend(commands.iter().cloned());
+    }
     RequestQuestion {
         about: About::OtherInput,
-        lines: vec![text.clone(), format!("new: {cost}")],
-        unasked: Refusal { text: format!("other-input: {text}"), next: Some(unasked), exit: 3 },
-        aborted: Refusal { text, next: Some(aborted), exit: 2 },
+        lines: vec![text.clone(), format!("  new    {cost}"), "  abort  change nothing".to_owned()],
+        unasked: Refusal {
+            text: format!("other-input: {text}; with --fresh {cost}"),
+            next: Some(NextStep::Paste(steps)),
+            exit: 3,
+        },
+        aborted: Refusal { text, next: Some(continues), exit: 2 },
     }
 }
 
 /// An unfinished run of another input that writes into the same place.
 enum Other {
     Run(Box<Row>),
-    Files(Box<import::Found>),
+    Files(Box<import::ImportedSession>),
 }
 
 fn other(

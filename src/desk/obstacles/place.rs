@@ -2,14 +2,14 @@
 //! of it is made. A run that goes on must find its place as it left it.
 
 use crate::desk::caller::load;
-use crate::desk::meaning::input::Input;
-use crate::desk::refusal::Refusal;
+use crate::desk::meaning::input::RunInput;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::now;
-use loop_core::engine::{Event, Hold, HoldKind, Opening, Worktree};
-use loop_core::workflow::model::{Place, Workflow};
+use loop_core::engine::{Event, Hold, HoldKind, Opening, Worktree, run_again};
+use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
 use minijinja::context;
@@ -22,10 +22,10 @@ const SLUG_MOST: usize = 40;
 pub(crate) fn plan(
     git: &Git,
     workflow: &Workflow,
-    input: &Input,
+    input: &RunInput,
     run: &str,
 ) -> anyhow::Result<Option<Worktree>> {
-    if workflow.workspace.at == Place::Here {
+    if workflow.workspace.at == WorkPlace::Here {
         return Ok(None);
     }
     let branch = branch(&workflow.workspace.branch, &input.name, run)?;
@@ -55,7 +55,7 @@ pub(crate) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
         let hold = Hold { kind: HoldKind::Halted, reason: error.text.clone() };
         drive::note(run, [(now(), Event::Held(hold))]);
         run.commit()?;
-        return Err(Refusal { text: error.text, next: Some(error.next), exit: 4 }.into());
+        return Err(Refusal { text: error.text, next: Some(NextStep::ByHand(error.next)), exit: 4 }.into());
     }
     Ok(PathBuf::from(&plan.place))
 }
@@ -67,10 +67,10 @@ pub(crate) fn refuse_move(home: &Home, row: &Row, worktree: bool) -> anyhow::Res
     }
     let (workflow, _) = load(home, row)?;
     match workflow.workspace.at {
-        Place::Worktree => Ok(()),
-        Place::Here => Err(Refusal::usage(
+        WorkPlace::Worktree => Ok(()),
+        WorkPlace::Here => Err(Refusal::usage(
             format!("run {} works in {}, not in a worktree", &row.id[..8], row.place),
-            "leave --worktree out, or start another run with --fresh",
+            ["loop run".to_owned(), format!("{} --worktree --fresh", run_again(&workflow, &row.input))],
         )),
     }
 }
@@ -88,7 +88,7 @@ fn branch(template: &str, input: &str, run: &str) -> anyhow::Result<String> {
     minijinja::Environment::new().render_str(template, values).map_err(|error| {
         Refusal::usage(
             format!("the branch \"{template}\" of [workspace] is not a template: {error}"),
-            "it may name run, input and job.slug",
+            NextStep::by_hand("it may name run, input and job.slug"),
         )
     })
 }

@@ -2,9 +2,9 @@
 //! checks, and something that could prove the work done. What is missing is said before the first
 //! call.
 
-use crate::desk::meaning::input::Input;
-use crate::desk::refusal::Refusal;
-use crate::desk::request::{By, RunRequest};
+use crate::desk::meaning::input::RunInput;
+use crate::desk::refusal::{NextStep, Refusal};
+use crate::desk::request::{CarriedOutBy, RunRequest};
 use crate::measure::detect::detect;
 use crate::measure::item_list::unreadable;
 use crate::world::approval::pin_signers;
@@ -22,12 +22,12 @@ pub(crate) fn prepare(
     workflow: &mut Workflow,
     request: &RunRequest,
     project: &Path,
-    input: &Input,
+    input: &RunInput,
 ) -> anyhow::Result<()> {
     refuse_what_comes_later(workflow)?;
     refuse_endless(workflow)?;
     refuse_without_criteria(workflow, request, input)?;
-    if request.by == By::Us {
+    if request.by == CarriedOutBy::Us {
         choose_agent(workflow)?;
     }
     fill_checks(workflow, project, &input.text);
@@ -38,7 +38,8 @@ pub(crate) fn prepare(
 /// Who may sign at a gate is read once: what is written into that file later changes nothing.
 pub(crate) fn pin_approvers(workflow: &mut Workflow, project: &Path) -> anyhow::Result<()> {
     pin_signers(workflow, project).map_err(|why| {
-        Refusal::usage(why, "write a line for each person: NAME ssh-ed25519 KEY, as ssh-keygen(1) says")
+        let help = "write a line for each person: NAME ssh-ed25519 KEY, as ssh-keygen(1) says";
+        Refusal::usage(why, NextStep::by_hand(help))
     })
 }
 
@@ -53,7 +54,7 @@ fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
     let Some(missing) = comes_later(workflow) else { return Ok(()) };
     Err(Refusal::usage(
         format!("running {} comes with a later version: it needs {missing}", workflow.name),
-        "loop check and loop simulate show how it goes",
+        format!("loop simulate --preset {}", workflow.name),
     ))
 }
 
@@ -64,7 +65,10 @@ pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
         return Ok(());
     }
     let text = format!("{} may never end: {}", workflow.name, proof.why.join("; "));
-    Err(Refusal::usage(text, "bound it with iterations = N in [limits]; loop check says more"))
+    Err(Refusal::usage(
+        text,
+        NextStep::by_hand("bound it with iterations = N in [limits]; loop check says more"),
+    ))
 }
 
 pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
@@ -82,24 +86,21 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
             }
             several => {
                 let text = format!("several agents are installed: {}", several.join(", "));
-                return Err(Refusal::usage(
-                    text,
-                    "loop run --agent NAME, or [agent] cli in .loop/workflow.toml",
-                ));
+                return Err(Refusal::usage(text, format!("loop run --agent {}", several[0])));
             }
         }
     }
-    let caller = agents::Context {
+    let caller = agents::InvocationContext {
         model: workflow.agent.model.as_deref(),
         root: rustix::process::geteuid().is_root(),
         find: &|name| executable(name, workflow.agent.env.get("PATH")),
     };
-    let invocation = agents::invocation(&workflow.agent, &caller)
-        .map_err(|why| Refusal::usage(why, "install it, or loop run --agent-cmd \"PROGRAM ARGS\""))?;
+    let invocation =
+        agents::invocation(&workflow.agent, &caller).map_err(|why| Refusal::usage(why, "loop agents"))?;
     let program = invocation.argv.first().cloned().unwrap_or_default();
     if executable(&program, workflow.agent.env.get("PATH")).is_none() {
         let text = format!("the agent's program \"{program}\" was not found, or cannot be executed");
-        return Err(Refusal::usage(text, "install it, or name another with --agent-cmd \"PROGRAM ARGS\""));
+        return Err(Refusal::usage(text, "loop agents"));
     }
     Ok(())
 }
@@ -114,7 +115,7 @@ pub(crate) fn fill_checks(workflow: &mut Workflow, project: &Path, text: &str) {
         if let Some(found) = found.iter().find(|it| it.name == name) {
             check.run = Some(found.run.clone());
             if check.counts.is_none() {
-                check.counts = found.counts.map(str::to_owned);
+                check.counts = found.counts;
             }
         }
     }
@@ -130,7 +131,11 @@ pub(crate) fn fill_checks(workflow: &mut Workflow, project: &Path, text: &str) {
 }
 
 /// A rule that counts criteria holds for nothing where there are none.
-fn refuse_without_criteria(workflow: &Workflow, request: &RunRequest, input: &Input) -> anyhow::Result<()> {
+fn refuse_without_criteria(
+    workflow: &Workflow,
+    request: &RunRequest,
+    input: &RunInput,
+) -> anyhow::Result<()> {
     let conditions = workflow.phases.iter().filter_map(|it| it.exit.as_ref());
     let counts = conditions.flat_map(|it| it.names()).any(|(name, _)| name == FactName::CriteriaCount.name());
     if !counts || request.criteria.is_some() || input::criteria(&input.text).total != 0 {
@@ -138,7 +143,9 @@ fn refuse_without_criteria(workflow: &Workflow, request: &RunRequest, input: &In
     }
     Err(Refusal::usage(
         format!("{} lists no success criteria: nothing says when its tests are complete", input.name),
-        "add \"- [ ]\" items below a heading \"Success Criteria\", or say how many with --criteria N",
+        NextStep::by_hand(
+            "add \"- [ ]\" items below a heading \"Success Criteria\", or say how many with --criteria N",
+        ),
     ))
 }
 
@@ -152,7 +159,10 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
         return Ok(());
     }
     Err(Refusal::usage(
-        format!("no check found in {}: nothing could prove that the work is done", project.display()),
-        "loop run --check tests=\"npm test\", or --unverified to take the agent's word",
+        format!(
+            "no check found in {}: nothing could prove that the work is done; --unverified takes the agent's word",
+            project.display()
+        ),
+        ["loop run --check tests=\"npm test\"", "loop run --unverified"],
     ))
 }

@@ -1,12 +1,12 @@
 //! Adopting the session of another controller: what its files say becomes the beginning of a run,
 //! once. Everything here happens before a run is driven.
 
-use crate::desk::caller::{Caller, Environment};
-use crate::desk::meaning::input::Input;
+use crate::desk::caller::{Caller, CallerEnvironment};
+use crate::desk::meaning::input::RunInput;
 use crate::desk::meaning::wanted::{self, WantedRun};
 use crate::desk::meaning::{choose_workflow, design_file};
 use crate::desk::note::Note;
-use crate::desk::obstacles::left_files::{Left, is_known, is_same, keep, left};
+use crate::desk::obstacles::left_files::{LeftFiles, is_known, is_same, keep, left};
 use crate::desk::obstacles::prepare::prepare;
 use crate::desk::request::RunRequest;
 use crate::drive;
@@ -26,7 +26,7 @@ pub(crate) fn settle_place(caller: &Caller, request: &RunRequest, project: &Path
     if !workflow.mirror.writes(MirrorFormat::PrpSession) {
         return;
     }
-    let Environment { session_dir, user_home, .. } = &caller.environment;
+    let CallerEnvironment { session_dir, user_home, .. } = &caller.environment;
     let told = request.mirror.clone().or(session_dir.clone()).map(|it| caller.dir.join(it));
     let told = told.or_else(|| workflow.mirror.dir.as_ref().map(PathBuf::from));
     let chosen = place::choose(told.as_deref(), project, user_home.as_deref());
@@ -47,7 +47,7 @@ pub(crate) fn take_over(
     }
     let WantedRun { project, workflow, input } = wanted;
     let Some(left) = left(Some(home), project, workflow)? else { return Ok(None) };
-    let Left { folder, files, found, most, promise } = left;
+    let LeftFiles { folder, files, found, most, promise } = left;
     if is_known(home, &found.session)? || !is_same(&found, wanted) {
         return Ok(None);
     }
@@ -104,7 +104,7 @@ pub(crate) fn to_resume(caller: &Caller, notes: &mut Vec<Note>) -> anyhow::Resul
         settle_place(caller, &request, &project, &mut workflow);
         let Some(left) = left(caller.existing_home()?.as_deref(), &project, &workflow)? else { continue };
         let path = project.join(&left.found.input);
-        let input = Input::document(caller, &project, &path.to_string_lossy())?;
+        let input = RunInput::document(caller, &project, &path.to_string_lossy())?;
         let home = caller.home()?;
         let wanted = WantedRun { project, workflow, input };
         let row = take_over(&home, &request, &wanted, notes)?;
@@ -114,7 +114,7 @@ pub(crate) fn to_resume(caller: &Caller, notes: &mut Vec<Note>) -> anyhow::Resul
 }
 
 /// What the tree was when the session began: the last commit before it.
-fn base(git: &Git, found: &import::Found) -> anyhow::Result<Facts> {
+fn base(git: &Git, found: &import::ImportedSession) -> anyhow::Result<Facts> {
     let before = format!("--before={}", found.started_at);
     // A branch without commits has none, which is no error here.
     let commit = git.run(["rev-list", "-1", &before, "HEAD"]).map(|it| single_line(&it)).unwrap_or_default();

@@ -7,10 +7,10 @@ use crate::desk::record::write_record;
 use crate::desk::wishes::command::insert;
 use crate::drive;
 use crate::world::real::{Host, Leash, Onlooker};
-use crate::world::wait::{Ears, Heard, now};
+use crate::world::wait::{Ears, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Command, Effect, Event, Question, Rest};
-use loop_store::mirror::{self, Mirror};
+use loop_store::mirror::{self, RunMirror};
 use loop_store::run::Run;
 use loop_store::{Home, TreeLock};
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ impl<'a> Driver<'a> {
         mut say: impl FnMut(&Run, &[(Timestamp, Event)]) + 'a,
         onlooker: Option<Onlooker<'a>>,
     ) -> anyhow::Result<Driver<'a>> {
-        let OpenRun { home, run, signals, place, own_paths, tree } = opened;
+        let OpenRun { home, mut run, signals, place, own_paths, tree } = opened;
         let leash = match reach {
             Reach::Far => Leash::Free,
             Reach::OneCall => Leash::Calls(1),
@@ -61,7 +61,7 @@ impl<'a> Driver<'a> {
         if reach == Reach::Far {
             home.grow_log()?;
         }
-        let mut mirror = Mirror::open(Rc::clone(&home), &run, &place)?;
+        let mut mirror = RunMirror::open(Rc::clone(&home), &run, &place)?;
         let shown = place.clone();
         let watcher = Box::new(move |run: &Run, facts: &[_]| {
             say(run, facts);
@@ -71,6 +71,10 @@ impl<'a> Driver<'a> {
         let input = run.state.opening.path.as_ref().map(PathBuf::from);
         let mut host = Host::new(ears, &run, &place, input, &own_paths, leash, watcher)?;
         host.onlooker = onlooker;
+        if run.workflow.agent.namespace && host.namespace(&run).is_none() {
+            let text = "no PID namespace is granted here; calls run without one".to_owned();
+            drive::note(&mut run, [(now(), Event::Noted { text })]);
+        }
         Ok(Driver { run, host, home, place, _tree: tree })
     }
 
@@ -92,8 +96,8 @@ impl<'a> Driver<'a> {
                 return Ok(());
             }
             match self.host.shim.ears.listen(None, Duration::from_millis(left))? {
-                Heard::Command | Heard::Now { .. } => return Ok(()),
-                Heard::Answer | Heard::Nothing => (),
+                WaitResult::Command | WaitResult::Now { .. } => return Ok(()),
+                WaitResult::Answer | WaitResult::Nothing => (),
             }
         }
     }

@@ -5,7 +5,7 @@ use super::open::FoundRun;
 use crate::desk::caller::Caller;
 use crate::desk::caller::load;
 use crate::desk::meaning::choose_workflow;
-use crate::desk::meaning::input::Input;
+use crate::desk::meaning::input::RunInput;
 use crate::desk::note::Note;
 use crate::desk::obstacles::prepare::fill_checks;
 use crate::desk::refusal::Refusal;
@@ -160,7 +160,7 @@ pub(crate) fn checks(
         }
         let mut workflow = choose_workflow::workflow(caller, &request, &project, notes)?;
         let text = match &request.input {
-            Some(_) => Input::find(caller, &request, &project, &mut workflow)?.text,
+            Some(_) => RunInput::find(caller, &request, &project, &mut workflow)?.text,
             None => String::new(),
         };
         fill_checks(&mut workflow, &project, &text);

@@ -4,7 +4,7 @@
 use super::adopt::{settle_place, take_over};
 use crate::desk::caller::{Caller, is_unfinished, load, several_unfinished};
 use crate::desk::inside_call::{self, Deed};
-use crate::desk::meaning::input::Input;
+use crate::desk::meaning::input::RunInput;
 use crate::desk::meaning::wanted::{self, Before, WantedRun};
 use crate::desk::meaning::{choose_workflow, design_file};
 use crate::desk::note::Note;
@@ -23,7 +23,7 @@ use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::{Signals, now};
 use loop_core::engine::{Event, Hold, HoldKind, Worktree, alike};
-use loop_core::workflow::model::{Place, Workflow};
+use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, OpeningLock, Row, TreeLock};
 use std::path::{Path, PathBuf};
@@ -83,6 +83,9 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     let git = Git::around(&wanted.project)?;
     git.excluded()?;
     let home = caller.home()?;
+    if !request.worktree {
+        inside_call::refuse_same_tree(caller)?;
+    }
     if let Before::Opened(row) = wanted.before(&home, request)? {
         return Ok(OpenReply::Before(FoundRun { home, row: Box::new(row) }));
     }
@@ -107,12 +110,15 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     }
     match in_the_way(&home, request, &wanted)? {
         InTheWay::Nothing => (),
-        InTheWay::Run(row) => cancel_unowned(&home, &row)?,
+        InTheWay::Run(row) => {
+            inside_call::refuse_own(caller, &row, Deed::Cancel)?;
+            cancel_unowned(&home, &row)?;
+        }
         InTheWay::Question(question) => return Ok(OpenReply::Question(question)),
     }
     let wanted = with_document(caller, &git, wanted, notes)?;
     if request.fresh {
-        cancel_before(&home, &wanted, notes)?;
+        cancel_before(caller, &home, &wanted, notes)?;
     }
     let seat = take_seat(caller, &home, &git, &wanted, begun, held)?;
     begin(home, request, &wanted, seat, notes).map(|it| OpenReply::Opened(Box::new(it)))
@@ -183,7 +189,7 @@ fn find_wanted(
 ) -> anyhow::Result<WantedRun> {
     let mut workflow = choose_workflow::workflow(caller, request, &project, notes)?;
     settle_place(caller, request, &project, &mut workflow);
-    let input = Input::find(caller, request, &project, &mut workflow)?;
+    let input = RunInput::find(caller, request, &project, &mut workflow)?;
     Ok(WantedRun { project, workflow, input })
 }
 
@@ -199,8 +205,8 @@ enum HeldTree {
 impl HeldTree {
     fn take(caller: &Caller, git: &Git, workflow: &Workflow) -> anyhow::Result<HeldTree> {
         Ok(match workflow.workspace.at {
-            Place::Worktree => HeldTree::Opening(TreeLock::opening(&caller.home, git.work_tree())?),
-            Place::Here => HeldTree::Tree(TreeLock::take(&caller.home, git.work_tree())?),
+            WorkPlace::Worktree => HeldTree::Opening(TreeLock::opening(&caller.home, git.work_tree())?),
+            WorkPlace::Here => HeldTree::Tree(TreeLock::take(&caller.home, git.work_tree())?),
         })
     }
 }
@@ -224,8 +230,14 @@ fn with_document(
 }
 
 /// An unfinished run of the same input makes way for a fresh one.
-fn cancel_before(home: &Rc<Home>, wanted: &WantedRun, notes: &mut Vec<Note>) -> anyhow::Result<()> {
+fn cancel_before(
+    caller: &Caller,
+    home: &Rc<Home>,
+    wanted: &WantedRun,
+    notes: &mut Vec<Note>,
+) -> anyhow::Result<()> {
     let Some(row) = wanted.newest(home)?.filter(is_unfinished) else { return Ok(()) };
+    inside_call::refuse_own(caller, &row, Deed::Cancel)?;
     if row.branch.is_some() {
         notes.push(Note::worktree_stays(&row));
     }
@@ -283,7 +295,8 @@ fn begin(
     let Seat { id, plan, place, tree, _opening } = seat;
     let signals = Signals::listen()?;
     let mut run = Run::open(Rc::clone(&home), &id, now())?;
-    let opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
+    let mut opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
+    opening.beginning.run = Some(id.clone());
     let noted = alike(&wanted.workflow).into_iter().map(|text| Event::Noted { text });
     let phase = wanted.input.phase.as_deref();
     let warned = phase.into_iter().flat_map(|it| it.warnings.clone()).map(|text| Event::Noted { text });

@@ -5,6 +5,7 @@
 //! A reloaded workflow has the same phases, because everything that was recorded names them.
 
 use crate::desk::caller::{Caller, load};
+use crate::desk::inside_call::{self, Deed};
 use crate::desk::meaning::choose_workflow;
 use crate::desk::meaning::planning;
 use crate::desk::note::Note;
@@ -37,6 +38,9 @@ pub(crate) fn before_going_on(
     if home.holder(&row.id).is_some() {
         return Ok(());
     }
+    if request.reload {
+        inside_call::refuse(caller, Some((home, row)), Deed::Reload)?;
+    }
     let (kept, state) = load(home, row)?;
     let mut workflow = kept.clone();
     let mut keys = Vec::new();
@@ -61,6 +65,7 @@ pub(crate) fn before_going_on(
     if keys.is_empty() {
         return Ok(());
     }
+    inside_call::refuse(caller, Some((home, row)), Deed::Reload)?;
     prepare::refuse_endless(&workflow)?;
     if state.session.is_none() {
         prepare::choose_agent(&mut workflow)?;
@@ -81,7 +86,7 @@ fn written(caller: &Caller, kept: &Workflow, project: &Path) -> anyhow::Result<W
     for (name, check) in &mut files.checks {
         if let Some(before) = kept.checks.get(name).filter(|_| check.run.is_none()) {
             check.run.clone_from(&before.run);
-            check.counts = check.counts.take().or_else(|| before.counts.clone());
+            check.counts = check.counts.or(before.counts);
         }
     }
     if files.agent.cli.is_empty() {
@@ -168,8 +173,8 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
     };
     let Some(why) = why else { return Ok(()) };
     Err(Refusal::usage(
-        format!("{why}; a run that has begun cannot take that"),
-        "leave --reload out, or start over with loop run --fresh",
+        format!("{why}; a run that has begun cannot take that; --fresh starts another"),
+        "loop run",
     ))
 }
 
@@ -193,8 +198,8 @@ fn refuse_what_is_settled(request: &RunRequest, state: &State) -> anyhow::Result
     match given.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
         Some((flag, _)) => Err(Refusal::usage(
-            format!("{flag} is settled when a run is opened, and this one has begun"),
-            "leave it out, or start over with --fresh",
+            format!("{flag} is settled when a run is opened, and this one has begun; --fresh starts another"),
+            "loop run",
         )),
     }
 }

@@ -10,13 +10,14 @@ use crate::desk::note::Note;
 use crate::desk::obstacles::place;
 use crate::desk::own_paths;
 use crate::desk::question::{About, RequestQuestion};
-use crate::desk::refusal::{Refusal, meant};
+use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
 use crate::desk::wishes::bystander::Bystander;
 use crate::desk::wishes::command::insert;
 use crate::drive::drive;
 use crate::world::wait::{Signals, now};
-use loop_core::engine::{Answer, Choice, Command, Opening, QuestionKind, Status, acceptable};
+use loop_base::text::shell_word;
+use loop_core::engine::{Answer, Choice, Command, Opening, QuestionKind, Status, acceptable, run_again};
 use loop_core::workflow::model::{MirrorFormat, PhaseId, Workflow};
 use loop_store::mirror::planning;
 use loop_store::run::Run;
@@ -55,6 +56,7 @@ pub(crate) enum Took {
 /// Finds the run that is to be continued, or a session of another controller to adopt.
 pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<FoundRun, Refusal> {
     let mut find = || -> anyhow::Result<FoundRun> {
+        inside_call::refuse(caller, None, Deed::Resume)?;
         let home = caller.existing_home()?;
         let row = match &home {
             Some(home) => caller.find_to_change(home)?,
@@ -65,10 +67,9 @@ pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<F
             _ => adopt::to_resume(caller, notes)?,
         };
         let (home, row) = found.ok_or_else(Refusal::no_run)?;
-        inside_call::refuse(caller, Some((&home, &row)), Deed::Resume)?;
         if row.status == Status::Cancelled {
             let text = format!("run {} is cancelled", &row.id[..8]);
-            return Err(Refusal::usage(text, "loop run opens another"));
+            return Err(Refusal::usage(text, run_again(&load(&home, &row)?.0, &row.input)));
         }
         Ok(FoundRun { home, row: Box::new(row) })
     };
@@ -84,6 +85,7 @@ pub(crate) fn ready(
 ) -> Result<Continued, Refusal> {
     let found = &as_recorded(found)?;
     let FoundRun { home, row } = found;
+    inside_call::refuse_own(caller, row, Deed::Run)?;
     match look_again(caller, found, request)? {
         Some(Looked::Done(text)) => return Ok(Continued::Done(text)),
         Some(Looked::Anew(why)) => return Ok(Continued::Anew(why)),
@@ -109,7 +111,7 @@ pub(crate) fn ready(
         && planning::says_running(Path::new(&row.place))
     {
         notes.push(Note::usual(format!(
-            "{} says running: the run goes on, its counters at 0",
+            "{} says running: the run continues, its counters at 0",
             planning::NAME
         )));
         reset = true;
@@ -129,8 +131,11 @@ fn about_resuming(row: &Row) -> RequestQuestion {
         format!("run {} of {} is {}", &row.id[..8], row.workflow, row.status),
         format!("  input: {}", row.input.lines().next().unwrap_or_default()),
         format!("  {}, iteration {}", row.phase.as_deref().unwrap_or("not begun"), row.iteration),
+        "  resume  continue it where it was".to_owned(),
+        "  new     cancel it and start over".to_owned(),
+        "  abort   change nothing".to_owned(),
     ];
-    let next = Some("loop resume".to_owned());
+    let next = Some(format!("loop resume --run {}", &row.id[..8]).into());
     let refusal = Refusal { text: lines[0].clone(), next, exit: 5 };
     RequestQuestion { about: About::Resume, lines, unasked: refusal.clone(), aborted: refusal }
 }
@@ -147,10 +152,15 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
     if run.state.opening == Opening::default() {
         return Err(Refusal::usage(
             format!("run {} was killed before it was opened", &row.id[..8]),
-            format!("loop run {:?}", row.input),
+            format!("loop run {}", shell_word(&row.input)),
         ));
     }
     let place = place::again(&mut run, &row.place)?;
+    if run.state.opening.worktree.is_none() && place.is_dir() && !place.join(".git").exists() {
+        let text = format!("the repository is gone: {} has no .git", place.display());
+        let next = Some(NextStep::by_hand("bring its .git back, then loop run"));
+        return Err(Refusal { text, next, exit: 1 }.into());
+    }
     let tree = TreeLock::take(&caller.home, &place)?;
     let command = Command::Resume { reset: going.reset, phase: going.phase, most: going.most };
     let command =

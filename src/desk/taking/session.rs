@@ -7,11 +7,11 @@ use crate::desk::inside_call::{self, Deed};
 use crate::desk::own_paths;
 use crate::desk::refusal::Refusal;
 use crate::drive::{self, drive};
-use crate::hook::{self, Setting, Stop, Visit};
+use crate::hook::{self, HookWorld, Setting, Stop};
 use crate::world::question_text;
 use crate::world::wait::now;
 use loop_core::engine::{Event, Rest, Session, SessionProcess, State, Station, Status};
-use loop_store::mirror::Mirror;
+use loop_store::mirror::RunMirror;
 use loop_store::run::Run;
 use loop_store::{Home, Row, TreeLock};
 use serde::Deserialize;
@@ -121,12 +121,12 @@ fn visit<'a>(
     ours: &'a [String],
     said: Option<String>,
     timeout: Duration,
-) -> anyhow::Result<Visit<'a>> {
+) -> anyhow::Result<HookWorld<'a>> {
     let input = run.state.opening.path.as_ref().map(PathBuf::from);
-    let mut mirror = Mirror::open(Rc::clone(&home), run, place)?;
+    let mut mirror = RunMirror::open(Rc::clone(&home), run, place)?;
     let watcher = Box::new(move |run: &Run, facts: &[_]| mirror.follow(run, place, facts));
     let setting = Setting { home, place, folder: run.folder(), input, ours };
-    Ok(Visit::new(setting, said, timeout, watcher))
+    Ok(HookWorld::new(setting, said, timeout, watcher))
 }
 
 /// Returns the run that this session has, or may take. A run that another session has is none of
@@ -174,11 +174,15 @@ pub(crate) fn first_prompt(opened: &mut OpenRun, session: Option<&str>) -> Resul
 /// Gives the work of this project's run to another session; returns the run.
 pub(crate) fn join(caller: &Caller, session: Option<&str>) -> Result<Row, Refusal> {
     let join = || -> anyhow::Result<Row> {
-        let none =
-            || Refusal::usage("no session works on a run of this project", "loop init --preset ralph --hook");
+        let none = || {
+            Refusal::usage(
+                "no session works on a run of this project",
+                "loop init --preset ralph --hook \"what to build\"",
+            )
+        };
+        inside_call::refuse(caller, None, Deed::Join)?;
         let home = caller.existing_home()?.ok_or_else(none)?;
         let (row, _) = of_project(caller, &home)?.into_iter().next().ok_or_else(none)?;
-        inside_call::refuse(caller, Some((&home, &row)), Deed::Join)?;
         let mut run = Run::open(Rc::clone(&home), &row.id, now())?;
         let id = session.unwrap_or_default().to_owned();
         drive::note(&mut run, [(now(), Event::Joined(Session { id, ..Session::default() }))]);

@@ -4,15 +4,15 @@
 //! checks can be run again in a clean checkout of the tree.
 
 use crate::desk::caller::Caller;
-use crate::desk::refusal::Refusal;
-use crate::measure::proof::{Opening, ProofCheck, Prover, Request};
+use crate::desk::refusal::{NextStep, Refusal};
+use crate::measure::proof::{OpeningConditions, ProofCheck, ProofRequest, Prover};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_without::tree_without;
 use loop_core::engine::SIGNATURE_NAMESPACE;
-use loop_core::proof::{Exit, Step, StepOutcome};
+use loop_core::proof::{Exit, ProofStep, StepOutcome};
 use loop_core::record::{Approval, RECORD_NAMESPACE, Statement};
-use loop_store::Verdict;
+use loop_store::JournalVerdict;
 use loop_supervise::ssh_keygen;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -33,14 +33,17 @@ pub(crate) fn verify_record(caller: &Caller, request: &RecordRequest) -> Result<
 }
 
 fn refused(why: impl std::fmt::Display) -> anyhow::Error {
-    let next = "take it from where it was made, or do not rely on it".to_owned();
+    let next = NextStep::by_hand("take it from where it was made, or do not rely on it");
     Refusal { text: format!("this record does not hold: {why}"), next: Some(next), exit: 8 }.into()
 }
 
 fn check(caller: &Caller, request: &RecordRequest) -> anyhow::Result<Vec<String>> {
     let file = caller.dir.join(&request.file);
     let text = loop_base::files::text(&file).map_err(|error| {
-        Refusal::usage(format!("{}: {error}", file.display()), "name the record.json of a run")
+        Refusal::usage(
+            format!("{}: {error}", file.display()),
+            NextStep::by_hand("name the record.json of a run"),
+        )
     })?;
     let statement = Statement::read(&text).map_err(refused)?;
     let record = &statement.predicate;
@@ -74,7 +77,10 @@ fn check(caller: &Caller, request: &RecordRequest) -> anyhow::Result<Vec<String>
 fn signed_by(caller: &Caller, request: &RecordRequest, statement: &Statement) -> anyhow::Result<String> {
     let signers = match &request.signers {
         Some(file) => Some(loop_base::files::text(&caller.dir.join(file)).map_err(|error| {
-            Refusal::usage(format!("{}: {error}", file.display()), "name a file of allowed signers")
+            Refusal::usage(
+                format!("{}: {error}", file.display()),
+                NextStep::by_hand("name a file of allowed signers"),
+            )
         })?),
         None => None,
     };
@@ -133,7 +139,7 @@ fn match_journal(caller: &Caller, run: &str, journal: &str) -> anyhow::Result<Op
     if home.run(run)?.is_none() {
         return Ok(None);
     }
-    if let Verdict::Broken { seq, what } = home.verify(run)? {
+    if let JournalVerdict::Broken { seq, what } = home.verify(run)? {
         return Err(refused(format!("the journal of its run is damaged at event {seq}: {what}")));
     }
     if let Some(what) = loop_store::run::derived_fault(&home, run)? {
@@ -161,21 +167,21 @@ fn rerun_in(home: &Path, git: &Git, statement: &Statement, tree: &str) -> anyhow
         prepare: it.prepare.clone(),
         timeout_ms: it.timeout_ms,
     });
-    let request = Request {
+    let request = ProofRequest {
         place: git.work_tree().to_owned(),
         borrow_from: git.work_tree().to_owned(),
         base: tree.to_owned(),
         base_commit: commit.clone(),
         tree: tree.to_owned(),
         tree_commit: commit,
-        opening: Opening::take(git, git)?.keep(home)?,
+        opening: OpeningConditions::take(git, git)?.keep(home)?,
         opened_at_ms: None,
         checks: checks.collect(),
         prepare: record.prepare.clone(),
         variables: record.env.clone(),
         protect: Vec::new(),
     };
-    let result = Prover::new(home, request)?.step(Step::Baseline)?;
+    let result = Prover::new(home, request)?.step(ProofStep::Baseline)?;
     let StepOutcome::Ran(run) = &result.outcome else {
         return Err(refused("its checks could not be run in a clean checkout here"));
     };

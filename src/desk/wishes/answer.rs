@@ -2,15 +2,15 @@
 //! for whoever drives the run. A person's word comes from outside every agent call.
 
 use super::command::{insert, leave, settle};
-use super::sign_gate::{Sign, refuse_unsigned, sign_gate};
+use super::sign_gate::{SignatureSource, refuse_unsigned, sign_gate};
 use crate::desk::caller::{Caller, is_unfinished, load};
 use crate::desk::inside_call::{self, Deed};
 use crate::desk::own_paths;
-use crate::desk::refusal::{Refusal, meant};
+use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
-use crate::tree::working_tree::Tree;
+use crate::tree::working_tree::WorkingTree;
 use crate::world::question_text;
 use crate::world::wait::now;
 use loop_core::engine::{
@@ -40,7 +40,7 @@ pub(crate) enum Saying {
     Gate {
         choice: Choice,
         words: Vec<String>,
-        sign: Option<Sign>,
+        sign: Option<SignatureSource>,
     },
     Guide(String),
     Skip {
@@ -113,8 +113,9 @@ pub(crate) fn answer(caller: &Caller, request: AnswerRequest) -> Result<Answered
 }
 
 fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
-    let (home, row) = found(caller)?;
     let AnswerRequest { words, by } = request;
+    inside_call::refuse(caller, None, words.deed())?;
+    let (home, row) = found(caller)?;
     inside_call::refuse(caller, Some((&home, &row)), words.deed())?;
     let (workflow, state) = load(&home, &row)?;
     let command = match words {
@@ -159,7 +160,7 @@ fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Comman
     let now = tree_now(place, &books, &run.workflow, &run.state)?;
     if now.is_none_or(|it| it.tree != state.seen.tree) {
         let text = format!("the tree in {} is not the one that was proven any more", row.place);
-        return Err(Refusal::usage(text, "loop run looks at it again"));
+        return Err(Refusal::usage(text, loop_core::engine::run_again(&run.workflow, &row.input)));
     }
     insert(home, &run.id, command)?;
     settle(home, &mut run, place, command)
@@ -176,7 +177,7 @@ pub(super) fn tree_now(
         return Ok(None);
     }
     let ours = Ours::read(&own_paths::of_state(place, workflow, state))?;
-    let mut tree = Tree::open(Pinned::at(place, books)?, ours)?;
+    let mut tree = WorkingTree::open(Pinned::at(place, books)?, ours)?;
     Ok(Some(tree.status()?))
 }
 
@@ -193,15 +194,15 @@ fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Co
         }));
     }
     let Some(question) = state.question() else {
-        return Err(Refusal::usage("no question is open", "loop status shows where the run stands"));
+        return Err(Refusal::usage("no question is open", "loop status"));
     };
     let (id, words) = match words.first().and_then(|it| it.parse::<u32>().ok()) {
         Some(id) => (id, &words[1..]),
         None => (question.id, words),
     };
     let Some((choice, text)) = words.split_first() else {
-        let next = format!("one of: {}", choices(question).join(", "));
-        return Err(Refusal::usage("the answer is missing", next));
+        let help = format!("one of: {}", choices(question).join(", "));
+        return Err(Refusal::usage("the answer is missing", NextStep::ByHand(help)));
     };
     let (choice, text) = (choice.clone().into(), text.join(" "));
     Ok(Command::Answer(Answer { question: id, choice, text, by, signature: None }))
@@ -217,8 +218,7 @@ fn at_gate(
     let (question, open) = match state.question().map(|it| (it.id, &it.kind)) {
         Some((id, QuestionKind::Gate(gate))) => (id, gate.clone()),
         Some(_) | None => {
-            let next = "loop status shows where the run stands";
-            return Err(Refusal::usage("no gate waits for a person", next));
+            return Err(Refusal::usage("no gate waits for a person", "loop status"));
         }
     };
     let named = words.first().and_then(|it| workflow.gates.keys().find(|gate| gate.eq_ignore_ascii_case(it)));
@@ -229,9 +229,9 @@ fn at_gate(
         }
         words.remove(0);
     } else if choice == Choice::Approve && !words.is_empty() {
-        let text = format!("no gate is called \"{}\"", words[0]);
         let known = workflow.gates.keys().map(String::as_str);
-        return Err(Refusal::usage(text, format!("{}; loop approve {open}", meant(&words[0], known))));
+        let text = format!("no gate is called \"{}\"; {}", words[0], meant(&words[0], known).first());
+        return Err(Refusal::usage(text, format!("loop approve {open}")));
     }
     Ok(Command::Answer(Answer { question, choice, text: words.join(" "), by, signature: None }))
 }

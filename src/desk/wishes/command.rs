@@ -51,12 +51,12 @@ pub(crate) fn cancel(caller: &Caller, agreed: bool) -> Result<Commanded, Refusal
     if agreed {
         return command(caller, &Command::Cancel).map_err(Refusal::from);
     }
+    inside_call::refuse(caller, None, Deed::Cancel)?;
     Ok(match unfinished(caller)? {
         None => Commanded::Nothing,
-        Some((home, row)) => {
-            inside_call::refuse(caller, Some((&home, &row)), Deed::Cancel)?;
+        Some((_, row)) => {
             let text = format!("cancel run {} for good?", &row.id[..8]);
-            let refusal = Refusal { text: text.clone(), next: Some("loop cancel --yes".to_owned()), exit: 5 };
+            let refusal = Refusal { text: text.clone(), next: Some("loop cancel --yes".into()), exit: 5 };
             let (unasked, aborted) = (refusal.clone(), refusal);
             let question = RequestQuestion { about: About::Cancel, lines: vec![text], unasked, aborted };
             Commanded::Question(Box::new(question))
@@ -65,6 +65,7 @@ pub(crate) fn cancel(caller: &Caller, agreed: bool) -> Result<Commanded, Refusal
 }
 
 fn command(caller: &Caller, command: &Command) -> anyhow::Result<Commanded> {
+    inside_call::refuse(caller, None, deed(command))?;
     let Some((home, row)) = unfinished(caller)? else { return Ok(Commanded::Nothing) };
     inside_call::refuse(caller, Some((&home, &row)), deed(command))?;
     let owned = leave(&home, &row, command)?;

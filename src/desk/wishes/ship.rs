@@ -1,13 +1,13 @@
 //! Handing in what a completed run made. What stands in the way is found, all of it at once, before
 //! anything is changed; where the work went is noted in the run's journal.
 
-use crate::deliver::ship::{Preflight, Shipped, Wanted, Work};
+use crate::deliver::ship::{CompletedWork, Preflight, ShipOptions, Shipped};
 use crate::desk::caller::{Caller, load};
 use crate::desk::inside_call::{self, Deed};
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::drive;
 use crate::world::wait::now;
-use loop_core::delivery_names::Kind;
+use loop_core::delivery_names::CommitKind;
 use loop_core::engine::Event;
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -17,12 +17,12 @@ use std::rc::Rc;
 pub(crate) struct Shipment {
     home: Rc<Home>,
     run: String,
-    pub work: Work,
+    pub work: CompletedWork,
 }
 
 /// How it is to be handed in.
-pub(crate) struct Wish {
-    pub kind: Option<Kind>,
+pub(crate) struct ShipWish {
+    pub kind: Option<CommitKind>,
     /// A pull request is wanted.
     pub request: bool,
     /// Only what would be done is asked for.
@@ -30,8 +30,11 @@ pub(crate) struct Wish {
 }
 
 /// Finds what there is to hand in.
-pub(crate) fn shipment(caller: &Caller, wish: Wish) -> Result<Shipment, Refusal> {
+pub(crate) fn shipment(caller: &Caller, wish: ShipWish) -> Result<Shipment, Refusal> {
     let find = || -> anyhow::Result<Shipment> {
+        if !wish.dry_run {
+            inside_call::refuse(caller, None, Deed::Ship)?;
+        }
         let home = caller.existing_home()?;
         let row = match &home {
             Some(home) => caller.find(home)?,
@@ -40,16 +43,13 @@ pub(crate) fn shipment(caller: &Caller, wish: Wish) -> Result<Shipment, Refusal>
         let (Some(home), Some(row)) = (home, row) else {
             return Err(Refusal::usage("no run in this project", "loop run FILE --preset tdd"));
         };
-        if !wish.dry_run {
-            inside_call::refuse(caller, Some((&home, &row)), Deed::Ship)?;
-        }
         let (workflow, _) = load(&home, &row)?;
         if !workflow.finish.ship.is_allowed() {
             let text = format!("the workflow {} ships nothing", workflow.name);
-            let next = "[finish] ship = \"offer\" in .loop/workflow.toml allows it";
-            return Err(Refusal::usage(text, next));
+            let help = "ship = \"offer\" in [finish] of .loop/workflow.toml allows it";
+            return Err(Refusal::usage(text, NextStep::by_hand(help)));
         }
-        Shipment::of(&home, &row, Wanted { kind: wish.kind, request: wish.request })
+        Shipment::of(&home, &row, ShipOptions { kind: wish.kind, request: wish.request })
     };
     find().map_err(Refusal::from)
 }
@@ -57,12 +57,12 @@ pub(crate) fn shipment(caller: &Caller, wish: Wish) -> Result<Shipment, Refusal>
 impl Shipment {
     /// What a run that has just been completed would hand in.
     pub(crate) fn offered(home: &Rc<Home>, row: &Row) -> Result<Shipment, Refusal> {
-        Shipment::of(home, row, Wanted { kind: None, request: true }).map_err(Refusal::from)
+        Shipment::of(home, row, ShipOptions { kind: None, request: true }).map_err(Refusal::from)
     }
 
-    fn of(home: &Rc<Home>, row: &Row, wanted: Wanted) -> anyhow::Result<Shipment> {
+    fn of(home: &Rc<Home>, row: &Row, wanted: ShipOptions) -> anyhow::Result<Shipment> {
         let (workflow, state) = load(home, row)?;
-        let work = Work::look(row.clone(), workflow, state, wanted)?;
+        let work = CompletedWork::look(row.clone(), workflow, state, wanted)?;
         Ok(Shipment { home: Rc::clone(home), run: row.id.clone(), work })
     }
 

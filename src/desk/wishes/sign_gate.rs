@@ -2,9 +2,10 @@
 //! be signed here, with a key of the person, or on another machine that has nothing but that text.
 
 use crate::desk::caller::Caller;
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::world::approval::{presence_of, signer};
 use crate::world::wait::now;
+use loop_base::text::shell_word;
 use loop_core::engine::{
     Answer, Choice, Command, Presence, Question, QuestionKind, SIGNATURE_NAMESPACE, Signature, State,
 };
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Where the signature comes from.
 #[derive(Clone, Debug)]
-pub(crate) enum Sign {
+pub(crate) enum SignatureSource {
     /// A key: this one, or the person's usual one.
     With(Option<PathBuf>),
     /// A file that holds a signature made elsewhere.
@@ -60,29 +61,32 @@ pub(super) fn sign_gate(
     workflow: &Workflow,
     state: &State,
     command: Command,
-    sign: Option<Sign>,
+    sign: Option<SignatureSource>,
 ) -> anyhow::Result<Command> {
     let (Some(sign), Command::Answer(answer)) = (sign, &command) else { return Ok(command) };
     let Some((name, gate, question)) = open_gate(workflow, state) else { return Ok(command) };
     if !gate.sign {
         let text = format!("the gate \"{name}\" asks for no signature");
-        return Err(Refusal::usage(text, format!("loop approve {name}, or sign = true in [gates.{name}]")));
+        return Err(Refusal::usage(text, format!("loop approve {name}")));
     }
     let about = question.about.clone().unwrap_or_default();
     if about.expires.is_some_and(|it| it <= now()) {
-        let text = format!("what the gate \"{name}\" asked about could be approved until then, and not now");
-        return Err(Refusal::usage(text, "loop run asks again"));
+        let text = format!("the question of the gate \"{name}\" has expired; the run asks again");
+        return Err(Refusal::usage(text, "loop run"));
     }
     let statement = about.statement(&row.id, name);
     let signature = match sign {
-        Sign::From(file) => {
+        SignatureSource::From(file) => {
             let file = caller.dir.join(file);
             let armored = loop_base::files::text(&file).map_err(|error| {
-                Refusal::usage(format!("{}: {error}", file.display()), "name the file that ssh-keygen wrote")
+                Refusal::usage(
+                    format!("{}: {error}", file.display()),
+                    NextStep::by_hand("name the file that ssh-keygen wrote"),
+                )
             })?;
             Signature { armored, presence: Presence::Unknown }
         }
-        Sign::With(key) => with_key(caller, gate, name, key, &statement)?,
+        SignatureSource::With(key) => with_key(caller, gate, name, key, &statement)?,
     };
     signer(gate, &statement, Some(&signature)).map_err(|why| {
         Refusal::usage(format!("this signature does not pass the gate \"{name}\": {why}"), "loop status")
@@ -111,10 +115,12 @@ fn with_key(
     let kind = ssh_keygen::kind(&key).map_err(refused)?;
     let presence = presence_of(kind);
     if gate.presence && !presence.is_shown() {
-        let text =
-            format!("the gate \"{name}\" asks for a person, and {} is {}", key.display(), presence.words());
-        let next = format!("ssh-keygen -p -f {} gives it a passphrase", key.display());
-        return Err(Refusal::usage(text, next));
+        let text = format!(
+            "the gate \"{name}\" asks for a person, and {} is {}; a passphrase makes it ask",
+            key.display(),
+            presence.words()
+        );
+        return Err(Refusal::usage(text, format!("ssh-keygen -p -f {}", shell_word(&key.to_string_lossy()))));
     }
     let armored = ssh_keygen::sign(&key, kind, SIGNATURE_NAMESPACE, statement).map_err(refused)?;
     Ok(Signature { armored, presence })
@@ -133,8 +139,8 @@ pub(super) fn refuse_unsigned(
     match to_sign(&row.id, workflow, state) {
         None => Ok(()),
         Some(ToSign { gate, .. }) => Err(Refusal::usage(
-            format!("the gate \"{gate}\" is passed only with a signature"),
-            format!("loop approve {gate} --sign, or --signature FILE; loop status shows what to sign"),
+            format!("the gate \"{gate}\" is passed only with a signature; loop status shows what to sign"),
+            [format!("loop approve {gate} --sign"), format!("loop approve {gate} --signature FILE")],
         )),
     }
 }

@@ -5,7 +5,7 @@
 //! of another cargo) is passed over. A target whose process died prints no result: what it did not
 //! report as passed counts as failing, if cargo says that it failed.
 
-use super::tally::{Finding, Names, Sum, Tally, amount_of, amounts, count};
+use super::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts, count};
 
 /// Blocks inside blocks that are followed; deeper ones are text.
 const NESTING_LIMIT: usize = 8;
@@ -21,9 +21,9 @@ struct CargoBlock {
     first: u64,
     /// Announced numbers of tests: the block's own, then those of blocks printed inside it.
     announced: Vec<u32>,
-    result: Option<(Tally, u64)>,
-    listed: Option<Names>,
-    seen: Tally,
+    result: Option<(LogTally, u64)>,
+    listed: Option<FailedNames>,
+    seen: LogTally,
     died: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl Cargo {
         } else if let Some(result) = text.strip_prefix("test result: ") {
             block.conclude(at, result);
         } else if text == "failures:" {
-            block.listed = Some(Names::default());
+            block.listed = Some(FailedNames::default());
         } else if let (Some(names), Some(name)) = (&mut block.listed, text.strip_prefix("    ")) {
             if !name.starts_with(' ') {
                 names.insert(name);
@@ -49,7 +49,7 @@ impl Cargo {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<Finding> {
+    pub(super) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }
@@ -122,15 +122,15 @@ fn is_between_targets(text: &str) -> bool {
         || text.contains("error: doctest failed, to rerun pass")
 }
 
-fn read_result(text: &str) -> Option<(Tally, u32)> {
+fn read_result(text: &str) -> Option<(LogTally, u32)> {
     let (word, numbers) = text.split_once(". ")?;
     let numbers = numbers.split_once("; finished in").map_or(numbers, |(it, _)| it);
     let numbers = amounts(numbers, ";")?;
-    let tally = Tally {
+    let tally = LogTally {
         passing: amount_of(&numbers, &["passed", "measured"]),
         failing: amount_of(&numbers, &["failed"]),
         skipped: amount_of(&numbers, &["ignored"]),
-        failed: Names::default(),
+        failed: FailedNames::default(),
     };
     let agrees = (word == "ok") == (tally.failing == 0);
     agrees.then(|| (tally.clone(), tally.total()))

@@ -5,7 +5,7 @@
 //! (it did not build, or the process ended early) counts as one failing test, named by the package;
 //! a test that began and never ended is failing too.
 
-use super::tally::{Finding, Names, Sum, Tally};
+use super::tally::{FailedNames, LogFinding, LogTally, Sum};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ struct CountedPackage {
     first: Option<u64>,
     says_what_runs: bool,
     under_way: BTreeSet<String>,
-    tally: Tally,
+    tally: LogTally,
 }
 
 /// One line of `-json`.
@@ -53,15 +53,15 @@ impl Go {
             let tally = match word {
                 "FAIL" => package.failed(name),
                 "ok" if package.says_what_runs => package.tally.clone(),
-                "ok" if remark.contains("[no tests to run]") => Tally::default(),
-                "ok" => Tally { passing: 1, ..Tally::default() },
-                _ => Tally::default(),
+                "ok" if remark.contains("[no tests to run]") => LogTally::default(),
+                "ok" => LogTally { passing: 1, ..LogTally::default() },
+                _ => LogTally::default(),
             };
             self.sum.add(&tally, package.first.unwrap_or(at), at);
         }
     }
 
-    pub(super) fn finish(self) -> Option<Finding> {
+    pub(super) fn finish(self) -> Option<LogFinding> {
         self.sum.finish()
     }
 
@@ -107,7 +107,7 @@ impl CountedPackage {
             return;
         }
         self.first.get_or_insert(at);
-        let mut one = Tally::default();
+        let mut one = LogTally::default();
         match word {
             "PASS" => one.passing = 1,
             "SKIP" => one.skipped = 1,
@@ -119,8 +119,8 @@ impl CountedPackage {
         self.tally.add(&one);
     }
 
-    fn failed(&self, name: &str) -> Tally {
-        let mut tally = Tally { failed: Names::default(), ..self.tally.clone() };
+    fn failed(&self, name: &str) -> LogTally {
+        let mut tally = LogTally { failed: FailedNames::default(), ..self.tally.clone() };
         for test in self.tally.failed.iter().chain(self.under_way.iter().map(String::as_str)) {
             tally.failed.insert(&format!("{name}.{test}"));
         }

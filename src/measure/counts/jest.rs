@@ -2,7 +2,7 @@
 //! tests print is indented), and the titles under each failing file. A file that failed to run is
 //! in none of jest's numbers of tests and counts as one failing test, named by its path.
 
-use super::tally::{Finding, Names, Sum, Tally, amount_of, amounts};
+use super::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts};
 use std::collections::BTreeSet;
 
 /// More different files that failed to run are not counted: the path of each is kept, because jest
@@ -15,7 +15,7 @@ pub(super) struct Jest {
     first: Option<u64>,
     failing_file: Option<String>,
     broken_files: BTreeSet<String>,
-    names: Names,
+    names: FailedNames,
     after_suites: bool,
 }
 
@@ -30,7 +30,7 @@ impl Jest {
             self.first.get_or_insert(at);
             self.after_suites = true;
         } else if text.starts_with("No tests found, exiting with code ") {
-            self.close(at, Tally::default());
+            self.close(at, LogTally::default());
         } else if let (true, Some(numbers)) = (self.after_suites, text.strip_prefix("Tests: "))
             && let Some(tally) = read_numbers(numbers)
         {
@@ -38,7 +38,7 @@ impl Jest {
         }
     }
 
-    pub(super) fn finish(self) -> Option<Finding> {
+    pub(super) fn finish(self) -> Option<LogFinding> {
         self.sum.finish()
     }
 
@@ -54,7 +54,7 @@ impl Jest {
         }
     }
 
-    fn close(&mut self, at: u64, mut tally: Tally) {
+    fn close(&mut self, at: u64, mut tally: LogTally) {
         tally.failing += self.broken_files.len() as u32;
         if tally.failing > 0 {
             tally.failed = std::mem::take(&mut self.names);
@@ -74,13 +74,13 @@ fn file_line(text: &str) -> Option<(&str, &str)> {
     matches!(word, "PASS" | "FAIL").then_some((word, path))
 }
 
-fn read_numbers(text: &str) -> Option<Tally> {
+fn read_numbers(text: &str) -> Option<LogTally> {
     let numbers = amounts(text, ",")?;
-    let tally = Tally {
+    let tally = LogTally {
         passing: amount_of(&numbers, &["passed"]),
         failing: amount_of(&numbers, &["failed"]),
         skipped: amount_of(&numbers, &["skipped", "todo", "pending"]),
-        failed: Names::default(),
+        failed: FailedNames::default(),
     };
     (tally.total() == amount_of(&numbers, &["total"])).then_some(tally)
 }

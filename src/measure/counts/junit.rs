@@ -5,7 +5,7 @@
 //! before, after and between. So tags, comments and character data are followed here, line by line and
 //! afresh at every `<`, which no attribute may hold; what is inside of a tag is read by `quick_xml`.
 
-use super::tally::{Finding, Sum, Tally, count};
+use super::tally::{LogFinding, LogTally, Sum, count};
 use quick_xml::escape::unescape;
 use quick_xml::events::BytesStart;
 
@@ -36,8 +36,8 @@ struct JunitCounts {
     lines: (u64, u64),
     depth: u32,
     suites_announce: bool,
-    announced: Tally,
-    counted: Tally,
+    announced: LogTally,
+    counted: LogTally,
     case: Option<CountedCase>,
 }
 
@@ -75,7 +75,7 @@ impl Junit {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<Finding> {
+    pub(super) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }
@@ -170,7 +170,7 @@ impl JunitCounts {
         let failing = number("failures").unwrap_or(0).saturating_add(number("errors").unwrap_or(0));
         let skipped = number("skipped").unwrap_or(0);
         let passing = tests.saturating_sub(failing).saturating_sub(skipped);
-        self.announced.add(&Tally { passing, failing, skipped, ..Tally::default() });
+        self.announced.add(&LogTally { passing, failing, skipped, ..LogTally::default() });
     }
 
     fn in_case(&mut self, change: impl FnOnce(&mut CountedCase)) {
@@ -181,7 +181,7 @@ impl JunitCounts {
 
     fn count_case(&mut self) {
         let Some(case) = self.case.take() else { return };
-        let mut one = Tally::default();
+        let mut one = LogTally::default();
         if case.skipped {
             one.skipped = 1;
         } else if case.failed {

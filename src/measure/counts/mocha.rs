@@ -3,7 +3,7 @@
 //! for reporters that draw no ticks, where an empty line stands before it. If none can be believed,
 //! the last one is offered as unsure.
 
-use super::tally::{Finding, Names, Sum, Tally, count};
+use super::tally::{FailedNames, LogFinding, LogTally, Sum, count};
 
 #[derive(Debug, Default)]
 pub(super) struct Mocha {
@@ -12,12 +12,12 @@ pub(super) struct Mocha {
     ticks: u32,
     after_empty_line: bool,
     summary: Option<Summary>,
-    unsure: Option<Finding>,
+    unsure: Option<LogFinding>,
 }
 
 #[derive(Debug)]
 struct Summary {
-    tally: Tally,
+    tally: LogTally,
     first: u64,
     last: u64,
     sure: bool,
@@ -40,7 +40,7 @@ impl Mocha {
         if let Some(number) = passing(text) {
             self.close();
             let sure = self.ticks == number || (self.ticks == 0 && self.after_empty_line);
-            let tally = Tally { passing: number, ..Tally::default() };
+            let tally = LogTally { passing: number, ..LogTally::default() };
             let first = self.first.unwrap_or(at);
             self.summary = Some(Summary { tally, first, last: at, sure, title: Title::NotListed });
             if sure {
@@ -55,7 +55,7 @@ impl Mocha {
         self.after_empty_line = text.is_empty();
     }
 
-    pub(super) fn finish(mut self) -> Option<Finding> {
+    pub(super) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         if self.sum.is_empty() { self.unsure } else { self.sum.finish() }
     }
@@ -64,7 +64,7 @@ impl Mocha {
         let Some(Summary { tally, first, last, sure, .. }) = self.summary.take() else { return };
         match sure {
             true => self.sum.add(&tally, first, last),
-            false => self.unsure = Some(Finding { tally, first, last, sure }),
+            false => self.unsure = Some(LogFinding { tally, first, last, sure }),
         }
     }
 }
@@ -76,7 +76,7 @@ impl Summary {
             (self.tally.skipped, self.last) = (number, at);
         } else if let Some(number) = amount(text, "failing") {
             (self.tally.failing, self.last) = (number, at);
-            (self.title, self.tally.failed) = (Title::Between, Names::default());
+            (self.title, self.tally.failed) = (Title::Between, FailedNames::default());
         } else if let (true, Some(suite)) = (listed, numbered(text)) {
             self.extend_title(String::new(), suite, FIRST_COLUMN - 2);
         } else if let Title::Inside { path, column } = &mut self.title {

@@ -2,13 +2,13 @@
 //! summaries in one run the last counts. What nextest did not start after a failure counts as
 //! skipped, so that the total stays the same from run to run.
 
-use super::tally::{Finding, Sum, Tally, amount_of, amounts, count};
+use super::tally::{LogFinding, LogTally, Sum, amount_of, amounts, count};
 
 #[derive(Debug, Default)]
 pub(super) struct Nextest {
     sum: Sum,
     started: Option<u64>,
-    summary: Option<(Tally, u64)>,
+    summary: Option<(LogTally, u64)>,
 }
 
 impl Nextest {
@@ -24,7 +24,7 @@ impl Nextest {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<Finding> {
+    pub(super) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }
@@ -41,7 +41,7 @@ fn is_start(text: &str) -> bool {
     text.strip_prefix("    Starting ").is_some_and(|it| it.contains(" test") && it.contains(" across "))
 }
 
-fn read_summary(text: &str) -> Option<Tally> {
+fn read_summary(text: &str) -> Option<LogTally> {
     let (_, text) = text.strip_prefix("     Summary [")?.split_once("] ")?;
     let (ran, outcomes) = text.split_once(" run: ")?;
     let (ran, _) = ran.split_once(" test")?;
@@ -50,11 +50,11 @@ fn read_summary(text: &str) -> Option<Tally> {
     let outcomes = without_parentheses(outcomes);
     let outcomes = amounts(&outcomes, ",")?;
     let passing = amount_of(&outcomes, &["passed"]);
-    Some(Tally {
+    Some(LogTally {
         passing,
         failing: ran.checked_sub(passing)?,
         skipped: amount_of(&outcomes, &["skipped"]) + planned.checked_sub(ran)?,
-        ..Tally::default()
+        ..LogTally::default()
     })
 }
 

@@ -2,24 +2,24 @@
 //! with `ℹ` in its spec reporter), and the tree that the spec reporter draws. The totals are
 //! node's word on what is a test and what a mere suite, so they replace a count of the points.
 
-use super::tally::{Finding, Names, Sum, Tally, count};
-use super::tree::Tree;
+use super::tally::{FailedNames, LogFinding, LogTally, Sum, count};
+use super::tree::SuitePath;
 
 /// The totals as far as they were read. They count when they are complete and add up.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     tests: Option<u32>,
-    tally: Tally,
+    tally: LogTally,
 }
 
 impl Totals {
     /// Reads the text of one line, and returns the whole after the last.
-    pub(super) fn read(&mut self, text: &str) -> Option<Tally> {
+    pub(super) fn read(&mut self, text: &str) -> Option<LogTally> {
         let (word, number) = text.split_once(' ')?;
         let number = count(number)?;
-        let mut one = Tally::default();
+        let mut one = LogTally::default();
         match word {
-            "tests" => *self = Totals { tests: Some(number), tally: Tally::default() },
+            "tests" => *self = Totals { tests: Some(number), tally: LogTally::default() },
             "pass" => one.passing = number,
             "fail" | "cancelled" => one.failing = number,
             "skipped" | "todo" => one.skipped = number,
@@ -36,8 +36,8 @@ impl Totals {
 pub(super) struct Spec {
     sum: Sum,
     first: Option<u64>,
-    tree: Tree,
-    names: Names,
+    tree: SuitePath,
+    names: FailedNames,
     totals: Totals,
     /// The failures are drawn a second time after the totals, without their place in the tree.
     repeating: bool,
@@ -73,7 +73,7 @@ impl Spec {
         }
     }
 
-    pub(super) fn finish(self) -> Option<Finding> {
+    pub(super) fn finish(self) -> Option<LogFinding> {
         self.sum.finish()
     }
 }

@@ -3,7 +3,7 @@
 //! `tests_total`, `tests_passing`, `tests_failing` and `tests_skipped` come the counts; what is
 //! left out follows from the others, and tests that no number accounts for count as skipped.
 
-use super::tally::{Finding, Tally};
+use super::tally::{LogFinding, LogTally};
 use loop_base::value::Value;
 use std::collections::BTreeMap;
 
@@ -32,16 +32,16 @@ impl Pairs {
     }
 
     /// Returns the counts, if there are any, and the metrics.
-    pub(super) fn finish(self) -> (Option<Finding>, BTreeMap<String, Value>) {
+    pub(super) fn finish(self) -> (Option<LogFinding>, BTreeMap<String, Value>) {
         let finding = self.tally().zip(self.lines).map(|(tally, (first, last))| {
-            let mut bounded = Tally::default();
+            let mut bounded = LogTally::default();
             bounded.add(&tally);
-            Finding { tally: bounded, first, last, sure: true }
+            LogFinding { tally: bounded, first, last, sure: true }
         });
         (finding, self.metrics)
     }
 
-    fn tally(&self) -> Option<Tally> {
+    fn tally(&self) -> Option<LogTally> {
         let read = |name: &str| match self.metrics.get(name) {
             Some(Value::Int(it)) => u32::try_from(*it).ok(),
             Some(Value::Bool(_) | Value::Number(_) | Value::Text(_)) | None => None,
@@ -59,9 +59,9 @@ impl Pairs {
             // A total alone does not say what became of the tests.
             (Some(_) | None, None, None) => return None,
         };
-        let tally = Tally { passing, failing, skipped, ..Tally::default() };
+        let tally = LogTally { passing, failing, skipped, ..LogTally::default() };
         let unaccounted = total.unwrap_or(0).saturating_sub(tally.total());
-        Some(Tally { skipped: skipped.saturating_add(unaccounted), ..tally })
+        Some(LogTally { skipped: skipped.saturating_add(unaccounted), ..tally })
     }
 }
 

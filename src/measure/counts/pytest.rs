@@ -4,7 +4,7 @@
 //! look the same, comes before. Errors count as failing, also those of collecting; an expected
 //! failure counts as skipped, an unexpected pass as passing; deselected tests do not count.
 
-use super::tally::{Finding, Names, Sum, Tally, amount_of, amounts};
+use super::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts};
 
 #[derive(Debug, Default)]
 pub(super) struct Pytest {
@@ -13,8 +13,8 @@ pub(super) struct Pytest {
     width: Option<usize>,
     first: Option<u64>,
     section: SummarySection,
-    names: Names,
-    closing: Option<(Tally, u64)>,
+    names: FailedNames,
+    closing: Option<(LogTally, u64)>,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -60,7 +60,7 @@ impl Pytest {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<Finding> {
+    pub(super) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }
@@ -94,23 +94,23 @@ fn banner(text: &str) -> Option<&str> {
     title.strip_prefix(' ')?.strip_suffix(' ')
 }
 
-fn read_closing(text: &str) -> Option<Tally> {
+fn read_closing(text: &str) -> Option<LogTally> {
     let (outcomes, time) = text.rsplit_once(" in ")?;
     let seconds = time.split(' ').next()?.strip_suffix('s')?;
     seconds.parse::<f64>().ok()?;
     if outcomes == "no tests ran" {
-        return Some(Tally::default());
+        return Some(LogTally::default());
     }
     let outcomes = amounts(outcomes, ",")?;
     let known = ["passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed", "deselected"];
     if !outcomes.iter().any(|(_, word)| known.contains(word)) {
         return None;
     }
-    Some(Tally {
+    Some(LogTally {
         passing: amount_of(&outcomes, &["passed", "xpassed"]),
         failing: amount_of(&outcomes, &["failed", "error", "errors"]),
         skipped: amount_of(&outcomes, &["skipped", "xfailed"]),
-        failed: Names::default(),
+        failed: FailedNames::default(),
     })
 }
 

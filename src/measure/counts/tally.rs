@@ -17,9 +17,9 @@ const COUNT_LIMIT: u32 = 1_000_000_000;
 /// The names of failing tests: sorted, each once. Of too many the first in order are kept, so what
 /// is kept does not depend on the order in which tests ran.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Names(BTreeSet<String>);
+pub(super) struct FailedNames(BTreeSet<String>);
 
-impl Names {
+impl FailedNames {
     /// Keeps a name, cut to its limit.
     pub(super) fn insert(&mut self, name: &str) {
         let name = name.trim();
@@ -47,15 +47,15 @@ impl Names {
 
 /// What one summary, or several added up, said.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Tally {
+pub(super) struct LogTally {
     pub(super) passing: u32,
     pub(super) failing: u32,
     pub(super) skipped: u32,
-    pub(super) failed: Names,
+    pub(super) failed: FailedNames,
 }
 
-impl Tally {
-    pub(super) fn add(&mut self, other: &Tally) {
+impl LogTally {
+    pub(super) fn add(&mut self, other: &LogTally) {
         let add = |one: u32, two: u32| one.saturating_add(two).min(COUNT_LIMIT);
         self.passing = add(self.passing, other.passing);
         self.failing = add(self.failing, other.failing);
@@ -70,21 +70,21 @@ impl Tally {
 
 /// What a reader found in a log, and where: the number of its first and of its last line.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Finding {
-    pub(super) tally: Tally,
+pub(super) struct LogFinding {
+    pub(super) tally: LogTally,
     pub(super) first: u64,
     pub(super) last: u64,
     /// False where the text could as well have been printed by a test.
     pub(super) sure: bool,
 }
 
-impl Finding {
+impl LogFinding {
     /// Returns whether the other one was said between the first and the last line of this one.
-    pub(super) fn encloses(&self, other: &Finding) -> bool {
+    pub(super) fn encloses(&self, other: &LogFinding) -> bool {
         self.first <= other.first && other.last <= self.last
     }
 
-    pub(super) fn overlaps(&self, other: &Finding) -> bool {
+    pub(super) fn overlaps(&self, other: &LogFinding) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 
@@ -95,12 +95,12 @@ impl Finding {
 
 /// The sum of the summaries of one log.
 #[derive(Debug, Default)]
-pub(super) struct Sum(Option<Finding>);
+pub(super) struct Sum(Option<LogFinding>);
 
 impl Sum {
-    pub(super) fn add(&mut self, tally: &Tally, first: u64, last: u64) {
+    pub(super) fn add(&mut self, tally: &LogTally, first: u64, last: u64) {
         let found =
-            self.0.get_or_insert_with(|| Finding { tally: Tally::default(), first, last, sure: true });
+            self.0.get_or_insert_with(|| LogFinding { tally: LogTally::default(), first, last, sure: true });
         found.tally.add(tally);
         found.first = found.first.min(first);
         found.last = found.last.max(last);
@@ -110,7 +110,7 @@ impl Sum {
         self.0.is_none()
     }
 
-    pub(super) fn finish(self) -> Option<Finding> {
+    pub(super) fn finish(self) -> Option<LogFinding> {
         self.0
     }
 }
@@ -142,12 +142,13 @@ mod tests {
 
     #[test]
     fn stays_within_its_bounds() {
-        let mut names = Names::default();
+        let mut names = FailedNames::default();
         (0..2 * NAMES_LIMIT).rev().for_each(|it| names.insert(&format!("test_{it:05}")));
         let kept: Vec<String> = (0..NAMES_LIMIT).map(|it| format!("test_{it:05}")).collect();
         assert_eq!(names.into_sorted(), kept);
 
-        let mut tally = Tally { passing: u32::MAX, failing: u32::MAX, skipped: u32::MAX, ..Tally::default() };
+        let mut tally =
+            LogTally { passing: u32::MAX, failing: u32::MAX, skipped: u32::MAX, ..LogTally::default() };
         tally.add(&tally.clone());
         assert_eq!((tally.passing, tally.total()), (COUNT_LIMIT, 3 * COUNT_LIMIT));
         assert_eq!(count("99999999999999999999"), Some(COUNT_LIMIT));

@@ -5,26 +5,26 @@
 //! anything that begins with "ok" would be one. `# SKIP` and `# TODO` count as skipped.
 
 use super::node::{Spec, Totals};
-use super::tally::{Finding, Names, Sum, Tally, count};
-use super::tree::Tree;
+use super::tally::{FailedNames, LogFinding, LogTally, Sum, count};
+use super::tree::SuitePath;
 
 #[derive(Debug, Default)]
 pub(super) struct Tap {
     sum: Sum,
-    document: Document,
+    document: TapDocument,
     spec: Spec,
 }
 
 #[derive(Debug, Default)]
-struct Document {
+struct TapDocument {
     lines: Option<(u64, u64)>,
     plan: Option<u32>,
     points: u32,
     last_number: u32,
-    tree: Tree,
-    tally: Tally,
+    tree: SuitePath,
+    tally: LogTally,
     totals: Totals,
-    stated: Option<Tally>,
+    stated: Option<LogTally>,
     /// The column of the `---` that opened a block of details.
     details: Option<usize>,
 }
@@ -52,7 +52,7 @@ impl Tap {
         self.document.line(at, depth, trimmed);
     }
 
-    pub(super) fn finish(mut self) -> Option<Finding> {
+    pub(super) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         let (points, spec) = (self.sum.finish(), self.spec.finish());
         // Both at once are two runs in one log.
@@ -66,18 +66,18 @@ impl Tap {
     fn close(&mut self) {
         let document = std::mem::take(&mut self.document);
         let Some((first, last)) = document.lines else { return };
-        let Document { plan, points, mut tally, stated, .. } = document;
+        let TapDocument { plan, points, mut tally, stated, .. } = document;
         if let Some(stated) = stated {
-            let failed = if stated.failing > 0 { tally.failed } else { Names::default() };
-            self.sum.add(&Tally { failed, ..stated }, first, last);
+            let failed = if stated.failing > 0 { tally.failed } else { FailedNames::default() };
+            self.sum.add(&LogTally { failed, ..stated }, first, last);
         } else if let Some(plan) = plan {
-            tally.add(&Tally { failing: plan.saturating_sub(points), ..Tally::default() });
+            tally.add(&LogTally { failing: plan.saturating_sub(points), ..LogTally::default() });
             self.sum.add(&tally, first, last);
         }
     }
 }
 
-impl Document {
+impl TapDocument {
     /// Returns whether a line at the outermost level begins the next document.
     fn is_over(&self, text: &str) -> bool {
         let Some(plan) = self.plan else { return false };
@@ -117,7 +117,7 @@ impl Document {
                 self.note(at);
             }
         } else if depth == 0 && text.starts_with("Bail out!") {
-            self.tally.add(&Tally { failing: 1, ..Tally::default() });
+            self.tally.add(&LogTally { failing: 1, ..LogTally::default() });
             self.tally.failed.insert(text);
             self.note(at);
         }
@@ -142,7 +142,7 @@ impl Document {
         }
         let fails = !point.ok && !point.excused;
         let Some(full_name) = self.tree.point(depth, &name, fails) else { return };
-        let mut one = Tally::default();
+        let mut one = LogTally::default();
         if point.excused {
             one.skipped = 1;
         } else if point.ok {

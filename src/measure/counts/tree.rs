@@ -5,7 +5,7 @@
 const DEPTH_LIMIT: usize = 32;
 
 #[derive(Debug, Default)]
-pub(super) struct Tree {
+pub(super) struct SuitePath {
     /// The name of the suite open at each depth.
     path: Vec<String>,
     /// For each depth: whether there was a result since the last one further out, and whether one
@@ -13,7 +13,7 @@ pub(super) struct Tree {
     results: Vec<Option<bool>>,
 }
 
-impl Tree {
+impl SuitePath {
     /// Opens a suite.
     pub(super) fn open(&mut self, depth: usize, name: &str) {
         if depth < DEPTH_LIMIT {

@@ -4,7 +4,7 @@
 //! not among the tests it ran, so the headings of the list say how many different tests failed.
 //! An expected failure counts as skipped; an unexpected success fails the run, so it is failing.
 
-use super::tally::{Finding, Sum, Tally, amount_of, count};
+use super::tally::{LogFinding, LogTally, Sum, amount_of, count};
 use std::collections::BTreeSet;
 
 /// More different failing tests are not told apart; their number is then the one printed.
@@ -56,7 +56,7 @@ impl Unittest {
         }
     }
 
-    pub(super) fn finish(self) -> Option<Finding> {
+    pub(super) fn finish(self) -> Option<LogFinding> {
         self.sum.finish()
     }
 
@@ -93,7 +93,7 @@ impl Unittest {
             false => (printed, printed),
         };
         let passing = number.saturating_sub(among_ran).saturating_sub(skipped);
-        let mut tally = Tally { passing, failing, skipped, ..Tally::default() };
+        let mut tally = LogTally { passing, failing, skipped, ..LogTally::default() };
         if failing > 0 {
             self.failed.iter().for_each(|it| tally.failed.insert(it));
         }

@@ -3,16 +3,16 @@
 //! so does an unhandled error, which fails the run though every test passed. Of several summaries
 //! after one `RUN` line the last counts, because what tests print comes before it.
 
-use super::tally::{Finding, Names, Sum, Tally, amount_of, amounts, count};
+use super::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts, count};
 
 #[derive(Debug, Default)]
 pub(super) struct Vitest {
     sum: Sum,
     first: Option<u64>,
     broken_suites: u32,
-    names: Names,
+    names: FailedNames,
     after_files: bool,
-    summary: Option<(Tally, u64)>,
+    summary: Option<(LogTally, u64)>,
 }
 
 impl Vitest {
@@ -28,20 +28,20 @@ impl Vitest {
         } else if trimmed.starts_with("Test Files  ") {
             self.after_files = true;
         } else if trimmed.starts_with("No test files found, exiting with code ") {
-            self.summary = Some((Tally::default(), at));
+            self.summary = Some((LogTally::default(), at));
         } else if let (true, Some(numbers)) = (self.after_files, trimmed.strip_prefix("Tests  ")) {
             if let Some(mut tally) = read_numbers(numbers) {
                 tally.failing += self.broken_suites;
                 self.summary = Some((tally, at));
             }
         } else if let (Some((tally, last)), Some(number)) = (&mut self.summary, errors(trimmed)) {
-            let errors = Tally { failing: number, ..Tally::default() };
+            let errors = LogTally { failing: number, ..LogTally::default() };
             tally.add(&errors);
             *last = at;
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<Finding> {
+    pub(super) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }
@@ -73,17 +73,17 @@ fn errors(text: &str) -> Option<u32> {
     word.starts_with("error").then(|| count(number)).flatten()
 }
 
-fn read_numbers(text: &str) -> Option<Tally> {
+fn read_numbers(text: &str) -> Option<LogTally> {
     if text == "no tests" {
-        return Some(Tally::default());
+        return Some(LogTally::default());
     }
     let (numbers, total) = text.strip_suffix(')')?.rsplit_once(" (")?;
     let numbers = amounts(numbers, "|")?;
-    let tally = Tally {
+    let tally = LogTally {
         passing: amount_of(&numbers, &["passed"]),
         failing: amount_of(&numbers, &["failed"]),
         skipped: amount_of(&numbers, &["skipped", "todo", "expected fail"]),
-        failed: Names::default(),
+        failed: FailedNames::default(),
     };
     (tally.total() == count(total)?).then_some(tally)
 }

@@ -1,12 +1,13 @@
 //! Finds the checks of a package.json: those of its scripts that have one of our names, run by the
 //! package manager whose lock file is there.
 
-use super::{Found, Root, check, tests};
+use super::{DetectedCheck, Root, check, tests};
+use loop_core::workflow::model::CountFormat;
 use serde_json::Value;
 
 const TYPE_SCRIPTS: [&str; 5] = ["typecheck", "type-check", "types", "check-types", "tsc"];
 
-pub(super) fn find(root: &Root) -> Vec<Found> {
+pub(super) fn find(root: &Root) -> Vec<DetectedCheck> {
     let package: Option<Value> =
         root.text("package.json").and_then(|it| serde_json::from_str(it.trim_start_matches('\u{feff}')).ok());
     let Some(package) = package else { return Vec::new() };
@@ -53,24 +54,23 @@ fn manager(root: &Root, package: &Value) -> &'static str {
 
 /// Returns the format of the one runner that the script names, else of the one that is installed,
 /// else `auto`, which also serves where there are several.
-fn counts(script: &str, package: &Value) -> &'static str {
+fn counts(script: &str, package: &Value) -> CountFormat {
     let runners = [
-        ("vitest", "vitest"),
-        ("jest", "jest"),
-        ("react-scripts test", "jest"),
-        ("mocha", "mocha"),
-        ("node --test", "tap"),
-        ("bats", "tap"),
+        ("vitest", CountFormat::Vitest),
+        ("jest", CountFormat::Jest),
+        ("react-scripts test", CountFormat::Jest),
+        ("mocha", CountFormat::Mocha),
+        ("node --test", CountFormat::Tap),
+        ("bats", CountFormat::Tap),
     ];
-    let named: Vec<&str> = runners.iter().filter(|(it, _)| script.contains(it)).map(|(_, it)| *it).collect();
+    let named: Vec<CountFormat> =
+        runners.iter().filter(|(it, _)| script.contains(it)).map(|(_, it)| *it).collect();
     let depends =
         |name: &str| ["devDependencies", "dependencies"].iter().any(|it| !package[*it][name].is_null());
-    let installed: Vec<&str> = ["vitest", "jest", "mocha"].into_iter().filter(|it| depends(it)).collect();
+    let packages = [CountFormat::Vitest, CountFormat::Jest, CountFormat::Mocha];
+    let installed: Vec<CountFormat> = packages.into_iter().filter(|it| depends(it.word())).collect();
     match (named.as_slice(), installed.as_slice()) {
-        ([one], _) | ([], [one]) => {
-            let formats = ["vitest", "jest", "mocha", "tap"];
-            formats.into_iter().find(|it| it == one).unwrap_or("auto")
-        }
-        (_, _) => "auto",
+        ([one], _) | ([], [one]) => *one,
+        (_, _) => CountFormat::Auto,
     }
 }

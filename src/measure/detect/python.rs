@@ -2,7 +2,8 @@
 //! Django's tests, or unittest; ruff or flake8, and mypy or pyright, where they are configured.
 //! Tools run in the project's own environment, as far as a lock file or a folder shows which.
 
-use super::{Found, Root, check, tests};
+use super::{DetectedCheck, Root, check, tests};
+use loop_core::workflow::model::CountFormat;
 
 /// More entries of a folder of tests are not looked at: a few tell the style of all.
 const NAMES_LIMIT: usize = 1000;
@@ -10,7 +11,7 @@ const NAMES_LIMIT: usize = 1000;
 /// More test files are not opened.
 const TEST_FILES_LIMIT: usize = 20;
 
-pub(super) fn find(root: &Root) -> Vec<Found> {
+pub(super) fn find(root: &Root) -> Vec<DetectedCheck> {
     let project = root.toml("pyproject.toml").unwrap_or_default();
     let tool = |name: &str| project.get("tool").and_then(|it| it.get(name)).is_some();
     let mut found = Vec::new();
@@ -20,8 +21,8 @@ pub(super) fn find(root: &Root) -> Vec<Found> {
     found
 }
 
-fn find_tests(root: &Root, in_project: bool) -> Option<Found> {
-    let pytest = |why: &str| tests(python(root, "pytest"), "pytest", why);
+fn find_tests(root: &Root, in_project: bool) -> Option<DetectedCheck> {
+    let pytest = |why: &str| tests(python(root, "pytest"), CountFormat::Pytest, why);
     if in_project {
         return Some(pytest("pyproject.toml, tool.pytest"));
     }
@@ -38,7 +39,11 @@ fn find_tests(root: &Root, in_project: bool) -> Option<Found> {
         return Some(pytest(&format!("{file}, which names pytest")));
     }
     if root.text("manage.py").is_some_and(|it| it.contains("django")) {
-        return Some(tests(format!("{} manage.py test", interpreter(root)), "unittest", "manage.py"));
+        return Some(tests(
+            format!("{} manage.py test", interpreter(root)),
+            CountFormat::Unittest,
+            "manage.py",
+        ));
     }
     by_style(root)
 }
@@ -58,7 +63,7 @@ fn requires_pytest(root: &Root) -> Option<String> {
 }
 
 /// Looks at test files: functions at the left margin are pytest's, classes may be unittest's.
-fn by_style(root: &Root) -> Option<Found> {
+fn by_style(root: &Root) -> Option<DetectedCheck> {
     let mut opened = 0;
     let mut unittest = None;
     for folder in ["tests", "test", "."] {
@@ -73,7 +78,7 @@ fn by_style(root: &Root) -> Option<Found> {
             }
             let Some(text) = root.text(&path) else { continue };
             if text.lines().any(|it| it.starts_with("def test_") || it.starts_with("import pytest")) {
-                return Some(tests(python(root, "pytest"), "pytest", &path));
+                return Some(tests(python(root, "pytest"), CountFormat::Pytest, &path));
             }
             if text.contains("unittest") && unittest.is_none() {
                 unittest = Some((folder, path));
@@ -84,10 +89,11 @@ fn by_style(root: &Root) -> Option<Found> {
     // A folder that is no package is only found by its name.
     let is_package = folder == "." || root.has(&format!("{folder}/__init__.py"));
     let place = if is_package { String::new() } else { format!(" -s {folder}") };
-    Some(tests(python(root, &format!("unittest discover{place}")), "unittest", &path))
+    // Only so does it name the tests that pass.
+    Some(tests(python(root, &format!("unittest discover{place} -v")), CountFormat::Unittest, &path))
 }
 
-fn find_lint(root: &Root, ruff_in_project: bool) -> Option<Found> {
+fn find_lint(root: &Root, ruff_in_project: bool) -> Option<DetectedCheck> {
     let ruff = ["ruff.toml", ".ruff.toml"].into_iter().find(|it| root.has(it));
     let ruff = ruff.or(ruff_in_project.then_some("pyproject.toml, tool.ruff"));
     if let Some(why) = ruff {
@@ -98,7 +104,7 @@ fn find_lint(root: &Root, ruff_in_project: bool) -> Option<Found> {
     Some(check("lint", installed(root, "flake8", ""), file))
 }
 
-fn find_types(root: &Root, project: &toml::Table) -> Option<Found> {
+fn find_types(root: &Root, project: &toml::Table) -> Option<DetectedCheck> {
     let tool = |name: &str| project.get("tool").and_then(|it| it.get(name));
     if let Some(mypy) = tool("mypy") {
         let says_what = ["files", "packages", "modules"].iter().any(|it| mypy.get(it).is_some());

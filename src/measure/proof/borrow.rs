@@ -28,7 +28,7 @@ const TEXT_MOST: usize = 256 << 10;
 
 /// A folder as it was at the opening.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Folder {
+pub(crate) struct BorrowedFolder {
     /// Relative to the tree.
     pub(crate) path: PathBuf,
     pub(crate) fingerprint: String,
@@ -53,12 +53,12 @@ pub(super) fn skips(inside: &Path) -> bool {
 }
 
 /// The folders of a tree that could be borrowed, with their fingerprints.
-pub(super) fn candidates(repository: &Git) -> Result<Vec<Folder>, GitError> {
+pub(super) fn candidates(repository: &Git) -> Result<Vec<BorrowedFolder>, GitError> {
     let top = repository.work_tree();
     let found = marked(repository)?;
     let fingerprints = found.into_iter().filter_map(|path| {
         let fingerprint = files::fingerprint(&top.join(&path), &skips).ok()?;
-        Some(Folder { path, fingerprint })
+        Some(BorrowedFolder { path, fingerprint })
     });
     Ok(fingerprints.collect())
 }
@@ -91,7 +91,7 @@ pub(super) struct Borrowing<'a> {
     /// The tree that has the folders now.
     pub(super) from: &'a Git,
     /// The folders at the opening.
-    pub(super) opening: &'a [Folder],
+    pub(super) opening: &'a [BorrowedFolder],
     /// Copies that A0 took while the folders were as at the opening, if they are still there.
     pub(super) kept: Option<&'a Path>,
     /// This is A0.
@@ -140,7 +140,7 @@ pub(super) fn borrow(borrowing: &Borrowing<'_>, budget: &mut Budget) -> io::Resu
 /// A0 keeps a copy; later the folder may have been written again with the same content.
 fn source(
     folder: &Path,
-    opening: &Folder,
+    opening: &BorrowedFolder,
     kept: Option<&Path>,
     keeps: bool,
     budget: &mut Budget,

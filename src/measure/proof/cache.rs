@@ -9,7 +9,7 @@
 //! checkouts can be made in one.
 
 use super::files::{self, Budget};
-use super::folders::Work;
+use super::folders::StepFolder;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Cache {
     }
 
     /// Copies the cache of this key into a work folder; returns whether there was one.
-    pub(super) fn lend(&self, key: &str, work: &Work, budget: &mut Budget) -> io::Result<bool> {
+    pub(super) fn lend(&self, key: &str, work: &StepFolder, budget: &mut Budget) -> io::Result<bool> {
         if !self.is_for(key) {
             return Ok(false);
         }
@@ -71,7 +71,13 @@ impl Cache {
 
     /// Takes what A0 built. `seen` is the path at which it saw the checkout, `borrowed` the folders in
     /// it whose files are always the same.
-    pub(super) fn take(&self, key: &str, work: &Work, seen: &Path, borrowed: &[PathBuf]) -> io::Result<()> {
+    pub(super) fn take(
+        &self,
+        key: &str,
+        work: &StepFolder,
+        seen: &Path,
+        borrowed: &[PathBuf],
+    ) -> io::Result<()> {
         files::remove(&self.folder.join(KEY))?;
         for name in OUTSIDE {
             files::remove(&self.folder.join(name))?;

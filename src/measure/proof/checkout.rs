@@ -28,7 +28,7 @@ const POINTER_MOST: usize = 1024;
 const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
 /// What a checkout is made from.
-pub(super) struct Source<'a> {
+pub(super) struct CheckoutSource<'a> {
     /// The user's working tree, whose repository has the objects.
     pub(super) repository: &'a Git,
     pub(super) tree: &'a str,
@@ -49,7 +49,7 @@ pub(super) struct Checkout {
 }
 
 /// Writes the tree to `path`, which must not exist. `stores` is an empty folder for mount points.
-pub(super) fn write(source: &Source<'_>, path: &Path, stores: &Path) -> Result<Checkout, GitError> {
+pub(super) fn write(source: &CheckoutSource<'_>, path: &Path, stores: &Path) -> Result<Checkout, GitError> {
     let mut writer =
         Writer { settings: source.settings, folder: stores, stores: Vec::new(), notes: Vec::new() };
     let from = Repository {
@@ -207,7 +207,7 @@ impl Writer<'_> {
 
 /// The commit that HEAD names: the parent itself if it has this tree, else one of ours in the
 /// checkout's own object store.
-fn commit(git: &Git, source: &Source<'_>) -> Result<String, GitError> {
+fn commit(git: &Git, source: &CheckoutSource<'_>) -> Result<String, GitError> {
     if let Some(parent) = source.parent {
         let found = git.run(["rev-parse", "--verify", "--quiet", &format!("{parent}^{{tree}}")]);
         if found.is_ok_and(|it| single_line(&it) == source.tree) {
@@ -242,7 +242,7 @@ pub(crate) fn keep(
 }
 
 /// Has the user's git fetch what a partial clone lacks of this tree; returns whether there was any.
-fn fetch_missing(source: &Source<'_>) -> Result<bool, GitError> {
+fn fetch_missing(source: &CheckoutSource<'_>) -> Result<bool, GitError> {
     let repository = source.repository;
     let remote = repository.run(["config", "--get-regexp", r"^remote\..*\.promisor$", "true"]);
     let remote = remote.map(|it| single_line(&it)).unwrap_or_default();

@@ -4,9 +4,9 @@
 //! and prints what they add up to. Only builds for development have it.
 
 use super::folders::{Keep, prune};
-use super::opening::Opening;
-use super::pure::{self, Step};
-use super::request::{ProofError, Request};
+use super::opening::OpeningConditions;
+use super::pure::{self, ProofStep};
+use super::request::{ProofError, ProofRequest};
 use super::steps::Prover;
 use crate::tree::git::Git;
 use std::ffi::OsString;
@@ -36,19 +36,21 @@ fn run(words: &[OsString]) -> Result<String, ProofError> {
         [verb, home, place, ref main @ ..] if verb == Path::new("open") => {
             let repository = Git::open(place)?;
             let borrow_from = main.first().map_or_else(|| Ok(repository.clone()), |it| Git::open(it))?;
-            Ok(Opening::take(&repository, &borrow_from)?.keep(home)?)
+            Ok(OpeningConditions::take(&repository, &borrow_from)?.keep(home)?)
         }
         [verb, home, request, step] if verb == Path::new("step") => {
-            let request: Request = serde_json::from_slice(&fs::read(request)?).map_err(io::Error::from)?;
-            let step: Step =
+            let request: ProofRequest =
+                serde_json::from_slice(&fs::read(request)?).map_err(io::Error::from)?;
+            let step: ProofStep =
                 serde_json::from_value(step.to_string_lossy().into()).map_err(io::Error::from)?;
             let result = Prover::new(home, request)?.step_apart(step)?;
             Ok(serde_json::to_string_pretty(&result).map_err(io::Error::from)?)
         }
         [verb, home, request] if verb == Path::new("prove") => {
-            let request: Request = serde_json::from_slice(&fs::read(request)?).map_err(io::Error::from)?;
+            let request: ProofRequest =
+                serde_json::from_slice(&fs::read(request)?).map_err(io::Error::from)?;
             let prover = Prover::new(home, request)?;
-            for step in Step::ALL {
+            for step in ProofStep::ALL {
                 prover.step_apart(step)?;
             }
             let proof = pure::conclude(&prover.evidence()?);

@@ -4,8 +4,8 @@
 //! lock files name: what somebody changed in an unpacked source is not used.
 
 use super::files::{self, Budget};
-use super::folders::Work;
-use super::opening::{Opening, cargo_home, program_names};
+use super::folders::StepFolder;
+use super::opening::{OpeningConditions, cargo_home, program_names};
 use super::tool_homes::HOMES;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// The complete environment of a check.
-pub(super) struct Environment {
+pub(super) struct CheckEnvironment {
     pub(super) variables: Vec<(OsString, OsString)>,
     /// What is not as it was at the opening and is left out, in words.
     pub(super) left_out: Vec<String>,
@@ -30,18 +30,18 @@ pub(super) struct Seen<'a> {
     pub(super) originals: [&'a Path; 2],
 }
 
-impl Environment {
+impl CheckEnvironment {
     /// Composes the environment. `more` are the names of `[proof] env`, which have their values from
     /// this process.
     pub(super) fn compose(
-        opening: &Opening,
-        work: &Work,
+        opening: &OpeningConditions,
+        work: &StepFolder,
         seen: &Seen<'_>,
         more: &[String],
-    ) -> io::Result<Environment> {
+    ) -> io::Result<CheckEnvironment> {
         let mut left_out = Vec::new();
         let path = path(opening, work, seen, &mut left_out)?;
-        let mut environment = Environment { variables: Vec::new(), left_out };
+        let mut environment = CheckEnvironment { variables: Vec::new(), left_out };
         for (name, value) in &opening.variables {
             environment.set(name, value);
         }
@@ -83,7 +83,7 @@ impl Environment {
 
     /// Go takes modules from the user's cache as from a proxy: it unpacks the archives afresh and
     /// compares them with `go.sum`.
-    fn go_proxy(&mut self, opening: &Opening) {
+    fn go_proxy(&mut self, opening: &OpeningConditions) {
         let usual =
             opening.variables.get("GOPROXY").map_or("https://proxy.golang.org,direct", String::as_str);
         let user = opening.home.join("go/pkg/mod");
@@ -103,7 +103,12 @@ impl Environment {
 
 /// The PATH of the opening. A folder with programs that were added or changed since is replaced by
 /// links to those that are the same.
-fn path(opening: &Opening, work: &Work, seen: &Seen<'_>, left_out: &mut Vec<String>) -> io::Result<OsString> {
+fn path(
+    opening: &OpeningConditions,
+    work: &StepFolder,
+    seen: &Seen<'_>,
+    left_out: &mut Vec<String>,
+) -> io::Result<OsString> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for (number, entry) in opening.path.iter().enumerate() {
         if let Some(inside) = seen.originals.iter().find_map(|it| entry.folder.strip_prefix(it).ok()) {
@@ -139,7 +144,7 @@ fn path(opening: &Opening, work: &Work, seen: &Seen<'_>, left_out: &mut Vec<Stri
 }
 
 /// Tests that make commits need a name to make them under.
-fn identity(opening: &Opening, home: &Path) -> io::Result<()> {
+fn identity(opening: &OpeningConditions, home: &Path) -> io::Result<()> {
     let value =
         |name: &str| opening.settings.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
     let quoted = |it: &str| it.replace('\\', "\\\\").replace('"', "\\\"");
@@ -166,8 +171,8 @@ struct Package {
 /// Fills the proof's own CARGO_HOME: archives from the user's cache whose hash is the one in the lock
 /// file, the index entries of those packages, and the user's configuration if it is the opening's.
 pub(super) fn fill_cargo_home(
-    opening: &Opening,
-    work: &Work,
+    opening: &OpeningConditions,
+    work: &StepFolder,
     checkout: &Path,
     locks: &[PathBuf],
     budget: &mut Budget,

@@ -3,7 +3,9 @@
 
 use super::borrow::Lent;
 use super::overlay::Trees;
-use super::pure::{Class, Evidence, NotRun, ProtectedChange, Side, Step, StepOutcome};
+use super::pure::{
+    Class, Mixed, NotRun, ProofEvidence, ProofStep, ProtectedChange, Side, StepOutcome, brings_back,
+};
 use super::request::{ProofError, StepResult};
 use super::steps::Prover;
 use std::collections::BTreeSet;
@@ -11,34 +13,35 @@ use std::collections::BTreeSet;
 impl Prover {
     /// Returns the evidence of the steps that were taken; the others count as skipped. What the run
     /// adds (checks in place, waivers, approval, the commit) is left for the caller to fill in.
-    pub(crate) fn evidence(&self) -> Result<Evidence, ProofError> {
-        let known: Vec<StepResult> = Step::ALL.iter().filter_map(|it| self.last(*it)).collect();
-        let outcome = |step: Step| {
+    pub(crate) fn evidence(&self) -> Result<ProofEvidence, ProofError> {
+        let known: Vec<StepResult> = ProofStep::ALL.iter().filter_map(|it| self.last(*it)).collect();
+        let outcome = |step: ProofStep| {
             let found = known.iter().find(|it| it.step == step);
             found.map_or(StepOutcome::NotRun(NotRun::Skipped), |it| it.outcome.clone())
         };
-        let canary = known.iter().find(|it| it.step == Step::Canary);
-        let overlay = known.iter().find(|it| it.step == Step::Overlay);
+        let canary = known.iter().find(|it| it.step == ProofStep::Canary);
+        let overlay = known.iter().find(|it| it.step == ProofStep::Overlay);
         // The run of G may be E's own, which cost nothing more.
         let is_shared = canary.zip(overlay).is_some_and(|(one, other)| one.logs == other.logs);
-        let costly =
-            known.iter().filter(|it| it.step != Step::Baseline && !(is_shared && it.step == Step::Canary));
-        Ok(Evidence {
+        let costly = known
+            .iter()
+            .filter(|it| it.step != ProofStep::Baseline && !(is_shared && it.step == ProofStep::Canary));
+        Ok(ProofEvidence {
             tree: self.request.tree.clone(),
             commit: None,
             opening: Vec::new(),
             in_place: Vec::new(),
-            baseline: outcome(Step::Baseline),
-            clean: outcome(Step::Clean),
-            overlay: outcome(Step::Overlay),
-            old_code: outcome(Step::OldCode),
+            baseline: outcome(ProofStep::Baseline),
+            clean: outcome(ProofStep::Clean),
+            overlay: outcome(ProofStep::Overlay),
+            old_code: outcome(ProofStep::OldCode),
             protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
             canary: canary.map(|it| it.canary.clone()).unwrap_or_default(),
             not_judged: overlay.map(|it| it.not_judged.clone()).unwrap_or_default(),
             changed_protected: self.changed_protected()?,
             changed_folders: known
                 .iter()
-                .find(|it| it.step == Step::Clean)
+                .find(|it| it.step == ProofStep::Clean)
                 .map(changed_folders)
                 .unwrap_or_default(),
             changed_tools: changed_tools(&known),
@@ -54,10 +57,17 @@ impl Prover {
     fn changed_protected(&self) -> Result<Vec<ProtectedChange>, ProofError> {
         let trees = Trees::read(&self.repository, &self.request)?;
         let text = |side, path: &str| trees.contents(side, path).and_then(|it| String::from_utf8(it).ok());
-        let changed = trees.changes.iter().filter(|it| match trees.class(&it.path) {
-            Class::Test | Class::Control | Class::Mixed(_) => true,
+        // A manifest or lock file changes with every dependency; what counts is what comes back.
+        let is_protected = |path: &str| match trees.class(path) {
+            Class::Test | Class::Control => true,
+            Class::Mixed(Mixed::RustSource) => true,
+            Class::Mixed(kind) => {
+                let [base, now] = [Side::Base, Side::Final].map(|it| text(it, path).unwrap_or_default());
+                brings_back(kind, &base, &now)
+            }
             Class::Ordinary => false,
-        });
+        };
+        let changed = trees.changes.iter().filter(|it| is_protected(&it.path));
         let changed = changed.map(|it| ProtectedChange {
             path: it.path.clone(),
             base: text(Side::Base, &it.path),

@@ -143,13 +143,13 @@ impl Folders {
     }
 
     /// Makes the work folder of a step. The mark is on disk before anything is started under it.
-    pub(super) fn begin(&self) -> io::Result<Work> {
+    pub(super) fn begin(&self) -> io::Result<StepFolder> {
         self.refuse_full_disk()?;
         let mark = format!("proof-{}", &uuid::Uuid::new_v4().simple().to_string()[..12]);
         let top = self.work();
         DirBuilder::new().recursive(true).mode(0o700).create(&top)?;
         files::replace(&top.join("mark"), mark.as_bytes())?;
-        let work = Work { top, mark };
+        let work = StepFolder { top, mark };
         for folder in [work.run(), work.stores(), work.home(), work.reports()] {
             DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         }
@@ -266,13 +266,13 @@ pub(crate) fn prune(home: &Path, keep: Keep) -> io::Result<u64> {
 
 /// The folder of one step.
 #[derive(Clone, Debug)]
-pub(super) struct Work {
+pub(super) struct StepFolder {
     top: PathBuf,
     /// What every process of the step carries in its environment.
     pub(super) mark: String,
 }
 
-impl Work {
+impl StepFolder {
     /// The checkout.
     pub(super) fn tree(&self) -> PathBuf {
         self.top.join("tree")

@@ -3,7 +3,7 @@
 //! was opened; what comes out is data. Which files are protected, what an overlay consists of, what a
 //! test id is and what the results add up to is decided elsewhere, by the pure part.
 //!
-//! The door is [`Opening::take`] when a run is opened, and [`Prover`] for the steps.
+//! The door is [`OpeningConditions::take`] when a run is opened, and [`Prover`] for the steps.
 
 use loop_core::proof as pure;
 
@@ -48,9 +48,9 @@ pub(crate) mod dev;
 pub(crate) use self::{
     checkout::keep,
     folders::{Keep, occupant, prune},
-    opening::Opening,
+    opening::OpeningConditions,
     prover::Pending,
-    request::{ProofCheck, ProofError, Request, StepResult},
+    request::{ProofCheck, ProofError, ProofRequest, StepResult},
     steps::Prover,
 };
 pub(crate) use prover::{WORD as PROVE_WORD, serve};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Refuses a tree whose entries, as `ls-tree -r -z` lists them, do not add up to its id.
 pub(super) fn refuse_forged_tree(git: &Git, tree: &str, listing: &[u8]) -> Result<(), GitError> {
-    let scratch = Scratch::make()?;
+    let scratch = ObjectFolder::make()?;
     let git = git.with(vec![
         ("GIT_INDEX_FILE", scratch.0.join("index").into()),
         ("GIT_OBJECT_DIRECTORY", scratch.0.join("objects").into()),
@@ -58,7 +58,7 @@ pub(super) fn refuse_forged_blobs(git: &Git, blobs: &[Blob]) -> Result<(), GitEr
     if blobs.is_empty() {
         return Ok(());
     }
-    let scratch = Scratch::make()?;
+    let scratch = ObjectFolder::make()?;
     let mut places = Vec::new();
     for (number, blob) in blobs.iter().enumerate() {
         let place = scratch.0.join(number.to_string());
@@ -91,18 +91,18 @@ fn failed(doing: &'static str, path: &Path, source: std::io::Error) -> GitError 
 }
 
 /// A folder of ours that is removed with this value.
-struct Scratch(PathBuf);
+struct ObjectFolder(PathBuf);
 
-impl Scratch {
-    fn make() -> Result<Scratch, GitError> {
+impl ObjectFolder {
+    fn make() -> Result<ObjectFolder, GitError> {
         let folder = std::env::temp_dir().join(format!("loop-objects-{}", uuid::Uuid::new_v4().simple()));
         let objects = folder.join("objects");
         fs::create_dir_all(&objects).map_err(|source| failed("creating", &objects, source))?;
-        Ok(Scratch(folder))
+        Ok(ObjectFolder(folder))
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ObjectFolder {
     fn drop(&mut self) {
         let _small = files::remove(&self.0);
     }

@@ -6,6 +6,7 @@
 use super::borrow;
 use super::files;
 use super::folders::Folders;
+use super::request::ProofError;
 use crate::tree::git::{Git, GitError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -70,13 +71,13 @@ const SETTINGS: [&str; 9] = [
 
 /// The conditions at the opening.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Opening {
+pub(crate) struct OpeningConditions {
     pub(super) path: Vec<PathEntry>,
     pub(super) variables: BTreeMap<String, String>,
     /// The user's own HOME.
     pub(super) home: PathBuf,
     pub(super) settings: Vec<(String, String)>,
-    pub(super) folders: Vec<borrow::Folder>,
+    pub(super) folders: Vec<borrow::BorrowedFolder>,
     /// Configuration files outside of the tree that builds read, by the hash of their text.
     pub(super) configurations: BTreeMap<PathBuf, String>,
 }
@@ -85,13 +86,13 @@ pub(crate) struct Opening {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PathEntry {
     pub(super) folder: PathBuf,
-    pub(super) programs: BTreeMap<String, Program>,
+    pub(super) programs: BTreeMap<String, PathProgram>,
 }
 
-impl Opening {
+impl OpeningConditions {
     /// Looks at everything now. `borrow_from` is the tree whose dependency folders are used: the
     /// working tree itself, or the main one of a worktree.
-    pub(crate) fn take(repository: &Git, borrow_from: &Git) -> Result<Opening, GitError> {
+    pub(crate) fn take(repository: &Git, borrow_from: &Git) -> Result<OpeningConditions, GitError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let tree = borrow_from.work_tree();
         let mut entries: Vec<PathEntry> = Vec::new();
@@ -112,7 +113,7 @@ impl Opening {
         let variables = names.chain(homes).filter_map(|name| Some((text(&name)?, name)));
         let home = text("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
         let configurations = [cargo_home(&home).join("config.toml"), cargo_home(&home).join("config")];
-        Ok(Opening {
+        Ok(OpeningConditions {
             path: entries,
             variables: variables.map(|(value, name)| (name, value)).collect(),
             settings: settings(repository)?,
@@ -138,13 +139,17 @@ impl Opening {
         Ok(id)
     }
 
-    pub(crate) fn read(home: &Path, id: &str) -> io::Result<Opening> {
+    pub(crate) fn read(home: &Path, id: &str) -> Result<OpeningConditions, ProofError> {
         let path = Folders::openings(home).join(format!("{id}.json"));
-        let text = fs::read(&path)?;
+        let lost = |what: &str| ProofError::Opening { path: path.clone(), what: what.to_owned() };
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(lost("is gone")),
+            read => read?,
+        };
         if files::hash(&text)[..24] != *id {
-            return Err(io::Error::other(format!("{} was changed after the run was opened", path.display())));
+            return Err(lost("was changed after the run was opened"));
         }
-        Ok(serde_json::from_slice(&text)?)
+        Ok(serde_json::from_slice(&text).map_err(io::Error::from)?)
     }
 
     /// Where a toolchain's home is: by its variable, else at its usual place below HOME.
@@ -155,13 +160,13 @@ impl Opening {
 
 /// A program in PATH: what the kernel says about it, and for a script the hash of its text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Program {
+pub(super) struct PathProgram {
     /// A link is known by what it says and by what it leads to.
     stamp: String,
     text: Option<String>,
 }
 
-impl Program {
+impl PathProgram {
     /// Whether the program at this path is this one still.
     pub(super) fn is_at(&self, path: &Path) -> bool {
         let Some((stamp, length)) = stamp(path) else { return false };
@@ -169,11 +174,11 @@ impl Program {
     }
 }
 
-fn programs(folder: &Path) -> BTreeMap<String, Program> {
+fn programs(folder: &Path) -> BTreeMap<String, PathProgram> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
     let programs = entries.filter_map(|it| {
         let (stamp, length) = stamp(&it.path())?;
-        Some((it.file_name().into_string().ok()?, Program { stamp, text: text(&it.path(), length) }))
+        Some((it.file_name().into_string().ok()?, PathProgram { stamp, text: text(&it.path(), length) }))
     });
     programs.collect()
 }

@@ -6,8 +6,8 @@
 use super::checkout::{commit_tree, entries, zero_separated};
 use super::files;
 use super::objects::{Blob, refuse_forged_blobs, refuse_forged_tree};
-use super::pure::{Action, Change, Class, Mixed, OverlayPlan, Rules, Side};
-use super::request::{ProofError, Request};
+use super::pure::{Action, Class, Mixed, OverlayPlan, ProtectedFiles, Side, TreeChange};
+use super::request::{ProofError, ProofRequest};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::{is_object_id, single_line};
 use std::cell::RefCell;
@@ -20,41 +20,41 @@ use std::path::{Path, PathBuf};
 /// The trees of a request, read with the user's git.
 pub(super) struct Trees<'a> {
     git: &'a Git,
-    base: Entries,
-    last: Entries,
+    base: TreeEntries,
+    last: TreeEntries,
     /// Texts that were read, by object.
     read: RefCell<HashMap<String, Option<Vec<u8>>>>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<TreeChange>,
     /// What the request protects.
-    pub(super) rules: Rules,
+    pub(super) rules: ProtectedFiles,
 }
 
 /// Mode and object of every path of a tree.
-type Entries = BTreeMap<String, (u32, String)>;
+type TreeEntries = BTreeMap<String, (u32, String)>;
 
 impl<'a> Trees<'a> {
-    pub(super) fn read(git: &'a Git, request: &'a Request) -> Result<Trees<'a>, ProofError> {
+    pub(super) fn read(git: &'a Git, request: &'a ProofRequest) -> Result<Trees<'a>, ProofError> {
         let (base, last) = (request.base.as_str(), request.tree.as_str());
         assert!(is_object_id(base) && is_object_id(last), "trees are named by object ids");
         let changes = changes(git, base, last)?;
         let base = entries_of(git, base)?;
         let last = if request.tree == request.base { base.clone() } else { entries_of(git, last)? };
-        let nothing = Rules::new(&[], &[], &[], &|_, _| None).map_err(ProofError::Protect)?;
+        let nothing = ProtectedFiles::new(&[], &[], &[], &|_, _| None).map_err(ProofError::Protect)?;
         let mut trees = Trees { git, base, last, read: RefCell::default(), changes, rules: nothing };
         trees.rules = trees.protection(request)?;
         Ok(trees)
     }
 
-    fn protection(&self, request: &Request) -> Result<Rules, ProofError> {
+    fn protection(&self, request: &ProofRequest) -> Result<ProtectedFiles, ProofError> {
         let mut commands: Vec<String> = request.checks.iter().map(|it| it.command.clone()).collect();
         commands
             .extend(request.checks.iter().filter_map(|it| it.prepare.clone()).chain(request.prepare.clone()));
         let paths: Vec<String> = self.base.keys().cloned().collect();
         let contents = |side, path: &str| self.contents(side, path);
-        Rules::new(&request.protect, &commands, &paths, &contents).map_err(ProofError::Protect)
+        ProtectedFiles::new(&request.protect, &commands, &paths, &contents).map_err(ProofError::Protect)
     }
 
-    fn side(&self, side: Side) -> &Entries {
+    fn side(&self, side: Side) -> &TreeEntries {
         match side {
             Side::Base => &self.base,
             Side::Final => &self.last,
@@ -112,7 +112,7 @@ const CARRIER_MOST: usize = 1 << 20;
 /// A handful of them carry a canary; the rest only says which kinds there are.
 const CARRIERS_MOST: usize = 3000;
 
-fn entries_of(git: &Git, tree: &str) -> Result<Entries, GitError> {
+fn entries_of(git: &Git, tree: &str) -> Result<TreeEntries, GitError> {
     let listing = git.run(["ls-tree", "-r", "-z", tree])?;
     refuse_forged_tree(git, tree, &listing)?;
     let entry = |line: &[u8]| {
@@ -125,7 +125,7 @@ fn entries_of(git: &Git, tree: &str) -> Result<Entries, GitError> {
     Ok(listing.split(|it| *it == 0).filter_map(entry).collect())
 }
 
-fn changes(git: &Git, base: &str, tree: &str) -> Result<Vec<Change>, GitError> {
+fn changes(git: &Git, base: &str, tree: &str) -> Result<Vec<TreeChange>, GitError> {
     let listing = git.run(["diff-tree", "-r", "-z", "--raw", "--no-renames", base, tree, "--"])?;
     let mut fields = listing.split(|it| *it == 0);
     let mut found = Vec::new();
@@ -134,7 +134,7 @@ fn changes(git: &Git, base: &str, tree: &str) -> Result<Vec<Change>, GitError> {
         let mut words = head.trim_start_matches(':').split(' ');
         let mode = |word: Option<&str>| u32::from_str_radix(word?, 8).ok().filter(|it| *it != 0);
         let (base_mode, final_mode) = (mode(words.next()), mode(words.next()));
-        found.push(Change { path: String::from_utf8_lossy(path).into_owned(), base_mode, final_mode });
+        found.push(TreeChange { path: String::from_utf8_lossy(path).into_owned(), base_mode, final_mode });
     }
     Ok(found)
 }

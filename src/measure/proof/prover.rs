@@ -4,9 +4,10 @@
 //! prover outlives whoever started it, so that a hook with little time can come back later.
 
 use super::files;
-use super::pure::Step;
-use super::request::{ProofError, Request, StepResult};
+use super::pure::ProofStep;
+use super::request::{ProofError, ProofRequest, StepResult};
 use super::steps::Prover;
+use crate::tree::git::GitError;
 use loop_supervise::detached;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -26,13 +27,13 @@ const END_PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a prover reads when it starts.
 #[derive(Serialize, Deserialize)]
-struct Task {
+struct ProverTask {
     home: PathBuf,
-    request: Request,
-    step: Step,
+    request: ProofRequest,
+    step: ProofStep,
     /// Steps that are taken after it, for whoever comes back later.
     #[serde(default)]
-    then: Vec<Step>,
+    then: Vec<ProofStep>,
 }
 
 /// What a prover says that could not take its step.
@@ -40,6 +41,11 @@ struct Task {
 #[serde(rename_all = "kebab-case")]
 enum Complaint {
     DiskFull(String),
+    /// An object of the repository that is not what its id says, and the file that it stands for.
+    Forged {
+        object: String,
+        path: PathBuf,
+    },
     Other(String),
 }
 
@@ -48,31 +54,31 @@ pub(crate) struct Pending {
     /// Collected when it has ended, if it is a child of ours.
     child: Option<Child>,
     pidfd: OwnedFd,
-    step: Step,
+    step: ProofStep,
     pub(crate) expected_s: Option<f64>,
 }
 
 impl Prover {
     /// Starts a prover for a step, or finds the one that is at it.
-    pub(crate) fn start(&self, step: Step) -> Result<Pending, ProofError> {
+    pub(crate) fn start(&self, step: ProofStep) -> Result<Pending, ProofError> {
         self.start_with(step, Vec::new())
     }
 
     /// Starts a prover that goes on to the end of the proof, or finds the one that is at this step.
-    pub(crate) fn start_to_the_end(&self, step: Step) -> Result<Pending, ProofError> {
-        let then: Vec<Step> = Step::ALL.into_iter().filter(|it| step < *it).collect();
+    pub(crate) fn start_to_the_end(&self, step: ProofStep) -> Result<Pending, ProofError> {
+        let then: Vec<ProofStep> = ProofStep::ALL.into_iter().filter(|it| step < *it).collect();
         let rest: Option<f64> = then.iter().map(|it| self.expected_s(*it)).sum();
         let mut pending = self.start_with(step, then)?;
         pending.expected_s = pending.expected_s.map(|it| it + rest.unwrap_or_default());
         Ok(pending)
     }
 
-    fn start_with(&self, step: Step, then: Vec<Step>) -> Result<Pending, ProofError> {
+    fn start_with(&self, step: ProofStep, then: Vec<ProofStep>) -> Result<Pending, ProofError> {
         if let Some(pending) = self.running(step)? {
             return Ok(pending);
         }
         let key = self.request.key(step);
-        let task = Task { home: self.home.clone(), request: self.request.clone(), step, then };
+        let task = ProverTask { home: self.home.clone(), request: self.request.clone(), step, then };
         let file = self.folders.result(&key).with_extension("task");
         files::replace(&file, &serde_json::to_vec(&task).map_err(io::Error::from)?)?;
         let complaints = loop_base::files::ours()
@@ -86,7 +92,7 @@ impl Prover {
     }
 
     /// Returns the prover that is at this very step, if there is one.
-    pub(crate) fn running(&self, step: Step) -> Result<Option<Pending>, ProofError> {
+    pub(crate) fn running(&self, step: ProofStep) -> Result<Option<Pending>, ProofError> {
         let Some(occupant) = self.folders.occupant().filter(|it| it.key == self.request.key(step)) else {
             return Ok(None);
         };
@@ -99,7 +105,7 @@ impl Prover {
 
     /// Takes a step in a process of its own and waits for it.
     #[cfg(debug_assertions)]
-    pub(crate) fn step_apart(&self, step: Step) -> Result<StepResult, ProofError> {
+    pub(crate) fn step_apart(&self, step: ProofStep) -> Result<StepResult, ProofError> {
         if let Some(known) = self.known(step) {
             return Ok(known);
         }
@@ -121,6 +127,7 @@ impl Prover {
         let said = said.trim();
         Err(match serde_json::from_str(said) {
             Ok(Complaint::DiskFull(text)) => ProofError::DiskFull(text),
+            Ok(Complaint::Forged { object, path }) => GitError::Forged { object, path }.into(),
             Ok(Complaint::Other(text)) => ProofError::Prover(text),
             Err(_) if said.is_empty() => ProofError::Prover("it was ended".to_owned()),
             Err(_) => ProofError::Prover(said.to_owned()),
@@ -167,18 +174,22 @@ pub(crate) fn serve(file: &Path) -> ExitCode {
     match try_serve(file) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let complaint = match error.disk_full() {
-                Some(text) => Complaint::DiskFull(text),
-                None => Complaint::Other(error.to_string()),
+            let text = error.to_string();
+            let complaint = match (error.disk_full(), error) {
+                (Some(text), _) => Complaint::DiskFull(text),
+                (None, ProofError::Git(GitError::Forged { object, path })) => {
+                    Complaint::Forged { object, path }
+                }
+                (None, _) => Complaint::Other(text.clone()),
             };
-            eprintln!("{}", serde_json::to_string(&complaint).unwrap_or_else(|_| error.to_string()));
+            eprintln!("{}", serde_json::to_string(&complaint).unwrap_or(text));
             ExitCode::FAILURE
         }
     }
 }
 
 fn try_serve(file: &Path) -> Result<(), ProofError> {
-    let task: Task = serde_json::from_slice(&fs::read(file)?).map_err(io::Error::from)?;
+    let task: ProverTask = serde_json::from_slice(&fs::read(file)?).map_err(io::Error::from)?;
     let prover = Prover::new(&task.home, task.request)?;
     let once = prover.once(task.step);
     files::remove(&once)?;

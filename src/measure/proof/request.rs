@@ -2,7 +2,7 @@
 
 use super::borrow::Lent;
 use super::files;
-use super::pure::{CanaryOutcome, NotJudged, NotRun, Step, StepOutcome, StepRun};
+use super::pure::{CanaryOutcome, NotJudged, NotRun, ProofStep, StepOutcome, StepRun};
 use crate::tree::git::GitError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const VERSION: u32 = 1;
 
 /// Everything that decides what a proof finds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Request {
+pub(crate) struct ProofRequest {
     /// The working tree whose snapshot is proven.
     pub(crate) place: PathBuf,
     /// The tree that has the dependency folders: `place`, or the main tree of a worktree. The checkout
@@ -46,12 +46,16 @@ pub(crate) struct ProofCheck {
     pub(crate) timeout_ms: u64,
 }
 
-impl Request {
+impl ProofRequest {
     /// The name under which the result of a step is kept: steps with equal keys have equal results.
-    pub(crate) fn key(&self, step: Step) -> String {
+    pub(crate) fn key(&self, step: ProofStep) -> String {
+        // The later steps look whether the tools changed since the run was opened, so another run's
+        // results are not this one's.
         let tree = match step {
-            Step::Baseline => None,
-            Step::Clean | Step::Overlay | Step::OldCode | Step::Canary => Some(&self.tree),
+            ProofStep::Baseline => None,
+            ProofStep::Clean | ProofStep::Overlay | ProofStep::OldCode | ProofStep::Canary => {
+                Some((&self.tree, self.opened_at_ms))
+            }
         };
         let parts = (
             VERSION,
@@ -71,7 +75,7 @@ impl Request {
 /// What a step found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StepResult {
-    pub(crate) step: Step,
+    pub(crate) step: ProofStep,
     pub(crate) key: String,
     pub(crate) outcome: StepOutcome,
     /// The canary of each check, where this step planted one.
@@ -99,7 +103,7 @@ pub(crate) struct StepResult {
 }
 
 impl StepResult {
-    pub(super) fn not_run(step: Step, key: String, why: NotRun) -> StepResult {
+    pub(super) fn not_run(step: ProofStep, key: String, why: NotRun) -> StepResult {
         StepResult {
             step,
             key,
@@ -138,6 +142,9 @@ pub(crate) enum ProofError {
     Protect(String),
     #[error("the prover ended without a result: {0}")]
     Prover(String),
+    /// What was written down when the run was opened is gone or changed.
+    #[error("{} {what}", path.display())]
+    Opening { path: PathBuf, what: String },
     #[error("{0}")]
     DiskFull(String),
 }
@@ -155,7 +162,10 @@ impl ProofError {
             ProofError::Git(error) => {
                 Some(error.to_string()).filter(|it| it.contains("No space left on device"))
             }
-            ProofError::File(_) | ProofError::Protect(_) | ProofError::Prover(_) => None,
+            ProofError::File(_)
+            | ProofError::Protect(_)
+            | ProofError::Prover(_)
+            | ProofError::Opening { .. } => None,
         }
     }
 }

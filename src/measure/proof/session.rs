@@ -4,14 +4,14 @@
 //! kernel grants a mount namespace.
 
 use super::checkout::Checkout;
-use super::environment::Environment;
-use super::folders::Work;
+use super::environment::CheckEnvironment;
+use super::folders::StepFolder;
 use super::pure::{Exit, IdFile, Results, id_environment, id_files, read_results};
 use super::request::{ProofCheck, ProofError};
 use loop_supervise::contain;
 use loop_supervise::keeper::Keeper;
 use loop_supervise::mount::{Bind, Mounts};
-use loop_supervise::protocol::{Bounds, Ending, How, Kind, Order};
+use loop_supervise::protocol::{Bounds, EndReason, Order, OrderEnd, OrderKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::OsString;
 use std::fs;
@@ -28,8 +28,8 @@ const REPORT_MOST: usize = 64 << 20;
 /// A helper that mounts, or is refused, needs milliseconds.
 const PROBE_MS: u64 = 10_000;
 
-pub(super) struct Session {
-    pub(super) work: Work,
+pub(super) struct ProofSession {
+    pub(super) work: StepFolder,
     pub(super) checkout: Checkout,
     /// The path under which commands see the checkout.
     pub(super) seen: PathBuf,
@@ -44,17 +44,17 @@ pub(super) struct Ran {
     pub(super) output: String,
 }
 
-impl Session {
+impl ProofSession {
     /// Starts the shim and finds out whether the checkout can be mounted at `original`.
     pub(super) fn open(
-        work: Work,
+        work: StepFolder,
         checkout: Checkout,
         original: &Path,
         hidden: &[PathBuf],
-    ) -> Result<Session, ProofError> {
+    ) -> Result<ProofSession, ProofError> {
         let keeper = Keeper::start(Path::new("/proc/self/exe"), &work.run(), 1)?;
         let seen = checkout.path.clone();
-        let mut session = Session { work, checkout, seen, is_mounted: false, keeper, commands: 0 };
+        let mut session = ProofSession { work, checkout, seen, is_mounted: false, keeper, commands: 0 };
         // Whatever is below the original would vanish behind the mount.
         let hides = hidden.iter().any(|it| it.starts_with(original));
         if cfg!(target_os = "linux") && !hides && original.parent().is_some() {
@@ -85,7 +85,11 @@ impl Session {
     }
 
     /// Runs one check and reads which tests it ran.
-    pub(super) fn check(&mut self, check: &ProofCheck, environment: &Environment) -> Result<Ran, ProofError> {
+    pub(super) fn check(
+        &mut self,
+        check: &ProofCheck,
+        environment: &CheckEnvironment,
+    ) -> Result<Ran, ProofError> {
         let reports = self.work.reports().join(self.commands.to_string());
         fs::create_dir_all(&reports)?;
         let inherited = |name: &str| environment.get(name).map(|it| it.to_string_lossy().into_owned());
@@ -95,14 +99,14 @@ impl Session {
         variables.extend(more.into_iter().map(|(name, value)| (name.into(), value.into())));
         let (ending, output) = self.shell(&check.name, &check.command, variables, check.timeout_ms)?;
         let exit = match ending.how {
-            How::Exited => Exit::from_code(ending.code),
-            How::CouldNotStart(_) | How::NotStarted => Exit::NotStarted,
-            How::NoFirstOutput
-            | How::Idle
-            | How::WaitedForInput(_)
-            | How::TimedOut
-            | How::Interrupted
-            | How::Lost(_) => Exit::Interrupted,
+            EndReason::Exited => Exit::from_code(ending.code),
+            EndReason::CouldNotStart(_) | EndReason::NotStarted => Exit::NotStarted,
+            EndReason::NoFirstOutput
+            | EndReason::Idle
+            | EndReason::WaitedForInput(_)
+            | EndReason::TimedOut
+            | EndReason::Interrupted
+            | EndReason::Lost(_) => Exit::Interrupted,
         };
         let files: Vec<IdFile> = id_files()
             .iter()
@@ -118,7 +122,7 @@ impl Session {
     pub(super) fn prepare(
         &mut self,
         command: &str,
-        environment: &Environment,
+        environment: &CheckEnvironment,
         timeout_ms: u64,
     ) -> Result<Option<String>, ProofError> {
         let (ending, output) = self.shell("prepare", command, environment.variables.clone(), timeout_ms)?;
@@ -136,7 +140,7 @@ impl Session {
         command: &str,
         environment: Vec<(OsString, OsString)>,
         timeout_ms: u64,
-    ) -> Result<(Ending, String), ProofError> {
+    ) -> Result<(OrderEnd, String), ProofError> {
         self.command(name, &["sh", "-c", command], environment, timeout_ms)
     }
 
@@ -146,7 +150,7 @@ impl Session {
         argv: &[&str],
         environment: Vec<(OsString, OsString)>,
         timeout_ms: u64,
-    ) -> Result<(Ending, String), ProofError> {
+    ) -> Result<(OrderEnd, String), ProofError> {
         self.commands += 1;
         let plain: String =
             name.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
@@ -168,7 +172,7 @@ impl Session {
         };
         let order = Order {
             stem: stem.clone(),
-            kind: Kind::Check,
+            kind: OrderKind::Check,
             argv,
             cwd,
             env: environment,
@@ -182,14 +186,14 @@ impl Session {
         Ok((ending, String::from_utf8_lossy(&log).into_owned()))
     }
 
-    fn wait(&mut self) -> io::Result<Ending> {
+    fn wait(&mut self) -> io::Result<OrderEnd> {
         loop {
             match self.keeper.answer() {
                 Ok(Some(ending)) => return Ok(ending),
                 Ok(None) => (),
                 Err(error) => {
                     contain::sweep();
-                    return Ok(Ending::without_exit(How::Lost(error.to_string())));
+                    return Ok(OrderEnd::without_exit(EndReason::Lost(error.to_string())));
                 }
             }
             self.keeper.end_if_overdue()?;

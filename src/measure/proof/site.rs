@@ -2,12 +2,12 @@
 //! which a step prepares, runs, repeats and looks whether its tree was changed.
 
 use super::borrow::Lent;
-use super::environment::Environment;
+use super::environment::CheckEnvironment;
 use super::files;
 use super::overlay::{self, Trees};
 use super::pure::{Canary, NotRun, StepOutcome, StepRun, needs_repeat};
-use super::request::{ProofError, Request, StepResult};
-use super::session::{Ran, Session};
+use super::request::{ProofError, ProofRequest, StepResult};
+use super::session::{ProofSession, Ran};
 use super::touched::Manifest;
 use std::fs;
 use std::path::Path;
@@ -17,19 +17,20 @@ const PREPARE_MS: u64 = 30 * 60 * 1000;
 
 /// A checkout that is ready, and what is known about it so far.
 pub(super) struct Site {
-    pub(super) session: Session,
-    pub(super) environment: Environment,
+    pub(super) session: ProofSession,
+    pub(super) environment: CheckEnvironment,
     pub(super) result: StepResult,
     /// The tree that the checkout holds.
     pub(super) tree: String,
     pub(super) manifest: Manifest,
     /// What the baseline's own checks write is this project's habit.
     pub(super) baseline_touched: Vec<String>,
+    pub(super) touched_with_canaries: Vec<String>,
 }
 
 impl Site {
     /// Prepares the checkout; returns why it could not be.
-    pub(super) fn prepare(&mut self, request: &Request) -> Result<Option<String>, ProofError> {
+    pub(super) fn prepare(&mut self, request: &ProofRequest) -> Result<Option<String>, ProofError> {
         let commands =
             request.prepare.iter().chain(request.checks.iter().filter_map(|it| it.prepare.as_ref()));
         let mut done: Vec<&String> = Vec::new();
@@ -49,7 +50,11 @@ impl Site {
     }
 
     /// Runs every check but these.
-    pub(super) fn checks(&mut self, request: &Request, without: &[String]) -> Result<Vec<Ran>, ProofError> {
+    pub(super) fn checks(
+        &mut self,
+        request: &ProofRequest,
+        without: &[String],
+    ) -> Result<Vec<Ran>, ProofError> {
         let mut ran = Vec::new();
         for check in request.checks.iter().filter(|it| !without.contains(&it.name)) {
             ran.push(self.session.check(check, &self.environment)?);
@@ -60,7 +65,7 @@ impl Site {
     /// Repeats checks with something red, on the same tree, as long as that can tell more.
     pub(super) fn repeat(
         &mut self,
-        request: &Request,
+        request: &ProofRequest,
         attempts: &mut Vec<Vec<Ran>>,
         baseline: Option<&StepRun>,
     ) -> Result<(), ProofError> {
@@ -81,8 +86,9 @@ impl Site {
     /// Runs every check with canaries in the test files, which are then as before.
     pub(super) fn with_canaries(
         &mut self,
-        request: &Request,
+        request: &ProofRequest,
         planned: &[Canary],
+        trees: &Trees<'_>,
     ) -> Result<Vec<(String, Ran)>, ProofError> {
         let checkout = self.session.checkout.path.clone();
         let mut before = Vec::new();
@@ -90,7 +96,10 @@ impl Site {
             before.push((canary.path.clone(), fs::read_to_string(checkout.join(&canary.path))?));
             overlay::write_text(&checkout, &canary.path, &canary.text)?;
         }
+        self.manifest = Manifest::take(&self.session.checkout.git, &checkout)?;
         let ran = self.checks(request, &[])?;
+        // Seen before the canaries are taken out again, which touches their files.
+        self.touched_with_canaries.extend(self.manifest.touched(&checkout, trees));
         for (path, text) in before {
             overlay::write_text(&checkout, &path, &text)?;
         }
@@ -99,7 +108,8 @@ impl Site {
     }
 
     pub(super) fn touched(&mut self, trees: &Trees<'_>) -> Vec<String> {
-        let touched = self.manifest.touched(&self.session.checkout.path, trees);
+        let mut touched = std::mem::take(&mut self.touched_with_canaries);
+        touched.extend(self.manifest.touched(&self.session.checkout.path, trees));
         let (usual, unusual): (Vec<String>, Vec<String>) =
             touched.into_iter().partition(|it| self.baseline_touched.contains(it));
         if !usual.is_empty() {
@@ -114,7 +124,7 @@ impl Site {
     }
 
     /// Keeps the logs and returns the result.
-    pub(super) fn finish(mut self, run: StepRun) -> Result<(Session, StepResult), ProofError> {
+    pub(super) fn finish(mut self, run: StepRun) -> Result<(ProofSession, StepResult), ProofError> {
         let logs = &self.result.logs;
         files::remove(logs)?;
         fs::create_dir_all(logs)?;

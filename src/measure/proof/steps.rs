@@ -5,19 +5,19 @@
 
 use super::borrow::{self, Borrowing};
 use super::cache::Cache;
-use super::checkout::{self, Source};
-use super::environment::{Environment, Seen, fill_cargo_home};
+use super::checkout::{self, CheckoutSource};
+use super::environment::{CheckEnvironment, Seen, fill_cargo_home};
 use super::files;
 use super::folders::{Folders, Occupant};
 use super::objects::refuse_forged_files;
-use super::opening::Opening;
+use super::opening::OpeningConditions;
 use super::overlay::{self, Trees};
 use super::pure::{
-    CanaryOutcome, Direction, Exit, Listing, NotRun, OverlayPlan, Results, Step, StepOutcome, StepRun,
-    canaries, canaries_reported, canary_seen, plan_overlay, retry_without, without_canary,
+    CanaryOutcome, Direction, Exit, NamedTests, NotRun, OverlayPlan, ProofStep, Results, StepOutcome,
+    StepRun, canaries, canaries_reported, canary_seen, plan_overlay, retry_without, without_canary,
 };
-use super::request::{ProofError, Request, StepResult};
-use super::session::{Ran, Session};
+use super::request::{ProofError, ProofRequest, StepResult};
+use super::session::{ProofSession, Ran};
 use super::site::Site;
 use super::tool_homes::HOMES;
 use super::tools;
@@ -33,15 +33,15 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 /// The executor of a proof.
 pub(crate) struct Prover {
     pub(super) home: PathBuf,
-    pub(super) request: Request,
+    pub(super) request: ProofRequest,
     pub(super) folders: Folders,
     pub(super) repository: Git,
     borrow_from: Git,
-    opening: Opening,
+    opening: OpeningConditions,
 }
 
 impl Prover {
-    pub(crate) fn new(home: &Path, request: Request) -> Result<Prover, ProofError> {
+    pub(crate) fn new(home: &Path, request: ProofRequest) -> Result<Prover, ProofError> {
         let repository = Git::open(&request.place)?;
         let borrow_from = if request.borrow_from == request.place {
             repository.clone()
@@ -50,28 +50,28 @@ impl Prover {
         };
         let folders =
             Folders::open(home, repository.common_dir(), [repository.work_tree(), borrow_from.work_tree()])?;
-        let opening = Opening::read(home, &request.opening)?;
+        let opening = OpeningConditions::read(home, &request.opening)?;
         Ok(Prover { home: home.to_owned(), request, folders, repository, borrow_from, opening })
     }
 
     /// Returns the result of a step that was taken before.
-    pub(crate) fn known(&self, step: Step) -> Option<StepResult> {
+    pub(crate) fn known(&self, step: ProofStep) -> Option<StepResult> {
         serde_json::from_slice(&fs::read(self.folders.result(&self.request.key(step))).ok()?).ok()
     }
 
     /// Returns what a step found the last time, also where it could not work and will be tried again.
-    pub(crate) fn last(&self, step: Step) -> Option<StepResult> {
+    pub(crate) fn last(&self, step: ProofStep) -> Option<StepResult> {
         let failed = || serde_json::from_slice(&fs::read(self.once(step)).ok()?).ok();
         self.known(step).or_else(failed)
     }
 
     /// Where the result of a step lies that is not kept.
-    pub(super) fn once(&self, step: Step) -> PathBuf {
+    pub(super) fn once(&self, step: ProofStep) -> PathBuf {
         self.folders.result(&self.request.key(step)).with_extension("once")
     }
 
     /// The digest of what `last` returns.
-    pub(crate) fn digest(&self, step: Step) -> Option<String> {
+    pub(crate) fn digest(&self, step: ProofStep) -> Option<String> {
         let place = match self.known(step) {
             Some(_) => self.folders.result(&self.request.key(step)),
             None => self.once(step),
@@ -80,29 +80,29 @@ impl Prover {
     }
 
     /// Makes a step that was taken one that is not.
-    pub(crate) fn forget(&self, step: Step) -> Result<(), ProofError> {
+    pub(crate) fn forget(&self, step: ProofStep) -> Result<(), ProofError> {
         files::remove(&self.once(step))?;
         Ok(files::remove(&self.folders.result(&self.request.key(step)))?)
     }
 
     /// Returns how long a step of this kind took the last time, in seconds.
-    pub(crate) fn expected_s(&self, step: Step) -> Option<f64> {
+    pub(crate) fn expected_s(&self, step: ProofStep) -> Option<f64> {
         let durations = self.durations();
         durations
             .get(&format!("{step:?}"))
-            .or_else(|| durations.get(&format!("{:?}", Step::Baseline)))
+            .or_else(|| durations.get(&format!("{:?}", ProofStep::Baseline)))
             .copied()
     }
 
     /// Takes a step in this process, or returns what it brought before. The process becomes a
     /// subreaper, and must have no child that it wants to keep if a shim dies.
-    pub(crate) fn step(&self, step: Step) -> Result<StepResult, ProofError> {
+    pub(crate) fn step(&self, step: ProofStep) -> Result<StepResult, ProofError> {
         if let Some(known) = self.known(step) {
             return Ok(known);
         }
-        if step != Step::Baseline && !self.has_baseline() {
-            files::remove(&self.folders.result(&self.request.key(Step::Baseline)))?;
-            self.step(Step::Baseline)?;
+        if step != ProofStep::Baseline && !self.has_baseline() {
+            files::remove(&self.folders.result(&self.request.key(ProofStep::Baseline)))?;
+            self.step(ProofStep::Baseline)?;
         }
         contain::become_subreaper()?;
         let key = self.request.key(step);
@@ -119,22 +119,24 @@ impl Prover {
             return Ok(known);
         }
         let started = Instant::now();
+        // Looked at before the first run of the final tree and after every one: what is to serve a later
+        // step has to be there when an earlier one ends.
+        let before = if step == ProofStep::Clean { self.changed_tools(step) } else { Vec::new() };
         let mut result = match step {
-            Step::Baseline => self.undisturbed_baseline(&key)?,
-            Step::Clean => self.clean(&key)?,
-            Step::Overlay => self.overlaid(&key)?,
-            Step::OldCode => self.old_code(&key)?,
-            Step::Canary => self.canary(&key)?,
+            ProofStep::Baseline => self.undisturbed_baseline(&key)?,
+            ProofStep::Clean => self.clean(&key)?,
+            ProofStep::Overlay => self.overlaid(&key)?,
+            ProofStep::OldCode => self.old_code(&key)?,
+            ProofStep::Canary => self.canary(&key)?,
         };
         result.seconds = started.elapsed().as_secs_f64();
         if let StepOutcome::Ran(run) = &mut result.outcome {
             run.seconds = result.seconds;
         }
-        if let (Some(opened_at), Some(_), true) =
-            (self.request.opened_at_ms, result.run(), step != Step::Baseline)
-        {
-            let trees = [self.repository.work_tree(), self.borrow_from.work_tree()];
-            result.changed_tools = tools::changed_since(&self.opening, opened_at, trees);
+        if result.run().is_some() {
+            let after = self.changed_tools(step);
+            let is_new = |it: &String| !before.contains(it);
+            result.changed_tools = before.iter().cloned().chain(after.into_iter().filter(is_new)).collect();
         }
         // Whoever fills the disk in the middle fails for that reason alone.
         if result.run().is_some_and(has_red) {
@@ -147,10 +149,20 @@ impl Prover {
         Ok(result)
     }
 
+    /// Files of the tools that were changed since the run was opened. The baseline's step is shared by
+    /// runs, so it looks at none.
+    fn changed_tools(&self, step: ProofStep) -> Vec<String> {
+        let Some(opened_at) = self.request.opened_at_ms.filter(|_| step != ProofStep::Baseline) else {
+            return Vec::new();
+        };
+        let trees = [self.repository.work_tree(), self.borrow_from.work_tree()];
+        tools::changed_since(&self.opening, opened_at, trees)
+    }
+
     /// Whether A0 was taken and its caches are as it left them. Agents work beside A0 and after it.
     fn has_baseline(&self) -> bool {
         let cache = Cache::at(self.folders.cache());
-        self.known(Step::Baseline).is_some_and(|it| match it.cache {
+        self.known(ProofStep::Baseline).is_some_and(|it| match it.cache {
             // Another run of this project has replaced it: this one builds anew.
             Some(_) if !cache.is_for(&it.key) => true,
             Some(left) => cache.fingerprint().is_ok_and(|now| now == left),
@@ -193,7 +205,7 @@ impl Prover {
     fn baseline(&self, key: &str) -> Result<StepResult, ProofError> {
         Cache::at(self.folders.cache()).renew(key)?;
         let trees = Trees::read(&self.repository, &self.request)?;
-        let mut site = self.site(Step::Baseline, key, &Tree::base(&self.request))?;
+        let mut site = self.site(ProofStep::Baseline, key, &ProvenTree::base(&self.request))?;
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
         }
@@ -204,7 +216,7 @@ impl Prover {
         let planned = canaries(&trees.carriers(&site.session.checkout.path), &word).canaries;
         if !planned.is_empty() {
             site.result.canary_word.clone_from(&word);
-            for (check, ran) in site.with_canaries(&self.request, &planned)? {
+            for (check, ran) in site.with_canaries(&self.request, &planned, &trees)? {
                 let is_seen = canary_seen(&ran.results, &ran.output, &word);
                 let outcome = if is_seen { CanaryOutcome::Seen } else { CanaryOutcome::NotOnBaseline };
                 site.result.canary.insert(check, outcome);
@@ -231,13 +243,13 @@ impl Prover {
     /// D: the final tree.
     fn clean(&self, key: &str) -> Result<StepResult, ProofError> {
         let trees = Trees::read(&self.repository, &self.request)?;
-        let mut site = self.site(Step::Clean, key, &Tree::last(&self.request))?;
+        let mut site = self.site(ProofStep::Clean, key, &ProvenTree::last(&self.request))?;
         site.result.changed_protected = trees.changed_protected();
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
         }
         let mut attempts = vec![site.checks(&self.request, &[])?];
-        let baseline = self.known(Step::Baseline);
+        let baseline = self.known(ProofStep::Baseline);
         site.repeat(&self.request, &mut attempts, baseline.as_ref().and_then(StepResult::run))?;
         let touched = site.touched(&trees);
         let run =
@@ -247,11 +259,13 @@ impl Prover {
 
     /// E, with the canaries of G in the same run where the runner goes on after a failure.
     fn overlaid(&self, key: &str) -> Result<StepResult, ProofError> {
-        let trees = Trees::read(&self.repository, &self.request)?;
+        let mut trees = Trees::read(&self.repository, &self.request)?;
+        trees.rules.forget_missing_modules(&self.baseline_printed());
+        let trees = trees;
         let contents = |side, path: &str| trees.contents(side, path);
         let mut plan = plan_overlay(&trees.changes, &trees.rules, &contents, Direction::BaseTestsOverFinal);
         if plan.actions.is_empty() {
-            let mut result = StepResult::not_run(Step::Overlay, key.to_owned(), NotRun::NotNeeded);
+            let mut result = StepResult::not_run(ProofStep::Overlay, key.to_owned(), NotRun::NotNeeded);
             result.not_judged = plan.not_judged;
             return Ok(result);
         }
@@ -272,23 +286,31 @@ impl Prover {
         unreachable!("the planner has two more tries")
     }
 
+    /// What the checks printed on the baseline.
+    fn baseline_printed(&self) -> String {
+        let Some(baseline) = self.known(ProofStep::Baseline) else { return String::new() };
+        let entries = fs::read_dir(&baseline.logs).into_iter().flatten().flatten();
+        entries.filter_map(|it| loop_base::files::text(&it.path()).ok()).collect()
+    }
+
     fn overlay_once(
         &self,
         key: &str,
         trees: &Trees<'_>,
         plan: &OverlayPlan,
     ) -> Result<(StepResult, String), ProofError> {
-        let mut site = self.site_with(Step::Overlay, key, &Tree::last(&self.request), |git, checkout| {
-            overlay::apply(plan, trees, git, checkout)
-        })?;
+        let mut site =
+            self.site_with(ProofStep::Overlay, key, &ProvenTree::last(&self.request), |git, checkout| {
+                overlay::apply(plan, trees, git, checkout)
+            })?;
         site.result.not_judged.clone_from(&plan.not_judged);
         site.result.changed_protected = trees.changed_protected();
         if let Some(why) = site.prepare(&self.request)? {
             return Ok((site.failed(why), String::new()));
         }
-        let baseline = self.known(Step::Baseline);
+        let baseline = self.known(ProofStep::Baseline);
         let planted = self.plant(&mut site, trees, baseline.as_ref())?;
-        let is_done = |ran: &Ran| ran.results.listing == Listing::All && ran.results.complete;
+        let is_done = |ran: &Ran| ran.results.listing == NamedTests::All && ran.results.complete;
         let mut first: Vec<Ran> = planted.into_iter().filter(is_done).collect();
         let done: Vec<String> = first.iter().map(|it| it.results.check.clone()).collect();
         first.extend(site.checks(&self.request, &done)?);
@@ -322,7 +344,7 @@ impl Prover {
         let word = &baseline.canary_word;
         let planned = canaries(&trees.carriers(&site.session.checkout.path), word).canaries;
         let mut plain = Vec::new();
-        for (check, ran) in site.with_canaries(&self.request, &planned)? {
+        for (check, ran) in site.with_canaries(&self.request, &planned, trees)? {
             let was_seen = baseline.canary.get(&check) == Some(&CanaryOutcome::Seen);
             let is_seen = canary_seen(&ran.results, &ran.output, word);
             let outcome = match (was_seen, is_seen) {
@@ -346,15 +368,15 @@ impl Prover {
         let contents = |side, path: &str| trees.contents(side, path);
         let plan = plan_overlay(&trees.changes, &trees.rules, &contents, Direction::FinalTestsOverBase);
         if plan.actions.is_empty() || !plan.touches_tests {
-            return Ok(StepResult::not_run(Step::OldCode, key.to_owned(), NotRun::NotNeeded));
+            return Ok(StepResult::not_run(ProofStep::OldCode, key.to_owned(), NotRun::NotNeeded));
         }
         let apply = |git: &Git, checkout: &Path| overlay::apply(&plan, &trees, git, checkout);
-        let mut site = self.site_with(Step::OldCode, key, &Tree::base(&self.request), apply)?;
+        let mut site = self.site_with(ProofStep::OldCode, key, &ProvenTree::base(&self.request), apply)?;
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
         }
         let mut attempts = vec![site.checks(&self.request, &[])?];
-        let baseline = self.known(Step::Baseline);
+        let baseline = self.known(ProofStep::Baseline);
         site.repeat(&self.request, &mut attempts, baseline.as_ref().and_then(StepResult::run))?;
         let touched = site.touched(&trees);
         let run = StepRun { tree: site.tree.clone(), attempts: results(attempts), seconds: 0.0, touched };
@@ -363,13 +385,13 @@ impl Prover {
 
     /// G by itself, where E was not needed: the final tree is its own overlay.
     fn canary(&self, key: &str) -> Result<StepResult, ProofError> {
-        if let Some(overlay) = self.known(Step::Overlay).filter(|it| !it.canary.is_empty()) {
-            return Ok(StepResult { step: Step::Canary, key: key.to_owned(), ..overlay });
+        if let Some(overlay) = self.known(ProofStep::Overlay).filter(|it| !it.canary.is_empty()) {
+            return Ok(StepResult { step: ProofStep::Canary, key: key.to_owned(), ..overlay });
         }
         let trees = Trees::read(&self.repository, &self.request)?;
-        let baseline = self.known(Step::Baseline);
+        let baseline = self.known(ProofStep::Baseline);
         if !baseline.as_ref().is_some_and(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen)) {
-            let mut result = StepResult::not_run(Step::Canary, key.to_owned(), NotRun::NotNeeded);
+            let mut result = StepResult::not_run(ProofStep::Canary, key.to_owned(), NotRun::NotNeeded);
             result.canary = self
                 .request
                 .checks
@@ -378,7 +400,7 @@ impl Prover {
                 .collect();
             return Ok(result);
         }
-        let mut site = self.site(Step::Canary, key, &Tree::last(&self.request))?;
+        let mut site = self.site(ProofStep::Canary, key, &ProvenTree::last(&self.request))?;
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
         }
@@ -394,7 +416,7 @@ impl Prover {
 
     /// Something did not build: its output says so, or a check that ran tests on the baseline ran none.
     fn did_not_build(&self, run: &StepRun) -> bool {
-        let baseline = self.known(Step::Baseline);
+        let baseline = self.known(ProofStep::Baseline);
         let ran_before = |check: &str| {
             let before = baseline.as_ref().and_then(StepResult::run).and_then(|it| it.check(check));
             before.is_some_and(|it| it.executed().is_some_and(|it| 0 < it))
@@ -405,16 +427,16 @@ impl Prover {
         })
     }
 
-    fn site(&self, step: Step, key: &str, tree: &Tree<'_>) -> Result<Site, ProofError> {
+    fn site(&self, step: ProofStep, key: &str, tree: &ProvenTree<'_>) -> Result<Site, ProofError> {
         self.site_with(step, key, tree, |_, _| Ok(tree.id.to_owned()))
     }
 
     /// Makes the checkout and everything around it.
     fn site_with(
         &self,
-        step: Step,
+        step: ProofStep,
         key: &str,
-        tree: &Tree<'_>,
+        tree: &ProvenTree<'_>,
         apply: impl FnOnce(&Git, &Path) -> Result<String, ProofError>,
     ) -> Result<Site, ProofError> {
         files::remove(&self.folders.work())?;
@@ -422,8 +444,12 @@ impl Prover {
         let mut budget = self.folders.budget();
         let settings: Vec<(String, String)> =
             self.opening.settings.iter().filter(|(it, _)| !it.starts_with("user.")).cloned().collect();
-        let source =
-            Source { repository: &self.repository, tree: tree.id, parent: tree.commit, settings: &settings };
+        let source = CheckoutSource {
+            repository: &self.repository,
+            tree: tree.id,
+            parent: tree.commit,
+            settings: &settings,
+        };
         let checkout = checkout::write(&source, &work.tree(), &work.stores())?;
         let tree = apply(&checkout.git, &checkout.path)?;
         refuse_forged_files(&checkout.git, &checkout.path)?;
@@ -432,25 +458,25 @@ impl Prover {
         let git = checkout.git.clone();
         let original = self.borrow_from.work_tree();
         let hidden = self.must_stay_visible();
-        let session = Session::open(work.clone(), checkout, original, &hidden)?;
+        let session = ProofSession::open(work.clone(), checkout, original, &hidden)?;
         result.is_mounted = session.is_mounted;
         let cache = Cache::at(self.folders.cache());
-        if step != Step::Baseline {
-            cache.lend(&self.request.key(Step::Baseline), &work, &mut budget)?;
+        if step != ProofStep::Baseline {
+            cache.lend(&self.request.key(ProofStep::Baseline), &work, &mut budget)?;
         }
-        let has_kept = step == Step::Baseline || cache.is_for(&self.request.key(Step::Baseline));
+        let has_kept = step == ProofStep::Baseline || cache.is_for(&self.request.key(ProofStep::Baseline));
         let kept = has_kept.then(|| cache.borrowed());
         let borrowing = Borrowing {
             from: &self.borrow_from,
             opening: &self.opening.folders,
             kept: kept.as_deref(),
-            keeps: step == Step::Baseline,
+            keeps: step == ProofStep::Baseline,
             checkout: &work.tree(),
             is_mounted: session.is_mounted,
         };
         result.folders = borrow::borrow(&borrowing, &mut budget)?;
         let seen = Seen { tree: &session.seen, originals: [original, self.repository.work_tree()] };
-        let environment = Environment::compose(&self.opening, &work, &seen, &self.request.variables)?;
+        let environment = CheckEnvironment::compose(&self.opening, &work, &seen, &self.request.variables)?;
         result.left_out.clone_from(&environment.left_out);
         let locks = overlay::cargo_locks(&git)?;
         result.notes.extend(fill_cargo_home(&self.opening, &work, &work.tree(), &locks, &mut budget)?);
@@ -463,6 +489,7 @@ impl Prover {
             tree,
             manifest,
             baseline_touched: self.baseline_touched(step),
+            touched_with_canaries: Vec::new(),
         })
     }
 
@@ -474,25 +501,25 @@ impl Prover {
         homes.chain([self.folders.work()]).chain(program).collect()
     }
 
-    fn baseline_touched(&self, step: Step) -> Vec<String> {
-        let known = if step == Step::Baseline { None } else { self.known(Step::Baseline) };
+    fn baseline_touched(&self, step: ProofStep) -> Vec<String> {
+        let known = if step == ProofStep::Baseline { None } else { self.known(ProofStep::Baseline) };
         known.as_ref().and_then(StepResult::run).map(|it| it.touched.clone()).unwrap_or_default()
     }
 }
 
 /// One of the two trees of a request.
-struct Tree<'a> {
+struct ProvenTree<'a> {
     id: &'a str,
     commit: Option<&'a str>,
 }
 
-impl<'a> Tree<'a> {
-    fn base(request: &'a Request) -> Tree<'a> {
-        Tree { id: &request.base, commit: request.base_commit.as_deref() }
+impl<'a> ProvenTree<'a> {
+    fn base(request: &'a ProofRequest) -> ProvenTree<'a> {
+        ProvenTree { id: &request.base, commit: request.base_commit.as_deref() }
     }
 
-    fn last(request: &'a Request) -> Tree<'a> {
-        Tree { id: &request.tree, commit: request.tree_commit.as_deref() }
+    fn last(request: &'a ProofRequest) -> ProvenTree<'a> {
+        ProvenTree { id: &request.tree, commit: request.tree_commit.as_deref() }
     }
 }
 
@@ -500,11 +527,11 @@ fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
     attempts.into_iter().map(|it| it.into_iter().map(|it| it.results).collect()).collect()
 }
 
-/// A word that stands in no project, and by which code could not tell that it is being looked at.
 fn has_red(run: &StepRun) -> bool {
     run.attempts.iter().flatten().any(|it| it.exit != Exit::Green)
 }
 
+/// A word that stands in no project, and by which code could not tell that it is being looked at.
 fn random_word() -> String {
     let digits = uuid::Uuid::new_v4().simple().to_string();
     let first = digits.bytes().next().map_or('q', |it| char::from(b'g' + it % 16));

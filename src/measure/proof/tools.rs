@@ -5,7 +5,7 @@
 //! remembered from the opening but when it was. Files that this user cannot write are left out: the
 //! agent has the same rights, so a newer one came with an update of the system.
 
-use super::opening::Opening;
+use super::opening::OpeningConditions;
 use super::tool_homes::HOMES;
 use rustix::process::geteuid;
 use std::fs;
@@ -15,21 +15,28 @@ use std::path::{Path, PathBuf};
 /// Ten Python versions with their packages have about 100,000 files.
 const FILES_MOST: usize = 300_000;
 
+/// Nothing is run from here, and a Rust toolchain has 50,000 pages of it, 99 of every 100 files.
+const DOCUMENTS: [&str; 2] = ["share/doc", "share/man"];
+
 /// Files that are named; one is enough to ask.
 const NAMED_MOST: usize = 5;
 
 /// Returns files of the tools that were written after this moment, in milliseconds since 1970. What lies
 /// in one of the `trees` is theirs.
-pub(super) fn changed_since(opening: &Opening, opened_at_ms: i64, trees: [&Path; 2]) -> Vec<String> {
+pub(super) fn changed_since(
+    opening: &OpeningConditions,
+    opened_at_ms: i64,
+    trees: [&Path; 2],
+) -> Vec<String> {
     let user = geteuid().as_raw();
-    let mut walk = Walk { since: opened_at_ms, user, left: FILES_MOST, found: Vec::new() };
+    let mut walk = ToolWalk { since: opened_at_ms, user, left: FILES_MOST, found: Vec::new() };
     for folder in folders(opening).iter().filter(|it| !trees.iter().any(|tree| it.starts_with(tree))) {
         walk.look(folder);
     }
     walk.found
 }
 
-fn folders(opening: &Opening) -> Vec<PathBuf> {
+fn folders(opening: &OpeningConditions) -> Vec<PathBuf> {
     let homes = HOMES
         .iter()
         .filter_map(|it| Some(opening.tool_home(it.variable, it.usual).join(it.programs?)))
@@ -58,7 +65,7 @@ fn libraries(prefix: &Path) -> Vec<PathBuf> {
     python.chain([library.join("node_modules")]).filter(|it| it.is_dir()).collect()
 }
 
-struct Walk {
+struct ToolWalk {
     since: i64,
     /// Who the agent is too; 0 may write everything.
     user: u32,
@@ -66,7 +73,7 @@ struct Walk {
     found: Vec<String>,
 }
 
-impl Walk {
+impl ToolWalk {
     fn look(&mut self, folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if self.left == 0 || NAMED_MOST <= self.found.len() {
@@ -78,7 +85,8 @@ impl Walk {
             // Compiled files of Python are neither read nor written by a clean run.
             let is_compiled = path.extension().is_some_and(|it| it == "pyc" || it == "pyo");
             if metadata.is_dir() {
-                if entry.file_name() != "__pycache__" {
+                let is_read_by_people = DOCUMENTS.iter().any(|it| path.ends_with(it));
+                if entry.file_name() != "__pycache__" && !is_read_by_people {
                     self.look(&path);
                 }
             } else if !is_compiled
@@ -115,7 +123,7 @@ mod tests {
         }
         let owner = geteuid().as_raw();
         for (user, expected) in [(owner + 1, 1), (owner, 2), (0, 2)] {
-            let mut walk = Walk { since: 0, user, left: FILES_MOST, found: Vec::new() };
+            let mut walk = ToolWalk { since: 0, user, left: FILES_MOST, found: Vec::new() };
             walk.look(folder.path());
             assert_eq!(walk.found.len(), expected, "{user}: {:?}", walk.found);
             assert!(walk.found.iter().any(|it| it.ends_with("everyones")), "{user}");

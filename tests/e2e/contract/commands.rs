@@ -246,3 +246,34 @@ fn commands_a_run_of_a_session_says_what_goes_on_with_it() {
     sandbox.run(&["resume"]).exits(0);
     assert_eq!(next(&sandbox), "loop wait");
 }
+
+#[test]
+fn a_wrong_value_is_told_what_would_be_right() {
+    let sandbox = Sandbox::new();
+    let rows = [
+        ("--time", "2", "write 2m, 90s or 1h30m"),
+        ("--time", "soon", "write 2m, 90s or 1h30m"),
+        ("--budget", "-1", "write dollars above 0, as 5 or 2.50"),
+        ("--tokens", "-5", "write a whole number from 1, as 5"),
+        ("--max", "0", "write a whole number from 1, as 5"),
+        ("--max", "-3", "write a whole number from 1, as 5"),
+        ("--criteria", "few", "write a whole number from 1, as 5"),
+        ("--on-question", "maybe", "[possible values: ask, wait, exit]"),
+        ("--preset", "tddd", "did you mean \"tdd\"?"),
+        ("--check", "tests", "write NAME=COMMAND, as tests=\"cargo test\""),
+        ("--check", "tests=", "write tests=\"cargo test\""),
+        ("--allow-test-change", "[", "write one as tests/old_*.py"),
+        ("--model", "", "it is empty"),
+        ("--promise", " ", "it is empty"),
+        ("--notify", "", "it is empty"),
+        ("--agent-cmd", "", "it is empty"),
+    ];
+    for (flag, value, words) in rows {
+        sandbox.run(&["run", "build it", flag, value]).exits(2).says(words);
+    }
+    sandbox
+        .run(&["run", "build it", "--require-proof=strong"])
+        .exits(2)
+        .says("one of red-to-green, new-test");
+    assert_eq!(sandbox.status_if_any()["run"], serde_json::Value::Null, "nothing is recorded");
+}

@@ -56,8 +56,8 @@ fn two_is_a_mistake_and_nothing_begins() {
         .exits(2)
         .says("nothing could prove that the work is done")
         .says(&format!(
-            "next: loop run it --agent-cmd \"{agent}\" --check tests=\"npm test\", or --unverified to take the \
-             agent's word\n"
+            "next: loop run it --agent-cmd \"{agent}\" --check tests=\"npm test\"\n  or: loop run it \
+             --agent-cmd \"{agent}\" --unverified\n"
         ));
     assert!(sandbox.calls().is_empty());
 }

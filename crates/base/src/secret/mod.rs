@@ -23,7 +23,7 @@ pub(crate) const MARK: &str = "[redacted]";
 pub struct Secrets {
     automaton: AhoCorasick,
     /// What each text of the automaton stands for.
-    signs: Vec<Sign>,
+    signs: Vec<MatchSign>,
     /// The same texts in order, to see whether the end of a piece may be the beginning of one.
     sorted: Vec<Vec<u8>>,
     longest: usize,
@@ -31,19 +31,19 @@ pub struct Secrets {
 
 /// Something that was found, and where.
 #[derive(Clone, Copy)]
-struct Found {
+struct SecretMatch {
     start: usize,
     end: usize,
-    sign: Sign,
+    sign: MatchSign,
 }
 
 /// What a text that was found stands for.
 #[derive(Clone, Copy, Debug)]
-enum Sign {
+enum MatchSign {
     /// A secret, or enough of it.
     Value,
     /// The beginning of a key, if so many characters of its kind follow.
-    Key { of: names::Kind, least: usize, alone: bool },
+    Key { of: names::IsKeyByte, least: usize, alone: bool },
     /// The first line of a private key.
     Pem,
     /// Something that a terminal does not show may stand inside of a secret here.
@@ -53,15 +53,15 @@ enum Sign {
 impl Secrets {
     /// Returns what is known about these values.
     fn of<'a>(values: impl IntoIterator<Item = &'a Vec<u8>>) -> Secrets {
-        let mut needles: Vec<(Vec<u8>, Sign)> = Vec::new();
+        let mut needles: Vec<(Vec<u8>, MatchSign)> = Vec::new();
         for value in values {
-            needles.extend(forms::of(value).into_iter().map(|it| (it, Sign::Value)));
+            needles.extend(forms::of(value).into_iter().map(|it| (it, MatchSign::Value)));
         }
         needles.extend(names::KEYS.iter().map(|(prefix, of, least, alone)| {
-            (prefix.as_bytes().to_vec(), Sign::Key { of: *of, least: *least, alone: *alone })
+            (prefix.as_bytes().to_vec(), MatchSign::Key { of: *of, least: *least, alone: *alone })
         }));
-        needles.extend(names::PEM.iter().map(|it| (it.as_bytes().to_vec(), Sign::Pem)));
-        needles.extend(view::HIDDEN.iter().map(|it| (it.as_bytes().to_vec(), Sign::Hidden)));
+        needles.extend(names::PEM.iter().map(|it| (it.as_bytes().to_vec(), MatchSign::Pem)));
+        needles.extend(view::HIDDEN.iter().map(|it| (it.as_bytes().to_vec(), MatchSign::Hidden)));
         // Every command builds this once, so it is the kind that is built fastest of those that search
         // at full speed.
         let automaton = AhoCorasick::builder()
@@ -69,16 +69,20 @@ impl Secrets {
             .match_kind(MatchKind::LeftmostLongest)
             .build(needles.iter().map(|it| &it.0))
             .expect("the forms of a person's secrets fit into four gigabytes");
-        let (mut sorted, signs): (Vec<Vec<u8>>, Vec<Sign>) = needles.into_iter().unzip();
+        let (mut sorted, signs): (Vec<Vec<u8>>, Vec<MatchSign>) = needles.into_iter().unzip();
         sorted.sort();
         let longest = sorted.iter().map(Vec::len).max().unwrap_or(0);
         Secrets { automaton, signs, sorted, longest }
     }
 
     /// Returns the first thing to be found from there on, and of several the longest.
-    fn find(&self, bytes: &[u8], from: usize) -> Option<Found> {
+    fn find(&self, bytes: &[u8], from: usize) -> Option<SecretMatch> {
         let found = self.automaton.find(Input::new(bytes).range(from.min(bytes.len())..))?;
-        Some(Found { start: found.start(), end: found.end(), sign: self.signs[found.pattern().as_usize()] })
+        Some(SecretMatch {
+            start: found.start(),
+            end: found.end(),
+            sign: self.signs[found.pattern().as_usize()],
+        })
     }
 
     /// Returns the text without secrets.

@@ -112,7 +112,7 @@ fn password_in(value: &[u8]) -> Option<&[u8]> {
 }
 
 /// Whether a byte may stand in a key.
-pub(super) type Kind = fn(u8) -> bool;
+pub(super) type IsKeyByte = fn(u8) -> bool;
 
 fn word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
@@ -128,7 +128,7 @@ fn bearer(byte: u8) -> bool {
 
 /// How a key begins, what it is made of, how much of that must follow, and whether a letter or digit
 /// before it means that it is the end of another word, as in `task-`.
-pub(super) const KEYS: &[(&str, Kind, usize, bool)] = &[
+pub(super) const KEYS: &[(&str, IsKeyByte, usize, bool)] = &[
     ("sk-ant-", word, 12, true),
     ("sk-", word, 20, true),
     ("sk_live_", word, 16, true),

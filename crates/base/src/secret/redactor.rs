@@ -5,9 +5,9 @@
 //! A piece is looked at as it is, and where something in it is not seen on a terminal, once more as
 //! it is seen: a sequence may stand inside of a secret, or swallow its first letter.
 
-use super::names::Kind;
-use super::view::{View, has_controls};
-use super::{Found, MARK, Secrets, Sign};
+use super::names::IsKeyByte;
+use super::view::{DecodedText, has_controls};
+use super::{MARK, MatchSign, SecretMatch, Secrets};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -71,13 +71,13 @@ impl Redactor {
         let Redactor { secrets, as_it_is, as_seen } = self;
         let piece = as_it_is.joined(bytes);
         let mut left = Vec::with_capacity(piece.len());
-        let sees_all =
-            as_it_is.look(secrets, &View::plain(&piece), &piece, false, &mut |it| left.extend_from_slice(it));
+        let sees_all = as_it_is
+            .look(secrets, &DecodedText::plain(&piece), &piece, false, &mut |it| left.extend_from_slice(it));
         if sees_all && !has_controls(&left) {
             return as_seen.pass_on(secrets, &left, false, out);
         }
         let piece = as_seen.joined(&left);
-        as_seen.look(secrets, &View::seen(&piece), &piece, false, out);
+        as_seen.look(secrets, &DecodedText::seen(&piece), &piece, false, out);
     }
 
     /// Passes on what was kept back.
@@ -85,8 +85,9 @@ impl Redactor {
         let Redactor { secrets, as_it_is, as_seen } = self;
         let piece = std::mem::take(&mut as_it_is.held);
         let mut left = std::mem::take(&mut as_seen.held);
-        as_it_is.look(secrets, &View::plain(&piece), &piece, true, &mut |it| left.extend_from_slice(it));
-        as_seen.look(secrets, &View::seen(&left), &left, true, out);
+        as_it_is
+            .look(secrets, &DecodedText::plain(&piece), &piece, true, &mut |it| left.extend_from_slice(it));
+        as_seen.look(secrets, &DecodedText::seen(&left), &left, true, out);
     }
 }
 
@@ -94,15 +95,15 @@ impl Redactor {
 #[derive(Default)]
 struct Stage {
     held: Vec<u8>,
-    inside: Option<Inside>,
+    inside: Option<OpenMatch>,
     /// The two bytes before what is held.
     before: [u8; 2],
 }
 
 /// What was begun and marked already.
 #[derive(Clone, Copy)]
-enum Inside {
-    Key(Kind),
+enum OpenMatch {
+    Key(IsKeyByte),
     /// A private key, of which at most so much is left.
     Pem(usize),
 }
@@ -130,7 +131,7 @@ impl Stage {
             self.held.extend_from_slice(&piece[keep..]);
             return;
         }
-        let view = if alone { View::plain(&piece) } else { View::seen(&piece) };
+        let view = if alone { DecodedText::plain(&piece) } else { DecodedText::seen(&piece) };
         self.look(secrets, &view, &piece, false, out);
     }
 
@@ -145,7 +146,14 @@ impl Stage {
 
     /// Returns whether nothing was met that hides something. `done` counts in the piece, everything
     /// else in the text that is seen of it.
-    fn look(&mut self, secrets: &Secrets, view: &View<'_>, piece: &[u8], last: bool, out: Out<'_>) -> bool {
+    fn look(
+        &mut self,
+        secrets: &Secrets,
+        view: &DecodedText<'_>,
+        piece: &[u8],
+        last: bool,
+        out: Out<'_>,
+    ) -> bool {
         let text = view.text.as_ref();
         let (mut done, mut at, mut sees_all) = (0, 0, true);
         let stop = loop {
@@ -159,22 +167,22 @@ impl Stage {
                     break at;
                 }
             }
-            let Some(Found { start, end, sign }) = secrets.find(text, at) else {
+            let Some(SecretMatch { start, end, sign }) = secrets.find(text, at) else {
                 break at.max(secrets.open_end(text));
             };
             let begin = view.place(start).max(done);
             match sign {
-                Sign::Hidden => (sees_all, at) = (false, end),
-                Sign::Value => {
+                MatchSign::Hidden => (sees_all, at) = (false, end),
+                MatchSign::Value => {
                     mark(&piece[done..begin], out);
                     (done, at) = (view.place_after(end), end);
                 }
-                Sign::Pem => {
+                MatchSign::Pem => {
                     mark(&piece[done..begin], out);
-                    self.inside = Some(Inside::Pem(PEM_MOST));
+                    self.inside = Some(OpenMatch::Pem(PEM_MOST));
                     (done, at) = (view.place_after(end), end);
                 }
-                Sign::Key { of, least, alone } => {
+                MatchSign::Key { of, least, alone } => {
                     let length = text[end..].iter().take_while(|it| of(**it)).count();
                     let goes_on = end + length == text.len() && !last;
                     if alone && self.is_inside_word(text, start) || (length < least && !goes_on) {
@@ -183,7 +191,7 @@ impl Stage {
                         break start;
                     } else {
                         mark(&piece[done..begin], out);
-                        self.inside = goes_on.then_some(Inside::Key(of));
+                        self.inside = goes_on.then_some(OpenMatch::Key(of));
                         at = end + length;
                         done = view.place_after(at);
                     }
@@ -224,15 +232,15 @@ fn mark(before: &[u8], out: Out<'_>) {
     out(MARK.as_bytes());
 }
 
-impl Inside {
+impl OpenMatch {
     /// Returns how far what was begun reaches, and whether it is over.
     fn leave(self, text: &[u8], last: bool) -> (usize, bool) {
         match self {
-            Inside::Key(of) => {
+            OpenMatch::Key(of) => {
                 let length = text.iter().take_while(|it| of(**it)).count();
                 (length, last || length < text.len())
             }
-            Inside::Pem(left) => {
+            OpenMatch::Pem(left) => {
                 let find = |from: usize, wanted: &[u8]| {
                     text[from..].windows(wanted.len()).position(|it| it == wanted).map(|it| from + it)
                 };
@@ -247,10 +255,10 @@ impl Inside {
         }
     }
 
-    fn shortened(self, by: usize) -> Inside {
+    fn shortened(self, by: usize) -> OpenMatch {
         match self {
-            Inside::Key(of) => Inside::Key(of),
-            Inside::Pem(left) => Inside::Pem(left.saturating_sub(by)),
+            OpenMatch::Key(of) => OpenMatch::Key(of),
+            OpenMatch::Pem(left) => OpenMatch::Pem(left.saturating_sub(by)),
         }
     }
 }

@@ -13,7 +13,7 @@ pub(super) const HIDDEN: &[&str] = &[
 /// An escape sequence is longer only in a hyperlink or a title; those are cut off here.
 const SEQUENCE_MOST: usize = 512;
 
-pub(super) struct View<'a> {
+pub(super) struct DecodedText<'a> {
     pub text: Cow<'a, [u8]>,
     /// For each byte of the text where it stood; nothing when all of it stands where it stood.
     places: Vec<u32>,
@@ -22,14 +22,14 @@ pub(super) struct View<'a> {
     pub open: Option<usize>,
 }
 
-impl<'a> View<'a> {
+impl<'a> DecodedText<'a> {
     /// The bytes as they are.
-    pub(super) fn plain(bytes: &'a [u8]) -> View<'a> {
-        View { text: Cow::Borrowed(bytes), places: Vec::new(), whole: bytes.len(), open: None }
+    pub(super) fn plain(bytes: &'a [u8]) -> DecodedText<'a> {
+        DecodedText { text: Cow::Borrowed(bytes), places: Vec::new(), whole: bytes.len(), open: None }
     }
 
     /// The bytes without what is not seen.
-    pub(super) fn seen(bytes: &'a [u8]) -> View<'a> {
+    pub(super) fn seen(bytes: &'a [u8]) -> DecodedText<'a> {
         let (mut text, mut places, mut open) = (Vec::with_capacity(bytes.len()), Vec::new(), None);
         let mut at = 0;
         while at < bytes.len() {
@@ -46,7 +46,7 @@ impl<'a> View<'a> {
                 }
             }
         }
-        View { text: Cow::Owned(text), places, whole: bytes.len(), open }
+        DecodedText { text: Cow::Owned(text), places, whole: bytes.len(), open }
     }
 
     pub(super) fn is_plain(&self) -> bool {

@@ -5,11 +5,11 @@
 //! each time it stopped: the last counts. Its `usage` is that of one turn, its `modelUsage` and cost
 //! are those of the whole process.
 
-use super::limit::Plan;
+use super::limit::PlanFields;
 use super::program;
 use super::reader::Heard;
 use super::wire::{Few, short};
-use super::{Context, Invocation, Usage};
+use super::{AgentUsage, Invocation, InvocationContext};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
 use serde::Deserialize;
@@ -21,7 +21,11 @@ use std::collections::BTreeMap;
 /// it does: visibly, and through a restart.
 const RETRIES: &str = "3";
 
-pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+pub(super) fn invocation(
+    row: &AgentRow,
+    agent: &Agent,
+    context: &InvocationContext<'_>,
+) -> Result<Invocation, String> {
     let mut argv = vec![program::find(row, context)?];
     argv.extend(["-p", "--output-format", "stream-json", "--verbose"].map(str::to_owned));
     let mut env = vec![
@@ -278,7 +282,7 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
 
 fn rate_limit(heard: &mut Heard, head: &ClaudeHead<'_>) {
     let Some(info) = value::<ClaudeRateLimit<'_>>(head.rate_limit_info) else { return };
-    heard.plan = Some(Plan {
+    heard.plan = Some(PlanFields {
         rejected: info.status == "rejected",
         warned: info.status == "allowed_warning",
         window: info.window.map(|it| short(&it)),
@@ -312,7 +316,7 @@ fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
     }
     let by_model = value::<BTreeMap<Cow<'_, str>, ClaudeTokens>>(head.model_usage).unwrap_or_default();
     let turn = if by_model.is_empty() { value::<ClaudeTokens>(head.usage) } else { None };
-    heard.usage = Usage::default();
+    heard.usage = AgentUsage::default();
     for tokens in by_model.values().chain(&turn) {
         let uncached = tokens.input_tokens.saturating_add(tokens.cache_creation_input_tokens);
         let usage = &mut heard.usage;

@@ -3,17 +3,21 @@
 //! record that it keeps of the session. Usage is that of the whole thread, so threads are not resumed.
 
 use super::claude::value;
-use super::limit::Plan;
+use super::limit::PlanFields;
 use super::reader::Heard;
 use super::wire::{Few, short};
-use super::{Context, Invocation, program};
+use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+pub(super) fn invocation(
+    row: &AgentRow,
+    agent: &Agent,
+    context: &InvocationContext<'_>,
+) -> Result<Invocation, String> {
     let mut argv = vec![program::find(row, context)?];
     // The tree is ours to judge, not Codex's; plugins would be fetched from the network at each start.
     let fixed = ["exec", "--json", "--skip-git-repo-check", "--disable", "plugins", "--disable", "apps"];
@@ -225,12 +229,12 @@ pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
 }
 
 /// Of several windows the one that is used up decides, and of two such the later end.
-fn fullest(limits: RateLimits) -> Option<Plan> {
+fn fullest(limits: RateLimits) -> Option<PlanFields> {
     let windows = [limits.primary, limits.secondary].into_iter().flatten();
     let spent = |it: &CodexRateLimit| (it.used_percent.min(100.0), it.resets_at.unwrap_or(0.0));
     let window =
         windows.max_by(|a, b| spent(a).partial_cmp(&spent(b)).unwrap_or(std::cmp::Ordering::Equal))?;
-    Some(Plan {
+    Some(PlanFields {
         // Being at the limit is no refusal: the call may have been the last that fitted.
         rejected: false,
         warned: WARN_PERCENT <= window.used_percent,

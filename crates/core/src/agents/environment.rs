@@ -2,13 +2,13 @@
 //! a project commonly need, and the agent's own settings and keys. Everything else stays with us; a
 //! secret that is never handed over cannot be printed. `[agent] env` adds what a project needs more.
 
-use crate::agent_table::{AgentRow, Environment};
+use crate::agent_table::{AgentEnvironment, AgentRow};
 
 /// Returns whether the agent is given this variable of the user's environment.
 pub fn keeps(row: &AgentRow, name: &str) -> bool {
     let (names, prefixes) = match &row.environment {
-        Environment::Everything => return true,
-        Environment::Own { names, prefixes } => (names, prefixes),
+        AgentEnvironment::Everything => return true,
+        AgentEnvironment::Own { names, prefixes } => (names, prefixes),
     };
     let is_listed = COMMON.contains(&name)
         || TOOLS.contains(&name)

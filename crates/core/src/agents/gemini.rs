@@ -4,14 +4,18 @@
 use super::claude::{Target, value};
 use super::reader::Heard;
 use super::wire::short;
-use super::{Context, Invocation, program};
+use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-pub(super) fn invocation(row: &AgentRow, agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+pub(super) fn invocation(
+    row: &AgentRow,
+    agent: &Agent,
+    context: &InvocationContext<'_>,
+) -> Result<Invocation, String> {
     let mut argv = vec![program::find(row, context)?];
     argv.extend(["-o", "stream-json", "--skip-trust"].map(str::to_owned));
     match agent.permissions {

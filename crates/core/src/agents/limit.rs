@@ -9,7 +9,7 @@ mod when;
 pub(crate) use when::zone_named;
 
 use super::reader::Heard;
-use super::{End, Warning};
+use super::{CallExit, Warning};
 use crate::agent_table::Stream;
 use crate::workflow::model::Millis;
 use loop_base::time::Timestamp;
@@ -56,7 +56,7 @@ impl Limit {
 
 /// What an agent's fields say about the plan of the account.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Plan {
+pub(super) struct PlanFields {
     pub rejected: bool,
     pub warned: bool,
     /// The agent's word for the window that counts.
@@ -66,7 +66,7 @@ pub(super) struct Plan {
     pub resets_at_s: Option<i64>,
 }
 
-impl Plan {
+impl PlanFields {
     /// Returns what to tell a person whose plan is nearly used up.
     pub(super) fn warning(&self, now: Timestamp) -> Option<Warning> {
         let used = self.used.filter(|_| self.warned && !self.rejected)?;
@@ -95,7 +95,7 @@ impl Plan {
 }
 
 /// Returns what kept the provider from serving a call that failed.
-pub(super) fn judge(stream: Stream, heard: &Heard, end: &End<'_>) -> Option<Limit> {
+pub(super) fn judge(stream: Stream, heard: &Heard, end: &CallExit<'_>) -> Option<Limit> {
     let kind = heard.kind.as_deref().unwrap_or_default();
     let is_refusal = !heard.terminal || heard.status == Some(429) || stream == Stream::Codex;
     let said = heard.complaint.as_deref().and_then(|it| phrase::read(stream, it, end));

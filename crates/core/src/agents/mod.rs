@@ -1,5 +1,5 @@
 //! The agents that can be called: command lines and stream formats, and nothing that runs them.
-//! [`invocation`] says how to start one, a [`Reader`] follows what it writes, and [`Said`] is what
+//! [`invocation`] says how to start one, a [`StreamReader`] follows what it writes, and [`AgentOutput`] is what
 //! that came to. Whatever depends on the machine (which programs there are, the clock, the zone,
 //! the environment) is handed in.
 
@@ -22,7 +22,7 @@ mod tests;
 pub use account::{Login, account, logins};
 pub use environment::keeps;
 pub use limit::Limit;
-pub use reader::Reader;
+pub use reader::StreamReader;
 
 use crate::agent_table::{AgentRow, Start};
 use crate::engine;
@@ -41,7 +41,7 @@ pub struct Invocation {
 
 /// What an invocation depends on besides the workflow.
 #[derive(Clone, Copy)]
-pub struct Context<'a> {
+pub struct InvocationContext<'a> {
     /// The model of this call.
     pub model: Option<&'a str>,
     /// Whether the agent will run as root.
@@ -53,7 +53,7 @@ pub struct Context<'a> {
 
 /// How a call ended and where, for what its text alone does not tell.
 #[derive(Clone, Copy, Debug)]
-pub struct End<'a> {
+pub struct CallExit<'a> {
     /// The exit status; nothing when a signal ended it.
     pub exit: Option<i32>,
     /// The end of its standard error.
@@ -67,10 +67,10 @@ pub struct End<'a> {
 
 /// What an agent's output comes to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct AgentOutput {
     /// Its own last message: the only text that is read for a report.
     pub message: String,
-    pub usage: Usage,
+    pub usage: AgentUsage,
     /// Whether the event that ends every complete stream was seen.
     pub terminal: bool,
     /// Whether the agent itself says that it failed.
@@ -97,7 +97,7 @@ pub struct Warning {
     pub until: Option<Timestamp>,
 }
 
-impl Said {
+impl AgentOutput {
     /// Returns a sentence about refused tools, if there were any: a call that ended well may have
     /// done nothing because of them.
     pub fn denied(&self) -> Option<String> {
@@ -114,7 +114,7 @@ impl Said {
 
 /// What a call used up, as the agent counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Usage {
+pub struct AgentUsage {
     /// Everything that went in, what came from a cache included.
     pub input: u64,
     pub output: u64,
@@ -124,7 +124,7 @@ pub struct Usage {
     pub usd: f64,
 }
 
-impl Usage {
+impl AgentUsage {
     /// Returns what counts against a budget. Cached input is left out: a fresh context is sent again
     /// with every request, so that it would drown everything else at a tenth of the price.
     pub fn spent(&self) -> engine::Usage {
@@ -134,7 +134,7 @@ impl Usage {
 }
 
 /// Returns how to start the agent, or why that is not possible.
-pub fn invocation(agent: &Agent, context: &Context<'_>) -> Result<Invocation, String> {
+pub fn invocation(agent: &Agent, context: &InvocationContext<'_>) -> Result<Invocation, String> {
     let Some(row) = AgentRow::named(&agent.cli) else {
         let known = AgentRow::names().collect::<Vec<_>>().join(", ");
         return Err(format!("no agent is called \"{}\"; one of: {known}", agent.cli));

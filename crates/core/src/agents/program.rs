@@ -1,12 +1,12 @@
 //! Finds the program of an agent. Some come from npm behind a script that starts the real program:
 //! killing the script leaves the program running, so the program is started itself where it is there.
 
-use super::Context;
+use super::InvocationContext;
 use crate::agent_table::AgentRow;
 use std::path::{Path, PathBuf};
 
 /// Returns the program to start, or how to get it.
-pub(super) fn find(row: &AgentRow, context: &Context<'_>) -> Result<String, String> {
+pub(super) fn find(row: &AgentRow, context: &InvocationContext<'_>) -> Result<String, String> {
     let name = row.name;
     let Some(found) = (context.find)(name) else {
         return Err(format!("no program \"{name}\" in PATH; {}", row.install));

@@ -2,9 +2,9 @@
 //! however much, the memory used here has a bound. Each agent's own module says what its lines mean;
 //! this one cuts lines, and says at the end what it all came to.
 
-use super::limit::{self, Plan};
+use super::limit::{self, PlanFields};
 use super::wire::{beginning, readable, short};
-use super::{End, Said, Usage, claude, codex, command, gemini, opencode, trouble};
+use super::{AgentOutput, AgentUsage, CallExit, claude, codex, command, gemini, opencode, trouble};
 use crate::agent_table::{AgentRow, Stream};
 use std::io::BufRead;
 
@@ -18,7 +18,7 @@ pub(crate) const LINE_MOST: usize = 1 << 20;
 pub(crate) const MESSAGE_MOST: usize = 256 << 10;
 
 /// Reads what one call writes to its standard output.
-pub struct Reader {
+pub struct StreamReader {
     row: &'static AgentRow,
     heard: Heard,
     /// A line whose end has not come yet.
@@ -27,9 +27,9 @@ pub struct Reader {
     cut: bool,
 }
 
-impl Reader {
-    pub fn new(row: &'static AgentRow) -> Reader {
-        Reader { row, heard: Heard::default(), open: Vec::new(), cut: false }
+impl StreamReader {
+    pub fn new(row: &'static AgentRow) -> StreamReader {
+        StreamReader { row, heard: Heard::default(), open: Vec::new(), cut: false }
     }
 
     /// Takes the next bytes of the stream, however they are divided.
@@ -85,15 +85,21 @@ impl Reader {
     }
 
     /// Returns what the whole stream came to.
-    pub fn finish(mut self, end: &End<'_>) -> Said {
+    pub fn finish(mut self, end: &CallExit<'_>) -> AgentOutput {
         if !self.open.is_empty() {
             self.close_line();
         }
-        let Reader { row, mut heard, .. } = self;
+        let StreamReader { row, mut heard, .. } = self;
         if row.stream == Stream::Text {
             let message = heard.message.into_string();
             let trouble = trouble::of_program(end);
-            return Said { message, terminal: true, error: end.exit != Some(0), trouble, ..Said::default() };
+            return AgentOutput {
+                message,
+                terminal: true,
+                error: end.exit != Some(0),
+                trouble,
+                ..AgentOutput::default()
+            };
         }
         if row.stream == Stream::Codex {
             codex::rollout(&mut heard, end.rollout);
@@ -102,7 +108,7 @@ impl Reader {
         let done = end.exit == Some(0) && heard.terminal && !error;
         let limit = if done { None } else { limit::judge(row.stream, &heard, end) };
         let trouble = if done { None } else { Some(trouble::words(row, &heard, limit.as_ref(), end)) };
-        Said {
+        AgentOutput {
             message: heard.message.into_string(),
             usage: heard.usage,
             terminal: heard.terminal,
@@ -148,7 +154,7 @@ impl Reader {
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub message: Tail,
-    pub usage: Usage,
+    pub usage: AgentUsage,
     pub terminal: bool,
     /// The terminal event was cut before it said whether the call failed.
     pub cut_terminal: bool,
@@ -163,7 +169,7 @@ pub(super) struct Heard {
     pub status: Option<u16>,
     /// Seconds after which the provider wants to be asked again.
     pub retry_after_s: Option<u64>,
-    pub plan: Option<Plan>,
+    pub plan: Option<PlanFields>,
     pub session: Option<String>,
     pub model: Option<String>,
     pub denials: Vec<String>,

@@ -1,14 +1,14 @@
 //! One sentence about why a call failed, and where there is one the next step. What the agent or the
 //! provider said is quoted; it is text from outside and made safe to show.
 
-use super::End;
+use super::CallExit;
 use super::limit::Limit;
 use super::reader::Heard;
 use super::wire::excerpt;
 use crate::agent_table::AgentRow;
 
 /// Returns why the call counts as failed.
-pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &End<'_>) -> String {
+pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &CallExit<'_>) -> String {
     let name = row.name;
     let said = heard.complaint.as_deref().map(excerpt).filter(|it| !it.is_empty());
     let quoted = said.as_ref().map(|it| format!(": {}", it.trim_end_matches('.'))).unwrap_or_default();
@@ -47,7 +47,7 @@ pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &
 }
 
 /// Returns how a program failed that says so by its exit status, with the last line of its complaints.
-pub(super) fn of_program(end: &End<'_>) -> Option<String> {
+pub(super) fn of_program(end: &CallExit<'_>) -> Option<String> {
     let status = end.exit.filter(|it| *it != 0)?;
     let last = end.complaints.lines().rev().map(excerpt).find(|it| !it.is_empty())?;
     Some(format!("exit {status}: {last}"))
@@ -75,7 +75,7 @@ fn login(row: &AgentRow) -> &'static str {
 }
 
 /// Some mistakes are found before the stream begins, and said on standard error.
-fn unfinished(row: &AgentRow, heard: &Heard, end: &End<'_>) -> String {
+fn unfinished(row: &AgentRow, heard: &Heard, end: &CallExit<'_>) -> String {
     let name = row.name;
     if let Some((_, words)) = row.refusals.iter().find(|(phrase, _)| end.complaints.contains(phrase)) {
         return (*words).to_owned();

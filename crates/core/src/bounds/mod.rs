@@ -23,7 +23,7 @@ use serde::Serialize;
 
 /// What is known about every run of a workflow before it begins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Proof {
+pub struct WorkflowBounds {
     /// Whatever the agents do, the run ends or rests.
     pub ends: bool,
     pub calls: Bound,
@@ -72,11 +72,11 @@ impl std::fmt::Display for Bound {
 /// bound grows by the same amount with each; three steps show that it does.
 const ITEMS_TRIED: std::ops::RangeInclusive<usize> = 0..=3;
 
-pub fn prove(workflow: &Workflow) -> Proof {
+pub fn prove(workflow: &Workflow) -> WorkflowBounds {
     let world = world::abstracted(workflow);
     let mut lengths = Lengths::new(&world);
     let (ends, calls) = bound(workflow, &world, &mut lengths);
-    Proof { ends, calls, why: reasons(workflow, &mut lengths, ends) }
+    WorkflowBounds { ends, calls, why: reasons(workflow, &mut lengths, ends) }
 }
 
 fn bound(workflow: &Workflow, world: &Workflow, lengths: &mut Lengths) -> (bool, Bound) {

@@ -2,7 +2,7 @@
 //! rejections and the way back that it remembers. How long a visit is, is known (`visit.rs`).
 
 use super::graph::{self, Edge};
-use super::visit::{self, Length};
+use super::visit::{self, VisitLength};
 use super::world::{Reached, onward, opened};
 use crate::engine::{Item, State, Verdict};
 use crate::workflow::model::{PhaseId, Workflow};
@@ -15,7 +15,7 @@ const MOST_VISITS: usize = 20_000;
 /// The lengths of visits, each computed once.
 pub(super) struct Lengths {
     world: Workflow,
-    known: BTreeMap<PhaseId, Length>,
+    known: BTreeMap<PhaseId, VisitLength>,
 }
 
 impl Lengths {
@@ -23,7 +23,7 @@ impl Lengths {
         Lengths { world: world.clone(), known: BTreeMap::new() }
     }
 
-    pub(super) fn of(&mut self, phase: PhaseId) -> Length {
+    pub(super) fn of(&mut self, phase: PhaseId) -> VisitLength {
         let world = &self.world;
         *self.known.entry(phase).or_insert_with(|| {
             let mut state = opened(world);
@@ -132,7 +132,7 @@ impl Routes {
         lengths: &mut Lengths,
         counts: &dyn Fn(PhaseId) -> bool,
     ) -> (Vec<Vec<Edge>>, Vec<u64>) {
-        let lengths: Vec<Length> = (0..world.phases.len()).map(|it| lengths.of(it)).collect();
+        let lengths: Vec<VisitLength> = (0..world.phases.len()).map(|it| lengths.of(it)).collect();
         let weight = |phase: PhaseId, length: u64| if counts(phase) { length } else { 0 };
         let edges = self.phases.iter().zip(&self.after).map(|(phase, after)| {
             let length = |way: Way| match way {
@@ -156,7 +156,7 @@ fn plain(mut state: State, items: &[Item]) -> State {
     state.retry.same = 0;
     state.retry.total = 0;
     state.retry.signatures.clear();
-    state.retry.class.clear();
+    state.retry.class = None;
     state.retry.fix = None;
     state.troubles = Default::default();
     state.warnings.clear();

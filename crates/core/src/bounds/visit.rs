@@ -7,13 +7,13 @@ use super::graph;
 use super::world::{Reached, call, failure, judgement, onward};
 use crate::engine::{CheckpointKind, Failure, Item, Judgement, Metric, Source, State, Verdict};
 use crate::facts::FactName;
-use crate::workflow::model::{Phase, Protocol, Signal, Workflow};
+use crate::workflow::model::{ErrorClass, Phase, Protocol, Signal, Workflow};
 use loop_base::value::Value;
 use std::collections::BTreeMap;
 
 /// The iterations of one visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Length {
+pub(super) struct VisitLength {
     /// Until it is left.
     pub leave: u64,
     /// Until it rejects.
@@ -35,10 +35,10 @@ const MOST_STATES: usize = 1_500;
 const FAILURES_TRIED: u32 = 3;
 
 /// `entered` stands at the beginning of a visit to its phase.
-pub(super) fn length(workflow: &Workflow, entered: &State) -> Length {
+pub(super) fn length(workflow: &Workflow, entered: &State) -> VisitLength {
     let phase = &workflow.phases[entered.phase];
     let cap = u64::from(phase.iterations.unwrap_or(workflow.limits.phase_iterations));
-    let by_cap = Length { leave: cap, reject: cap, any: cap, each_failure: 0, by_cap: true };
+    let by_cap = VisitLength { leave: cap, reject: cap, any: cap, each_failure: 0, by_cap: true };
     let Some(plain) = explore(workflow, entered, 0) else { return by_cap };
     let mut each_failure = 0;
     if phase.retries {
@@ -52,7 +52,7 @@ pub(super) fn length(workflow: &Workflow, entered: &State) -> Length {
         }
     }
     let capped = plain.any >= cap;
-    Length {
+    VisitLength {
         leave: plain.leave.min(cap),
         reject: plain.reject.min(cap),
         any: plain.any.min(cap),
@@ -73,7 +73,7 @@ struct VisitKey {
     pivoted: (bool, bool),
     looked: bool,
     retry: (u32, u32, u32),
-    class: String,
+    class: Option<ErrorClass>,
     signatures: Vec<usize>,
     failed: u32,
 }
@@ -184,8 +184,8 @@ fn settled(phase: &Phase) -> Option<Judgement> {
 fn again_errors(phase: &Phase, state: &State) -> Vec<Option<Failure>> {
     let mut errors = vec![None];
     if phase.breaker.same_error.is_some() {
-        errors.push(Some(failure("other", &unseen(&state.visit.breaker.errors))));
-        errors.extend(state.visit.breaker.errors.iter().map(|it| Some(failure("other", it))));
+        errors.push(Some(failure(ErrorClass::Other, &unseen(&state.visit.breaker.errors))));
+        errors.extend(state.visit.breaker.errors.iter().map(|it| Some(failure(ErrorClass::Other, it))));
     }
     errors
 }
@@ -193,12 +193,16 @@ fn again_errors(phase: &Phase, state: &State) -> Vec<Option<Failure>> {
 fn errors_of(workflow: &Workflow, state: &State) -> Vec<Option<Failure>> {
     let rules = workflow.retries.as_ref().expect("a phase with retries has rules for them");
     let fresh = unseen(&state.retry.signatures);
-    let mut errors = vec![None, Some(failure("other", &fresh))];
-    errors.extend(rules.backoff.keys().map(|class| Some(failure(class, &fresh))));
+    let mut errors = vec![None, Some(failure(ErrorClass::Other, &fresh))];
+    errors.extend(rules.backoff.keys().map(|class| Some(failure(class.clone(), &fresh))));
     errors.extend(
-        rules.backoff.keys().zip(state.retry.signatures.last()).map(|(class, it)| Some(failure(class, it))),
+        rules
+            .backoff
+            .keys()
+            .zip(state.retry.signatures.last())
+            .map(|(class, it)| Some(failure(class.clone(), it))),
     );
-    errors.extend(state.retry.signatures.iter().map(|it| Some(failure("other", it))));
+    errors.extend(state.retry.signatures.iter().map(|it| Some(failure(ErrorClass::Other, it))));
     errors
 }
 

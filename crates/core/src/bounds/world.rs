@@ -6,10 +6,10 @@ use crate::engine::{
     Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Listing, Opening,
     State, StepTaken, Verdict, decide,
 };
-use crate::proof::{Finding, FindingKind, Level, Proof, Step as ProofStep};
+use crate::proof::{Finding, FindingKind, Level, Proof, ProofStep};
 use crate::report::Report;
 use crate::workflow::condition::{Condition, Truth};
-use crate::workflow::model::{Place, Workflow};
+use crate::workflow::model::{ErrorClass, WorkPlace, Workflow};
 use loop_base::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) fn abstracted(workflow: &Workflow) -> Workflow {
     world.limits.usd = None;
     world.limits.tokens = None;
     world.limits.time = None;
-    world.workspace.at = Place::Here;
+    world.workspace.at = WorkPlace::Here;
     // Where a check has no command, a person is asked or there is no proof; both make fewer calls.
     world.checks.values_mut().for_each(|it| it.run = Some(String::new()));
     world.proof.require = Level::None;
@@ -155,6 +155,6 @@ pub(super) fn judgement(verdict: Verdict) -> Judgement {
     }
 }
 
-pub(super) fn failure(class: &str, signature: &str) -> Failure {
-    Failure { class: class.to_owned(), signature: signature.to_owned(), text: String::new() }
+pub(super) fn failure(class: ErrorClass, signature: &str) -> Failure {
+    Failure { class, signature: signature.to_owned(), text: String::new() }
 }

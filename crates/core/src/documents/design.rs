@@ -12,7 +12,7 @@ const LOCKED: &str = "**Status**: LOCKED ✅ - Ready for Implementation";
 /// A type of task: its id, its name, the words that give it away, and what its acceptance needs
 /// beyond the task itself.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct TaskKind {
     pub id: &'static str,
     pub name: &'static str,
     words: &'static [&'static str],
@@ -21,8 +21,8 @@ pub struct Kind {
 
 /// In the order in which a sentence is tried: "fix a slow query" is about the fix, "add tests" is
 /// about tests, and nearly everything adds something.
-pub const KINDS: [Kind; 8] = [
-    Kind {
+pub const KINDS: [TaskKind; 8] = [
+    TaskKind {
         id: "security",
         name: "Security",
         words: &[
@@ -39,7 +39,7 @@ pub const KINDS: [Kind; 8] = [
         ],
         criterion: "A test shows that the attack fails",
     },
-    Kind {
+    TaskKind {
         id: "performance",
         name: "Performance",
         words: &[
@@ -56,13 +56,13 @@ pub const KINDS: [Kind; 8] = [
         ],
         criterion: "A measurement before and after shows the difference",
     },
-    Kind {
+    TaskKind {
         id: "refactoring",
         name: "Refactoring",
         words: &["refactor", "refactoring", "restructure", "reorganize", "reorganise", "simplify", "rename"],
         criterion: "Behaviour is unchanged: the tests that existed pass as they were",
     },
-    Kind {
+    TaskKind {
         id: "bug-fix",
         name: "Bug Fix",
         words: &[
@@ -79,25 +79,25 @@ pub const KINDS: [Kind; 8] = [
         ],
         criterion: "A test fails without the fix and passes with it",
     },
-    Kind {
+    TaskKind {
         id: "documentation",
         name: "Documentation",
         words: &["documentation", "document", "docs", "readme", "changelog", "tutorial"],
         criterion: "Every command and example in the text works as written",
     },
-    Kind {
+    TaskKind {
         id: "testing",
         name: "Testing",
         words: &["test", "tests", "testing", "coverage"],
         criterion: "Each added test fails when what it tests is taken away",
     },
-    Kind {
+    TaskKind {
         id: "api",
         name: "API",
         words: &["api", "endpoint", "endpoints", "rest", "graphql", "webhook", "grpc"],
         criterion: "Every endpoint has tests for what it accepts and what it refuses",
     },
-    Kind {
+    TaskKind {
         id: "feature",
         name: "Feature",
         words: &["feature", "add", "implement", "support", "create", "introduce", "build"],
@@ -106,13 +106,13 @@ pub const KINDS: [Kind; 8] = [
 ];
 
 /// Returns the type with this id or name.
-pub fn kind_named(name: &str) -> Option<&'static Kind> {
+pub fn kind_named(name: &str) -> Option<&'static TaskKind> {
     let name = name.trim();
     KINDS.iter().find(|it| it.id.eq_ignore_ascii_case(name) || it.name.eq_ignore_ascii_case(name))
 }
 
 /// Returns the type that a sentence speaks of.
-pub fn kind_of(sentence: &str) -> Option<&'static Kind> {
+pub fn kind_of(sentence: &str) -> Option<&'static TaskKind> {
     let lower = sentence.to_lowercase();
     let words: Vec<&str> = lower.split(|it: char| !it.is_alphanumeric()).collect();
     KINDS.iter().find(|kind| kind.words.iter().any(|it| words.contains(it)))
@@ -122,7 +122,7 @@ pub fn kind_of(sentence: &str) -> Option<&'static Kind> {
 #[derive(Clone, Copy, Debug)]
 pub struct Draft<'a> {
     pub sentence: &'a str,
-    pub kind: Option<&'static Kind>,
+    pub kind: Option<&'static TaskKind>,
     /// Commands that prove the work.
     pub checks: &'a [String],
     /// Whether a person is going to read it before the work begins. Boxes that nobody has agreed to
@@ -220,7 +220,7 @@ pub fn locked(text: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     Add {
-        to: Section,
+        to: DesignSection,
         text: String,
     },
     Remove(String),
@@ -229,7 +229,7 @@ pub enum Edit {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Section {
+pub enum DesignSection {
     Requirements,
     Criteria,
 }
@@ -250,13 +250,13 @@ pub fn refine(text: &str, edits: &[Edit]) -> Result<String, String> {
     Ok(text)
 }
 
-fn add(text: &str, to: Section, said: &str) -> Result<String, String> {
+fn add(text: &str, to: DesignSection, said: &str) -> Result<String, String> {
     if said.is_empty() {
         return Err("there is nothing to add".to_owned());
     }
     let (mark, heading) = match to {
-        Section::Requirements => ("-", "Requirements"),
-        Section::Criteria => ("- [ ]", "Acceptance Criteria"),
+        DesignSection::Requirements => ("-", "Requirements"),
+        DesignSection::Criteria => ("- [ ]", "Acceptance Criteria"),
     };
     if let Some(last) = items(text, to).last() {
         let gap = if text[..last.end].ends_with('\n') { "" } else { "\n" };
@@ -298,15 +298,15 @@ struct DesignItem {
     end: usize,
 }
 
-fn is_of(section: Section, heading: &str) -> bool {
+fn is_of(section: DesignSection, heading: &str) -> bool {
     let heading = heading.to_ascii_lowercase();
     match section {
-        Section::Requirements => heading.contains("requirements"),
-        Section::Criteria => heading.contains("criteria"),
+        DesignSection::Requirements => heading.contains("requirements"),
+        DesignSection::Criteria => heading.contains("criteria"),
     }
 }
 
-fn items(text: &str, section: Section) -> Vec<DesignItem> {
+fn items(text: &str, section: DesignSection) -> Vec<DesignItem> {
     let mut items: Vec<DesignItem> = Vec::new();
     let mut open = false;
     for line in below(text, |it| is_of(section, it)) {
@@ -364,7 +364,7 @@ fn exactly(text: &str, wanted: &str) -> Option<DesignItem> {
 }
 
 fn all_items(text: &str) -> impl Iterator<Item = DesignItem> {
-    items(text, Section::Criteria).into_iter().chain(items(text, Section::Requirements))
+    items(text, DesignSection::Criteria).into_iter().chain(items(text, DesignSection::Requirements))
 }
 
 fn says(text: &str, item: &DesignItem) -> String {
@@ -394,7 +394,7 @@ fn title(sentence: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        Draft, Edit, KINDS, Section, age, compose, is_locked, kind_named, kind_of, locked, refine,
+        DesignSection, Draft, Edit, KINDS, age, compose, is_locked, kind_named, kind_of, locked, refine,
         sentence_of, stem,
     };
     use crate::documents::input;
@@ -472,11 +472,11 @@ mod tests {
         let refined = |edit| refine(text, &[edit]);
         let add = |to, said: &str| Edit::Add { to, text: said.to_owned() };
         assert_eq!(
-            refined(add(Section::Criteria, "c\nd")).unwrap(),
+            refined(add(DesignSection::Criteria, "c\nd")).unwrap(),
             text.replace("- [ ] b\n", "- [ ] b\n- [ ] c d\n")
         );
         assert_eq!(
-            refined(add(Section::Requirements, "e")).unwrap(),
+            refined(add(DesignSection::Requirements, "e")).unwrap(),
             text.replace("2. a = b\n", "2. a = b\n- e\n")
         );
         let removed = refined(Edit::Remove("On Two".to_owned())).unwrap();
@@ -484,7 +484,7 @@ mod tests {
         let changed = refined(Edit::Change("a = b=a < b".to_owned())).unwrap();
         assert_eq!(changed, text.replace("2. a = b", "2. a < b"));
         assert_eq!(
-            refine("# T", &[add(Section::Criteria, "c")]).unwrap(),
+            refine("# T", &[add(DesignSection::Criteria, "c")]).unwrap(),
             "# T\n\n## Acceptance Criteria\n\n- [ ] c\n"
         );
         let troubles =

@@ -150,7 +150,7 @@ fn box_of(line: &str) -> Option<usize> {
 
 /// A line of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct SectionLine<'a> {
     /// Where it begins in the document.
     pub start: usize,
     pub text: &'a str,
@@ -160,7 +160,7 @@ pub struct Line<'a> {
 
 /// Returns the lines of the sections whose heading is wanted, headings and fences aside. A section
 /// goes on through headings of a deeper level. A heading in a code block is code.
-pub fn below(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = Line<'_>> {
+pub fn below(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = SectionLine<'_>> {
     let mut inside: Option<usize> = None;
     let mut fence: Option<(char, usize)> = None;
     let mut at = 0;
@@ -184,7 +184,7 @@ pub fn below(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = 
             inside = inside.filter(|it| *it < level).or(wanted(line[level..].trim()).then_some(level));
             return None;
         }
-        inside.map(|_| Line { start, text: line, fenced: fence.is_some() })
+        inside.map(|_| SectionLine { start, text: line, fenced: fence.is_some() })
     })
 }
 

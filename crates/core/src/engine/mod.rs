@@ -17,9 +17,11 @@ pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Su
 pub use journal::command::{Answer, Choice, Command, choices};
 pub use journal::decision::{Decision, Rest};
 pub use journal::effect::{Call, Effect, Step};
-pub use journal::ending::{Briefing, Ended, Ending, How, Left, Usage};
+pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess, Usage};
 pub use journal::event::Event;
-pub use journal::evidence::{Baseline, CheckOutcome, CheckResult, Evidence, Facts, Tests, Uncommitted};
+pub use journal::evidence::{
+    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, Tests, Uncommitted,
+};
 pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::item::{Item, ListChange, Listing};
 pub use journal::judgement::{Failure, Judgement, Verdict};
@@ -27,14 +29,15 @@ pub use journal::metric::{Metric, Source};
 pub use journal::opening::{Beginning, Opening, Session, SessionProcess, Worktree};
 pub use journal::proof_steps::{Proving, StepTaken, Unprepared};
 pub use journal::question::{CheckpointKind, Question, QuestionKind};
-pub use journal::requirement::{By, Requirement};
+pub use journal::requirement::{MetBy, Requirement};
 pub use judging::metrics::known_red;
 pub use judging::signature::signature;
+pub use standing::again::run_again;
 pub use standing::breaker::BreakerState;
 pub use standing::call::alike;
 pub use standing::feedback::Feedback;
 pub use standing::history::{
-    Activity, BreakerChange, History, JudgedTurn, Limit, breaker, limit, open_reason, review_attempt,
+    Activity, BreakerChange, History, HistoryLimit, JudgedTurn, breaker, limit, open_reason, review_attempt,
 };
 pub use standing::item_list::ItemList;
 pub use standing::state::{STATE_VERSION, State};

@@ -5,10 +5,10 @@
 use crate::proof::overlay::{Action, OverlayPlan};
 use crate::proof::protected::{Class, Mixed};
 use crate::proof::rust_tests;
-use crate::proof::trees::{Change, Contents, Side};
+use crate::proof::trees::{Contents, Side, TreeChange};
 
 /// Adds the tests of added Rust files to the plan of step F.
-pub(super) fn add_tests(plan: &mut OverlayPlan, changes: &[Change], contents: &Contents<'_>) {
+pub(super) fn add_tests(plan: &mut OverlayPlan, changes: &[TreeChange], contents: &Contents<'_>) {
     let text = |side: Side, path: &str| contents(side, path).and_then(|it| String::from_utf8(it).ok());
     for change in changes.iter().filter(|it| it.base_mode.is_none() && it.path.ends_with(".rs")) {
         if plan.actions.iter().any(|it| it.path() == change.path) {

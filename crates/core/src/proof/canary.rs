@@ -3,7 +3,7 @@
 //! for each kind of test file in each folder, because a monorepo has a runner in every package. The
 //! text never contains a word by which code could recognise it.
 
-use crate::proof::ids::{Exit, Listing, Outcome, Results};
+use crate::proof::ids::{Exit, NamedTests, Results, TestOutcome};
 use crate::proof::rust_tests;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -58,19 +58,19 @@ pub fn canaries(files: &[(String, String)], word: &str) -> CanaryPlan {
 
 /// Tells whether the check reported the failure of a canary.
 pub fn canary_seen(results: &Results, output: &str, word: &str) -> bool {
-    let named = results.names(Outcome::Failed).any(|it| carries(it, word));
+    let named = results.names(TestOutcome::Failed).any(|it| carries(it, word));
     match (results.exit, results.listing) {
         (Exit::Green | Exit::NotStarted | Exit::Interrupted, _) => false,
-        (Exit::Red, Listing::All | Listing::Failures) => named,
+        (Exit::Red, NamedTests::All | NamedTests::Failures) => named,
         // An unknown runner: it failed, and says the word that stands nowhere else.
-        (Exit::Red, Listing::Nothing) => carries(output, word),
+        (Exit::Red, NamedTests::Nothing) => carries(output, word),
     }
 }
 
 /// Returns how many canaries were reported by name. A runner that stops at the first failure, or a
 /// Makefile that does, reports fewer than were planted.
 pub fn canaries_reported(results: &Results, word: &str) -> usize {
-    results.names(Outcome::Failed).filter(|it| carries(it, word)).count()
+    results.names(TestOutcome::Failed).filter(|it| carries(it, word)).count()
 }
 
 /// Returns the results as they would be without canaries, for runners that go on after a failure. The
@@ -118,11 +118,22 @@ fn with_canary(kind: CanaryKind, path: &str, text: &str, word: &str) -> Option<S
              self.assertEqual(\"{word}\", \"\")"
         ))
         .map(|it| before_main(&it, text)),
+        CanaryKind::Python if text.contains("import assert_that") && text.contains(").is_equal_to(") => {
+            appended(format!("\n\ndef test_{word}():\n    assert_that(\"{word}\").is_equal_to(\"\")"))
+        }
         CanaryKind::Python => appended(format!("\n\ndef test_{word}():\n    assert \"{word}\" == \"\"")),
         CanaryKind::Rust => rust(path, text, word),
         CanaryKind::Go if text.contains("\"testing\"") => {
             let name = capitalised(word);
-            appended(format!("\nfunc Test{name}(t *testing.T) {{ t.Fatal(\"{word}\") }}"))
+            // With the library that the file uses, which could have been replaced.
+            let library = |it: &&&str| {
+                text.contains(&format!("testify/{it}\"")) && text.contains(&format!("{it}.Equal("))
+            };
+            let fails = match ["require", "assert"].iter().find(library) {
+                Some(it) => format!("{it}.Equal(t, \"{word}\", \"\")"),
+                None => format!("t.Fatal(\"{word}\")"),
+            };
+            appended(format!("\nfunc Test{name}(t *testing.T) {{ {fails} }}"))
         }
         CanaryKind::Go => None,
         CanaryKind::JavaScript => java_script(path, text, word).and_then(appended),
@@ -187,9 +198,13 @@ fn java_script(path: &str, text: &str, word: &str) -> Option<String> {
     // jest, mocha, jasmine and vitest with globals all know `it`; other files get none. The assertion
     // is the one that the file uses itself, because that is what could have been patched.
     let asserts = [".toBe(", ".toEqual(", ".toStrictEqual("].iter().any(|it| text.contains(it));
-    let fails = match asserts {
-        true => format!("expect('{word}').toBe('')"),
-        false => format!("throw new Error('{word}')"),
+    let is_chai = calls(text, "expect") && text.contains(".to.equal(");
+    let is_assert = calls(text, "assert") && text.contains("assert.strictEqual(");
+    let fails = match (asserts, is_chai, is_assert) {
+        (true, _, _) => format!("expect('{word}').toBe('')"),
+        (false, true, _) => format!("expect('{word}').to.equal('')"),
+        (false, false, true) => format!("assert.strictEqual('{word}', '')"),
+        (false, false, false) => format!("throw new Error('{word}')"),
     };
     let has_tests = ["it", "test", "describe"].iter().any(|it| calls(text, it));
     has_tests.then(|| format!("it('{word}', () => {{ {fails} }});"))

@@ -3,7 +3,7 @@
 
 use crate::proof::ids::TestId;
 use crate::proof::protected::glob_matches;
-use crate::proof::steps::Step;
+use crate::proof::steps::ProofStep;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<Step>,
+    pub step: Option<ProofStep>,
     /// The finding in one line.
     pub line: String,
 }
@@ -59,7 +59,7 @@ impl Finding {
     /// Writes a finding about a test, or about a whole check if the id is its exit code.
     pub(crate) fn of_test(
         kind: FindingKind,
-        step: Step,
+        step: ProofStep,
         id: &TestId,
         file: Option<String>,
         what: &str,
@@ -73,11 +73,11 @@ impl Finding {
         Finding { kind, check: Some(id.check.clone()), test, file, step: Some(step), line }
     }
 
-    pub(crate) fn of_check(kind: FindingKind, step: Step, check: &str, what: &str) -> Finding {
+    pub(crate) fn of_check(kind: FindingKind, step: ProofStep, check: &str, what: &str) -> Finding {
         Finding::of_test(kind, step, &TestId::exit(check), None, what)
     }
 
-    pub(crate) fn of_file(kind: FindingKind, step: Step, file: &str, what: &str) -> Finding {
+    pub(crate) fn of_file(kind: FindingKind, step: ProofStep, file: &str, what: &str) -> Finding {
         let line = format!("{file} {what}");
         Finding { kind, check: None, test: None, file: Some(file.to_owned()), step: Some(step), line }
     }

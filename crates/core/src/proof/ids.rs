@@ -28,7 +28,7 @@ pub struct IdHash(pub [u8; 16]);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum TestOutcome {
     Passed,
     Failed,
     Skipped,
@@ -49,7 +49,7 @@ pub enum Exit {
 /// Which tests the output names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Listing {
+pub enum NamedTests {
     /// Every test that ran, by name.
     All,
     /// The failing ones by name, the others as a number.
@@ -63,10 +63,10 @@ pub enum Listing {
 pub struct Results {
     pub check: String,
     pub exit: Exit,
-    pub listing: Listing,
-    pub ids: BTreeMap<String, Outcome>,
+    pub listing: NamedTests,
+    pub ids: BTreeMap<String, TestOutcome>,
     /// Numbers of passing, failing and skipped tests as far as the output tells; with
-    /// [`Listing::All`] they are those of `ids`.
+    /// [`NamedTests::All`] they are those of `ids`.
     pub passed: u32,
     pub failed: u32,
     pub skipped: u32,
@@ -140,7 +140,7 @@ impl Results {
         Results {
             check: check.into(),
             exit,
-            listing: Listing::Nothing,
+            listing: NamedTests::Nothing,
             ids: BTreeMap::new(),
             passed: 0,
             failed: 0,
@@ -154,16 +154,16 @@ impl Results {
     /// Returns the number of tests that ran, or nothing where the output has no numbers.
     pub fn executed(&self) -> Option<u32> {
         match self.listing {
-            Listing::All | Listing::Failures => Some(self.passed + self.failed),
-            Listing::Nothing => None,
+            NamedTests::All | NamedTests::Failures => Some(self.passed + self.failed),
+            NamedTests::Nothing => None,
         }
     }
 
-    pub fn outcome(&self, name: &str) -> Option<Outcome> {
+    pub fn outcome(&self, name: &str) -> Option<TestOutcome> {
         self.ids.get(name).copied()
     }
 
-    pub fn names(&self, outcome: Outcome) -> impl Iterator<Item = &str> {
+    pub fn names(&self, outcome: TestOutcome) -> impl Iterator<Item = &str> {
         self.ids.iter().filter(move |(_, it)| **it == outcome).map(|(name, _)| name.as_str())
     }
 

@@ -6,9 +6,10 @@
 use crate::proof::added_modules;
 use crate::proof::hunks::{PutBack, put_tests_back};
 use crate::proof::parts;
-use crate::proof::protected::{Class, Mixed, Rules};
+use crate::proof::protected::{self, Class, Mixed, ProtectedFiles};
+use crate::proof::redirects;
 use crate::proof::rust_tests;
-use crate::proof::trees::{Change, Contents, Direction, Side};
+use crate::proof::trees::{Contents, Direction, Side, TreeChange};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -82,8 +83,8 @@ impl OverlayPlan {
 
 /// Plans the tree of step E or F.
 pub fn plan_overlay(
-    changes: &[Change],
-    rules: &Rules,
+    changes: &[TreeChange],
+    rules: &ProtectedFiles,
     contents: &Contents<'_>,
     direction: Direction,
 ) -> OverlayPlan {
@@ -93,6 +94,10 @@ pub fn plan_overlay(
         Direction::FinalTestsOverBase => (Side::Base, Side::Final),
     };
     for change in changes {
+        // On the old code, a module of the run's own is the code that is missing there.
+        if direction == Direction::FinalTestsOverBase && rules.hides_a_module(&change.path, contents) {
+            continue;
+        }
         let mode = change.final_mode.or(change.base_mode).unwrap_or(0);
         let class = [change.base_mode, change.final_mode]
             .into_iter()
@@ -107,6 +112,9 @@ pub fn plan_overlay(
             // A link in the place of a manifest is protected as a whole.
             Class::Mixed(_) if !plain => whole_file(&mut plan, change, class, sides.1),
             Class::Mixed(Mixed::RustSource) => rust_source(&mut plan, change, changes, contents, direction),
+            Class::Mixed(kind) if is_redirected(kind, changes, contents, direction) => {
+                whole_file(&mut plan, change, class, sides.1);
+            }
             Class::Mixed(kind) => part(&mut plan, change, kind, contents, sides, direction),
             Class::Ordinary if mode & 0o170000 == 0o100000 => source(&mut plan, change, contents, direction),
             Class::Ordinary => {}
@@ -172,7 +180,7 @@ fn names(output: &str, path: &str) -> bool {
     output.contains(&stem.replace('/', ".")) || output.contains(&format!("_FailedTest.{module}"))
 }
 
-fn whole_file(plan: &mut OverlayPlan, change: &Change, class: Class, side: Side) {
+fn whole_file(plan: &mut OverlayPlan, change: &TreeChange, class: Class, side: Side) {
     let mode = match side {
         Side::Base => change.base_mode,
         Side::Final => change.final_mode,
@@ -185,9 +193,22 @@ fn whole_file(plan: &mut OverlayPlan, change: &Change, class: Class, side: Side)
     plan.act(class, action);
 }
 
+/// Tells whether this is a lock file whose manifest takes a dependency from somewhere else now.
+fn is_redirected(lock: Mixed, changes: &[TreeChange], contents: &Contents<'_>, direction: Direction) -> bool {
+    let Some(manifest) = redirects::manifest_of(lock).filter(|_| direction == Direction::BaseTestsOverFinal)
+    else {
+        return false;
+    };
+    let text = |side: Side, path: &str| contents(side, path).and_then(|it| String::from_utf8(it).ok());
+    changes.iter().filter(|it| protected::mixed_path(&it.path) == Some(manifest)).any(|it| {
+        let both = text(Side::Base, &it.path).zip(text(Side::Final, &it.path));
+        both.is_some_and(|(base, now)| parts::is_redirected(manifest, &base, &now))
+    })
+}
+
 fn part(
     plan: &mut OverlayPlan,
-    change: &Change,
+    change: &TreeChange,
     kind: Mixed,
     contents: &Contents<'_>,
     (ground, protected): (Side, Side),
@@ -213,8 +234,8 @@ fn part(
 
 fn rust_source(
     plan: &mut OverlayPlan,
-    change: &Change,
-    changes: &[Change],
+    change: &TreeChange,
+    changes: &[TreeChange],
     contents: &Contents<'_>,
     direction: Direction,
 ) {
@@ -262,7 +283,7 @@ fn rust_source(
 }
 
 /// Tells whether a test item stands unchanged in a Rust file that was added or changed.
-fn moved(test: &str, changes: &[Change], contents: &Contents<'_>) -> bool {
+fn moved(test: &str, changes: &[TreeChange], contents: &Contents<'_>) -> bool {
     let candidates = changes.iter().filter(|it| it.final_mode.is_some() && it.path.ends_with(".rs"));
     candidates
         .filter_map(|it| contents(Side::Final, &it.path).and_then(|it| String::from_utf8(it).ok()))
@@ -270,7 +291,7 @@ fn moved(test: &str, changes: &[Change], contents: &Contents<'_>) -> bool {
         .any(|it| it.iter().any(|other| other == test))
 }
 
-fn source(plan: &mut OverlayPlan, change: &Change, contents: &Contents<'_>, direction: Direction) {
+fn source(plan: &mut OverlayPlan, change: &TreeChange, contents: &Contents<'_>, direction: Direction) {
     if direction == Direction::FinalTestsOverBase {
         return;
     }
@@ -303,13 +324,14 @@ mod tests {
             }
             .map(|it| it.as_bytes().to_vec())
         };
-        let change = |(path, base, now): &(&str, Option<&str>, Option<&str>)| Change {
+        let change = |(path, base, now): &(&str, Option<&str>, Option<&str>)| TreeChange {
             path: (*path).to_owned(),
             base_mode: base.map(|_| FILE),
             final_mode: now.map(|_| FILE),
         };
-        let changes: Vec<Change> = files.iter().filter(|(_, base, now)| base != now).map(change).collect();
-        let rules = Rules::new(&[], &[], &[], &contents).expect("no globs");
+        let changes: Vec<TreeChange> =
+            files.iter().filter(|(_, base, now)| base != now).map(change).collect();
+        let rules = ProtectedFiles::new(&[], &[], &[], &contents).expect("no globs");
         plan_overlay(&changes, &rules, &contents, direction)
     }
 
@@ -422,10 +444,10 @@ mod tests {
     fn removes_a_link_before_it_fills_the_folder() {
         let files = |_: Side, _: &str| None;
         let changes = [
-            Change { path: "pkg/tests/a.py".to_owned(), base_mode: Some(FILE), final_mode: None },
-            Change { path: "pkg/tests".to_owned(), base_mode: None, final_mode: Some(LINK_MODE) },
+            TreeChange { path: "pkg/tests/a.py".to_owned(), base_mode: Some(FILE), final_mode: None },
+            TreeChange { path: "pkg/tests".to_owned(), base_mode: None, final_mode: Some(LINK_MODE) },
         ];
-        let rules = Rules::new(&[], &[], &[], &files).expect("no globs");
+        let rules = ProtectedFiles::new(&[], &[], &[], &files).expect("no globs");
         let plan = plan_overlay(&changes, &rules, &files, Direction::BaseTestsOverFinal);
         assert_eq!(plan.actions, [remove("pkg/tests"), take("pkg/tests/a.py", Side::Base)]);
     }

@@ -3,7 +3,7 @@
 //! done; a test that is gone is a note, because only the overlay can say whether its text still
 //! passes. What the opening did not get to is not compared.
 
-use crate::proof::ids::{Exit, Listing, Outcome, Results};
+use crate::proof::ids::{Exit, NamedTests, Results, TestOutcome};
 
 /// The lines of one kind that are written out; the others are a number.
 const LINES_LIMIT: usize = 20;
@@ -37,7 +37,7 @@ fn compare(before: &Results, after: &Results, ratchet: &mut Ratchet) {
         }
         return;
     }
-    let no_longer_read = after.listing == Listing::Nothing && after.exit == Exit::Green;
+    let no_longer_read = after.listing == NamedTests::Nothing && after.exit == Exit::Green;
     if ran_before > 0 && (after.executed() == Some(0) || no_longer_read) {
         ratchet.not_done.push(format!("{check}: 0 tests ran, {ran_before} ran at the opening"));
         return;
@@ -45,23 +45,23 @@ fn compare(before: &Results, after: &Results, ratchet: &mut Ratchet) {
     let mut red = Vec::new();
     let mut skipped = Vec::new();
     let mut gone = Vec::new();
-    for name in before.names(Outcome::Passed) {
+    for name in before.names(TestOutcome::Passed) {
         match after.outcome(name) {
-            Some(Outcome::Failed) => red.push(name),
-            Some(Outcome::Skipped) => skipped.push(name),
-            None if after.listing == Listing::All && after.complete => gone.push(name),
-            None | Some(Outcome::Passed) => {}
+            Some(TestOutcome::Failed) => red.push(name),
+            Some(TestOutcome::Skipped) => skipped.push(name),
+            None if after.listing == NamedTests::All && after.complete => gone.push(name),
+            None | Some(TestOutcome::Passed) => {}
         }
     }
-    if before.listing == Listing::Failures && before.complete && after.executed() <= before.executed() {
+    if before.listing == NamedTests::Failures && before.complete && after.executed() <= before.executed() {
         // At the opening only failures were named: where no test was added, any other name had passed.
-        let known = before.names(Outcome::Failed).collect::<Vec<_>>();
-        red.extend(after.names(Outcome::Failed).filter(|it| !known.contains(it)));
+        let known = before.names(TestOutcome::Failed).collect::<Vec<_>>();
+        red.extend(after.names(TestOutcome::Failed).filter(|it| !known.contains(it)));
     }
     lines(&mut ratchet.not_done, check, &red, "was passing at the opening and fails now");
     lines(&mut ratchet.not_done, check, &skipped, "was passing at the opening and is skipped now");
     lines(&mut ratchet.notes, check, &gone, "was passing at the opening and is gone");
-    if skipped.is_empty() && after.skipped > before.skipped && after.listing == Listing::Failures {
+    if skipped.is_empty() && after.skipped > before.skipped && after.listing == NamedTests::Failures {
         let (more, then) = (after.skipped, before.skipped);
         ratchet.not_done.push(format!("{check}: {} skipped, {then} at the opening", are(more)));
     }
@@ -92,9 +92,9 @@ mod tests {
     use super::*;
     use crate::proof::testing::results;
 
-    const P: Outcome = Outcome::Passed;
-    const F: Outcome = Outcome::Failed;
-    const S: Outcome = Outcome::Skipped;
+    const P: TestOutcome = TestOutcome::Passed;
+    const F: TestOutcome = TestOutcome::Failed;
+    const S: TestOutcome = TestOutcome::Skipped;
 
     #[test]
     fn says_what_got_worse() {
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_test_that_was_added_and_fails_got_no_worse() {
-        let named_failures = |passed, ids: &[(&str, Outcome)]| Results {
-            listing: Listing::Failures,
+        let named_failures = |passed, ids: &[(&str, TestOutcome)]| Results {
+            listing: NamedTests::Failures,
             passed,
             complete: true,
             ..results("tests", Exit::Red, ids)
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn numbers_stand_in_where_names_are_missing() {
         let counted = |passed, skipped| Results {
-            listing: Listing::Failures,
+            listing: NamedTests::Failures,
             passed,
             skipped,
             ..Results::by_exit("tests", Exit::Green)

@@ -1,7 +1,7 @@
 //! The clean runs that a proof is made of. The executor fills a [`StepOutcome`] for each step, with
 //! one attempt per repetition, because a red test is repeated on the same tree before it counts.
 
-use crate::proof::ids::{Exit, Listing, Outcome, Results, TestId};
+use crate::proof::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ pub(crate) const REPEATS: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Step {
+pub enum ProofStep {
     /// A0: the baseline in a clean checkout.
     Baseline,
     /// D: the final tree in a clean checkout.
@@ -67,17 +67,18 @@ pub enum CanaryOutcome {
     None,
 }
 
-impl Step {
-    pub const ALL: [Step; 5] = [Step::Baseline, Step::Clean, Step::Overlay, Step::OldCode, Step::Canary];
+impl ProofStep {
+    pub const ALL: [ProofStep; 5] =
+        [ProofStep::Baseline, ProofStep::Clean, ProofStep::Overlay, ProofStep::OldCode, ProofStep::Canary];
 
     /// Names the step in a sentence.
     pub fn words(self) -> &'static str {
         match self {
-            Step::Baseline => "the clean checkout of the baseline",
-            Step::Clean => "the clean checkout",
-            Step::Overlay => "the run with the original tests",
-            Step::OldCode => "the run of the final tests on the old code",
-            Step::Canary => "the run with tests that must fail",
+            ProofStep::Baseline => "the clean checkout of the baseline",
+            ProofStep::Clean => "the clean checkout",
+            ProofStep::Overlay => "the run with the original tests",
+            ProofStep::OldCode => "the run of the final tests on the old code",
+            ProofStep::Canary => "the run with tests that must fail",
         }
     }
 }
@@ -123,14 +124,14 @@ pub(crate) fn settled(run: &StepRun) -> Settled {
                 let differs = match before {
                     Some(before) => before != *outcome,
                     // Where only failures are named, a test that is not named has passed.
-                    None => first.listing == Listing::Failures && *outcome == Outcome::Failed,
+                    None => first.listing == NamedTests::Failures && *outcome == TestOutcome::Failed,
                 };
                 if differs {
                     settled.flaky.insert(first.id(name));
                 }
             }
-            if other.listing == Listing::Failures {
-                let healed = first.names(Outcome::Failed).filter(|it| other.outcome(it).is_none());
+            if other.listing == NamedTests::Failures {
+                let healed = first.names(TestOutcome::Failed).filter(|it| other.outcome(it).is_none());
                 settled.flaky.extend(healed.map(|it| first.id(it)));
             }
             if (first.exit, other.exit) == (Exit::Red, Exit::Green) {
@@ -150,24 +151,24 @@ pub(crate) fn settled(run: &StepRun) -> Settled {
 /// Returns the checks that must run again on the same tree, because something in them was red in
 /// every attempt so far. What was red on the baseline too is not repeated in D and E, where it raises
 /// no alarm; in F, and on the baseline, red is the evidence and is looked at once more.
-pub fn needs_repeat(step: Step, run: &StepRun, baseline: Option<&StepRun>) -> Vec<String> {
+pub fn needs_repeat(step: ProofStep, run: &StepRun, baseline: Option<&StepRun>) -> Vec<String> {
     let most = match step {
-        Step::Baseline | Step::OldCode => 1,
-        Step::Clean | Step::Overlay => REPEATS,
-        Step::Canary => 0,
+        ProofStep::Baseline | ProofStep::OldCode => 1,
+        ProofStep::Clean | ProofStep::Overlay => REPEATS,
+        ProofStep::Canary => 0,
     };
     let before = baseline.map(settled);
     let settled = settled(run);
     let wanted = |results: &&Results| {
         let before = before.as_ref().and_then(|it| it.check(&results.check));
         let known = |name: &str| {
-            matches!(step, Step::Clean | Step::Overlay)
-                && before.is_some_and(|it| it.outcome(name) == Some(Outcome::Failed))
+            matches!(step, ProofStep::Clean | ProofStep::Overlay)
+                && before.is_some_and(|it| it.outcome(name) == Some(TestOutcome::Failed))
         };
-        let has_red = results.names(Outcome::Failed).any(|it| !known(it));
-        let silent = results.exit == Exit::Red && results.names(Outcome::Failed).next().is_none();
-        let known_silent =
-            matches!(step, Step::Clean | Step::Overlay) && before.is_some_and(|it| it.exit == Exit::Red);
+        let has_red = results.names(TestOutcome::Failed).any(|it| !known(it));
+        let silent = results.exit == Exit::Red && results.names(TestOutcome::Failed).next().is_none();
+        let known_silent = matches!(step, ProofStep::Clean | ProofStep::Overlay)
+            && before.is_some_and(|it| it.exit == Exit::Red);
         let red = has_red || (silent && !known_silent);
         red && settled.attempts_of(&results.check) <= most && results.exit != Exit::Interrupted
     };
@@ -192,42 +193,42 @@ mod tests {
 
     #[test]
     fn a_mixed_test_is_flaky_and_its_check_is_not_red() {
-        let red = results("tests", Exit::Red, &[("a", Outcome::Failed), ("b", Outcome::Passed)]);
-        let green = results("tests", Exit::Green, &[("a", Outcome::Passed), ("b", Outcome::Passed)]);
+        let red = results("tests", Exit::Red, &[("a", TestOutcome::Failed), ("b", TestOutcome::Passed)]);
+        let green = results("tests", Exit::Green, &[("a", TestOutcome::Passed), ("b", TestOutcome::Passed)]);
         let settled = settled(&run(vec![vec![red.clone()], vec![green]]));
         assert_eq!(settled.flaky.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["a"]);
         let check = settled.check("tests").expect("a check");
         assert_eq!(
             (check.exit, check.outcome("a"), check.outcome("b")),
-            (Exit::Green, None, Some(Outcome::Passed))
+            (Exit::Green, None, Some(TestOutcome::Passed))
         );
     }
 
     #[test]
     fn repeats_new_reds_twice_and_evidence_once() {
-        let red = results("tests", Exit::Red, &[("a", Outcome::Failed)]);
+        let red = results("tests", Exit::Red, &[("a", TestOutcome::Failed)]);
         let once = run(vec![vec![red.clone()]]);
         let twice = run(vec![vec![red.clone()], vec![red.clone()]]);
         let thrice = run(vec![vec![red.clone()], vec![red.clone()], vec![red.clone()]]);
-        for step in [Step::Clean, Step::Overlay] {
+        for step in [ProofStep::Clean, ProofStep::Overlay] {
             assert_eq!(needs_repeat(step, &once, None), ["tests"]);
             assert_eq!(needs_repeat(step, &twice, None), ["tests"]);
             assert!(needs_repeat(step, &thrice, None).is_empty());
             assert!(needs_repeat(step, &once, Some(&once)).is_empty());
         }
-        assert_eq!(needs_repeat(Step::OldCode, &once, Some(&once)), ["tests"]);
-        assert!(needs_repeat(Step::OldCode, &twice, None).is_empty());
-        assert!(needs_repeat(Step::Canary, &once, None).is_empty());
-        let green = results("tests", Exit::Green, &[("a", Outcome::Passed)]);
-        assert!(needs_repeat(Step::Clean, &run(vec![vec![red], vec![green.clone()]]), None).is_empty());
-        assert!(needs_repeat(Step::Clean, &run(vec![vec![green]]), None).is_empty());
+        assert_eq!(needs_repeat(ProofStep::OldCode, &once, Some(&once)), ["tests"]);
+        assert!(needs_repeat(ProofStep::OldCode, &twice, None).is_empty());
+        assert!(needs_repeat(ProofStep::Canary, &once, None).is_empty());
+        let green = results("tests", Exit::Green, &[("a", TestOutcome::Passed)]);
+        assert!(needs_repeat(ProofStep::Clean, &run(vec![vec![red], vec![green.clone()]]), None).is_empty());
+        assert!(needs_repeat(ProofStep::Clean, &run(vec![vec![green]]), None).is_empty());
     }
 
     #[test]
     fn knows_when_a_preparation_is_missing() {
         let missing = Results::by_exit("tests", Exit::NotStarted);
         let not_built = Results { build_failed: true, ..results("tests", Exit::Red, &[]) };
-        let failed = results("tests", Exit::Red, &[("a", Outcome::Failed)]);
+        let failed = results("tests", Exit::Red, &[("a", TestOutcome::Failed)]);
         assert!(nothing_ran(&run(vec![vec![missing.clone()]])));
         assert!(nothing_ran(&run(vec![vec![missing.clone(), not_built]])));
         assert!(!nothing_ran(&run(vec![vec![missing, failed]])));

@@ -1,17 +1,17 @@
 //! Short ways to write results in tests.
 
-use crate::proof::ids::{Exit, Listing, Outcome, Results};
+use crate::proof::ids::{Exit, NamedTests, Results, TestOutcome};
 use crate::proof::steps::StepRun;
 
 /// Results that name every test.
-pub(crate) fn results(check: &str, exit: Exit, tests: &[(&str, Outcome)]) -> Results {
-    let number = |outcome: Outcome| tests.iter().filter(|(_, it)| *it == outcome).count() as u32;
+pub(crate) fn results(check: &str, exit: Exit, tests: &[(&str, TestOutcome)]) -> Results {
+    let number = |outcome: TestOutcome| tests.iter().filter(|(_, it)| *it == outcome).count() as u32;
     Results {
-        listing: Listing::All,
+        listing: NamedTests::All,
         ids: tests.iter().map(|(name, outcome)| ((*name).to_owned(), *outcome)).collect(),
-        passed: number(Outcome::Passed),
-        failed: number(Outcome::Failed),
-        skipped: number(Outcome::Skipped),
+        passed: number(TestOutcome::Passed),
+        failed: number(TestOutcome::Failed),
+        skipped: number(TestOutcome::Skipped),
         ..Results::by_exit(check, exit)
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One path that differs between the baseline and the final tree, as `git diff --raw --no-renames`
 /// shows it. A missing mode means that the path does not exist on that side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct TreeChange {
     pub path: String,
     /// A git mode: 0o100644, 0o100755, 0o120000 (symbolic link), 0o160000 (submodule).
     pub base_mode: Option<u32>,

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Where a line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum LinePlace {
     /// In the text itself.
     Open,
     /// Inside inline code that began on an earlier line.
@@ -24,9 +24,9 @@ pub(super) enum Place {
 
 /// A line without its line ending and trailing spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct ReportLine<'a> {
     pub text: &'a str,
-    pub place: Place,
+    pub place: LinePlace,
     /// The bytes of the message that it takes, line ending included.
     pub start: usize,
     pub end: usize,
@@ -44,7 +44,7 @@ pub(super) struct Fence<'a> {
 pub(super) struct Survey<'a> {
     text: &'a str,
     /// In ascending order, without overlap.
-    covered: Vec<(Range<usize>, Place)>,
+    covered: Vec<(Range<usize>, LinePlace)>,
     pub last_fence: Option<Fence<'a>>,
 }
 
@@ -70,39 +70,39 @@ impl<'a> Survey<'a> {
     /// Finds what is covered, in one pass over the text.
     pub(super) fn of(text: &'a str) -> Survey<'a> {
         let mut survey = Survey { text, covered: Vec::new(), last_fence: None };
-        let mut inside = Inside::Text;
+        let mut inside = LineContext::Text;
         let mut paragraph = Paragraph::default();
         let mut last_body = None;
         for (start, end, line) in raw_lines(text) {
             match &inside {
-                Inside::Fence { opening, covered_from, body_from } => {
+                LineContext::Fence { opening, covered_from, body_from } => {
                     if closes_fence(line, opening) {
                         let fence = Fence { info: opening.info, body: &text[*body_from..start] };
                         survey.last_fence = (!opening.is_nested).then_some(fence);
                         last_body = Some((survey.covered.len(), *body_from..start));
-                        survey.cover(*covered_from..end, Place::Hidden);
-                        inside = Inside::Text;
+                        survey.cover(*covered_from..end, LinePlace::Hidden);
+                        inside = LineContext::Text;
                     }
                 }
-                Inside::Html { close, covered_from } => {
+                LineContext::Html { close, covered_from } => {
                     if contains_ignoring_case(line, close) {
-                        survey.cover(*covered_from..end, Place::Hidden);
-                        inside = Inside::Text;
+                        survey.cover(*covered_from..end, LinePlace::Hidden);
+                        inside = LineContext::Text;
                     }
                 }
-                Inside::Text if line.is_empty() => survey.end_paragraph(&mut paragraph),
-                Inside::Text => {
+                LineContext::Text if line.is_empty() => survey.end_paragraph(&mut paragraph),
+                LineContext::Text => {
                     survey.last_fence = None;
                     if let Some(opening) = opens_fence(line) {
                         survey.end_paragraph(&mut paragraph);
-                        inside = Inside::Fence { opening, covered_from: start, body_from: end };
+                        inside = LineContext::Fence { opening, covered_from: start, body_from: end };
                     } else if let Some((open, close)) = opens_html(line) {
                         survey.end_paragraph(&mut paragraph);
                         let after = &line.trim_start()[open.len()..];
                         if contains_ignoring_case(after, close) {
-                            survey.cover(start..end, Place::Hidden);
+                            survey.cover(start..end, LinePlace::Hidden);
                         } else {
-                            inside = Inside::Html { close, covered_from: start };
+                            inside = LineContext::Html { close, covered_from: start };
                         }
                     } else {
                         let is_quote = line.trim_start().starts_with('>');
@@ -116,17 +116,17 @@ impl<'a> Survey<'a> {
         }
         survey.end_paragraph(&mut paragraph);
         match inside {
-            Inside::Fence { covered_from, .. } | Inside::Html { covered_from, .. } => {
-                survey.cover(covered_from..text.len(), Place::Hidden);
+            LineContext::Fence { covered_from, .. } | LineContext::Html { covered_from, .. } => {
+                survey.cover(covered_from..text.len(), LinePlace::Hidden);
             }
-            Inside::Text => {}
+            LineContext::Text => {}
         }
         if let (Some(_), Some((index, body))) = (&survey.last_fence, last_body) {
             let whole = survey.covered[index].0.clone();
             let parts = [
-                (whole.start..body.start, Place::Hidden),
-                (body.clone(), Place::LastFence),
-                (body.end..whole.end, Place::Hidden),
+                (whole.start..body.start, LinePlace::Hidden),
+                (body.clone(), LinePlace::LastFence),
+                (body.end..whole.end, LinePlace::Hidden),
             ];
             survey.covered.splice(index..=index, parts);
         }
@@ -134,19 +134,19 @@ impl<'a> Survey<'a> {
     }
 
     /// Returns the lines of the message, in order.
-    pub(super) fn lines(&self) -> impl Iterator<Item = Line<'a>> {
+    pub(super) fn lines(&self) -> impl Iterator<Item = ReportLine<'a>> {
         let mut covered = self.covered.iter().peekable();
         raw_lines(self.text).map(move |(start, end, text)| {
             while covered.next_if(|(range, _)| range.end <= start).is_some() {}
             let place = match covered.peek() {
                 Some((range, place)) if range.start <= start => *place,
-                _ => Place::Open,
+                _ => LinePlace::Open,
             };
-            Line { text, place, start, end }
+            ReportLine { text, place, start, end }
         })
     }
 
-    fn cover(&mut self, range: Range<usize>, place: Place) {
+    fn cover(&mut self, range: Range<usize>, place: LinePlace) {
         if !range.is_empty() {
             self.covered.push((range, place));
         }
@@ -154,12 +154,12 @@ impl<'a> Survey<'a> {
 
     fn end_paragraph(&mut self, paragraph: &mut Paragraph) {
         if paragraph.is_quote {
-            self.cover(paragraph.start..paragraph.end, Place::Hidden);
+            self.cover(paragraph.start..paragraph.end, LinePlace::Hidden);
         } else if paragraph.runs.len() > BACKTICK_RUNS {
-            self.cover(paragraph.start..paragraph.end, Place::Span);
+            self.cover(paragraph.start..paragraph.end, LinePlace::Span);
         } else {
             for range in paragraph.spans() {
-                self.cover(range, Place::Span);
+                self.cover(range, LinePlace::Span);
             }
         }
         paragraph.runs.clear();
@@ -175,7 +175,7 @@ struct BlockOpening<'a> {
     is_nested: bool,
 }
 
-enum Inside<'a> {
+enum LineContext<'a> {
     Text,
     Fence { opening: BlockOpening<'a>, covered_from: usize, body_from: usize },
     Html { close: &'static str, covered_from: usize },
@@ -315,11 +315,11 @@ mod tests {
 
     /// One letter for each line: where it stands.
     fn places(text: &str) -> String {
-        let letter = |line: Line<'_>| match line.place {
-            Place::Open => 'o',
-            Place::Span => 's',
-            Place::LastFence => 'f',
-            Place::Hidden => '-',
+        let letter = |line: ReportLine<'_>| match line.place {
+            LinePlace::Open => 'o',
+            LinePlace::Span => 's',
+            LinePlace::LastFence => 'f',
+            LinePlace::Hidden => '-',
         };
         Survey::of(text).lines().map(letter).collect()
     }

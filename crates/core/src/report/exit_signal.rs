@@ -4,7 +4,7 @@
 //! a heading. Whether there is a commit for the claim is for others to find out.
 
 use super::Report;
-use super::block::{HIDDEN, Line, Place, Survey};
+use super::block::{HIDDEN, LinePlace, ReportLine, Survey};
 use super::keep::{SUMMARY_CHARS, TEXT_CHARS, clean, is_none, is_placeholder, quote};
 use super::outline::split;
 use crate::workflow::model::{Protocol, SignalWord};
@@ -54,7 +54,7 @@ fn find(text: &str) -> FoundSignal<'_> {
     let mut block = Vec::new();
     let mut has_signal = false;
     for line in Survey::of(text).lines() {
-        let is_readable = matches!(line.place, Place::Open | Place::LastFence);
+        let is_readable = matches!(line.place, LinePlace::Open | LinePlace::LastFence);
         let value = line.text.strip_prefix(SIGNAL_LINE).map(|it| it.trim_matches([' ', '\t']));
         found.is_hidden |= value.is_some() && !is_readable;
         if is_readable && line.text == CHECKPOINT {
@@ -84,7 +84,7 @@ fn find(text: &str) -> FoundSignal<'_> {
     found
 }
 
-fn field(line: Line<'_>) -> Option<(&str, &str)> {
+fn field(line: ReportLine<'_>) -> Option<(&str, &str)> {
     let is_capital = |it: u8| it.is_ascii_uppercase() || it == b'_';
     split(line.text).filter(|(key, _)| key.bytes().all(is_capital))
 }

@@ -6,7 +6,7 @@
 use super::block::Survey;
 use super::keep::{ERROR_CHARS, SUMMARY_CHARS, TEXT_CHARS, clean, push, quote};
 use super::{Report, Trouble};
-use crate::workflow::file_words::ErrorClass;
+use crate::workflow::model::ErrorClass;
 use crate::workflow::model::SignalWord;
 use loop_base::value::Value;
 use serde_json::{Map, Value as Json};
@@ -126,13 +126,13 @@ fn take_error(report: &mut Report, error: Option<&Json>) -> Option<Trouble> {
             return None;
         }
     };
-    let known = ErrorClass::ALL.into_iter().find(|it| *it == class);
+    let known = ErrorClass::reported(&class);
     if known.is_none() {
         report.note(&format!("unknown class of error {}; taken as other", quote(&class)));
     }
     let text = text.map(|it| clean(&it, ERROR_CHARS)).filter(|it| !it.is_empty());
     let text = text.or_else(|| report.summary.clone()).unwrap_or_else(|| "unspecified".to_owned());
-    Some(Trouble { class: known.unwrap_or("other").to_owned(), text })
+    Some(Trouble { class: known.unwrap_or(ErrorClass::Other), text })
 }
 
 fn take_list(report: &mut Report, object: &Map<String, Json>, key: &str) -> Vec<String> {
@@ -201,7 +201,7 @@ mod tests {
             signal: Some(SignalWord::Done),
             summary: Some("built it".into()),
             metrics: metrics.map(|(key, value)| (key.to_owned(), value)).into(),
-            error: Some(Trouble { class: "build".into(), text: "E0308".into() }),
+            error: Some(Trouble { class: ErrorClass::Build, text: "E0308".into() }),
             deliverables: vec!["docs/a.md".into()],
             gates: vec!["security".into()],
             items: vec!["login".into(), "logout".into()],
@@ -227,7 +227,7 @@ mod tests {
                 r#"{"status":"blocked","error":"no net"}"#,
                 Report {
                     stuck: Some("no net".into()),
-                    error: Some(Trouble { class: "other".into(), text: "no net".into() }),
+                    error: Some(Trouble { class: ErrorClass::Other, text: "no net".into() }),
                     ..found()
                 },
             ),
@@ -251,7 +251,7 @@ mod tests {
             "error":{"class":"odd","text":[]},"deliverables":"x","gates":[1,"security"],"capabilities":null}"#;
         let expected = Report {
             metrics: BTreeMap::from([("c".to_owned(), Value::Int(1))]),
-            error: Some(Trouble { class: "other".into(), text: "unspecified".into() }),
+            error: Some(Trouble { class: ErrorClass::Other, text: "unspecified".into() }),
             gates: vec!["security".into()],
             notes: [
                 "summary is not a text",

@@ -20,8 +20,8 @@ mod promise;
 mod properties;
 mod prp_status;
 
-use crate::documents::planning::verification::Truth;
-use crate::workflow::model::{Protocol, SignalWord};
+use crate::documents::planning::verification::VerifiedTruth;
+use crate::workflow::model::{ErrorClass, Protocol, SignalWord};
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ pub struct Report {
     pub for_person: Vec<String>,
     /// What it says about the things that were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub truths: Vec<Truth>,
+    pub truths: Vec<VerifiedTruth>,
     /// The counts contradict themselves and must not be believed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts_broken: bool,
@@ -81,8 +81,8 @@ pub struct Report {
 /// An error as an agent names it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trouble {
-    /// One of `build test lint type security performance external ambiguous other`.
-    pub class: String,
+    /// One of [`ErrorClass::REPORTED`].
+    pub class: ErrorClass,
     pub text: String,
 }
 

@@ -4,7 +4,7 @@
 //! tag counts.
 
 use super::Report;
-use super::block::{HIDDEN, Place, Survey};
+use super::block::{HIDDEN, LinePlace, Survey};
 use super::keep::beginning;
 
 const OPEN: &str = "<promise>";
@@ -20,7 +20,7 @@ pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
         let indent = line.text.len() - tag.len();
         let begins = tag.starts_with(OPEN);
         // An indented line is code, or the context of a diff.
-        if line.place != Place::Open || (begins && 0 < indent) {
+        if line.place != LinePlace::Open || (begins && 0 < indent) {
             is_hidden |= begins;
             begun = None;
             continue;

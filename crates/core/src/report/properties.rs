@@ -4,7 +4,7 @@
 
 use super::keep::TEXT_CHARS;
 use super::{Expected, Report, Trouble, read};
-use crate::workflow::model::{Protocol, SignalWord};
+use crate::workflow::model::{ErrorClass, Protocol, SignalWord};
 use loop_base::value::Value;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ fn assert_bounded(report: &Report) {
         }
     }
     if let Some(Trouble { class, text }) = &report.error {
-        assert!(class.len() < 20 && text.chars().count() <= 8_000);
+        assert!(class.word().len() < 20 && text.chars().count() <= 8_000);
     }
     assert!(report.summary.iter().chain(&report.stuck).all(|it| it.chars().count() <= 4_000));
 }
@@ -162,7 +162,7 @@ proptest! {
             expected.metrics.insert(format!("tests_{name}"), Value::Int(value));
         }
         expected.signal = signal.then_some(SignalWord::Exit);
-        expected.error = error.map(|text| Trouble { class: "other".to_owned(), text });
+        expected.error = error.map(|text| Trouble { class: ErrorClass::Other, text });
         prop_assert_eq!(read(&Protocol::PrpStatus, EXPECTED, &block), expected);
     }
 

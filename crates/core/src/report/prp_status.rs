@@ -5,11 +5,11 @@
 //! under a key that ends in `_METRICS`, which is laid over the block's own values. Nothing is measured
 //! here, and nothing is compared with what was.
 
-use super::block::{HIDDEN, Place, Survey};
+use super::block::{HIDDEN, LinePlace, Survey};
 use super::keep::{ERROR_CHARS, SUMMARY_CHARS, clean, is_none, push, quote};
 use super::outline::{self, Entry, Outline, scalar};
 use super::{Report, Trouble};
-use crate::workflow::model::SignalWord;
+use crate::workflow::model::{ErrorClass, SignalWord};
 use loop_base::value::Value;
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ struct FoundStatus {
 
 struct StatusPart {
     bytes: Range<usize>,
-    place: Place,
+    place: LinePlace,
 }
 
 fn find(survey: &Survey<'_>) -> FoundStatus {
@@ -80,7 +80,7 @@ fn find(survey: &Survey<'_>) -> FoundStatus {
     let mut begun: Option<StatusPart> = None;
     let mut companion: Option<StatusPart> = None;
     for line in survey.lines() {
-        let is_readable = matches!(line.place, Place::Open | Place::LastFence);
+        let is_readable = matches!(line.place, LinePlace::Open | LinePlace::LastFence);
         // Inside a block an error may hold a stray backtick, so inline code is not looked for there.
         let is_inside = begun.as_ref().is_some_and(|it| stands_in(it, line.place));
         if let Some(part) = companion.take_if(|it| it.place != line.place || !is_indented(line.text)) {
@@ -112,8 +112,8 @@ fn find(survey: &Survey<'_>) -> FoundStatus {
     found
 }
 
-fn stands_in(part: &StatusPart, place: Place) -> bool {
-    place == part.place || (part.place == Place::Open && place == Place::Span)
+fn stands_in(part: &StatusPart, place: LinePlace) -> bool {
+    place == part.place || (part.place == LinePlace::Open && place == LinePlace::Span)
 }
 
 fn is_indented(line: &str) -> bool {
@@ -216,7 +216,7 @@ fn first_text<'a>(entry: &Entry<'a>) -> &'a str {
 
 fn error_of(text: &str) -> Option<Trouble> {
     let text = text.strip_prefix("- ").unwrap_or(text);
-    (!is_none(text)).then(|| Trouble { class: "other".to_owned(), text: clean(text, ERROR_CHARS) })
+    (!is_none(text)).then(|| Trouble { class: ErrorClass::Other, text: clean(text, ERROR_CHARS) })
 }
 
 fn lay_over(report: &mut Report, phase: &str, entry: &Entry<'_>) {
@@ -237,6 +237,12 @@ fn lay_over(report: &mut Report, phase: &str, entry: &Entry<'_>) {
                 if before.is_some() && before.as_ref() != report.metrics.get("verdict") {
                     report.note("VERDICT and the verdict among the metrics differ; the metrics count");
                 }
+            }
+            // The reviewer counts items of a list; the engine counts commands that it ran.
+            (_, Some(value))
+                if entry.key.starts_with("QA_") && member.key.eq_ignore_ascii_case("checks_failing") =>
+            {
+                report.keep("qa_checks_failing", value);
             }
             (_, Some(value)) => report.keep(member.key, value),
             (_, None) => {}
@@ -422,7 +428,7 @@ mod tests {
 
     #[test]
     fn bp_rule_9_the_error_is_its_line_or_the_first_blocker_of_a_blocked_phase() {
-        let error = |text: &str| Some(Trouble { class: "other".into(), text: text.into() });
+        let error = |text: &str| Some(Trouble { class: ErrorClass::Other, text: text.into() });
         let cases = [
             ("ERROR: E0308: mismatched `types", error("E0308: mismatched `types")),
             ("ERROR:\n  E0308", error("E0308")),

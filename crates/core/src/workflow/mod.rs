@@ -1,29 +1,20 @@
 //! The workflow language: what a loop is, as data. Four very different loops, and any that a user
 //! invents, are values of [`model::Workflow`].
 //!
-//! `file.rs` and `phase_file.rs` declare what users type, `typed.rs` and `shape.rs` read it, `merge.rs` lays the layers
-//! over each other, `resolve.rs` gives them their meaning, and `problem.rs` prints what is wrong.
+//! `grammar/` reads the small texts that have a grammar of their own and prints what is wrong, `model.rs`
+//! is a workflow as it is meant, `syntax/` declares and reads what users type, and `resolving/` lays the
+//! layers over each other and gives them their meaning.
 
-pub mod condition;
-pub mod file;
-pub(crate) mod file_words;
-mod holds;
-mod merge;
+mod grammar;
 pub mod model;
-pub mod names;
-mod pattern;
-mod phase_file;
-mod phases;
-pub mod preset;
-pub mod problem;
-pub mod resolve;
-mod routes;
-mod sections;
-mod shape;
-pub mod template;
-mod typed;
+mod resolving;
+mod syntax;
 
 #[cfg(test)]
 mod published;
 #[cfg(test)]
 mod tests;
+
+pub use grammar::{condition, problem, template};
+pub use resolving::{names, preset, resolve};
+pub use syntax::file;

@@ -2,10 +2,20 @@
 //! parsed. The engine reads nothing else. A run keeps its own copy of this, so it serialises; what
 //! a user types has types of its own (`file.rs`).
 
+mod count_format;
+mod error_class;
+mod mode_name;
+mod overrides;
 mod phase;
+pub(crate) mod routes;
 
+pub use count_format::CountFormat;
+pub use error_class::ErrorClass;
+pub use mode_name::ModeName;
+pub use overrides::Overrides;
 pub use phase::{
-    Back, Breaker, Gate, GateUse, Next, Phase, PhaseProof, Progress, Reject, RejectThen, Signal, SignalWord,
+    Back, BreakerLimits, Gate, GateUse, Next, Phase, PhaseProof, Progress, Reject, RejectThen, Signal,
+    SignalWord,
 };
 
 use crate::proof::Level;
@@ -31,9 +41,9 @@ pub struct Workflow {
     pub agent: Agent,
     pub models: Models,
     /// The autonomy mode in force, one of [`Workflow::modes`].
-    pub mode: Option<String>,
+    pub mode: Option<ModeName>,
     /// The gates that each mode requires.
-    pub modes: BTreeMap<String, Vec<String>>,
+    pub modes: BTreeMap<ModeName, Vec<String>>,
     pub limits: Limits,
     pub checks: BTreeMap<String, Check>,
     pub facts: BTreeMap<String, Fact>,
@@ -56,13 +66,10 @@ pub struct Workflow {
 /// The check that proves the work; every other may lack a command.
 pub const TESTS_CHECK: &str = "tests";
 
-/// The mode in which a run settles itself what may be settled without a person.
-const AUTONOMOUS_MODE: &str = "autonomous";
-
 impl Workflow {
-    /// Whether the mode in force is the autonomous one. Modes are the user's own words but for this.
+    /// Whether the mode in force is the autonomous one.
     pub fn is_autonomous(&self) -> bool {
-        self.mode.as_deref() == Some(AUTONOMOUS_MODE)
+        self.mode == Some(ModeName::Autonomous)
     }
 }
 
@@ -73,7 +80,7 @@ pub struct Given {
     pub preset: Option<String>,
     /// `--workflow`, as a whole path.
     pub file: Option<String>,
-    pub overrides: super::resolve::Overrides,
+    pub overrides: Overrides,
 }
 
 /// What a run works on.
@@ -106,7 +113,7 @@ pub enum InputKind {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Workspace {
-    pub at: Place,
+    pub at: WorkPlace,
     pub branch: String,
     pub cleanup: bool,
     #[serde(default)]
@@ -126,7 +133,7 @@ pub enum LostCall {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum WorkPlace {
     Here,
     Worktree,
 }
@@ -255,7 +262,7 @@ pub struct Check {
     /// `None`: nobody defined it and nothing was detected; it is recorded as skipped.
     pub run: Option<String>,
     /// How its summary is read: `auto`, or the name of a format. `None`: only its exit counts.
-    pub counts: Option<String>,
+    pub counts: Option<CountFormat>,
     /// A missing or empty summary fails the check, whatever it exits with.
     pub must_count: bool,
     pub timeout: Millis,
@@ -327,8 +334,8 @@ pub struct Retries {
     /// A different error starts the count again.
     pub reset_on_different: bool,
     /// Classes of error that are never retried.
-    pub never: Vec<String>,
-    pub backoff: BTreeMap<String, Backoff>,
+    pub never: Vec<ErrorClass>,
+    pub backoff: BTreeMap<ErrorClass, Backoff>,
 }
 
 /// Waits between tries: `first`, doubled each time, at most `most`, `tries` of them.

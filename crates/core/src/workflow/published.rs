@@ -3,8 +3,8 @@
 
 use super::file::{reference, schema_text};
 use super::model::Protocol;
+use super::syntax::typed::sentence;
 use super::template;
-use super::typed::sentence;
 use super::{names, preset};
 use crate::agent_table::AgentRow;
 use crate::facts::{Claim, FactName, Supplier};

@@ -1,9 +1,10 @@
 use super::model::{
-    Breaker, Fact, Next, Phase, Progress, Protocol, Signal, SignalWord, Window, WindowThen, Workflow,
+    BreakerLimits, Check, CountFormat, Fact, Next, Phase, Progress, Protocol, Signal, SignalWord, Window,
+    WindowThen, Workflow,
 };
 use super::preset;
 use super::problem::Problem;
-use super::resolve::{Layers, Overrides, Source, parse_length, resolve};
+use super::resolve::{LayerSource, Layers, Overrides, parse_length, resolve};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -16,7 +17,7 @@ fn no_files(path: &Path) -> Result<String, String> {
 }
 
 fn project(text: &str) -> Layers {
-    let source = Source { name: "workflow.toml".to_owned(), text: text.to_owned(), dir: None };
+    let source = LayerSource { name: "workflow.toml".to_owned(), text: text.to_owned(), dir: None };
     Layers { project: Some(source), ..Layers::default() }
 }
 
@@ -74,8 +75,8 @@ fn every_broken_workflow_is_explained() {
 
 const WORK: &str = "[[phase]]\nname = \"WORK\"\nprompt = \"work\"\n";
 
-fn text_source(name: &str, text: &str) -> Option<Source> {
-    Some(Source { name: name.to_owned(), text: text.to_owned(), dir: None })
+fn text_source(name: &str, text: &str) -> Option<LayerSource> {
+    Some(LayerSource { name: name.to_owned(), text: text.to_owned(), dir: None })
 }
 
 fn phase<'a>(workflow: &'a Workflow, name: &str) -> &'a Phase {
@@ -270,10 +271,10 @@ fn flags_are_refused_without_a_place() {
     let unknown = Layers { preset: Some("rlaph".to_owned()), ..Layers::default() };
     assert_eq!(
         printed(&resolve(&unknown, &no_files).expect_err("refused")),
-        "workflow: there is no preset \"rlaph\"\n  next: did you mean \"ralph\"?\n"
+        "workflow: there is no preset \"rlaph\"\n  help: did you mean \"ralph\"?\n"
     );
     let nothing = resolve(&Layers::default(), &no_files).expect_err("refused");
-    assert_eq!(printed(&nothing), "workflow: there is no workflow\n  next: loop setup, or --preset NAME\n");
+    assert_eq!(printed(&nothing), "workflow: there is no workflow\n  help: loop setup, or --preset NAME\n");
 }
 
 #[test]
@@ -294,8 +295,8 @@ fn a_check_given_by_flag_runs_wherever_checks_run() {
 fn only_checks_whose_counts_are_needed_must_count() {
     let must_count = |text: &str| {
         let workflow = resolved(&project(text));
-        let it: Vec<_> =
-            workflow.checks.into_iter().map(|(name, it)| (name, it.counts, it.must_count)).collect();
+        let row = |(name, it): (String, Check)| (name, it.counts.map(CountFormat::word), it.must_count);
+        let it: Vec<_> = workflow.checks.into_iter().map(row).collect();
         format!("{it:?}")
     };
     let checks = "[checks.unit]\nrun = \"a\"\n[checks.e2e]\nrun = \"b\"\ncounts = \"jest\"\n";
@@ -343,9 +344,9 @@ fn defaults_depend_on_what_is_said() {
         when = "touches_security"
         "#;
     let workflow = resolved(&project(text));
-    let off = Breaker::default();
-    let usual = Breaker { no_progress: Some(3), same_error: Some(5), ..Breaker::default() };
-    let pivot = Breaker { failures: Some(2), pivot: true, ..Breaker::default() };
+    let off = BreakerLimits::default();
+    let usual = BreakerLimits { no_progress: Some(3), same_error: Some(5), ..BreakerLimits::default() };
+    let pivot = BreakerLimits { failures: Some(2), pivot: true, ..BreakerLimits::default() };
     let said: Vec<_> = workflow.phases.iter().map(|it| (it.breaker.clone(), it.signal.clone())).collect();
     let done = Signal::Words(vec![SignalWord::Done]);
     assert_eq!(said, [(off, done), (usual, Signal::None), (pivot, Signal::Own)]);
@@ -373,7 +374,11 @@ fn lengths_of_time() {
     assert_eq!(read(" 45 m "), Ok(45 * 60_000));
     assert_eq!(read("2h"), Ok(7_200_000));
     assert_eq!(read("1d"), Ok(86_400_000));
-    for text in ["", "5", "m", "-5m", "1.5h", "0s", "9999999999999999999999d", "400d", "5M", "٣m"] {
+    assert_eq!(read("1h30m"), Ok(5_400_000));
+    assert_eq!(read("1h 30m"), Ok(5_400_000));
+    for text in
+        ["", "5", "m", "-5m", "1.5h", "1h30", "m1h", "0s", "9999999999999999999999d", "400d", "5M", "٣m"]
+    {
         assert!(read(text).is_err(), "{text}");
     }
 }
@@ -536,10 +541,10 @@ fn a_check_given_by_flag_has_to_run_somewhere() {
         let layers = Layers { overrides, ..project(text) };
         resolve(&layers, &no_files).map(|_| ()).map_err(|it| printed(&it))
     };
-    let mistyped = "command line: no phase runs a check \"test\"\n  next: did you mean \"tests\"?\n";
+    let mistyped = "command line: no phase runs a check \"test\"\n  help: did you mean \"tests\"?\n";
     assert_eq!(given(&format!("{WORK}checks = [\"tests\"]\n"), "test"), Err(mistyped.to_owned()));
     let nowhere = "command line: no phase of this workflow runs checks, so \"smoke\" would never be run\n  \
-                   next: write checks = [\"smoke\"] in a phase\n";
+                   help: write checks = [\"smoke\"] in a phase\n";
     assert_eq!(given(WORK, "smoke"), Err(nowhere.to_owned()));
     assert_eq!(given(&format!("{WORK}checks = [\"tests\"]\n"), "smoke"), Ok(()));
 }

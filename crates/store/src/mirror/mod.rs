@@ -6,9 +6,8 @@ pub mod planning;
 pub mod prp_session;
 pub mod task_state;
 
-use crate::Home;
-use crate::StoreError;
 use crate::run::Run;
+use crate::{Filter, Home, StoreError, fold};
 use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Call, Effect, Event, State, Status};
@@ -18,17 +17,17 @@ use std::rc::Rc;
 
 /// The mirror of a run that this process drives. A format that tells of the past follows the
 /// journal; the others are written from the state alone.
-pub struct Mirror {
+pub struct RunMirror {
     home: Rc<Home>,
-    session: Option<prp_session::Session>,
+    session: Option<prp_session::SessionMirror>,
     loop_state: Option<planning::LoopState>,
 }
 
-impl Mirror {
-    pub fn open(home: Rc<Home>, run: &Run, place: &Path) -> Result<Mirror, StoreError> {
-        let session = prp_session::Session::open(&home, &run.id, &run.workflow)?;
+impl RunMirror {
+    pub fn open(home: Rc<Home>, run: &Run, place: &Path) -> Result<RunMirror, StoreError> {
+        let session = prp_session::SessionMirror::open(&home, &run.id, &run.workflow)?;
         let loop_state = planning::LoopState::open(&home, &run.id, &run.workflow, place)?;
-        Ok(Mirror { home, session, loop_state })
+        Ok(RunMirror { home, session, loop_state })
     }
 
     /// Writes what changed by facts that have become durable. Returns what somebody else had done to
@@ -69,7 +68,13 @@ fn write(run: &Run, place: &Path, facts: &[(Timestamp, Event)]) {
 }
 
 /// Writes the mirror of a run that nobody drives from what the database holds.
+///
+/// A place tells of one run. Where a newer one writes there, the files are that run's, and whoever asks
+/// for the status of an older one changes nothing.
 pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place: &Path) {
+    if is_followed(home, run, workflow, place).unwrap_or(true) {
+        return;
+    }
     restore_plain(run, workflow, state, place);
     // A person's word that the run is to go on stays until somebody takes it.
     let rests = matches!(Status::of(state), Status::Halted | Status::Capped);
@@ -83,9 +88,28 @@ pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place
         return;
     }
     // What cannot be read is said by the command that needs it; what cannot be written harms nobody.
-    if let Ok(Some(mut session)) = prp_session::Session::open(home, run, workflow) {
+    if let Ok(Some(mut session)) = prp_session::SessionMirror::open(home, run, workflow) {
         let _harmless = session.write(home, workflow);
     }
+}
+
+/// Whether a newer run writes its mirror to where this one does.
+fn is_followed(home: &Home, run: &str, workflow: &Workflow, place: &Path) -> Result<bool, StoreError> {
+    let Some(row) = home.run(run)? else { return Ok(false) };
+    let filter = Filter { project: Some(&row.project), ..Filter::default() };
+    let rows = home.runs(&filter)?;
+    let newer = rows.iter().take_while(|it| it.id != run).filter(|it| it.workflow == row.workflow);
+    for other in newer {
+        let other_workflow = fold::workflow(home, &other.id)?;
+        let writes_there = match prp_session::folder(workflow) {
+            Some(folder) => prp_session::folder(&other_workflow) == Some(folder),
+            None => Path::new(&other.place) == place,
+        };
+        if writes_there {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn restore_plain(run: &str, workflow: &Workflow, state: &State, place: &Path) {

@@ -1,6 +1,6 @@
 //! `.planning/LOOP-STATE.md`: a run of `plan` in the format of its seed, with a row for each iteration. It
 //! is written by us alone. `Status: stopping` in it is read as the wish to stop; what else somebody does
-//! to it is undone and told of.
+//! to it is undone and told of. What agents append to `LEARNINGS.md` beside it is watched for its length.
 
 pub mod import;
 
@@ -9,6 +9,7 @@ use crate::fold;
 use crate::{Home, StoreError};
 use loop_base::files;
 use loop_base::time::Timestamp;
+use loop_core::documents::planning::learnings;
 use loop_core::engine::{Command, Event, History, JudgedTurn, State, Station, Status, Verdict, Wish};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// Where it lies, in the working tree.
 pub const NAME: &str = ".planning/LOOP-STATE.md";
+
+const LEARNINGS: &str = ".planning/LEARNINGS.md";
 
 /// Where the file of another controller lies in the folder of its run.
 const IMPORTED: &str = "imported/LOOP-STATE.md";
@@ -29,6 +32,8 @@ pub struct LoopState {
     path: PathBuf,
     /// What we wrote last, and how it looked then.
     written: Option<String>,
+    /// That the learnings are too long was said, or was so from the beginning.
+    is_told_of_length: bool,
 }
 
 impl LoopState {
@@ -43,7 +48,14 @@ impl LoopState {
             return Ok(None);
         }
         let path = place.join(NAME);
-        let mut found = LoopState { history: History::new(workflow), rows: Vec::new(), path, written: None };
+        let mut found = LoopState {
+            history: History::new(workflow),
+            rows: Vec::new(),
+            path,
+            written: None,
+            is_told_of_length: false,
+        };
+        found.is_told_of_length = found.has_long_learnings();
         fold::replay(home, run, workflow, |workflow, at, event| found.take(workflow, at, event))?;
         if found.history.state.opening.imported {
             let text = files::text(&home.folder(run).join(IMPORTED)).unwrap_or_default();
@@ -63,8 +75,18 @@ impl LoopState {
     /// Takes into account what has become durable, and writes the file. Returns what somebody else's edit
     /// comes to.
     pub fn follow(&mut self, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<Event> {
-        let edits = self.edits();
+        let mut edits = self.edits();
+        let rows = self.rows.len();
         facts.iter().for_each(|(at, event)| self.take(workflow, *at, event));
+        if rows != self.rows.len() && !self.is_told_of_length && self.has_long_learnings() {
+            self.is_told_of_length = true;
+            edits.push(Event::Noted {
+                text: format!(
+                    "{LEARNINGS} has grown beyond {} lines; merge and archive",
+                    learnings::LINES_MOST
+                ),
+            });
+        }
         // The tree may be read-only, or the disk full: the database knows everything that is in here.
         let _harmless = self.write(workflow);
         edits
@@ -86,6 +108,11 @@ impl LoopState {
     /// Writes the file as it is once the run is completed, for the commit that ends it.
     pub fn write_complete(&mut self, workflow: &Workflow) -> std::io::Result<()> {
         replace(&self.path, &self.text(workflow, "complete"))
+    }
+
+    fn has_long_learnings(&self) -> bool {
+        let text = files::text(&self.path.with_file_name("LEARNINGS.md")).unwrap_or_default();
+        learnings::LINES_MOST < text.lines().count()
     }
 
     fn edits(&self) -> Vec<Event> {
@@ -124,8 +151,11 @@ impl LoopState {
             format!("Started: {}", state.opened_at),
             format!("Phase: {}", state.opening.input),
             format!("Status: {status}"),
-            format!("Iteration: {}", state.iterations_counted),
-            format!("Max iterations: {}", state.iterations_limit(workflow).unwrap_or(0)),
+            format!("Iteration: {}", state.iterations_numbered()),
+            format!(
+                "Max iterations: {}",
+                state.iterations_limit(workflow).map_or(0, |it| it + state.iterations_forgiven)
+            ),
             format!("Consecutive failures: {}", failures(workflow, state)),
         ];
         let cycles: u32 = state.rejections.values().sum();
@@ -203,7 +233,7 @@ fn row(workflow: &Workflow, state: &State, turn: &JudgedTurn) -> Option<String> 
         Verdict::Checkpoint(_) => "checkpoint",
     };
     let cells = [
-        state.iterations_counted.to_string(),
+        state.iterations_numbered().to_string(),
         item.and_then(|it| it.group.clone()).unwrap_or_else(|| "-".to_owned()),
         item.map(|it| it.name.clone()).unwrap_or_else(|| "-".to_owned()),
         status.to_owned(),

@@ -1,7 +1,7 @@
 //! A run of `tdd` in the files that its seed gave it: `loop-state.json`, `circuit-breaker.json`,
 //! `rate-limit.json`, `metrics.json`, `dual-gate.json`, `phase-status.log` and `qa-report-N.md`.
 //!
-//! A [`Session`] reads the journal once, when a controller begins or somebody asks for the status,
+//! A [`SessionMirror`] reads the journal once, when a controller begins or somebody asks for the status,
 //! and follows it from there. It writes a file only where what lies there differs, so an edit by
 //! anybody else lasts until the call that made it is over, decides nothing, and is told of. The log is
 //! only ever appended to, as long as nobody else changed it.
@@ -19,7 +19,7 @@ mod tests;
 use super::replace;
 use crate::fold;
 use crate::{Home, StoreError};
-use file_stamps::Kept;
+use file_stamps::KeptStamps;
 use fresh::Fresh;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Event, History};
@@ -29,35 +29,46 @@ use std::path::{Path, PathBuf};
 
 const LOG: &str = "phase-status.log";
 
+/// Every file of a session beside its reports.
+pub const FILES: [&str; 7] = [
+    "loop-state.json",
+    "circuit-breaker.json",
+    "rate-limit.json",
+    "metrics.json",
+    "dual-gate.json",
+    "qa-state.json",
+    LOG,
+];
+
 /// Where an imported session's own files lie in the folder of its run.
 const IMPORTED: &str = "imported";
 
-pub struct Session {
+pub struct SessionMirror {
     run: String,
     project: String,
     folder: PathBuf,
     history: History,
     fresh: Fresh,
-    kept: Kept,
+    kept: KeptStamps,
     /// The bytes that the log has once everything so far is written; `None` until it was compared.
     log_bytes: Option<u64>,
     /// Where the log of an imported session was kept.
     imported_log: PathBuf,
 }
 
-impl Session {
+impl SessionMirror {
     /// Reads what a run has come to. `None` when it has no such mirror.
-    pub fn open(home: &Home, run: &str, workflow: &Workflow) -> Result<Option<Session>, StoreError> {
+    pub fn open(home: &Home, run: &str, workflow: &Workflow) -> Result<Option<SessionMirror>, StoreError> {
         let Some(folder) = folder(workflow) else { return Ok(None) };
         let project = home.run(run)?.map(|it| it.project).unwrap_or_default();
         let (history, fresh) = read(home, run, workflow)?;
-        Ok(Some(Session {
+        Ok(Some(SessionMirror {
             run: run.to_owned(),
             project,
             folder,
             history,
             fresh,
-            kept: Kept::default(),
+            kept: KeptStamps::default(),
             log_bytes: None,
             imported_log: home.folder(run).join(IMPORTED).join(LOG),
         }))
@@ -97,6 +108,9 @@ impl Session {
             return Err(std::io::Error::other("the session's folder became a link"));
         }
         std::fs::create_dir_all(&self.folder)?;
+        if self.log_bytes.is_none() {
+            self.make_way(home)?;
+        }
         for (name, text) in self.texts(workflow) {
             self.look_again(&name, edits);
             put(&self.folder, &name, &text)?;
@@ -106,6 +120,30 @@ impl Session {
         self.write_log(home, workflow)?;
         self.kept.note(&self.folder, LOG);
         self.fresh = Fresh::default();
+        Ok(())
+    }
+
+    /// Takes the files of another run out of the folder, so that no old approval or shipment is read as
+    /// this run's. Those of a run of ours are kept in its own folder; what another controller left was
+    /// copied when this run was opened.
+    fn make_way(&self, home: &Home) -> std::io::Result<()> {
+        let text = loop_base::files::text(&self.folder.join("loop-state.json")).unwrap_or_default();
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let Some(other) = found["session_id"].as_str().filter(|it| *it != self.run) else { return Ok(()) };
+        let is_ours = home.run(other).is_ok_and(|it| it.is_some());
+        let kept = is_ours.then(|| home.folder(other).join("session"));
+        for entry in std::fs::read_dir(&self.folder)?.flatten() {
+            let name = entry.file_name();
+            let is_file = entry.file_type().is_ok_and(|it| it.is_file());
+            if !is_file || !name.to_str().is_some_and(is_of_session) {
+                continue;
+            }
+            if let Some(kept) = &kept {
+                std::fs::create_dir_all(kept)?;
+                std::fs::copy(entry.path(), kept.join(&name))?;
+            }
+            std::fs::remove_file(entry.path())?;
+        }
         Ok(())
     }
 
@@ -164,6 +202,12 @@ impl Session {
         self.fresh.blocks.clear();
         Ok(())
     }
+}
+
+/// Whether a session has a file of this name.
+fn is_of_session(name: &str) -> bool {
+    let is_report = name.starts_with("qa-report-") && name.ends_with(".md");
+    is_report || name.starts_with("ship-") || FILES.contains(&name)
 }
 
 /// Reads a run's whole journal, and every text that follows from it.

@@ -52,7 +52,7 @@ fn g01_kill_at_random_moments_loses_no_acknowledged_event() {
         assert_eq!(opened.tail, []);
         let state = if seq == 0 { None } else { Some(format!("{{\"seq\":{seq}}}")) };
         assert_eq!(opened.state, state, "the snapshot and its events are of one commit");
-        assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: seq });
+        assert_eq!(place.home.verify(RUN).unwrap(), JournalVerdict::Whole { events: seq });
     }
 }
 

@@ -46,8 +46,10 @@ impl Image {
         let opened = Journal::open(&home, RUN)?;
         assert_eq!(opened.state.as_deref(), Some(&*format!("{{\"seq\":{EVENTS}}}")), "{case}");
         match home.verify(RUN)? {
-            Verdict::Whole { .. } => assert_eq!(home.events(RUN, 1, usize::MAX)?, self.events, "{case}"),
-            Verdict::Broken { seq, .. } => assert!(seq <= EVENTS, "{case}"),
+            JournalVerdict::Whole { .. } => {
+                assert_eq!(home.events(RUN, 1, usize::MAX)?, self.events, "{case}")
+            }
+            JournalVerdict::Broken { seq, .. } => assert!(seq <= EVENTS, "{case}"),
         }
         Ok(())
     }

@@ -161,7 +161,7 @@ fn a_backup_opens_as_a_home() {
     place.home.backup(&restored.join("loop.db")).unwrap();
     assert!(place.home.backup(&restored.join("loop.db")).is_err(), "a backup never overwrites");
     let home = Home::open(&restored).unwrap();
-    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: 3 });
+    assert_eq!(home.verify(RUN).unwrap(), JournalVerdict::Whole { events: 3 });
     fill(&home, &mut Journal::open(&home, RUN).unwrap().journal, 1);
     assert!(restored.join("loop.db-wal").exists());
 }

@@ -175,6 +175,6 @@ fn twenty_writers_all_get_through() {
         }
     });
     for id in &ids {
-        assert_eq!(place.home.verify(id).unwrap(), Verdict::Whole { events: EACH });
+        assert_eq!(place.home.verify(id).unwrap(), JournalVerdict::Whole { events: EACH });
     }
 }

@@ -41,7 +41,7 @@ fn durable_steps(grown: bool) {
         journal.commit(&place.home, &commit(&format!("{state},\"n\":{step}}}"))).unwrap();
         ours.push(start.elapsed());
     }
-    assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: commits as i64 });
+    assert_eq!(place.home.verify(RUN).unwrap(), JournalVerdict::Whole { events: commits as i64 });
     let parts =
         [("first twentieth", 0..commits / 20), ("all", 0..commits), ("second half", commits / 2..commits)];
     for (name, part) in parts {
@@ -96,7 +96,7 @@ fn opening_a_run_of_a_million_events() {
     let start = Instant::now();
     let verdict = home.verify(RUN).unwrap();
     println!("{verdict:?} in {:?}", start.elapsed());
-    assert_eq!(verdict, Verdict::Whole { events: events as i64 });
+    assert_eq!(verdict, JournalVerdict::Whole { events: events as i64 });
     println!("resident {}", resident());
 }
 

@@ -9,7 +9,7 @@ mod tamper;
 mod versions;
 mod write;
 
-use super::ledger::Calls;
+use super::ledger::WindowCalls;
 use super::lock::Holder;
 use super::*;
 use loop_core::engine::STATE_VERSION;
@@ -21,12 +21,12 @@ pub(super) const RUN: &str = "11111111-1111-4111-8111-111111111111";
 pub(super) const OTHER: &str = "22222222-2222-4222-8222-222222222222";
 
 /// A home in a folder of its own, removed at the end.
-pub(super) struct Place {
+pub(super) struct StorePlace {
     pub folder: tempfile::TempDir,
     pub home: Home,
 }
 
-pub(super) fn place() -> Place {
+pub(super) fn place() -> StorePlace {
     place_in(fast_folder())
 }
 
@@ -35,13 +35,13 @@ pub(super) fn fast_folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-pub(super) fn place_in(folder: tempfile::TempDir) -> Place {
+pub(super) fn place_in(folder: tempfile::TempDir) -> StorePlace {
     let home = Home::open(&folder.path().join("home")).unwrap();
     create(&home, RUN);
-    Place { folder, home }
+    StorePlace { folder, home }
 }
 
-impl Place {
+impl StorePlace {
     pub(super) fn path(&self) -> PathBuf {
         self.home.path().to_path_buf()
     }

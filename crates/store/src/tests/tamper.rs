@@ -3,7 +3,7 @@
 use super::*;
 
 /// Ten events in each of two runs.
-fn two_runs() -> Place {
+fn two_runs() -> StorePlace {
     let place = place();
     create(&place.home, OTHER);
     for run in [RUN, OTHER] {
@@ -13,10 +13,10 @@ fn two_runs() -> Place {
     place
 }
 
-fn broken_at(place: &Place) -> i64 {
+fn broken_at(place: &StorePlace) -> i64 {
     match place.home.verify(RUN).unwrap() {
-        Verdict::Broken { seq, .. } => seq,
-        Verdict::Whole { events } => panic!("found whole with {events} events"),
+        JournalVerdict::Broken { seq, .. } => seq,
+        JournalVerdict::Whole { events } => panic!("found whole with {events} events"),
     }
 }
 
@@ -95,7 +95,7 @@ fn g27_an_older_copy_of_the_database_is_found() {
 
     let home = Home::open(&path).unwrap();
     assert_eq!(Journal::open(&home, RUN).unwrap_err().exit_code(), 8);
-    assert!(matches!(home.verify(RUN).unwrap(), Verdict::Broken { seq: 5, .. }));
+    assert!(matches!(home.verify(RUN).unwrap(), JournalVerdict::Broken { seq: 5, .. }));
     // The way out that the message names.
     std::fs::remove_file(home.folder(RUN).join("head")).unwrap();
     assert_eq!(Journal::open(&home, RUN).unwrap().journal.seq(), 3);

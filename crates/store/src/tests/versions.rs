@@ -16,7 +16,7 @@ fn tdd() -> Workflow {
 }
 
 /// A home with a run of tdd that was opened, measured and held, and the state that it came to.
-fn held() -> (Place, Rc<Home>, State) {
+fn held() -> (StorePlace, Rc<Home>, State) {
     let place = place();
     let home = Rc::new(Home::open(&place.path()).unwrap());
     store_definition(&home, &tdd());
@@ -60,7 +60,7 @@ fn leave_other_snapshot(home: &Home) {
 fn a_snapshot_of_another_version_is_folded_again() {
     let (_place, home, state) = held();
     leave_other_snapshot(&home);
-    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: 4 });
+    assert_eq!(home.verify(RUN).unwrap(), JournalVerdict::Whole { events: 4 });
     assert_eq!(fold::state(&home, RUN, &tdd()).unwrap(), state);
     let mut run = Run::open(Rc::clone(&home), RUN, state.updated_at).unwrap();
     let mut owned = state;
@@ -70,7 +70,7 @@ fn a_snapshot_of_another_version_is_folded_again() {
     let snapshot = home.snapshot(RUN).unwrap().unwrap();
     assert_eq!((snapshot.seq, snapshot.state().is_some()), (5, true));
     drop(run);
-    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: 5 });
+    assert_eq!(home.verify(RUN).unwrap(), JournalVerdict::Whole { events: 5 });
 }
 
 /// A limit that a person changed counts from there on, also when the events are folded again.

@@ -23,9 +23,15 @@ fn a_commit_is_read_back_by_the_next_owner() {
     let found = place.home.snapshot(RUN).unwrap().unwrap();
     assert_eq!((found.seq, found.state(), found.is_sealed), (2, Some("{\"s\":1}"), true));
     assert_eq!(place.home.definition(RUN).unwrap().body, "{\"name\":\"other\"}");
-    assert_eq!(place.home.calls_between("/srv/shop", 6, 9).unwrap(), Calls { count: 1, oldest_at: Some(6) });
-    assert_eq!(place.home.calls_between("/srv/shop", 7, 9).unwrap(), Calls { count: 0, oldest_at: None });
-    assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
+    assert_eq!(
+        place.home.calls_between("/srv/shop", 6, 9).unwrap(),
+        WindowCalls { count: 1, oldest_at: Some(6) }
+    );
+    assert_eq!(
+        place.home.calls_between("/srv/shop", 7, 9).unwrap(),
+        WindowCalls { count: 0, oldest_at: None }
+    );
+    assert_eq!(place.home.verify(RUN).unwrap(), JournalVerdict::Whole { events: 2 });
 }
 
 #[test]
@@ -63,7 +69,7 @@ fn a_grown_log_has_its_size_and_changes_nothing() {
     fill(&place.home, &mut journal, 50);
     place.home.grow_log().unwrap();
     assert_eq!(wal(), grown);
-    assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: 52 });
+    assert_eq!(place.home.verify(RUN).unwrap(), JournalVerdict::Whole { events: 52 });
     assert_eq!(place.home.faults().unwrap(), [] as [String; 0]);
 }
 
@@ -86,7 +92,7 @@ fn a_command_is_taken_once_and_with_its_event() {
 #[test]
 fn questions_open_and_close_with_commits() {
     let place = place();
-    let question = Question {
+    let question = QuestionRow {
         id: "q1".into(),
         kind: "gate".into(),
         text: "ship it?".into(),
@@ -119,7 +125,7 @@ fn g16_a_replaced_owner_writes_nothing() {
     let epochs: Vec<i64> = other.events(RUN, 1, 10).unwrap().iter().map(|event| event.epoch).collect();
     assert_eq!(epochs, [1, 2]);
     assert_eq!(other.snapshot(RUN).unwrap().unwrap().text, "{\"seq\":2}");
-    assert_eq!(other.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
+    assert_eq!(other.verify(RUN).unwrap(), JournalVerdict::Whole { events: 2 });
 }
 
 #[test]
@@ -141,7 +147,7 @@ fn g16_a_visitor_and_an_owner_that_was_replaced_cannot_both_write() {
         first.commit(&other, &commit("{\"first\":1}")).unwrap();
         assert!(matches!(second.commit(&other, &commit("{}")), Err(StoreError::Fenced { .. })));
         assert_eq!(other.snapshot(RUN).unwrap().unwrap().text, "{\"first\":1}");
-        assert_eq!(other.verify(RUN).unwrap(), Verdict::Whole { events: 2 });
+        assert_eq!(other.verify(RUN).unwrap(), JournalVerdict::Whole { events: 2 });
     }
 }
 
@@ -158,7 +164,7 @@ fn a_visit_begins_its_epoch_with_its_first_commit() {
         assert_eq!(place.home.run(RUN).unwrap().unwrap().epoch, epoch);
         assert!(place.home.run(RUN).unwrap().unwrap().owner.is_some());
     }
-    assert_eq!(place.home.verify(RUN).unwrap(), Verdict::Whole { events: 4 });
+    assert_eq!(place.home.verify(RUN).unwrap(), JournalVerdict::Whole { events: 4 });
 }
 
 #[test]
@@ -166,7 +172,7 @@ fn a_log_that_is_left_does_not_grow_for_ever() {
     let place = place();
     let path = place.path();
     let log = path.join("loop.db-wal");
-    let Place { folder: _folder, home } = place;
+    let StorePlace { folder: _folder, home } = place;
     drop(home);
     let mut sizes = Vec::new();
     for _ in 0..100 {
@@ -184,10 +190,10 @@ fn a_log_that_is_left_does_not_grow_for_ever() {
 #[test]
 fn holds_and_spend_are_kept_by_account_and_day() {
     let place = place();
-    let hold = Hold { account: "claude".into(), until: 90, reason: "limit".into(), at: 10 };
+    let hold = AccountHold { account: "claude".into(), until: 90, reason: "limit".into(), at: 10 };
     place.home.put_hold(&hold).unwrap();
-    place.home.put_hold(&Hold { until: 95, ..hold.clone() }).unwrap();
-    assert_eq!(place.home.hold("claude").unwrap(), Some(Hold { until: 95, ..hold.clone() }));
+    place.home.put_hold(&AccountHold { until: 95, ..hold.clone() }).unwrap();
+    assert_eq!(place.home.hold("claude").unwrap(), Some(AccountHold { until: 95, ..hold.clone() }));
     assert_eq!(place.home.holds().unwrap().len(), 1);
     assert!(place.home.clear_hold("claude").unwrap());
     assert!(!place.home.clear_hold("claude").unwrap());
@@ -223,11 +229,11 @@ fn g07_a_full_disk_keeps_events_pending_and_goes_on_when_space_returns() {
     assert!(matches!(failure, StoreError::Full { .. }), "{failure:?}");
     assert_eq!(failure.exit_code(), 1);
     let pending = journal.seq();
-    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: pending - 1 });
+    assert_eq!(home.verify(RUN).unwrap(), JournalVerdict::Whole { events: pending - 1 });
 
     disk.resize("8m");
     journal.commit(&home, &commit("{}")).unwrap();
-    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: pending });
+    assert_eq!(home.verify(RUN).unwrap(), JournalVerdict::Whole { events: pending });
     assert_eq!(home.faults().unwrap(), [] as [String; 0]);
 }
 
@@ -247,7 +253,7 @@ fn a_home_that_cannot_be_written_can_be_read() {
     drop((journal, home));
     disk.remount("ro");
     let home = Home::open_existing(&place).unwrap().expect("it is there");
-    assert_eq!(home.verify(RUN).unwrap(), Verdict::Whole { events: 1 });
+    assert_eq!(home.verify(RUN).unwrap(), JournalVerdict::Whole { events: 1 });
     assert!(matches!(home.command(RUN, 1, "{}"), Err(StoreError::NotWritable { .. })));
     assert!(matches!(Home::open(&place), Err(StoreError::NotWritable { .. })));
     drop(home);

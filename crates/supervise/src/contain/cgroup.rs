@@ -7,7 +7,7 @@
 
 use crate::process::git_maintenance::is_git_maintenance;
 use crate::process::proc_stat::Stat;
-use crate::records::protocol::{Bounds, Left};
+use crate::records::protocol::{Bounds, Survivor};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{geteuid, getpid};
 use std::fs::{self, File};
@@ -78,7 +78,7 @@ impl Cgroup {
 
     /// Ends everything else in the group; returns how many there were, without those that git
     /// runs for itself, and who could not be ended.
-    pub fn end_others(&self) -> (u32, Vec<Left>) {
+    pub fn end_others(&self) -> (u32, Vec<Survivor>) {
         let others = self.others();
         if others.is_empty() {
             return (0, Vec::new());
@@ -117,7 +117,7 @@ impl Cgroup {
 
 /// Ends everything in a group that a dead shim of ours left, and removes it. `name` is what the group
 /// must be called: the file that names its path may be forged, and other groups are none of ours.
-pub fn clear(path: &Path, name: &str) -> Vec<Left> {
+pub fn clear(path: &Path, name: &str) -> Vec<Survivor> {
     let is_ours = path.file_name().is_some_and(|it| it == name)
         && fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == geteuid().as_raw())
         && is_cgroup(path)
@@ -143,9 +143,9 @@ fn members(path: &Path) -> Vec<i32> {
     found
 }
 
-fn name(pid: i32) -> Option<Left> {
+fn name(pid: i32) -> Option<Survivor> {
     let stat = Stat::read(pid).ok()??;
-    (!stat.is_dead()).then_some(Left { pid, name: stat.name })
+    (!stat.is_dead()).then_some(Survivor { pid, name: stat.name })
 }
 
 fn is_cgroup(path: &Path) -> bool {

@@ -4,7 +4,7 @@
 //! before a pidfd of it is held and proven to be the process that was looked at.
 
 use crate::process::proc_stat::{Stat, descendants};
-use crate::records::protocol::Left;
+use crate::records::protocol::Survivor;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, geteuid, getpid, pidfd_open, pidfd_send_signal};
@@ -26,7 +26,7 @@ const AT_ONCE: usize = 128;
 /// Ends every process of this user whose environment says `LOOP_RUN=<run>`, and its descendants;
 /// returns those that could not be ended. Never touches this process or its ancestors. A live shim's
 /// call carries the mark too, so this is for runs that nobody holds.
-pub fn hunt(run: &str) -> Vec<Left> {
+pub fn hunt(run: &str) -> Vec<Survivor> {
     let mark = format!("LOOP_RUN={run}");
     let started = Instant::now();
     let mut immortal: HashSet<(i32, u64)> = HashSet::new();
@@ -34,7 +34,7 @@ pub fn hunt(run: &str) -> Vec<Left> {
         let prey = find(&mark);
         let fresh: Vec<&Stat> = prey.iter().filter(|it| !immortal.contains(&(it.pid, it.start))).collect();
         if fresh.is_empty() || started.elapsed() >= HUNT_LIMIT {
-            return prey.into_iter().map(|it| Left { pid: it.pid, name: it.name }).collect();
+            return prey.into_iter().map(|it| Survivor { pid: it.pid, name: it.name }).collect();
         }
         for some in fresh.chunks(AT_ONCE) {
             let killed: Vec<(&Stat, OwnedFd)> = some.iter().filter_map(|it| Some((*it, kill(it)?))).collect();

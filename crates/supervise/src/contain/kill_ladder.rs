@@ -16,13 +16,13 @@ const KILL_PATIENCE: Duration = Duration::from_secs(5);
 /// Where on the way down a call is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ladder {
-    step: Step,
+    step: KillStep,
     until: Option<Instant>,
     grace: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum KillStep {
     /// Nobody wants it to end.
     Top,
     Asked,
@@ -32,26 +32,26 @@ pub(crate) enum Step {
     GivenUp,
 }
 
-impl Step {
+impl KillStep {
     /// Returns the signal that this step sends to the call's group.
     pub(crate) fn signal(self) -> Option<Signal> {
         match self {
-            Step::Top | Step::GivenUp => None,
-            Step::Asked => Some(Signal::INT),
-            Step::Told => Some(Signal::TERM),
-            Step::Killed => Some(Signal::KILL),
+            KillStep::Top | KillStep::GivenUp => None,
+            KillStep::Asked => Some(Signal::INT),
+            KillStep::Told => Some(Signal::TERM),
+            KillStep::Killed => Some(Signal::KILL),
         }
     }
 }
 
 impl Ladder {
     pub(crate) fn new(grace_ms: u64) -> Ladder {
-        Ladder { step: Step::Top, until: None, grace: Duration::from_millis(grace_ms) }
+        Ladder { step: KillStep::Top, until: None, grace: Duration::from_millis(grace_ms) }
     }
 
     /// Returns whether nobody has asked the call to end.
     pub(crate) fn is_at_top(&self) -> bool {
-        self.step == Step::Top
+        self.step == KillStep::Top
     }
 
     /// Returns when the next step is due.
@@ -60,45 +60,45 @@ impl Ladder {
     }
 
     /// Goes down as far as this force asks for; returns the step taken, if one was.
-    pub(crate) fn press(&mut self, force: Force, now: Instant) -> Option<Step> {
+    pub(crate) fn press(&mut self, force: Force, now: Instant) -> Option<KillStep> {
         let step = match (force, self.step) {
-            (Force::Soft, Step::Top) => Step::Asked,
-            (Force::Hard, Step::Top | Step::Asked) => Step::Told,
-            (Force::Hard, Step::Told) => Step::Killed,
-            (Force::Soft, Step::Asked | Step::Told | Step::Killed | Step::GivenUp)
-            | (Force::Hard, Step::Killed | Step::GivenUp) => return None,
+            (Force::Soft, KillStep::Top) => KillStep::Asked,
+            (Force::Hard, KillStep::Top | KillStep::Asked) => KillStep::Told,
+            (Force::Hard, KillStep::Told) => KillStep::Killed,
+            (Force::Soft, KillStep::Asked | KillStep::Told | KillStep::Killed | KillStep::GivenUp)
+            | (Force::Hard, KillStep::Killed | KillStep::GivenUp) => return None,
         };
         Some(self.go(step, now))
     }
 
     /// Kills at once, without asking.
-    pub(crate) fn kill(&mut self, now: Instant) -> Option<Step> {
+    pub(crate) fn kill(&mut self, now: Instant) -> Option<KillStep> {
         match self.step {
-            Step::Top | Step::Asked | Step::Told => Some(self.go(Step::Killed, now)),
-            Step::Killed | Step::GivenUp => None,
+            KillStep::Top | KillStep::Asked | KillStep::Told => Some(self.go(KillStep::Killed, now)),
+            KillStep::Killed | KillStep::GivenUp => None,
         }
     }
 
     /// Takes the next step if its time has come.
-    pub(crate) fn descend(&mut self, now: Instant) -> Option<Step> {
+    pub(crate) fn descend(&mut self, now: Instant) -> Option<KillStep> {
         if self.until.is_none_or(|it| it > now) {
             return None;
         }
         let step = match self.step {
-            Step::Top | Step::Asked => Step::Told,
-            Step::Told => Step::Killed,
-            Step::Killed | Step::GivenUp => Step::GivenUp,
+            KillStep::Top | KillStep::Asked => KillStep::Told,
+            KillStep::Told => KillStep::Killed,
+            KillStep::Killed | KillStep::GivenUp => KillStep::GivenUp,
         };
         Some(self.go(step, now))
     }
 
-    fn go(&mut self, step: Step, now: Instant) -> Step {
+    fn go(&mut self, step: KillStep, now: Instant) -> KillStep {
         self.step = step;
         self.until = match step {
-            Step::Top | Step::GivenUp => None,
-            Step::Asked => now.checked_add(self.grace),
-            Step::Told => Some(now + TERM_GRACE),
-            Step::Killed => Some(now + KILL_PATIENCE),
+            KillStep::Top | KillStep::GivenUp => None,
+            KillStep::Asked => now.checked_add(self.grace),
+            KillStep::Told => Some(now + TERM_GRACE),
+            KillStep::Killed => Some(now + KILL_PATIENCE),
         };
         step
     }
@@ -106,7 +106,7 @@ impl Ladder {
 
 #[cfg(test)]
 mod tests {
-    use super::{Force, Ladder, Step};
+    use super::{Force, KillStep, Ladder};
     use std::time::{Duration, Instant};
 
     #[test]
@@ -115,13 +115,13 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut ladder = Ladder::new(10_000);
         assert_eq!(ladder.descend(at(100)), None);
-        assert_eq!(ladder.press(Force::Soft, start), Some(Step::Asked));
+        assert_eq!(ladder.press(Force::Soft, start), Some(KillStep::Asked));
         assert_eq!(ladder.press(Force::Soft, start), None);
         assert_eq!(ladder.descend(at(9)), None);
-        assert_eq!(ladder.descend(at(10)), Some(Step::Told));
-        assert_eq!(ladder.descend(at(12)), Some(Step::Killed));
+        assert_eq!(ladder.descend(at(10)), Some(KillStep::Told));
+        assert_eq!(ladder.descend(at(12)), Some(KillStep::Killed));
         assert_eq!(ladder.kill(at(12)), None);
-        assert_eq!(ladder.descend(at(17)), Some(Step::GivenUp));
+        assert_eq!(ladder.descend(at(17)), Some(KillStep::GivenUp));
         assert_eq!(ladder.next(), None);
     }
 
@@ -130,10 +130,10 @@ mod tests {
         let start = Instant::now();
         let mut ladder = Ladder::new(10_000);
         ladder.press(Force::Soft, start);
-        assert_eq!(ladder.press(Force::Hard, start), Some(Step::Told));
-        assert_eq!(ladder.press(Force::Hard, start), Some(Step::Killed));
+        assert_eq!(ladder.press(Force::Hard, start), Some(KillStep::Told));
+        assert_eq!(ladder.press(Force::Hard, start), Some(KillStep::Killed));
         assert_eq!(ladder.press(Force::Hard, start), None);
-        assert_eq!(Ladder::new(10_000).press(Force::Hard, start), Some(Step::Told));
-        assert_eq!(Ladder::new(10_000).kill(start), Some(Step::Killed));
+        assert_eq!(Ladder::new(10_000).press(Force::Hard, start), Some(KillStep::Told));
+        assert_eq!(Ladder::new(10_000).kill(start), Some(KillStep::Killed));
     }
 }

@@ -8,7 +8,7 @@
 use crate::process::git_maintenance::is_git_maintenance;
 use crate::process::own_children;
 use crate::process::proc_stat::{Stat, children, descendants};
-use crate::records::protocol::Left;
+use crate::records::protocol::Survivor;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -41,7 +41,7 @@ pub struct Swept {
     /// Processes that were alive and have been ended; those that git runs for itself are not counted.
     pub ended: u32,
     /// Processes that could not be ended.
-    pub left: Vec<Left>,
+    pub left: Vec<Survivor>,
 }
 
 /// Makes this process the parent of every descendant that loses its own.
@@ -52,24 +52,24 @@ pub fn become_subreaper() -> io::Result<()> {
 /// Ends what fell to this process from the calls of a shim that died, and nothing else that is a child
 /// of this process.
 pub fn sweep() -> Swept {
-    if own_children::has_ordered() { sweep_up(Whose::Fallen) } else { Swept::default() }
+    if own_children::has_ordered() { sweep_up(SweptChildren::Fallen) } else { Swept::default() }
 }
 
 /// Ends every child of this process, and theirs, until there is none: for a shim, which starts nothing
 /// but its calls.
 pub(crate) fn sweep_all() -> Swept {
-    sweep_up(Whose::All)
+    sweep_up(SweptChildren::All)
 }
 
 /// Which children a sweep is about.
 #[derive(Clone, Copy)]
-enum Whose {
+enum SweptChildren {
     All,
     /// Those that this process did not start.
     Fallen,
 }
 
-fn sweep_up(whose: Whose) -> Swept {
+fn sweep_up(whose: SweptChildren) -> Swept {
     let mut swept = Swept::default();
     let started = Instant::now();
     let mut last_death = started;
@@ -103,29 +103,29 @@ fn sweep_up(whose: Whose) -> Swept {
     }
 }
 
-impl Whose {
+impl SweptChildren {
     fn children(self) -> Vec<Pid> {
         let mut found = children();
         match self {
-            Whose::All => (),
-            Whose::Fallen => found.retain(|it| !own_children::is_own(*it)),
+            SweptChildren::All => (),
+            SweptChildren::Fallen => found.retain(|it| !own_children::is_own(*it)),
         }
         found
     }
 
     fn reap(self, seen: &mut dyn FnMut(Pid, WaitStatus)) -> Reaped {
         match self {
-            Whose::All => reap(seen),
-            Whose::Fallen => reap_fallen(seen),
+            SweptChildren::All => reap(seen),
+            SweptChildren::Fallen => reap_fallen(seen),
         }
     }
 
-    fn names(self) -> Vec<Left> {
+    fn names(self) -> Vec<Survivor> {
         let all = Stat::all();
         let roots: Vec<i32> = self.children().iter().map(|it| it.as_raw_nonzero().get()).collect();
         let below = roots.iter().flat_map(|root| descendants(&all, *root));
         let alive = all.iter().filter(|it| roots.contains(&it.pid)).chain(below).filter(|it| !it.is_dead());
-        alive.take(NAMED).map(|it| Left { pid: it.pid, name: it.name.clone() }).collect()
+        alive.take(NAMED).map(|it| Survivor { pid: it.pid, name: it.name.clone() }).collect()
     }
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn reap(seen: &mut dyn FnMut(Pid, WaitStatus)) -> Reaped {
 /// The same for those that fell to us; what this process started is left to whoever started it.
 fn reap_fallen(seen: &mut dyn FnMut(Pid, WaitStatus)) -> Reaped {
     let mut has_living = false;
-    for child in Whose::Fallen.children() {
+    for child in SweptChildren::Fallen.children() {
         match waitpid(Some(child), WaitOptions::NOHANG) {
             Ok(Some((pid, status))) => seen(pid, status),
             Ok(None) | Err(Errno::INTR) => has_living = true,

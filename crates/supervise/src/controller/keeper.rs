@@ -3,7 +3,7 @@
 //! swept by the caller, who is a subreaper too.
 
 use crate::process::own_children;
-use crate::records::protocol::{Bounds, Ending, Force, Order, Reply, Request};
+use crate::records::protocol::{Bounds, Force, Order, OrderEnd, Reply, Request};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -144,7 +144,7 @@ impl Keeper {
 
     /// Returns the answer to the order under way, or `None` when it is not there yet. `UnexpectedEof`
     /// means that the shim died: sweep, and record the call as lost.
-    pub fn answer(&mut self) -> io::Result<Option<Ending>> {
+    pub fn answer(&mut self) -> io::Result<Option<OrderEnd>> {
         loop {
             match self.reply_within(Duration::ZERO)? {
                 Some(Reply::Ended(ending)) => {

@@ -5,7 +5,7 @@
 use crate::contain::identity::Identity;
 use crate::records::claim;
 use crate::records::exit_records;
-use crate::records::protocol::{Ending, Force};
+use crate::records::protocol::{Force, OrderEnd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{Signal, pidfd_send_signal};
@@ -14,12 +14,12 @@ use std::path::Path;
 
 /// What became of a call.
 #[derive(Debug)]
-pub enum Found {
+pub enum PreviousCall {
     /// It was never started, and never will be.
     NotStarted,
     /// It is under way, in the hands of a shim whose controller is dead.
     Live(Attached),
-    Ended(Ending),
+    Ended(OrderEnd),
     /// It was started, or may have been, and nobody saw its end.
     Lost(String),
 }
@@ -56,25 +56,25 @@ impl AsFd for Attached {
 }
 
 /// Finds out about the call of this stem, which the controller of this epoch had begun.
-pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<Found> {
+pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> {
     let shim = Identity::read(run_dir, epoch)?;
     let is_same_boot = shim.as_ref().map_or(Ok(true), Identity::is_of_this_boot)?;
     // After a restart of the machine a missing file proves nothing: it may not have reached the disk.
     if is_same_boot && claim::void(run_dir, stem)? {
-        return Ok(Found::NotStarted);
+        return Ok(PreviousCall::NotStarted);
     }
     if claim::is_void(run_dir, stem)? {
-        return Ok(Found::NotStarted);
+        return Ok(PreviousCall::NotStarted);
     }
     // First whether the shim lives, then its record: a shim that ends in between has written one.
     let live = shim.as_ref().map_or(Ok(None), Identity::open_shim)?;
     if let Some(ending) = exit_records::find(run_dir, stem)? {
-        return Ok(Found::Ended(ending));
+        return Ok(PreviousCall::Ended(ending));
     }
     Ok(match live {
-        Some(shim) => Found::Live(Attached { shim }),
-        None if is_same_boot => Found::Lost("the shim is gone and left no exit record".to_owned()),
-        None => Found::Lost("the machine restarted during the call".to_owned()),
+        Some(shim) => PreviousCall::Live(Attached { shim }),
+        None if is_same_boot => PreviousCall::Lost("the shim is gone and left no exit record".to_owned()),
+        None => PreviousCall::Lost("the machine restarted during the call".to_owned()),
     })
 }
 
@@ -86,10 +86,10 @@ pub fn before_restart(run_dir: &Path, epoch: u64) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ending, Found, Identity, claim, find};
+    use super::{Identity, OrderEnd, PreviousCall, claim, find};
     use crate::process::proc_stat::Stat;
     use crate::records::exit_records;
-    use crate::records::protocol::How;
+    use crate::records::protocol::EndReason;
     use std::io::Read;
     use std::path::Path;
     use std::process::{Command, Stdio};
@@ -126,9 +126,11 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(found(dir.path()), r#"Lost("the machine restarted during the call")"#);
         }
-        let ending = Ending::without_exit(How::TimedOut);
+        let ending = OrderEnd::without_exit(EndReason::TimedOut);
         exit_records::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
-        assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), Found::Ended(it) if it == ending));
+        assert!(
+            matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Ended(it) if it == ending)
+        );
     }
 
     #[test]
@@ -144,10 +146,12 @@ mod tests {
         let identity = Identity { pid, start, ..Identity::mine().expect("an identity") };
         identity.write(dir.path(), 7).expect("written");
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
-        assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), Found::Live(_)));
-        let ending = Ending::without_exit(How::Exited);
+        assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Live(_)));
+        let ending = OrderEnd::without_exit(EndReason::Exited);
         exit_records::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
-        assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), Found::Ended(it) if it == ending));
+        assert!(
+            matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Ended(it) if it == ending)
+        );
         drop(shim.stdin.take());
         shim.wait().expect("collected");
     }

@@ -7,11 +7,16 @@
 use crate::contain::identity::{self, Identity};
 use crate::process::proc_stat::Stat;
 use rustix::process::getpid;
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 /// The variable that every agent call and every check carries.
 const MARK: &[u8] = b"LOOP_RUN=";
+
+/// Another one, whose value lies in the run's folder.
+const RESULT: &[u8] = b"LOOP_RESULT_FILE=";
 
 /// Nobody nests deeper; a list that goes on was read while pids were reused.
 const LINE_MOST: usize = 256;
@@ -23,6 +28,8 @@ pub struct ProcessLine {
     boot: String,
     /// The run whose call this is.
     call: Option<String>,
+    /// The folder of that run, where the call itself tells it.
+    folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,9 +53,12 @@ impl ProcessLine {
             let listed = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
             let words = listed("cmdline");
             let words: Vec<&[u8]> = words.split(|it| *it == 0).collect();
+            let (shim, environment) = (shim_of(&words), listed("environ"));
             if line.call.is_none() {
-                line.call = shim_of(&words).or_else(|| mark_in(&listed("environ")));
+                let named = shim.as_deref().and_then(Path::file_name).map(OsStr::to_string_lossy);
+                line.call = named.map(Into::into).or_else(|| mark_in(&environment));
             }
+            line.folder = shim.or(line.folder).or_else(|| folder_in(&environment));
             let is_errand = words.get(1) == Some(&&b"-c"[..]);
             line.ancestors.push(Ancestor { pid, start: stat.start, session: stat.session, is_errand });
             if stat.parent == 0 {
@@ -69,10 +79,31 @@ impl ProcessLine {
         self.call.as_deref()
     }
 
-    /// Returns whether this process comes from a shim of the run with this folder, dead or alive: it is
-    /// in the session that the shim led. The pid of a session's leader is not used again while the
-    /// session has members.
-    pub fn outlived_call(&self, run_dir: &Path) -> bool {
+    /// Returns the folder of that run, where the call tells it. The home that a command names may be
+    /// another one.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Returns the run, of all whose folders lie here, that this process outlived a call of.
+    pub fn outlived_call(&self, runs: &Path) -> Option<String> {
+        // A person's session has a leader, and most homes have many runs.
+        let is_led = |it: &Ancestor| matches!(Stat::read(it.session), Ok(Some(it)) if it.state != 'Z');
+        if self.ancestors.iter().all(is_led) {
+            return None;
+        }
+        let folders = fs::read_dir(runs).into_iter().flatten().flatten();
+        folders
+            .map(|it| it.path())
+            .find(|it| self.is_of_dead_shim(it))?
+            .file_name()?
+            .to_str()
+            .map(str::to_owned)
+    }
+
+    /// Returns whether this process comes from a shim of the run with this folder: it is in the session
+    /// that the shim led. The pid of a session's leader is not used again while the session has members.
+    fn is_of_dead_shim(&self, run_dir: &Path) -> bool {
         let names = fs::read_dir(run_dir).into_iter().flatten().flatten().map(|it| it.file_name());
         let epochs = names.filter_map(|it| it.to_str()?.strip_prefix("shim-")?.parse().ok());
         epochs.filter_map(|it| Identity::read(run_dir, it).ok()?).any(|shim| self.is_in_session_of(&shim))
@@ -98,9 +129,14 @@ impl ProcessLine {
 }
 
 /// `loop __shim FOLDER EPOCH`, where the folder is called like its run.
-fn shim_of(words: &[&[u8]]) -> Option<String> {
+fn shim_of(words: &[&[u8]]) -> Option<PathBuf> {
     let [_, b"__shim", folder, ..] = words else { return None };
-    Some(String::from_utf8_lossy(folder.rsplit(|it| *it == b'/').next().unwrap_or_default()).into_owned())
+    Some(PathBuf::from(OsStr::from_bytes(folder)))
+}
+
+fn folder_in(environment: &[u8]) -> Option<PathBuf> {
+    let file = environment.split(|it| *it == 0).find_map(|it| it.strip_prefix(RESULT))?;
+    Path::new(OsStr::from_bytes(file)).parent().map(Path::to_owned)
 }
 
 fn mark_in(environment: &[u8]) -> Option<String> {
@@ -120,13 +156,17 @@ fn in_group(groups: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Identity, ProcessLine, in_group, mark_in, shim_of};
+    use super::{Identity, ProcessLine, folder_in, in_group, mark_in, shim_of};
+    use std::path::Path;
 
     #[test]
     fn marks_shims_and_groups_name_their_run() {
         assert_eq!(mark_in(b"A=1\0LOOP_RUN=abc\0B=2"), Some("abc".to_owned()));
         assert_eq!(mark_in(b"XLOOP_RUN=abc"), None);
-        assert_eq!(shim_of(&[b"/proc/self/exe", b"__shim", b"/h/runs/abc", b"3"]), Some("abc".to_owned()));
+        let shim = shim_of(&[b"/proc/self/exe", b"__shim", b"/h/runs/abc", b"3"]);
+        assert_eq!(shim.as_deref(), Some(Path::new("/h/runs/abc")));
+        let result = folder_in(b"A=1\0LOOP_RESULT_FILE=/h/runs/abc/call-1.result");
+        assert_eq!(result.as_deref(), Some(Path::new("/h/runs/abc")));
         assert_eq!(shim_of(&[b"grep", b"x", b"__shim"]), None);
         let run = "1f3e5a7b-0000-4000-8000-000000000000";
         assert_eq!(in_group(&format!("0::/user.slice/loop-{run}-12/agent\n")), Some(run.to_owned()));
@@ -153,10 +193,10 @@ mod tests {
         let leader = super::Stat::read(session).expect("readable");
         let start = leader.map_or(0, |it| it.start);
         let shim = Identity { pid: session, start, ..mine };
-        assert!(!line.outlived_call(dir.path()));
+        assert!(!line.is_of_dead_shim(dir.path()));
         shim.write(dir.path(), 3).expect("written");
-        assert!(line.outlived_call(dir.path()));
+        assert!(line.is_of_dead_shim(dir.path()));
         Identity { boot: "another".to_owned(), ..shim }.write(dir.path(), 3).expect("written");
-        assert!(!line.outlived_call(dir.path()));
+        assert!(!line.is_of_dead_shim(dir.path()));
     }
 }

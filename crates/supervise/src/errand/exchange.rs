@@ -22,7 +22,7 @@ pub struct Output {
     pub stderr: Vec<u8>,
 }
 
-pub enum Said {
+pub enum ExchangeResult {
     All(ExitStatus, Output),
     TooLate,
     TooMuch,
@@ -34,7 +34,7 @@ pub fn converse(
     input: &[u8],
     time_most: Duration,
     output_most: usize,
-) -> std::io::Result<Said> {
+) -> std::io::Result<ExchangeResult> {
     let deadline = Instant::now() + time_most;
     let mut output = Output { stdout: Vec::new(), stderr: Vec::new() };
     let ended = exchange(child, input, deadline, output_most, &mut output);
@@ -45,9 +45,9 @@ pub fn converse(
     }
     let status = child.wait()?;
     Ok(match ended? {
-        ExchangeEnd::Exited => Said::All(status, output),
-        ExchangeEnd::TooLate => Said::TooLate,
-        ExchangeEnd::TooMuch => Said::TooMuch,
+        ExchangeEnd::Exited => ExchangeResult::All(status, output),
+        ExchangeEnd::TooLate => ExchangeResult::TooLate,
+        ExchangeEnd::TooMuch => ExchangeResult::TooMuch,
     })
 }
 

@@ -3,7 +3,7 @@
 //! time and of output, and everything they print is returned. Agents and the checks of a run have
 //! other machinery.
 
-use super::exchange::{Said, converse};
+use super::exchange::{ExchangeResult, converse};
 use super::git_variables::leads_astray;
 use std::ffi::OsStr;
 use std::io;
@@ -44,7 +44,7 @@ pub fn run<S: AsRef<OsStr>>(
     let mut child = command.spawn()?;
     let failed = |trouble: String| Errand { is_done: false, output: String::new(), trouble };
     Ok(match converse(&mut child, &[], time_most, OUTPUT_MOST)? {
-        Said::All(status, said) => {
+        ExchangeResult::All(status, said) => {
             let words = String::from_utf8_lossy(&said.stderr);
             let last = words.lines().rev().find(|it| !it.trim().is_empty()).unwrap_or("").trim().to_owned();
             Errand {
@@ -53,8 +53,10 @@ pub fn run<S: AsRef<OsStr>>(
                 trouble: if status.success() { String::new() } else { format!("{status}: {last}") },
             }
         }
-        Said::TooLate => failed(format!("it took longer than {} s and was ended", time_most.as_secs())),
-        Said::TooMuch => failed(format!("it printed more than {} MiB", OUTPUT_MOST >> 20)),
+        ExchangeResult::TooLate => {
+            failed(format!("it took longer than {} s and was ended", time_most.as_secs()))
+        }
+        ExchangeResult::TooMuch => failed(format!("it printed more than {} MiB", OUTPUT_MOST >> 20)),
     })
 }
 

@@ -2,7 +2,7 @@
 //! in its format for allowed signers. What the program has to read from files it reads from memory, so
 //! that nothing lies on the disk between two looks at it.
 
-use super::exchange::{Said, converse};
+use super::exchange::{ExchangeResult, converse};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -163,13 +163,13 @@ fn run(mut command: Command, input: &[u8], time_most: Duration) -> Result<Result
         _ => format!("ssh-keygen cannot be started: {error}"),
     })?;
     match converse(&mut child, input, time_most, OUTPUT_MOST).map_err(|error| error.to_string())? {
-        Said::All(status, said) if status.success() => Ok(Ok(said.stdout)),
-        Said::All(status, said) => {
+        ExchangeResult::All(status, said) if status.success() => Ok(Ok(said.stdout)),
+        ExchangeResult::All(status, said) => {
             let words = String::from_utf8_lossy(&said.stderr);
             let last = words.lines().rev().find(|it| !it.trim().is_empty()).map(str::trim);
             Ok(Err(last.map_or_else(|| status.to_string(), str::to_owned)))
         }
-        Said::TooLate | Said::TooMuch => {
+        ExchangeResult::TooLate | ExchangeResult::TooMuch => {
             let _may_have_ended = child.kill();
             Err(format!("ssh-keygen gave no answer within {} s", time_most.as_secs()))
         }

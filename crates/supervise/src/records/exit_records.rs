@@ -1,7 +1,7 @@
 //! The exit records of a run, `calls.log`: one JSON line for each call that ended. It exists for the
 //! next controller, when the one that ordered the call is dead; nobody else reads it.
 
-use super::protocol::Ending;
+use super::protocol::OrderEnd;
 use super::tail;
 use loop_base::files::ours;
 use rustix::fs::{FallocateFlags, fallocate};
@@ -25,7 +25,7 @@ const RESERVED_BYTES: u64 = 64 * 1024;
 #[derive(Serialize, Deserialize)]
 struct ExitRecord {
     stem: String,
-    ending: Ending,
+    ending: OrderEnd,
 }
 
 /// The writing end, held by the shim.
@@ -60,7 +60,7 @@ impl Ledger {
     }
 
     /// Appends the record in one write: a killed writer leaves all of it or nothing.
-    pub fn append(&mut self, stem: &str, ending: &Ending) -> io::Result<()> {
+    pub fn append(&mut self, stem: &str, ending: &OrderEnd) -> io::Result<()> {
         let record = ExitRecord { stem: stem.to_owned(), ending: ending.clone() };
         // A full disk can leave half a line, so each line starts on its own.
         let mut line = b"\n".to_vec();
@@ -76,7 +76,7 @@ impl Ledger {
 }
 
 /// Returns how the call ended, if that was recorded.
-pub fn find(run_dir: &Path, stem: &str) -> io::Result<Option<Ending>> {
+pub fn find(run_dir: &Path, stem: &str) -> io::Result<Option<OrderEnd>> {
     let text = match tail::tail(&path(run_dir), READ_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -92,8 +92,8 @@ fn path(run_dir: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::protocol::How;
-    use super::{Ending, Ledger, find};
+    use super::super::protocol::EndReason;
+    use super::{Ledger, OrderEnd, find};
     use std::io::Write;
 
     #[test]
@@ -102,8 +102,8 @@ mod tests {
         assert_eq!(find(dir.path(), "call-1").expect("readable"), None);
         let mut ledger = Ledger::open(dir.path()).expect("writable");
         ledger.file.write_all(b"{\"stem\":\"call-1\",\"ending\":{\"how\"").expect("written");
-        let first = Ending::without_exit(How::Exited);
-        let second = Ending::without_exit(How::Lost("gone".to_owned()));
+        let first = OrderEnd::without_exit(EndReason::Exited);
+        let second = OrderEnd::without_exit(EndReason::Lost("gone".to_owned()));
         ledger.append("call-1", &first).expect("written");
         ledger.append("call-12", &second).expect("written");
         assert_eq!(find(dir.path(), "call-1").expect("readable"), Some(first));

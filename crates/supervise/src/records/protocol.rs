@@ -22,7 +22,7 @@ pub enum Reply {
     /// A few mebibytes more are in the output file of the call under way. Whoever reads along does so
     /// while they are in memory, and a call that says little costs no word.
     Grown,
-    Ended(Ending),
+    Ended(OrderEnd),
 }
 
 /// One process to start, watch and clean up after.
@@ -30,7 +30,7 @@ pub enum Reply {
 pub struct Order {
     /// The name of its files in the run's folder, without the ending: `call-12`.
     pub stem: String,
-    pub kind: Kind,
+    pub kind: OrderKind,
     #[serde(with = "bytes::list")]
     pub argv: Vec<OsString>,
     #[serde(with = "bytes::path")]
@@ -47,8 +47,8 @@ impl Order {
     /// Returns where the standard output goes; for a check, all output.
     pub fn out_path(&self, run_dir: &Path) -> PathBuf {
         match self.kind {
-            Kind::Call => run_dir.join(format!("{}.out", self.stem)),
-            Kind::Check => run_dir.join(format!("{}.log", self.stem)),
+            OrderKind::Call => run_dir.join(format!("{}.out", self.stem)),
+            OrderKind::Check => run_dir.join(format!("{}.log", self.stem)),
         }
     }
 
@@ -60,7 +60,7 @@ impl Order {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum OrderKind {
     /// An agent call: paid for, so it may start only once and outlives its controller.
     Call,
     /// A command of ours that can be repeated: it ends with its controller.
@@ -98,8 +98,8 @@ pub enum Force {
 
 /// What became of an order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ending {
-    pub how: How,
+pub struct OrderEnd {
+    pub how: EndReason,
     pub code: Option<i32>,
     pub signal: Option<i32>,
     /// Bytes written by the process, kept or not.
@@ -112,16 +112,16 @@ pub struct Ending {
     /// Processes that were alive when the call was over, and were ended.
     pub swept: u32,
     /// Processes that could not be ended.
-    pub left: Vec<Left>,
+    pub left: Vec<Survivor>,
     pub ms: u64,
     /// What went wrong with the files of this call, if anything did.
     pub trouble: Option<String>,
 }
 
-impl Ending {
+impl OrderEnd {
     /// Returns the ending of something that left neither exit nor output.
-    pub fn without_exit(how: How) -> Ending {
-        Ending {
+    pub fn without_exit(how: EndReason) -> OrderEnd {
+        OrderEnd {
             how,
             code: None,
             signal: None,
@@ -141,7 +141,7 @@ impl Ending {
 /// exit with 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum EndReason {
     Exited,
     NoFirstOutput,
     Idle,
@@ -158,7 +158,7 @@ pub enum How {
 
 /// A process that could not be ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Left {
+pub struct Survivor {
     pub pid: i32,
     pub name: String,
 }
@@ -171,7 +171,7 @@ mod bytes {
 
     #[derive(Serialize)]
     #[serde(untagged)]
-    enum Written<'a> {
+    enum TextOrBytes<'a> {
         Text(&'a str),
         Bytes(&'a [u8]),
     }
@@ -183,8 +183,8 @@ mod bytes {
         Bytes(Vec<u8>),
     }
 
-    fn write(it: &OsStr) -> Written<'_> {
-        it.to_str().map_or_else(|| Written::Bytes(it.as_bytes()), Written::Text)
+    fn write(it: &OsStr) -> TextOrBytes<'_> {
+        it.to_str().map_or_else(|| TextOrBytes::Bytes(it.as_bytes()), TextOrBytes::Text)
     }
 
     fn read(it: Read) -> OsString {
@@ -244,7 +244,7 @@ mod bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, Force, Kind, Order, Request};
+    use super::{Bounds, Force, Order, OrderKind, Request};
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
 
@@ -253,7 +253,7 @@ mod tests {
         let odd = OsString::from_vec(vec![b'/', 0xff, b'"', b'\n']);
         let order = Order {
             stem: "call-1".to_owned(),
-            kind: Kind::Call,
+            kind: OrderKind::Call,
             argv: vec!["claude".into(), odd.clone()],
             cwd: odd.clone().into(),
             env: vec![("PATH".into(), odd)],

@@ -8,13 +8,13 @@ use super::input::Requests;
 use super::signals::Interrupts;
 use super::spawn::{Launcher, PIPE_BYTES, Program};
 use crate::contain::cgroup::Cgroup;
-use crate::contain::kill_ladder::{Ladder, Step};
+use crate::contain::kill_ladder::{KillStep, Ladder};
 use crate::contain::sweep::{Swept, load, reap, sweep_all};
 use crate::contain::temp_dir::Scratch;
 use crate::process::proc_stat::Stat;
 use crate::process::waits_for_input;
 use crate::records::claim;
-use crate::records::protocol::{Ending, Force, How, Kind, Left, Order};
+use crate::records::protocol::{EndReason, Force, Order, OrderEnd, OrderKind, Survivor};
 use loop_base::files::ours;
 use loop_base::secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -65,7 +65,7 @@ impl Post {
 
 /// A call that is over, with its files still open.
 pub(crate) struct Finished {
-    pub ending: Ending,
+    pub ending: OrderEnd,
     pub outputs: Vec<Capture>,
 }
 
@@ -78,35 +78,35 @@ pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
         .iter()
         .map(|(name, value)| (name.to_string_lossy().into_owned(), value.as_bytes().to_vec()));
     secret::learn(given);
-    if order.kind == Kind::Check {
+    if order.kind == OrderKind::Check {
         order.argv.iter().for_each(|it| secret::learn_command(&it.to_string_lossy()));
     }
-    let over = |how| Finished { ending: Ending::without_exit(how), outputs: Vec::new() };
+    let over = |how| Finished { ending: OrderEnd::without_exit(how), outputs: Vec::new() };
     let out = match open_output(post, &order) {
         Ok(Some(out)) => out,
-        Ok(None) => return over(How::NotStarted),
+        Ok(None) => return over(EndReason::NotStarted),
         Err(error) => {
             let path = order.out_path(&post.run_dir);
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            return over(How::CouldNotStart(format!("{name} cannot be made: {error}")));
+            return over(EndReason::CouldNotStart(format!("{name} cannot be made: {error}")));
         }
     };
     let err = Capture::on_demand(order.err_path(&post.run_dir), order.bounds.out_bytes);
     let mut troubles = post.has.prepare(&order);
     let program = match post.launcher.start(&order, post.has.scratch.as_ref().map(Scratch::path)) {
         Ok(program) => program,
-        Err(reason) => return over(How::CouldNotStart(reason)),
+        Err(reason) => return over(EndReason::CouldNotStart(reason)),
     };
     // The program has its own copy of the prompt.
     order.stdin = String::new();
-    let mut call = Call {
+    let mut call = RunningCall {
         kind: order.kind,
         program,
         outputs: [out, err],
         deadlines: Deadlines::new(&order.bounds, started),
         ladder: Ladder::new(order.bounds.grace_ms),
         told_bytes: 0,
-        how: How::Exited,
+        how: EndReason::Exited,
     };
     let status = call.watch(post);
     let swept = post.has.end(sweep_all());
@@ -115,7 +115,7 @@ pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
     let (out_cut, out_trouble) = call.outputs[0].finish();
     let (err_cut, err_trouble) = call.outputs[1].finish();
     troubles.extend([out_trouble, err_trouble, post.has.tidy()].into_iter().flatten());
-    let ending = Ending {
+    let ending = OrderEnd {
         how: call.how,
         code: status.and_then(WaitStatus::exit_status),
         signal: status.and_then(WaitStatus::terminating_signal),
@@ -172,11 +172,10 @@ impl Belonging {
 
 /// Joins those whom the sweep could not end with those whom the group still holds. One that left the
 /// group is not in its list and stays in ours while it lives.
-fn still_there(mut swept: Vec<Left>, group: Vec<Left>) -> Vec<Left> {
-    let is_alive =
-        |it: &Left| matches!(Stat::read(it.pid), Ok(Some(stat)) if !stat.is_dead() && stat.name == it.name);
+fn still_there(mut swept: Vec<Survivor>, group: Vec<Survivor>) -> Vec<Survivor> {
+    let is_alive = |it: &Survivor| matches!(Stat::read(it.pid), Ok(Some(stat)) if !stat.is_dead() && stat.name == it.name);
     swept.retain(|it| group.contains(it) || is_alive(it));
-    let others: Vec<Left> = group.into_iter().filter(|it| !swept.contains(it)).collect();
+    let others: Vec<Survivor> = group.into_iter().filter(|it| !swept.contains(it)).collect();
     swept.extend(others);
     swept
 }
@@ -185,15 +184,15 @@ fn still_there(mut swept: Vec<Left>, group: Vec<Left>) -> Vec<Left> {
 fn open_output(post: &Post, order: &Order) -> io::Result<Option<Capture>> {
     let path = order.out_path(&post.run_dir);
     let file = match order.kind {
-        Kind::Call => claim::take(&path)?,
-        Kind::Check => Some(ours().create(true).write(true).truncate(true).open(&path)?),
+        OrderKind::Call => claim::take(&path)?,
+        OrderKind::Check => Some(ours().create(true).write(true).truncate(true).open(&path)?),
     };
     Ok(file.map(|file| Capture::into_file(path, file, order.bounds.out_bytes)))
 }
 
 /// A call under way.
-struct Call {
-    kind: Kind,
+struct RunningCall {
+    kind: OrderKind,
     program: Program,
     /// Standard output and standard error.
     outputs: [Capture; 2],
@@ -201,10 +200,10 @@ struct Call {
     ladder: Ladder,
     /// How much output the controller knows of.
     told_bytes: u64,
-    how: How,
+    how: EndReason,
 }
 
-impl Call {
+impl RunningCall {
     /// Watches until the program has exited, or cannot be made to.
     fn watch(&mut self, post: &mut Post) -> Option<WaitStatus> {
         loop {
@@ -218,7 +217,7 @@ impl Call {
             if status.is_some() {
                 return status;
             }
-            if self.keep_time(Instant::now(), post.requests.is_open()) == Some(Step::GivenUp) {
+            if self.keep_time(Instant::now(), post.requests.is_open()) == Some(KillStep::GivenUp) {
                 return None;
             }
             let ready = self.wait(post);
@@ -246,12 +245,12 @@ impl Call {
     }
 
     /// Does what is due; returns the step down that was taken, if one was.
-    fn keep_time(&mut self, now: Instant, is_attached: bool) -> Option<Step> {
+    fn keep_time(&mut self, now: Instant, is_attached: bool) -> Option<KillStep> {
         let step = if !self.ladder.is_at_top() {
             self.ladder.descend(now)
-        } else if self.kind == Kind::Check && !is_attached {
+        } else if self.kind == OrderKind::Check && !is_attached {
             // Nobody is left who wants to know, and the next controller measures again.
-            self.how = How::Interrupted;
+            self.how = EndReason::Interrupted;
             self.ladder.kill(now)
         } else {
             self.how = self.overdue(now)?;
@@ -260,22 +259,23 @@ impl Call {
         step.inspect(|it| self.send(*it))
     }
 
-    fn overdue(&mut self, now: Instant) -> Option<How> {
+    fn overdue(&mut self, now: Instant) -> Option<EndReason> {
         match self.deadlines.due(now)? {
-            Due::Over(How::NoFirstOutput) => Some(self.silence(How::NoFirstOutput)),
+            Due::Over(EndReason::NoFirstOutput) => Some(self.silence(EndReason::NoFirstOutput)),
             Due::Over(how) => Some(how),
-            Due::Silent => self.deadlines.looked(now, load()).then(|| self.silence(How::Idle)),
+            Due::Silent => self.deadlines.looked(now, load()).then(|| self.silence(EndReason::Idle)),
         }
     }
 
     /// A silence that is over gets the name of what it was.
-    fn silence(&self, how: How) -> How {
-        waits_for_input::evidence(self.outputs.each_ref().map(Capture::last)).map_or(how, How::WaitedForInput)
+    fn silence(&self, how: EndReason) -> EndReason {
+        waits_for_input::evidence(self.outputs.each_ref().map(Capture::last))
+            .map_or(how, EndReason::WaitedForInput)
     }
 
     fn interrupt(&mut self, force: Force) {
         if self.ladder.is_at_top() {
-            self.how = How::Interrupted;
+            self.how = EndReason::Interrupted;
         }
         if let Some(step) = self.ladder.press(force, Instant::now()) {
             self.send(step);
@@ -284,7 +284,7 @@ impl Call {
 
     /// Signals the program's group. The program is our child and not yet collected, so neither its
     /// pid nor the group that it was started to lead can be anybody else's.
-    fn send(&self, step: Step) {
+    fn send(&self, step: KillStep) {
         let Some(signal) = step.signal() else { return };
         let pid = self.program.pid;
         // It may have emptied its group by leaving it; the errors say no more than that.
@@ -375,14 +375,14 @@ fn poll_until<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], until: Option<In
 
 #[cfg(test)]
 mod tests {
-    use super::{Left, still_there};
+    use super::{Survivor, still_there};
     use std::process::{Command, Stdio};
 
     #[test]
     fn whoever_left_the_group_stays_in_the_list_while_it_lives() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat");
         let pid = i32::try_from(child.id()).expect("a pid");
-        let left = |pid, name: &str| Left { pid, name: name.to_owned() };
+        let left = |pid, name: &str| Survivor { pid, name: name.to_owned() };
         let runaway = left(pid, "cat");
         let in_group = left(i32::MAX, "held");
         let found = still_there(vec![runaway.clone(), left(i32::MAX - 1, "dead")], vec![in_group.clone()]);

@@ -3,7 +3,7 @@
 //! the machine sleeps, so a closed lid is no silence.
 
 use crate::contain::sweep::Load;
-use crate::records::protocol::{Bounds, How};
+use crate::records::protocol::{Bounds, EndReason};
 use std::time::{Duration, Instant};
 
 /// How long the first look at a silent call lasts: long enough for a hundred clock ticks, the unit in
@@ -30,7 +30,7 @@ pub(crate) struct Deadlines {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Due {
     /// A limit is reached: the call is over.
-    Over(How),
+    Over(EndReason),
     /// It has been silent; only the process table can tell whether it works.
     Silent,
 }
@@ -56,12 +56,12 @@ impl Deadlines {
     /// Returns what is due.
     pub(crate) fn due(&self, now: Instant) -> Option<Due> {
         if self.total_at.is_some_and(|it| it <= now) {
-            return Some(Due::Over(How::TimedOut));
+            return Some(Due::Over(EndReason::TimedOut));
         }
         if self.quiet_at.is_none_or(|it| it > now) {
             return None;
         }
-        Some(if self.has_spoken { Due::Silent } else { Due::Over(How::NoFirstOutput) })
+        Some(if self.has_spoken { Due::Silent } else { Due::Over(EndReason::NoFirstOutput) })
     }
 
     /// Notes that there was output.
@@ -93,7 +93,7 @@ impl Deadlines {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, Deadlines, Due, How, Load};
+    use super::{Bounds, Deadlines, Due, EndReason, Load};
     use std::time::{Duration, Instant};
 
     const BOUNDS: Bounds = Bounds {
@@ -121,7 +121,7 @@ mod tests {
         let mut deadlines = Deadlines::new(&BOUNDS, start);
         assert_eq!(deadlines.next(), Some(start + ms(100)));
         assert_eq!(deadlines.due(start + ms(99)), None);
-        assert_eq!(deadlines.due(start + ms(100)), Some(Due::Over(How::NoFirstOutput)));
+        assert_eq!(deadlines.due(start + ms(100)), Some(Due::Over(EndReason::NoFirstOutput)));
         deadlines.heard(start + ms(99));
         assert_eq!(deadlines.due(start + ms(100)), None);
         assert_eq!(deadlines.next(), Some(start + ms(5_099)));
@@ -134,7 +134,7 @@ mod tests {
         let mut deadlines = Deadlines::new(&BOUNDS, start);
         deadlines.heard(start + ms(59_999));
         assert_eq!(deadlines.next(), Some(start + ms(60_000)));
-        assert_eq!(deadlines.due(start + ms(60_000)), Some(Due::Over(How::TimedOut)));
+        assert_eq!(deadlines.due(start + ms(60_000)), Some(Due::Over(EndReason::TimedOut)));
     }
 
     #[test]

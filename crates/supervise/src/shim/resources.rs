@@ -5,7 +5,7 @@
 use crate::contain::cgroup;
 use crate::contain::identity::Identity;
 use crate::contain::temp_dir::Scratch;
-use crate::records::protocol::Left;
+use crate::records::protocol::Survivor;
 use std::path::Path;
 
 /// The name of the control group of a run's shim. The folder of a run is called like the run, also
@@ -22,7 +22,7 @@ pub fn is_contained(run_dir: &Path, epoch: u64) -> bool {
 }
 
 /// Ends and removes what the shim of this epoch left, if it is dead; returns who could not be ended.
-pub fn clear(run_dir: &Path, epoch: u64) -> Vec<Left> {
+pub fn clear(run_dir: &Path, epoch: u64) -> Vec<Survivor> {
     match Identity::read(run_dir, epoch) {
         Ok(Some(shim)) => clear_after(run_dir, epoch, &shim),
         // A damaged file names nothing that could be touched.
@@ -31,13 +31,13 @@ pub fn clear(run_dir: &Path, epoch: u64) -> Vec<Left> {
 }
 
 /// The same for the last shim before this epoch: each one clears up after the one before it.
-pub fn clear_before(run_dir: &Path, epoch: u64) -> Vec<Left> {
+pub fn clear_before(run_dir: &Path, epoch: u64) -> Vec<Survivor> {
     let mut earlier = (0..epoch).rev();
     let last = earlier.find_map(|it| Some((it, Identity::read(run_dir, it).ok()??)));
     last.map_or(Vec::new(), |(epoch, shim)| clear_after(run_dir, epoch, &shim))
 }
 
-fn clear_after(run_dir: &Path, epoch: u64, shim: &Identity) -> Vec<Left> {
+fn clear_after(run_dir: &Path, epoch: u64, shim: &Identity) -> Vec<Survivor> {
     // One that lives clears up itself.
     if !matches!(shim.open_shim(), Ok(None)) {
         return Vec::new();

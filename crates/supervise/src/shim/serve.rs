@@ -14,7 +14,7 @@ use crate::contain::sweep as contain;
 use crate::contain::temp_dir::Scratch;
 use crate::process::rlimits;
 use crate::records::exit_records::Ledger;
-use crate::records::protocol::{Ending, How, Kind, Order, Reply};
+use crate::records::protocol::{EndReason, Order, OrderEnd, OrderKind, Reply};
 use loop_base::files::ours;
 use loop_base::secret::redact;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -96,15 +96,15 @@ fn give_back(run_dir: &Path, has: Belonging) {
 fn carry_out(post: &mut Post, ledger: &mut Ledger, order: Order) {
     let (stem, kind) = (order.stem.clone(), order.kind);
     let Finished { mut ending, outputs } = match ledger.reserve() {
-        Err(error) if kind == Kind::Call => {
-            let how = How::CouldNotStart(format!("there is no room to record how it ends: {error}"));
-            Finished { ending: Ending::without_exit(how), outputs: Vec::new() }
+        Err(error) if kind == OrderKind::Call => {
+            let how = EndReason::CouldNotStart(format!("there is no room to record how it ends: {error}"));
+            Finished { ending: OrderEnd::without_exit(how), outputs: Vec::new() }
         }
         Ok(()) | Err(_) => run(post, order),
     };
     // A call that never began belongs to whoever has its claim, and so does its record.
-    if kind == Kind::Call
-        && ending.how != How::NotStarted
+    if kind == OrderKind::Call
+        && ending.how != EndReason::NotStarted
         && let Err(error) = ledger.append(&stem, &ending)
     {
         ending.trouble.get_or_insert_with(|| format!("the exit of {stem} is not on disk: {error}"));
@@ -112,7 +112,7 @@ fn carry_out(post: &mut Post, ledger: &mut Ledger, order: Order) {
     post.requests.look();
     let is_heard = post.requests.is_open() && answer(&Reply::Ended(ending)).is_ok();
     // With a controller the journal makes the outcome durable; without one nobody else will.
-    if !is_heard && kind == Kind::Call {
+    if !is_heard && kind == OrderKind::Call {
         let synced = outputs.iter().map(|it| it.sync()).chain([ledger.sync(), sync_folder(&post.run_dir)]);
         for error in synced.filter_map(Result::err) {
             note(&post.run_dir, &format!("{stem} may not survive a power cut: {error}"));

@@ -3,7 +3,7 @@
 //! `posix_spawn`, which does not slow down with the size of this process.
 
 use crate::process::rlimits;
-use crate::records::protocol::{Kind, Order};
+use crate::records::protocol::{Order, OrderKind};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Access, MemfdFlags, access, memfd_create};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
@@ -52,9 +52,9 @@ impl Launcher {
         let plumbing = |error: io::Error| format!("no pipe for {}: {error}", name.to_string_lossy());
         let (out, out_end) = pipe().map_err(plumbing)?;
         let (err, err_end) = match order.kind {
-            Kind::Call => pipe().map(|(err, end)| (Some(err), end)).map_err(plumbing)?,
+            OrderKind::Call => pipe().map(|(err, end)| (Some(err), end)).map_err(plumbing)?,
             // One pipe keeps the order in which lines were written.
-            Kind::Check => (None, out_end.try_clone().map_err(plumbing)?),
+            OrderKind::Check => (None, out_end.try_clone().map_err(plumbing)?),
         };
         let mut command = Command::new(path);
         command.arg0(name).args(&order.argv[1..]).current_dir(&order.cwd);

@@ -1,7 +1,7 @@
 //! The words in which agents and providers say that they will not serve a call. A phrase counts only
 //! at the beginning of what was said: in the middle of a sentence it is talk about limits.
 
-use super::super::End;
+use super::super::CallExit;
 use super::{Limit, when};
 use crate::agent_table::Stream;
 
@@ -94,7 +94,7 @@ const PHRASES: &[(&str, PhraseClass)] = &[
 ];
 
 /// Returns what the text says about a limit, if that is what it is about.
-pub(super) fn read(stream: Stream, text: &str, end: &End<'_>) -> Option<Limit> {
+pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Limit> {
     let text = plain(text);
     let said = unwrapped(&text);
     let Some((_, class)) = PHRASES.iter().find(|(phrase, _)| begins(said, phrase)) else {

@@ -4,7 +4,7 @@
 use super::row;
 use crate::agent_table::{AgentRow, Stream};
 use crate::agents::limit::zone_named;
-use crate::agents::{End, Limit, Reader, Said};
+use crate::agents::{AgentOutput, CallExit, Limit, StreamReader};
 use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 use loop_base::time::Timestamp;
@@ -14,12 +14,12 @@ fn at(time: &str) -> Timestamp {
     Timestamp(time.parse::<jiff::Timestamp>().expect("a moment").as_millisecond())
 }
 
-fn finish(reader: Reader, exit: i32, now: Timestamp, zone: &TimeZone) -> Said {
-    reader.finish(&End { exit: Some(exit), complaints: "", rollout: "", now, zone })
+fn finish(reader: StreamReader, exit: i32, now: Timestamp, zone: &TimeZone) -> AgentOutput {
+    reader.finish(&CallExit { exit: Some(exit), complaints: "", rollout: "", now, zone })
 }
 
 /// The text as the reason that the agent's program gives for a failure.
-fn failed(cli: &'static AgentRow, text: &str, now: Timestamp, zone: &TimeZone) -> Said {
+fn failed(cli: &'static AgentRow, text: &str, now: Timestamp, zone: &TimeZone) -> AgentOutput {
     let event = match cli.stream {
         Stream::Claude => json!({"type": "result", "subtype": "success", "is_error": true, "result": text}),
         Stream::Codex => json!({"type": "turn.failed", "error": {"message": text}}),
@@ -31,14 +31,14 @@ fn failed(cli: &'static AgentRow, text: &str, now: Timestamp, zone: &TimeZone) -
         }
         Stream::Text => unreachable!("it has no events"),
     };
-    let mut reader = Reader::new(cli);
+    let mut reader = StreamReader::new(cli);
     reader.bytes(format!("{event}\n").as_bytes());
     finish(reader, 1, now, zone)
 }
 
 /// The text as the agent's message and as the output of a tool, in a call that failed for no reason
 /// that was told.
-fn talked(cli: &'static AgentRow, text: &str, now: Timestamp) -> Said {
+fn talked(cli: &'static AgentRow, text: &str, now: Timestamp) -> AgentOutput {
     let events = match cli.stream {
         Stream::Claude => vec![
             json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}, "parent_tool_use_id": null}),
@@ -59,7 +59,7 @@ fn talked(cli: &'static AgentRow, text: &str, now: Timestamp) -> Said {
         ],
         Stream::Text => unreachable!("it has no events"),
     };
-    let mut reader = Reader::new(cli);
+    let mut reader = StreamReader::new(cli);
     for event in events {
         reader.bytes(format!("{event}\n").as_bytes());
     }
@@ -85,7 +85,7 @@ fn the_corpus_is_judged_right() {
     let mut out = String::new();
     for (is_limit, cli, text) in corpus() {
         let said = if text.starts_with('{') {
-            let mut reader = Reader::new(cli);
+            let mut reader = StreamReader::new(cli);
             reader.line(text.as_bytes(), false);
             finish(reader, 1, now, &local)
         } else {
@@ -103,224 +103,82 @@ fn the_corpus_is_judged_right() {
     insta::assert_snapshot!(out);
 }
 
+/// Agent, when it said so, its own zone, until when that is, and what it said.
+#[rustfmt::skip]
+const TIMES: &[(&str, &str, &str, &str, &str)] = &[
+    // As recorded from 2.1.325 and 2.1.197.
+    ("claude", "2026-11-15T07:00:00Z", "UTC", "2026-11-15T09:36:00Z",
+        "You've hit your 5-hour limit · resets 10:36am (Europe/Paris)"),
+    ("claude", "2026-11-15T07:00:00Z", "UTC", "2026-11-18T07:26:00Z",
+        "You've hit your weekly limit · resets Nov 18, 8:26am (Europe/Paris)"),
+    ("claude", "2026-11-15T07:00:00Z", "UTC", "2026-11-18T07:26:00Z",
+        "You've hit your Fable limit · resets Nov 18, 8:26am (Europe/Paris). Switch to another model to continue."),
+    ("claude", "2026-11-15T07:00:00Z", "UTC", "2026-11-18T06:57:00Z",
+        "You've hit your weekly limit · resets Nov 17, 10:57pm (America/Los_Angeles)"),
+    ("claude", "2026-12-29T07:00:00Z", "UTC", "2027-01-02T08:00:00Z",
+        "You've hit your weekly limit · resets Jan 2, 2027, 8am (UTC)"),
+    ("claude", "2026-12-29T07:00:00Z", "UTC", "2027-01-02T08:00:00Z",
+        "You've hit your weekly limit · resets Jan 2, 8am (UTC)"),
+    ("claude", "2026-02-01T07:00:00Z", "UTC", "2026-02-04T19:00:00Z",
+        "You're out of extra usage · resets Feb 4, 8pm (Europe/Budapest)"),
+    ("claude", "2026-09-12T07:00:00Z", "Europe/Paris", "2026-09-15T17:00:00Z",
+        "You've hit your weekly limit · resets Sep 15 at 7pm"),
+    ("claude", "2026-07-01T12:00:00Z", "UTC", "2026-07-01T14:00:00Z",
+        "Claude usage limit reached. Your limit will reset at 9am (America/Chicago)."),
+    ("claude", "2026-07-01T09:00:00Z", "UTC", "2026-07-01T13:00:00Z",
+        "5-hour limit reached · resets 3pm (Europe/Stockholm) · /upgrade to increase"),
+    ("claude", "2026-07-01T09:00:00Z", "UTC", "2026-07-02T01:00:00Z",
+        "Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade"),
+    ("claude", "2026-07-01T09:00:00Z", "UTC", "2026-07-02T08:00:00Z",
+        "You've hit your limit · resets 4pm (Asia/Kuala_Lumpur)"),
+    ("claude", "2026-07-01T09:00:00Z", "UTC", "2026-07-31T00:00:00Z",
+        "You've hit your org's monthly usage limit · resets Jul 31, 12am (UTC)"),
+    ("claude", "2025-12-23T12:00:00Z", "UTC", "2025-12-23T15:00:00Z",
+        "Claude AI usage limit reached|1766502000"),
+    // Midnight and noon.
+    ("claude", "2026-07-01T09:00:00Z", "UTC", "2026-07-02T00:00:00Z",
+        "You've hit your limit · resets 12am (UTC)"),
+    ("claude", "2026-07-01T09:00:00Z", "UTC", "2026-07-01T12:30:00Z",
+        "You've hit your limit · resets 12:30pm (UTC)"),
+    // A zone that nobody knows is the agent's own.
+    ("claude", "2026-07-01T09:00:00Z", "Europe/Paris", "2026-07-01T12:00:00Z",
+        "You've hit your limit · resets 2pm (Mars/Olympus)"),
+    // Just over: in a minute, not tomorrow.
+    ("claude", "2026-07-01T09:07:20Z", "UTC", "2026-07-01T09:08:20Z",
+        "You've hit your session limit · resets 9:07am (UTC)"),
+    ("claude", "2026-07-01T09:40:00Z", "UTC", "2026-07-01T09:41:00Z",
+        "You've hit your session limit · resets 9:07am (UTC)"),
+    ("claude", "2026-07-01T09:40:00Z", "UTC", "2026-07-01T09:41:00Z",
+        "You've hit your weekly limit · resets Jun 30, 9am (UTC)"),
+    // A session lasts five hours at most, whatever the clock says.
+    ("claude", "2026-07-01T19:00:00Z", "UTC", "2026-07-02T00:00:00Z",
+        "You've hit your session limit · resets 9am (UTC)"),
+    // Codex: local time without a zone, a day only when it is not today.
+    ("codex", "2026-11-15T07:00:00Z", "Europe/Paris", "2026-11-15T08:28:00Z",
+        "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 9:28 AM."),
+    ("codex", "2026-11-15T07:00:00Z", "UTC", "2026-11-15T14:57:00Z",
+        "You've hit your usage limit. Try again at 2:57\u{202f}PM."),
+    ("codex", "2026-11-15T07:00:00Z", "Asia/Kolkata", "2026-11-19T16:35:00Z",
+        "You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage to purchase more credits or try again at Nov 19th, 2026 10:05 PM."),
+    ("codex", "2026-03-27T07:00:00Z", "Europe/Paris", "2026-04-02T05:11:00Z",
+        "You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 5 days 22 hours 11 minutes."),
+    ("codex", "2026-03-27T07:00:00Z", "UTC", "2026-03-27T07:00:11Z",
+        "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 29000. Please try again in 11.5s. Visit https://platform.openai.com"),
+    ("gemini", "2026-03-27T07:00:00Z", "UTC", "2026-03-27T15:44:07Z",
+        "You have exhausted your capacity on this model. Your quota will reset after 8h44m7s."),
+    ("gemini", "2026-03-27T07:00:00Z", "UTC", "2026-03-28T01:57:00Z",
+        "Usage limit reached for gemini-3-flash-preview. Access resets at 10:57 PM GMT-3."),
+    ("gemini", "2026-03-27T07:00:00Z", "UTC", "2026-03-27T09:00:00Z",
+        "Resource has been exhausted (e.g. check quota).\nSuggested retry after 7200s."),
+];
+
 #[test]
 fn times_are_read_as_they_are_meant() {
-    let paris = "Europe/Paris";
-    for (cli, text, now, local, until) in [
-        // As recorded from 2.1.325 and 2.1.197.
-        (
-            row("claude"),
-            "You've hit your 5-hour limit · resets 10:36am (Europe/Paris)",
-            "2026-11-15T07:00:00Z",
-            "UTC",
-            "2026-11-15T09:36:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your weekly limit · resets Nov 18, 8:26am (Europe/Paris)",
-            "2026-11-15T07:00:00Z",
-            "UTC",
-            "2026-11-18T07:26:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your Fable limit · resets Nov 18, 8:26am (Europe/Paris). Switch to another model to continue.",
-            "2026-11-15T07:00:00Z",
-            "UTC",
-            "2026-11-18T07:26:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your weekly limit · resets Nov 17, 10:57pm (America/Los_Angeles)",
-            "2026-11-15T07:00:00Z",
-            "UTC",
-            "2026-11-18T06:57:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your weekly limit · resets Jan 2, 2027, 8am (UTC)",
-            "2026-12-29T07:00:00Z",
-            "UTC",
-            "2027-01-02T08:00:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your weekly limit · resets Jan 2, 8am (UTC)",
-            "2026-12-29T07:00:00Z",
-            "UTC",
-            "2027-01-02T08:00:00Z",
-        ),
-        (
-            row("claude"),
-            "You're out of extra usage · resets Feb 4, 8pm (Europe/Budapest)",
-            "2026-02-01T07:00:00Z",
-            "UTC",
-            "2026-02-04T19:00:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your weekly limit · resets Sep 15 at 7pm",
-            "2026-09-12T07:00:00Z",
-            paris,
-            "2026-09-15T17:00:00Z",
-        ),
-        (
-            row("claude"),
-            "Claude usage limit reached. Your limit will reset at 9am (America/Chicago).",
-            "2026-07-01T12:00:00Z",
-            "UTC",
-            "2026-07-01T14:00:00Z",
-        ),
-        (
-            row("claude"),
-            "5-hour limit reached · resets 3pm (Europe/Stockholm) · /upgrade to increase",
-            "2026-07-01T09:00:00Z",
-            "UTC",
-            "2026-07-01T13:00:00Z",
-        ),
-        (
-            row("claude"),
-            "Weekly limit reached · resets 10am (Asia/Seoul) · /upgrade",
-            "2026-07-01T09:00:00Z",
-            "UTC",
-            "2026-07-02T01:00:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your limit · resets 4pm (Asia/Kuala_Lumpur)",
-            "2026-07-01T09:00:00Z",
-            "UTC",
-            "2026-07-02T08:00:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your org's monthly usage limit · resets Jul 31, 12am (UTC)",
-            "2026-07-01T09:00:00Z",
-            "UTC",
-            "2026-07-31T00:00:00Z",
-        ),
-        (
-            row("claude"),
-            "Claude AI usage limit reached|1766502000",
-            "2025-12-23T12:00:00Z",
-            "UTC",
-            "2025-12-23T15:00:00Z",
-        ),
-        // Midnight and noon.
-        (
-            row("claude"),
-            "You've hit your limit · resets 12am (UTC)",
-            "2026-07-01T09:00:00Z",
-            "UTC",
-            "2026-07-02T00:00:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your limit · resets 12:30pm (UTC)",
-            "2026-07-01T09:00:00Z",
-            "UTC",
-            "2026-07-01T12:30:00Z",
-        ),
-        // A zone that nobody knows is the agent's own.
-        (
-            row("claude"),
-            "You've hit your limit · resets 2pm (Mars/Olympus)",
-            "2026-07-01T09:00:00Z",
-            paris,
-            "2026-07-01T12:00:00Z",
-        ),
-        // Just over: in a minute, not tomorrow.
-        (
-            row("claude"),
-            "You've hit your session limit · resets 9:07am (UTC)",
-            "2026-07-01T09:07:20Z",
-            "UTC",
-            "2026-07-01T09:08:20Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your session limit · resets 9:07am (UTC)",
-            "2026-07-01T09:40:00Z",
-            "UTC",
-            "2026-07-01T09:41:00Z",
-        ),
-        (
-            row("claude"),
-            "You've hit your weekly limit · resets Jun 30, 9am (UTC)",
-            "2026-07-01T09:40:00Z",
-            "UTC",
-            "2026-07-01T09:41:00Z",
-        ),
-        // A session lasts five hours at most, whatever the clock says.
-        (
-            row("claude"),
-            "You've hit your session limit · resets 9am (UTC)",
-            "2026-07-01T19:00:00Z",
-            "UTC",
-            "2026-07-02T00:00:00Z",
-        ),
-        // Codex: local time without a zone, a day only when it is not today.
-        (
-            row("codex"),
-            "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit https://chatgpt.com/settings/usage to purchase more credits or try again at 9:28 AM.",
-            "2026-11-15T07:00:00Z",
-            paris,
-            "2026-11-15T08:28:00Z",
-        ),
-        (
-            row("codex"),
-            "You've hit your usage limit. Try again at 2:57\u{202f}PM.",
-            "2026-11-15T07:00:00Z",
-            "UTC",
-            "2026-11-15T14:57:00Z",
-        ),
-        (
-            row("codex"),
-            "You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage to purchase more credits or try again at Nov 19th, 2026 10:05 PM.",
-            "2026-11-15T07:00:00Z",
-            "Asia/Kolkata",
-            "2026-11-19T16:35:00Z",
-        ),
-        (
-            row("codex"),
-            "You've hit your usage limit. Upgrade to Pro (https://openai.com/chatgpt/pricing) or try again in 5 days 22 hours 11 minutes.",
-            "2026-03-27T07:00:00Z",
-            paris,
-            "2026-04-02T05:11:00Z",
-        ),
-        (
-            row("codex"),
-            "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 29000. Please try again in 11.5s. Visit https://platform.openai.com",
-            "2026-03-27T07:00:00Z",
-            "UTC",
-            "2026-03-27T07:00:11Z",
-        ),
-        (
-            row("gemini"),
-            "You have exhausted your capacity on this model. Your quota will reset after 8h44m7s.",
-            "2026-03-27T07:00:00Z",
-            "UTC",
-            "2026-03-27T15:44:07Z",
-        ),
-        (
-            row("gemini"),
-            "Usage limit reached for gemini-3-flash-preview. Access resets at 10:57 PM GMT-3.",
-            "2026-03-27T07:00:00Z",
-            "UTC",
-            "2026-03-28T01:57:00Z",
-        ),
-        (
-            row("gemini"),
-            "Resource has been exhausted (e.g. check quota).\nSuggested retry after 7200s.",
-            "2026-03-27T07:00:00Z",
-            "UTC",
-            "2026-03-27T09:00:00Z",
-        ),
-    ] {
+    for (cli, now, local, until, text) in TIMES {
         let now = at(now);
-        let said = failed(cli, text, now, &zone_named(local).expect("a zone"));
+        let said = failed(row(cli), text, now, &zone_named(local).expect("a zone"));
         let found = said.limit.unwrap_or_else(|| panic!("no limit in {text}")).until(now);
-        assert_eq!(found.map(|it| it.to_string()).as_deref(), Some(until), "{text} at {now}");
+        assert_eq!(found.map(|it| it.to_string()).as_deref(), Some(*until), "{text} at {now}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! the end of standard error and the exit status of one run against a scripted model.
 
 use crate::agent_table::AgentRow;
-use crate::agents::{End, Reader, Said};
+use crate::agents::{AgentOutput, CallExit, StreamReader};
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;
 use std::fmt::Write;
@@ -45,8 +45,8 @@ fn recordings(cli: &'static AgentRow) -> Vec<Recording> {
     names.iter().map(read).collect()
 }
 
-fn said(cli: &'static AgentRow, recording: &Recording, chunk: usize) -> (Said, Vec<String>) {
-    let mut reader = Reader::new(cli);
+fn said(cli: &'static AgentRow, recording: &Recording, chunk: usize) -> (AgentOutput, Vec<String>) {
+    let mut reader = StreamReader::new(cli);
     let mut activities = Vec::new();
     for bytes in recording.stdout.chunks(chunk) {
         reader.bytes(bytes);
@@ -57,7 +57,7 @@ fn said(cli: &'static AgentRow, recording: &Recording, chunk: usize) -> (Said, V
     }
     let complaints = &recording.stderr;
     let zone = TimeZone::UTC;
-    let end = End {
+    let end = CallExit {
         exit: recording.exit,
         complaints,
         rollout: &recording.rollout,
@@ -68,7 +68,7 @@ fn said(cli: &'static AgentRow, recording: &Recording, chunk: usize) -> (Said, V
 }
 
 /// All that was said, one field a line; what is empty is left out.
-fn shown(said: &Said, activities: &[String], now: Timestamp) -> String {
+fn shown(said: &AgentOutput, activities: &[String], now: Timestamp) -> String {
     let mut out = String::new();
     let usage = &said.usage;
     let done = if said.trouble.is_none() { "done" } else { "failed" };
@@ -89,7 +89,7 @@ fn shown(said: &Said, activities: &[String], now: Timestamp) -> String {
             let _ = writeln!(out, "  {name}: {value}");
         }
     }
-    if *usage != crate::agents::Usage::default() {
+    if *usage != crate::agents::AgentUsage::default() {
         let _ = writeln!(
             out,
             "  usage: in {} out {} cached {} usd {}",

@@ -3,14 +3,14 @@
 use super::row;
 use crate::agent_table::{AGENTS, Stream};
 use crate::agents::reader::{LINE_MOST, MESSAGE_MOST};
-use crate::agents::{End, Limit, Reader, Said};
+use crate::agents::{AgentOutput, CallExit, Limit, StreamReader};
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;
 use proptest::prelude::*;
 
-fn finish(reader: Reader, exit: i32) -> Said {
+fn finish(reader: StreamReader, exit: i32) -> AgentOutput {
     let zone = TimeZone::UTC;
-    reader.finish(&End { exit: Some(exit), complaints: "", rollout: "", now: Timestamp(0), zone: &zone })
+    reader.finish(&CallExit { exit: Some(exit), complaints: "", rollout: "", now: Timestamp(0), zone: &zone })
 }
 
 const ASSISTANT: &str = r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"the end"}]},"parent_tool_use_id":null}"#;
@@ -38,7 +38,7 @@ fn what_is_too_long_or_broken_is_passed_over() {
         deep.as_bytes(),
         long.as_bytes(),
     ];
-    let mut reader = Reader::new(row("claude"));
+    let mut reader = StreamReader::new(row("claude"));
     for line in junk {
         reader.bytes(line);
         reader.bytes(b"\n");
@@ -54,7 +54,7 @@ fn what_is_too_long_or_broken_is_passed_over() {
 #[test]
 fn a_type_counts_wherever_it_stands_and_only_once() {
     let read = |lines: &[&str]| {
-        let mut reader = Reader::new(row("claude"));
+        let mut reader = StreamReader::new(row("claude"));
         reader.bytes(lines.join("\n").as_bytes());
         reader.bytes(b"\n");
         (reader.activity(), finish(reader, 0))
@@ -105,7 +105,7 @@ fn a_result_that_is_too_long_still_ends_the_stream() {
         r#"{{"session_id":"s","total_cost_usd":0.5,"modelUsage":{{"m":{{"inputTokens":7,"outputTokens":2}}}},"permission_denials":[{denial}],"is_error":false,"result":"the end","type":"result"}}"#
     );
     let read = |exit| {
-        let mut reader = Reader::new(row("claude"));
+        let mut reader = StreamReader::new(row("claude"));
         reader.bytes(format!("{ASSISTANT}\n{result}\n").as_bytes());
         finish(reader, exit)
     };
@@ -123,7 +123,7 @@ fn a_result_that_is_too_long_still_ends_the_stream() {
 #[test]
 fn the_end_of_a_long_message_is_what_is_kept() {
     let text = format!("{}STATUS: é", "é".repeat(MESSAGE_MOST));
-    let mut codex = Reader::new(row("codex"));
+    let mut codex = StreamReader::new(row("codex"));
     codex.bytes(
         format!(
             "{}\n",
@@ -131,7 +131,7 @@ fn the_end_of_a_long_message_is_what_is_kept() {
         )
         .as_bytes(),
     );
-    let mut command = Reader::new(row("command"));
+    let mut command = StreamReader::new(row("command"));
     for _ in 0..200 {
         command.bytes("a line of some length\n".repeat(1000).as_bytes());
     }
@@ -164,9 +164,9 @@ proptest! {
     ) {
         let stream = lines.join(&b'\n');
         for cli in AGENTS {
-            let mut whole = Reader::new(cli);
+            let mut whole = StreamReader::new(cli);
             whole.bytes(&stream);
-            let mut pieces = Reader::new(cli);
+            let mut pieces = StreamReader::new(cli);
             stream.chunks(piece).for_each(|it| pieces.bytes(it));
             prop_assert_eq!(pieces.activity(), whole.activity());
             let said = finish(whole, exit);
@@ -183,10 +183,10 @@ fn codex_without_a_network_is_known() {
     let offline = r#"{"type":"error","message":"Reconnecting... waiting for network (Connection failed: error sending request)"}"#;
     let item = r#"{"type":"item.completed","item":{"type":"agent_message","text":"on"}}"#;
     for (lines, limit) in [(vec![offline, offline], Some(Limit::Unreachable)), (vec![offline, item], None)] {
-        let mut reader = Reader::new(row("codex"));
+        let mut reader = StreamReader::new(row("codex"));
         lines.iter().for_each(|it| reader.bytes(format!("{it}\n").as_bytes()));
         let zone = TimeZone::UTC;
-        let end = End { exit: None, complaints: "", rollout: "", now: Timestamp(0), zone: &zone };
+        let end = CallExit { exit: None, complaints: "", rollout: "", now: Timestamp(0), zone: &zone };
         assert_eq!(reader.finish(&end).limit, limit);
     }
 }

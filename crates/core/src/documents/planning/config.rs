@@ -1,7 +1,7 @@
 //! `config.json` of a planning folder: the settings of another tool, as far as a run uses them. A value
 //! of the wrong type is a mistake that names its key and its line; every other key is left alone.
 
-use super::Mistake;
+use super::DocumentMistake;
 use serde_json::{Map, Value};
 
 /// What a run takes from the file; `None` where it says nothing.
@@ -20,12 +20,13 @@ pub struct Config {
 }
 
 /// Reads the file, or returns everything that is wrong with it.
-pub fn read(text: &str) -> Result<Config, Vec<Mistake>> {
+pub fn read(text: &str) -> Result<Config, Vec<DocumentMistake>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| vec![Mistake::at(error.line().max(1), format!("is no JSON: {}", bare(&error)))])?;
-    let Value::Object(whole) = value else { return Err(vec![Mistake::at(1, "is no JSON object")]) };
-    let mut reader = Reader { text, mistakes: Vec::new() };
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        vec![DocumentMistake::at(error.line().max(1), format!("is no JSON: {}", bare(&error)))]
+    })?;
+    let Value::Object(whole) = value else { return Err(vec![DocumentMistake::at(1, "is no JSON object")]) };
+    let mut reader = ConfigReader { text, mistakes: Vec::new() };
     let own = reader.section(&whole, "loop");
     let workflow = reader.section(&whole, "workflow");
     let planning = reader.section(&whole, "planning");
@@ -36,7 +37,9 @@ pub fn read(text: &str) -> Result<Config, Vec<Mistake>> {
         validation_commands: reader.commands(&own, "loop", "validation_commands"),
         model_profile: reader.word(&whole, "", "model_profile"),
         verifier: reader.flag(&workflow, "workflow", "verifier"),
-        commit_docs: reader.flag(&planning, "planning", "commit_docs"),
+        commit_docs: reader
+            .flag(&planning, "planning", "commit_docs")
+            .or_else(|| reader.flag(&whole, "", "commit_docs")),
         autonomous: reader.flag(&whole, "", "autonomous"),
         commit_trailer: reader.word(&planning, "planning", "commit_trailer"),
     };
@@ -49,12 +52,12 @@ fn bare(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or(&text).to_owned()
 }
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     text: &'a str,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<DocumentMistake>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn section(&mut self, whole: &Map<String, Value>, key: &str) -> Map<String, Value> {
         match whole.get(key) {
             None | Some(Value::Null) => Map::new(),
@@ -126,7 +129,8 @@ impl Reader<'_> {
     fn wrong(&mut self, section: &str, key: &str, value: &Value, wanted: &str) {
         let name = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
         let shown: String = value.to_string().chars().take(40).collect();
-        self.mistakes.push(Mistake::at(self.line(section, key), format!("{name} is {shown}, not {wanted}")));
+        self.mistakes
+            .push(DocumentMistake::at(self.line(section, key), format!("{name} is {shown}, not {wanted}")));
     }
 
     /// The line of a key, which the parsed value does not know: the first one below its section.
@@ -164,6 +168,7 @@ mod tests {
         };
         assert_eq!(read(text), Ok(expected));
         assert_eq!(read("{}"), Ok(Config::default()));
+        assert_eq!(read("{\"commit_docs\": false}").expect("sound").commit_docs, Some(false));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The front matter of a document: the part of YAML that plans, summaries and verification reports are
 //! written in. Maps, lists, texts, flow lists and maps, and block texts; no anchors, tags or several
-//! documents. What is beyond that is a [`Mistake`] with its line. Every value is text: who needs a number
+//! documents. What is beyond that is a [`DocumentMistake`] with its line. Every value is text: who needs a number
 //! or a boolean reads it.
 
-use super::Mistake;
+use super::DocumentMistake;
 
 /// Deeper nesting is no front matter that a person wrote.
 const DEPTH_MOST: usize = 12;
@@ -60,7 +60,7 @@ impl Node {
 
 /// A document in two parts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parts<'a> {
+pub struct SplitDocument<'a> {
     /// An empty map where the document has no front matter.
     pub head: Node,
     pub body: &'a str,
@@ -69,7 +69,7 @@ pub struct Parts<'a> {
 }
 
 /// Reads the front matter of a document.
-pub fn read(text: &str) -> Result<Parts<'_>, Mistake> {
+pub fn read(text: &str) -> Result<SplitDocument<'_>, DocumentMistake> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut offset = 0;
     let mut lines = Vec::new();
@@ -80,38 +80,38 @@ pub fn read(text: &str) -> Result<Parts<'_>, Mistake> {
             (0, "---") => continue,
             (0, _) => break,
             (_, "---") => {
-                let head = Reader { lines }.document()?;
-                return Ok(Parts { head, body: &text[offset..], body_line: index + 2 });
+                let head = YamlReader { lines }.document()?;
+                return Ok(SplitDocument { head, body: &text[offset..], body_line: index + 2 });
             }
             (index, _) if LINES_MOST < index => {
-                return Err(Mistake::at(
+                return Err(DocumentMistake::at(
                     index,
                     format!("the front matter is longer than {LINES_MOST} lines"),
                 ));
             }
-            (index, _) => lines.push(Line::new(index + 1, bare)?),
+            (index, _) => lines.push(YamlLine::new(index + 1, bare)?),
         }
     }
     if text.lines().next().is_some_and(|it| it.trim_end() == "---") {
-        return Err(Mistake::at(1, "the front matter begins here and is not closed by a line ---"));
+        return Err(DocumentMistake::at(1, "the front matter begins here and is not closed by a line ---"));
     }
-    Ok(Parts { head: Node::Map(Vec::new()), body: text, body_line: 1 })
+    Ok(SplitDocument { head: Node::Map(Vec::new()), body: text, body_line: 1 })
 }
 
-struct Line {
+struct YamlLine {
     number: usize,
     indent: usize,
     /// Without its indentation.
     text: String,
 }
 
-impl Line {
-    fn new(number: usize, line: &str) -> Result<Line, Mistake> {
+impl YamlLine {
+    fn new(number: usize, line: &str) -> Result<YamlLine, DocumentMistake> {
         let text = line.trim_start_matches(' ');
         if text.starts_with('\t') && !text.trim().is_empty() {
-            return Err(Mistake::at(number, "a tab stands where spaces belong"));
+            return Err(DocumentMistake::at(number, "a tab stands where spaces belong"));
         }
-        Ok(Line { number, indent: line.len() - text.len(), text: text.trim_end().to_owned() })
+        Ok(YamlLine { number, indent: line.len() - text.len(), text: text.trim_end().to_owned() })
     }
 
     fn is_blank(&self) -> bool {
@@ -123,12 +123,12 @@ impl Line {
     }
 }
 
-struct Reader {
-    lines: Vec<Line>,
+struct YamlReader {
+    lines: Vec<YamlLine>,
 }
 
-impl Reader {
-    fn document(mut self) -> Result<Node, Mistake> {
+impl YamlReader {
+    fn document(mut self) -> Result<Node, DocumentMistake> {
         let mut at = 0;
         self.skip_blank(&mut at);
         let Some(first) = self.lines.get(at) else { return Ok(Node::Map(Vec::new())) };
@@ -138,26 +138,26 @@ impl Reader {
         match self.lines.get(at) {
             None => Ok(node),
             Some(line) => {
-                Err(Mistake::at(line.number, format!("{:?} does not belong here", short(&line.text))))
+                Err(DocumentMistake::at(line.number, format!("{:?} does not belong here", short(&line.text))))
             }
         }
     }
 
     fn skip_blank(&self, at: &mut usize) {
-        while self.lines.get(*at).is_some_and(Line::is_blank) {
+        while self.lines.get(*at).is_some_and(YamlLine::is_blank) {
             *at += 1;
         }
     }
 
-    fn block(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Node, Mistake> {
+    fn block(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Node, DocumentMistake> {
         let line = &self.lines[*at];
         if DEPTH_MOST < depth {
-            return Err(Mistake::at(line.number, "the front matter is nested too deeply"));
+            return Err(DocumentMistake::at(line.number, "the front matter is nested too deeply"));
         }
         if line.is_entry() { self.list(at, indent, depth) } else { self.map(at, indent, depth) }
     }
 
-    fn list(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Node, Mistake> {
+    fn list(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Node, DocumentMistake> {
         let mut items = Vec::new();
         loop {
             self.skip_blank(at);
@@ -180,7 +180,7 @@ impl Reader {
         }
     }
 
-    fn map(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Node, Mistake> {
+    fn map(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Node, DocumentMistake> {
         let mut entries: Vec<(String, Node)> = Vec::new();
         loop {
             self.skip_blank(at);
@@ -189,11 +189,14 @@ impl Reader {
             };
             let number = line.number;
             let Some((key, rest)) = key_of(&line.text) else {
-                return Err(Mistake::at(number, format!("{:?} is no \"key: value\"", short(&line.text))));
+                return Err(DocumentMistake::at(
+                    number,
+                    format!("{:?} is no \"key: value\"", short(&line.text)),
+                ));
             };
             let (key, rest) = (key.to_owned(), rest.to_owned());
             if entries.iter().any(|it| it.0 == key) {
-                return Err(Mistake::at(number, format!("{key} stands there twice")));
+                return Err(DocumentMistake::at(number, format!("{key} stands there twice")));
             }
             let node = if rest.is_empty() || rest.starts_with('#') {
                 *at += 1;
@@ -207,7 +210,7 @@ impl Reader {
 
     /// What stands below a key or a dash that has no value on its own line. A list may stand at the same
     /// column as its key.
-    fn nested(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Node, Mistake> {
+    fn nested(&mut self, at: &mut usize, indent: usize, depth: usize) -> Result<Node, DocumentMistake> {
         self.skip_blank(at);
         match self.lines.get(*at) {
             Some(line) if indent < line.indent || (line.indent == indent && line.is_entry()) => {
@@ -219,7 +222,13 @@ impl Reader {
     }
 
     /// The value that begins on this line with `first`.
-    fn value(&mut self, at: &mut usize, indent: usize, first: String, depth: usize) -> Result<Node, Mistake> {
+    fn value(
+        &mut self,
+        at: &mut usize,
+        indent: usize,
+        first: String,
+        depth: usize,
+    ) -> Result<Node, DocumentMistake> {
         let number = self.lines[*at].number;
         *at += 1;
         let folded = first.starts_with('>');
@@ -310,8 +319,8 @@ struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    fn wrong(&self, why: &str) -> Mistake {
-        Mistake::at(self.number, format!("{:?} {why}", short(self.text)))
+    fn wrong(&self, why: &str) -> DocumentMistake {
+        DocumentMistake::at(self.number, format!("{:?} {why}", short(self.text)))
     }
 
     fn rest(&self) -> &str {
@@ -322,7 +331,7 @@ impl Flow<'_> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    fn end(&mut self) -> Result<(), Mistake> {
+    fn end(&mut self) -> Result<(), DocumentMistake> {
         self.skip_spaces();
         if self.rest().is_empty() || self.rest().starts_with('#') {
             return Ok(());
@@ -330,7 +339,7 @@ impl Flow<'_> {
         Err(self.wrong("goes on after its value"))
     }
 
-    fn value(&mut self, depth: usize, inside: bool) -> Result<Node, Mistake> {
+    fn value(&mut self, depth: usize, inside: bool) -> Result<Node, DocumentMistake> {
         self.skip_spaces();
         if DEPTH_MOST < depth {
             return Err(self.wrong("is nested too deeply"));
@@ -340,14 +349,14 @@ impl Flow<'_> {
             Some('[') => self.list(depth),
             Some('{') => self.map(depth),
             Some(quote @ ('"' | '\'')) => self.quoted(quote).map(Node::Text),
-            Some('&' | '*' | '!' | '@' | '`') if !inside => {
+            Some(mark @ ('&' | '*' | '!')) if !inside && is_reference(mark, self.rest()) => {
                 Err(self.wrong("begins with a character that has another meaning; put it in quotes"))
             }
             Some(_) => Ok(Node::Text(self.plain(inside))),
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Node, Mistake> {
+    fn list(&mut self, depth: usize) -> Result<Node, DocumentMistake> {
         self.at += 1;
         let mut items = Vec::new();
         loop {
@@ -364,7 +373,7 @@ impl Flow<'_> {
         }
     }
 
-    fn map(&mut self, depth: usize) -> Result<Node, Mistake> {
+    fn map(&mut self, depth: usize) -> Result<Node, DocumentMistake> {
         self.at += 1;
         let mut entries = Vec::new();
         loop {
@@ -397,7 +406,7 @@ impl Flow<'_> {
         }
     }
 
-    fn quoted(&mut self, quote: char) -> Result<String, Mistake> {
+    fn quoted(&mut self, quote: char) -> Result<String, DocumentMistake> {
         let mut found = String::new();
         let mut characters = self.rest().char_indices().skip(1).peekable();
         while let Some((index, it)) = characters.next() {
@@ -438,6 +447,15 @@ impl Flow<'_> {
     }
 }
 
+/// `&name`, `*name` and `!tag` stand for something else; `*.rs`, `**bold**` and `!` are text.
+fn is_reference(mark: char, text: &str) -> bool {
+    let word = text[1..].split(char::is_whitespace).next().unwrap_or_default();
+    let is_name =
+        !word.is_empty() && word.chars().all(|it| it.is_alphanumeric() || matches!(it, '_' | '-' | '!'));
+    // Nothing follows a name that is put in for something else.
+    is_name && (mark != '*' || text[1..].trim() == word)
+}
+
 fn short(text: &str) -> String {
     let mut short: String = text.chars().take(40).collect();
     if short.len() < text.len() {
@@ -475,6 +493,26 @@ mod tests {
         assert_eq!((head.text("note"), head.text("long")), (Some("two\n lines"), Some("this goes on here")));
         assert_eq!(head.get("tags"), Some(&Node::List(vec![text("a"), text("b")])));
         assert_eq!(read("no head\n").expect("none").body, "no head\n");
+    }
+
+    /// What other readers of such documents take, although it is no YAML.
+    #[test]
+    fn texts_that_begin_with_a_mark_are_texts() {
+        let head = read("---\nt:\n  - @scope/package is there\n  - `name` is set\n  - **Login** works\n  - *.rs: all\nglob: *.rs\n---\n")
+            .expect("sound")
+            .head;
+        assert_eq!(
+            (head.texts("t"), head.text("glob")),
+            (
+                ["@scope/package is there", "`name` is set", "**Login** works", "*.rs: all"]
+                    .map(str::to_owned)
+                    .to_vec(),
+                Some("*.rs")
+            )
+        );
+        for text in ["a: &x 1", "a: *x", "a: !!int 3", "a: !tag x"] {
+            assert!(read(&format!("---\n{text}\n---\n")).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -44,13 +44,31 @@ pub fn last_issues(text: &str, most: usize) -> Vec<String> {
     rows[rows.len().saturating_sub(most)..].to_vec()
 }
 
-/// Returns how many entries the two tables have: decisions, issues.
-pub fn entries(text: &str) -> (usize, usize) {
-    let count = |title: &str| {
+/// How many entries the file has of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Entries {
+    pub patterns: usize,
+    pub constraints: usize,
+    pub decisions: usize,
+    pub issues: usize,
+}
+
+/// Counts what was learned: points of lists, and rows of tables.
+pub fn entries(text: &str) -> Entries {
+    let rows = |title: &str| {
         let rows = section(text, title).into_iter().filter_map(cells).skip(1);
         rows.filter(|it| it.iter().any(|it| !it.is_empty())).count()
     };
-    (count("session decisions"), count("discovered issues"))
+    let points = |title: &str| {
+        let is_point = |it: &&str| it.trim_start().starts_with("- ") || it.trim_start().starts_with("* ");
+        section(text, title).into_iter().filter(is_point).count()
+    };
+    Entries {
+        patterns: points("patterns"),
+        constraints: points("constraints"),
+        decisions: rows("session decisions"),
+        issues: rows("discovered issues"),
+    }
 }
 
 fn section<'a>(text: &'a str, title: &str) -> Vec<&'a str> {
@@ -72,7 +90,7 @@ fn section<'a>(text: &'a str, title: &str) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{entries, last_issues, validation};
+    use super::{Entries, entries, last_issues, validation};
 
     #[test]
     fn the_primary_block_and_the_last_issues_are_read() {
@@ -80,7 +98,8 @@ mod tests {
             ## Session Decisions\n\n| ID | D |\n|---|---|\n| 1 | x |\n\n## Discovered Issues\n\n| Date | Issue |\n|---|---|\n| 1 | a |\n| 2 | b |\n| 3 | c |\n| 4 | d |\n";
         assert_eq!(validation(text), ["cargo test", "cargo build"]);
         assert_eq!(last_issues(text, 3), ["2 | b", "3 | c", "4 | d"]);
-        assert_eq!(entries(text), (1, 4));
+        let lists = format!("{text}\n## Patterns\n\n### Code\n- a\n- b\n\n## Constraints\n\n### Do\n- c\n");
+        assert_eq!(entries(&lists), Entries { patterns: 2, constraints: 1, decisions: 1, issues: 4 });
         assert_eq!(validation("## Validation Commands\n```\nmake\n```\n"), ["make"]);
         assert_eq!(validation("nothing"), Vec::<String>::new());
     }

@@ -1,7 +1,7 @@
 //! The documents of a `.planning/` folder: the roadmap and its phases, plans and their tasks, summaries,
 //! verification reports, the position, the learnings and the configuration. Text in, facts out: nothing
 //! here reads a file, and nothing fails on what people or agents wrote. What cannot be understood is a
-//! [`Mistake`] with its line. [`phase::Phase`] puts the files of one phase together.
+//! [`DocumentMistake`] with its line. [`phase::Phase`] puts the files of one phase together.
 
 pub mod config;
 pub mod front_matter;
@@ -17,19 +17,19 @@ pub mod verification;
 
 /// Something in a document that cannot be meant, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct DocumentMistake {
     /// From 1.
     pub line: usize,
     pub text: String,
 }
 
-impl Mistake {
-    pub(super) fn at(line: usize, text: impl Into<String>) -> Mistake {
-        Mistake { line, text: text.into() }
+impl DocumentMistake {
+    pub(super) fn at(line: usize, text: impl Into<String>) -> DocumentMistake {
+        DocumentMistake { line, text: text.into() }
     }
 }
 
-impl std::fmt::Display for Mistake {
+impl std::fmt::Display for DocumentMistake {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}: {}", self.line, self.text)
     }

@@ -27,7 +27,7 @@ impl PlanFile {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Phase {
+pub struct PlannedPhase {
     pub plans: Vec<PlanFile>,
     /// Summaries of plans that there are not.
     pub orphans: Vec<String>,
@@ -35,7 +35,10 @@ pub struct Phase {
 
 /// Returns the phase that files with these names and texts make, or everything that is wrong with them.
 /// `elsewhere` are the ids of plans of other phases, which may be depended on too.
-pub fn assemble(files: &[(String, String)], elsewhere: &BTreeSet<String>) -> Result<Phase, Vec<String>> {
+pub fn assemble(
+    files: &[(String, String)],
+    elsewhere: &BTreeSet<String>,
+) -> Result<PlannedPhase, Vec<String>> {
     let ids = |ending: &str| -> BTreeSet<String> {
         files.iter().filter_map(|it| stem(&it.0, ending)).map(str::to_owned).collect()
     };
@@ -75,7 +78,7 @@ pub fn assemble(files: &[(String, String)], elsewhere: &BTreeSet<String>) -> Res
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    Ok(Phase { plans, orphans: summaries.difference(&plan_ids).cloned().collect() })
+    Ok(PlannedPhase { plans, orphans: summaries.difference(&plan_ids).cloned().collect() })
 }
 
 /// Returns the id of the plan that a file name is of.
@@ -126,14 +129,14 @@ fn in_order(mut left: Vec<PlanFile>) -> Result<Vec<PlanFile>, Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Phase, assemble};
+    use super::{PlannedPhase, assemble};
     use std::collections::BTreeSet;
 
     fn plan(name: &str, head: &str) -> (String, String) {
         (name.to_owned(), format!("---\n{head}\n---\n<task><name>x</name></task>\n"))
     }
 
-    fn ids(phase: &Phase) -> Vec<(&str, bool)> {
+    fn ids(phase: &PlannedPhase) -> Vec<(&str, bool)> {
         phase.plans.iter().map(|it| (it.id.as_str(), it.has_summary)).collect()
     }
 

@@ -2,7 +2,7 @@
 //! or both. A task has a type; `checkpoint:…` is one for a person.
 
 use super::front_matter::{self, Node};
-use super::{Mistake, checkbox, heading, plain_lines};
+use super::{DocumentMistake, checkbox, heading, plain_lines};
 
 /// Tasks of one plan; a longer list is no plan of one session a task.
 const TASKS_MOST: usize = 100;
@@ -37,13 +37,17 @@ pub struct Task {
 }
 
 /// Reads a plan, or says what is wrong with it.
-pub fn read(text: &str) -> Result<Plan, Mistake> {
+pub fn read(text: &str) -> Result<Plan, DocumentMistake> {
     let parts = front_matter::read(text)?;
     let head = &parts.head;
     let must = head.get("must_haves");
     let truth = |it: &&Node| match it {
         Node::Text(text) => Some(text.clone()),
-        Node::Map(_) => it.text("truth").map(str::to_owned),
+        // A truth with a colon in it that nobody put in quotes.
+        Node::Map(entries) => it.text("truth").map(str::to_owned).or_else(|| match entries.as_slice() {
+            [(key, Node::Text(rest))] => Some(format!("{key}: {rest}")),
+            _ => None,
+        }),
         Node::List(_) => None,
     };
     let mut truths: Vec<String> =
@@ -51,9 +55,10 @@ pub fn read(text: &str) -> Result<Plan, Mistake> {
     truths.extend(head.texts("truths"));
     let wave = match head.text("wave") {
         None => None,
-        Some(text) => {
-            Some(text.parse().map_err(|_| Mistake::at(1, format!("wave is {text:?}, which is no number")))?)
-        }
+        Some(text) => Some(
+            text.parse()
+                .map_err(|_| DocumentMistake::at(1, format!("wave is {text:?}, which is no number")))?,
+        ),
     };
     let mut tasks = elements(parts.body, parts.body_line)?;
     let boxes = boxes(parts.body);
@@ -92,17 +97,17 @@ pub fn names_gap(text: &str, gap: &str) -> bool {
     !gap.is_empty() && plain(text).contains(&gap)
 }
 
-fn flag(head: &Node, key: &str) -> Result<Option<bool>, Mistake> {
+fn flag(head: &Node, key: &str) -> Result<Option<bool>, DocumentMistake> {
     match head.text(key) {
         None => Ok(None),
         Some(text) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
         Some(text) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
-        Some(text) => Err(Mistake::at(1, format!("{key} is {text:?}, neither true nor false"))),
+        Some(text) => Err(DocumentMistake::at(1, format!("{key} is {text:?}, neither true nor false"))),
     }
 }
 
 /// The `<task …>` elements of a body.
-fn elements(body: &str, first_line: usize) -> Result<Vec<Task>, Mistake> {
+fn elements(body: &str, first_line: usize) -> Result<Vec<Task>, DocumentMistake> {
     let mut found = Vec::new();
     let mut rest = body;
     while let Some(start) = find_open(rest) {
@@ -110,20 +115,20 @@ fn elements(body: &str, first_line: usize) -> Result<Vec<Task>, Mistake> {
         let line = first_line + body[..offset].matches('\n').count();
         let tail = &rest[start..];
         let Some(head_end) = tail.find('>') else {
-            return Err(Mistake::at(line, "a <task is not closed by >"));
+            return Err(DocumentMistake::at(line, "a <task is not closed by >"));
         };
         let attributes = &tail["<task".len()..head_end];
         let Some(end) = tail.find("</task>") else {
-            return Err(Mistake::at(line, "a <task> is not closed by </task>"));
+            return Err(DocumentMistake::at(line, "a <task> is not closed by </task>"));
         };
         if end < head_end {
-            return Err(Mistake::at(line, "a <task is not closed by >"));
+            return Err(DocumentMistake::at(line, "a <task is not closed by >"));
         }
         let inside = &tail[head_end + 1..end];
         found.push(task(attributes, inside, found.len() + 1));
         rest = &tail[end + "</task>".len()..];
         if TASKS_MOST < found.len() {
-            return Err(Mistake::at(line, format!("a plan has at most {TASKS_MOST} tasks")));
+            return Err(DocumentMistake::at(line, format!("a plan has at most {TASKS_MOST} tasks")));
         }
     }
     Ok(found)
@@ -139,6 +144,7 @@ fn task(attributes: &str, inside: &str, number: usize) -> Task {
     // What an option is called is not what the task is called.
     let own = inside.split("<option").next().unwrap_or(inside);
     let name = element(own, "name")
+        .or_else(|| element(own, "title"))
         .or_else(|| element(inside, "what-built"))
         .or_else(|| element(inside, "decision"));
     let name = name.or_else(|| element(inside, "action")).unwrap_or_default();
@@ -150,7 +156,7 @@ fn task(attributes: &str, inside: &str, number: usize) -> Task {
         name: if name.is_empty() { format!("task {number}") } else { name },
         files: files
             .split([',', '\n'])
-            .map(str::trim)
+            .map(|it| it.trim().trim_start_matches("- ").trim_matches('`').trim())
             .filter(|it| !it.is_empty())
             .map(str::to_owned)
             .collect(),
@@ -225,7 +231,9 @@ fn boxes(body: &str) -> Vec<(bool, String)> {
         |title: &Option<String>| ["verif", "criteria", "must", "checklist"].iter().any(|it| says(title, it));
     let is_task =
         |it: &(Option<String>, bool, String)| if named { says(&it.0, "task") } else { !other(&it.0) };
-    found.into_iter().filter(is_task).map(|it| (it.1, it.2)).take(TASKS_MOST).collect()
+    // An empty checkbox is a slot of a template: nothing is asked for there.
+    let asks = |it: &(Option<String>, bool, String)| !it.2.is_empty();
+    found.into_iter().filter(is_task).filter(asks).map(|it| (it.1, it.2)).take(TASKS_MOST).collect()
 }
 
 /// Whether a checkbox names a task: `Task 1: Add login` and `Add login` are the same.
@@ -270,13 +278,25 @@ mod tests {
             [("Task 1: Add login", "auto", false), ("Which store", "checkpoint:decision", false)]
         );
         assert_eq!(plan.tasks[0].files, ["src/a.rs", "src/b.rs"]);
+        let other = PLAN
+            .replace("- A person can log in", "- Log in: by name")
+            .replace("<name>Task 1: Add login</name>", "<title>Add login</title>")
+            .replace("src/a.rs, src/b.rs", "\n    - src/a.rs\n    - `src/b.rs`\n  ");
+        let other = read(&other).expect("it is sound");
+        assert_eq!(
+            (other.truths.as_slice(), other.tasks[0].name.as_str()),
+            (&["Log in: by name".to_owned()][..], "Add login")
+        );
+        assert_eq!(other.tasks[0].files, plan.tasks[0].files);
         assert_eq!(plan.tasks[1].options, ["sqlite", "big-server"]);
     }
 
     #[test]
     fn checkboxes_are_tasks_too() {
-        let plan = read("# Plan\n\n## Tasks\n- [x] one\n- [ ] two\n\n## Verification\n- [ ] no task\n")
-            .expect("sound");
+        let plan = read(
+            "# Plan\n\n## Tasks\n- [x] one\n- [ ]\n- [ ] ****\n- [ ] two\n\n## Verification\n- [ ] no task\n",
+        )
+        .expect("sound");
         let tasks: Vec<(&str, bool)> = plan.tasks.iter().map(|it| (it.name.as_str(), it.ticked)).collect();
         assert_eq!(tasks, [("one", true), ("two", false)]);
         let both = PLAN.replace("</tasks>", "</tasks>\n\n## Tasks\n- [x] Add login\n");

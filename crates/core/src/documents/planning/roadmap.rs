@@ -74,9 +74,9 @@ pub fn requirement_text(text: &str, id: &str) -> Option<String> {
     })
 }
 
-/// Returns the text with a phase ticked: its box in the list at the top, its row in the table of
-/// progress. `mark` stands behind the date. A phase that is ticked already stays as it is.
-pub fn tick(text: &str, number: &PhaseNumber, date: &str, mark: &str, plans: usize) -> String {
+/// Returns the text with a phase ticked: its box in the list at the top, those of these plans, and its row
+/// in the table of progress. `mark` stands behind the date. A phase that is ticked already stays as it is.
+pub fn tick(text: &str, number: &PhaseNumber, date: &str, mark: &str, plans: &[&str]) -> String {
     let mark = if mark.is_empty() { String::new() } else { format!(" ({mark})") };
     let mut out = String::with_capacity(text.len() + 64);
     let mut ticked = false;
@@ -95,14 +95,23 @@ pub fn tick(text: &str, number: &PhaseNumber, date: &str, mark: &str, plans: usi
                     )),
                 }
             }
+            Some((false, item)) if plans.iter().any(|it| is_plan(item, it)) => {
+                out.push_str(&bare.replacen("[ ]", "[x]", 1));
+            }
             _ => match row(bare, number) {
-                Some(cells) => out.push_str(&progress_row(&cells, plans, date, &mark)),
+                Some(cells) => out.push_str(&progress_row(&cells, plans.len(), date, &mark)),
                 None => out.push_str(bare),
             },
         }
         out.push_str(end);
     }
     out
+}
+
+/// `03-01-PLAN.md — about` and `03-01: about` are about the plan `03-01`.
+fn is_plan(item: &str, id: &str) -> bool {
+    let rest = item.trim_start_matches(['*', '`', '[']).strip_prefix(id);
+    rest.is_some_and(|it| !it.starts_with(|it: char| it.is_alphanumeric()))
 }
 
 fn progress_row(cells: &[&str], plans: usize, date: &str, mark: &str) -> String {
@@ -126,12 +135,13 @@ fn row<'a>(line: &'a str, number: &PhaseNumber) -> Option<Vec<&'a str>> {
     is_row.then_some(cells)
 }
 
-/// `- [ ] **Phase 3: Name** - about`
+/// `- [ ] **Phase 3: Name** - about`, set in bold or not.
 fn listed(line: &str) -> Option<(PhaseNumber, &str)> {
     let (_, item) = checkbox(line)?;
-    let title = item.strip_prefix("**")?;
-    let title = title.split("**").next()?;
-    phase_title(title)
+    match item.strip_prefix("**") {
+        Some(bold) => phase_title(bold.split("**").next()?),
+        None => phase_title(item).map(|(number, name)| (number, name.split(" - ").next().unwrap_or(name))),
+    }
 }
 
 /// `Phase 3: Name`
@@ -165,13 +175,63 @@ fn goal(section: &[&str]) -> String {
     text.trim().chars().take(GOAL_CHARS).collect()
 }
 
+/// Ids in a line such as `AUTH-01, AUTH-02 (later), [UI-01 through UI-04]`; what stands in parentheses is
+/// about them.
 fn requirements(section: &[&str]) -> Vec<String> {
     let Some(list) = section.iter().find_map(|it| field(it, "Requirements")) else { return Vec::new() };
-    let ids = list.split(',').map(|it| it.trim().trim_matches(['[', ']', '`', '*', '"', ' ']));
-    let is_id = |it: &&str| {
-        it.contains(|it: char| it.is_ascii_digit()) && !it.contains(char::is_whitespace) && it.len() <= 40
+    let mut found: Vec<String> = Vec::new();
+    let (mut depth, mut is_range) = (0, false);
+    let words = list.replace('(', " ( ").replace(')', " ) ").replace("..", " - ").replace(['–', '—'], " - ");
+    for word in words.split([',', ';', ' ', '\t']) {
+        let word = word.trim_matches(['[', ']', '`', '*', '"', '.']);
+        match word {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ if 0 < depth => (),
+            "through" | "to" | "-" => is_range = true,
+            "" => (),
+            number if is_range && number.bytes().all(|it| it.is_ascii_digit()) => {
+                is_range = false;
+                let first = found.last().cloned().unwrap_or_default();
+                let last = format!("{}{number}", first.trim_end_matches(|it: char| it.is_ascii_digit()));
+                found.extend(between(&first, &last));
+                found.push(last);
+            }
+            id if is_requirement(id) => {
+                if let Some(first) = found.last().cloned().filter(|_| std::mem::take(&mut is_range)) {
+                    found.extend(between(&first, id));
+                }
+                found.push(id.to_owned());
+            }
+            _ => is_range = false,
+        }
+    }
+    found.truncate(CRITERIA_MOST);
+    found
+}
+
+/// `AUTH-01`, `R1`: letters first, and a number.
+fn is_requirement(text: &str) -> bool {
+    let begins = text.starts_with(|it: char| it.is_ascii_alphabetic());
+    let only = text.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.'));
+    begins && only && text.contains(|it: char| it.is_ascii_digit()) && text.len() <= 40
+}
+
+/// The ids between two of the same kind.
+fn between(first: &str, last: &str) -> Vec<String> {
+    let split = |id: &str| {
+        let digits = id.len() - id.trim_end_matches(|it: char| it.is_ascii_digit()).len();
+        let (name, number) = id.split_at(id.len() - digits);
+        Some((name.to_owned(), number.parse::<usize>().ok()?, digits))
     };
-    ids.filter(is_id).take(CRITERIA_MOST).map(str::to_owned).collect()
+    match (split(first), split(last)) {
+        (Some((name, from, width)), Some((other, to, _)))
+            if name == other && to.saturating_sub(from) <= CRITERIA_MOST =>
+        {
+            (from + 1..to).map(|it| format!("{name}{it:0width$}")).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn criteria(section: &[&str]) -> Vec<String> {
@@ -238,11 +298,38 @@ mod tests {
     #[test]
     fn a_phase_is_ticked_once_with_its_date() {
         let number = PhaseNumber::read("10").expect("a number");
-        let once = tick(ROADMAP, &number, "2026-02-03", "notes", 3);
+        let once = tick(ROADMAP, &number, "2026-02-03", "notes", &["10-01", "10-02", "10-03"]);
         assert!(once.contains("- [x] **Phase 10: Far** - later (completed 2026-02-03) (notes)\n"), "{once}");
         assert!(once.contains("| 10. Far | 3/3 | Complete (notes) | 2026-02-03 |\n"), "{once}");
-        assert_eq!(tick(&once, &number, "2026-03-03", "", 3), once);
+        assert_eq!(tick(&once, &number, "2026-03-03", "", &["10-01", "10-02", "10-03"]), once);
         assert_eq!(once.lines().count(), ROADMAP.lines().count());
+    }
+
+    #[test]
+    fn plans_are_ticked_with_their_phase() {
+        let text = "- [ ] Phase 1: Base (2 plans)\n### Phase 1: Base\n- [ ] 01-01-PLAN.md — a\n- [ ] 01-011: b\n- [ ] **01-02**: c\n";
+        let number = PhaseNumber::read("1").expect("a number");
+        assert_eq!(
+            tick(text, &number, "2026-02-03", "", &["01-01"]),
+            "- [x] Phase 1: Base (2 plans) (completed 2026-02-03)\n### Phase 1: Base\n- [x] 01-01-PLAN.md — a\n- [ ] 01-011: b\n- [ ] **01-02**: c\n"
+        );
+    }
+
+    #[test]
+    fn requirements_are_found_however_they_are_listed() {
+        let ids = |line: &str| {
+            phases(&format!("### Phase 1: A\n**Requirements**: {line}\n"))[0].requirements.join(" ")
+        };
+        for (line, expected) in [
+            ("AUTH-01 (log in, by 2FA), AUTH-02", "AUTH-01 AUTH-02"),
+            ("[AUTH-01 through AUTH-03], `UI-1`", "AUTH-01 AUTH-02 AUTH-03 UI-1"),
+            ("AUTH-08–AUTH-10; R1", "AUTH-08 AUTH-09 AUTH-10 R1"),
+            ("AUTH-01..03", "AUTH-01 AUTH-02 AUTH-03"),
+            ("None (3 later)", ""),
+            ("all of them", ""),
+        ] {
+            assert_eq!(ids(line), expected, "{line}");
+        }
     }
 
     #[test]

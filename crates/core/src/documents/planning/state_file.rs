@@ -5,6 +5,9 @@ use super::number::PhaseNumber;
 use super::plain_lines;
 use super::roadmap::RoadmapPhase;
 
+/// It is a digest; what is longer belongs into other documents.
+pub const LINES_MOST: usize = 100;
+
 /// Returns the phase that the position names.
 pub fn current_phase(text: &str) -> Option<PhaseNumber> {
     plain_lines(text).find_map(|(_, line)| {

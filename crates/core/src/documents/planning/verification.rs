@@ -2,7 +2,7 @@
 //! person can judge; the truths stand there too, or in a table of the body. All of it is a claim.
 
 use super::front_matter::{self, Node};
-use super::{Mistake, cells, plain_lines};
+use super::{DocumentMistake, cells, plain_lines};
 use serde::{Deserialize, Serialize};
 
 /// Entries that are kept of each list.
@@ -14,12 +14,12 @@ pub struct Verification {
     pub gaps: Vec<String>,
     /// What a person has to look at, one line each.
     pub for_person: Vec<String>,
-    pub truths: Vec<Truth>,
+    pub truths: Vec<VerifiedTruth>,
 }
 
 /// What a verifier says about one thing that was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Truth {
+pub struct VerifiedTruth {
     /// The id or the text of the requirement.
     pub about: String,
     pub holds: bool,
@@ -28,10 +28,10 @@ pub struct Truth {
 }
 
 /// Reads a report, or says what is wrong with its front matter.
-pub fn read(text: &str) -> Result<Verification, Mistake> {
+pub fn read(text: &str) -> Result<Verification, DocumentMistake> {
     let parts = front_matter::read(text)?;
     let head = &parts.head;
-    let mut truths: Vec<Truth> = head.list("truths").into_iter().filter_map(truth).collect();
+    let mut truths: Vec<VerifiedTruth> = head.list("truths").into_iter().filter_map(truth).collect();
     truths.extend(table(parts.body));
     truths.truncate(ENTRIES_MOST);
     Ok(Verification {
@@ -68,10 +68,10 @@ fn for_person(node: &Node) -> Option<String> {
     (!said.is_empty()).then(|| cut(&said))
 }
 
-fn truth(node: &Node) -> Option<Truth> {
+fn truth(node: &Node) -> Option<VerifiedTruth> {
     let about = node.text("id").or_else(|| node.text("truth")).or_else(|| node.text("requirement"))?;
     let status = node.text("status").unwrap_or_default();
-    Some(Truth {
+    Some(VerifiedTruth {
         about: cut(about),
         holds: says_yes(status),
         evidence: cut(node.text("evidence").unwrap_or_default()),
@@ -79,7 +79,7 @@ fn truth(node: &Node) -> Option<Truth> {
 }
 
 /// Rows of tables with a column for the truth or the requirement and one for its status.
-fn table(body: &str) -> Vec<Truth> {
+fn table(body: &str) -> Vec<VerifiedTruth> {
     let mut columns: Option<(usize, usize, Option<usize>)> = None;
     let mut found = Vec::new();
     for (_, line) in plain_lines(body) {
@@ -102,7 +102,7 @@ fn table(body: &str) -> Vec<Truth> {
                 let about = cell(about).trim_matches(['*', '`', '"', ' ']);
                 if !about.is_empty() {
                     let evidence = evidence.map(cell).unwrap_or_default();
-                    found.push(Truth {
+                    found.push(VerifiedTruth {
                         about: cut(about),
                         holds: says_yes(cell(status)),
                         evidence: cut(evidence),
@@ -142,7 +142,7 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Truth, read};
+    use super::{VerifiedTruth, read};
 
     #[test]
     fn gaps_truths_and_what_a_person_must_see_are_read() {
@@ -153,7 +153,7 @@ mod tests {
         let found = read(text).expect("it is sound");
         assert_eq!(found.gaps, ["People can log out"]);
         assert_eq!(found.for_person, ["Look at it; expected: it is blue"]);
-        let truth = |about: &str, holds, evidence: &str| Truth {
+        let truth = |about: &str, holds, evidence: &str| VerifiedTruth {
             about: about.into(),
             holds,
             evidence: evidence.into(),

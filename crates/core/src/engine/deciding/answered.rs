@@ -7,7 +7,7 @@ use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, HoldKind, Wait};
-use crate::engine::journal::question::{Question, QuestionKind};
+use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge::ISSUES;
 use crate::engine::standing::state::State;
 use crate::proof::Waiver;
@@ -82,16 +82,18 @@ pub(crate) fn answered(
         }
         (QuestionKind::Prepare, Choice::Skip) => Decision::Record(Event::Prepared { command: None }),
         (QuestionKind::Prepare, _) => Decision::Record(Event::Prepared { command: text }),
-        (QuestionKind::Checkpoint(kind), _) => {
-            let said = match text {
-                Some(text) if answer.choice == Choice::Done => text,
-                Some(text) => format!("{}: {text}", answer.choice),
-                None => answer.choice.to_string(),
-            };
-            let text = format!("the checkpoint ({kind}) is settled: {said}");
-            let is_item = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
-            let has_issues = answer.choice.word() == ISSUES;
-            Decision::Record(Event::Settled { text, automatic: false, done: is_item && !has_issues })
-        }
+        (QuestionKind::Checkpoint(kind), _) => settled(state, kind, answer, text),
     }
+}
+
+fn settled(state: &State, kind: &CheckpointKind, answer: &Answer, text: Option<String>) -> Decision {
+    let said = match text {
+        Some(text) if answer.choice == Choice::Done => text,
+        Some(text) => format!("{}: {text}", answer.choice),
+        None => answer.choice.to_string(),
+    };
+    let text = format!("the checkpoint ({kind}) is settled: {said}");
+    let is_item = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+    let has_issues = answer.choice.word() == ISSUES;
+    Decision::Record(Event::Settled { text, automatic: false, done: is_item && !has_issues })
 }

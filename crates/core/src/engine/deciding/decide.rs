@@ -23,7 +23,7 @@ use crate::engine::standing::retry;
 use crate::engine::standing::state::State;
 use crate::engine::standing::station::{Leave, Station, Wish};
 use crate::facts::FactName;
-use crate::workflow::model::{Phase, Place, WindowThen, Workflow};
+use crate::workflow::model::{Phase, WindowThen, WorkPlace, Workflow};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 
@@ -148,7 +148,7 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         }
         return ask(state, QuestionKind::Breaker, state.stuck_words(phase, &reason), None);
     }
-    if workflow.workspace.at == Place::Worktree && state.place.is_none() {
+    if workflow.workspace.at == WorkPlace::Worktree && state.place.is_none() {
         return Decision::Perform(Effect::Workspace);
     }
     if state.baseline.is_none() {
@@ -208,13 +208,13 @@ fn follow(
         Verdict::Fail => {
             let rules = workflow.retries.as_ref().expect("a phase with retries has rules for them");
             match state.retry.next(rules, judgement.error.as_ref()) {
-                retry::Next::Again => Decision::Record(Event::Retried),
-                retry::Next::After(pause) => {
+                retry::RetryNext::Again => Decision::Record(Event::Retried),
+                retry::RetryNext::After(pause) => {
                     let why =
                         format!("the failure came from outside; retry {} follows", state.retry.count + 1);
                     Decision::Record(Event::Waits { until: now.plus(pause), why, wait: Wait::Backoff })
                 }
-                retry::Next::Block(reason) => {
+                retry::RetryNext::Block(reason) => {
                     ask(state, QuestionKind::Blocked, format!("{} failed: {reason}", phase.name), None)
                 }
             }

@@ -4,6 +4,7 @@
 
 use crate::engine::journal::command::{Choice, choices_of};
 use crate::engine::journal::question::{Question, QuestionKind};
+use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::judging::reasons::check_words;
 use crate::engine::standing::state::State;
 use crate::workflow::model::{Next, PhaseId, Workflow};
@@ -36,12 +37,20 @@ const SHOWN: usize = 5;
 /// Returns the ways to answer a question, in the order of its choices.
 pub fn offers(workflow: &Workflow, state: &State, question: &Question) -> Vec<Offer> {
     if !question.options.is_empty() {
-        let does = "continue with this; the agent is told".to_owned();
-        let offer = |it: &String| Offer { choice: it.clone(), text: None, does: does.clone() };
-        return question.options.iter().map(offer).collect();
+        return question.options.iter().map(|it| option(it)).collect();
     }
     let asking = Asking { workflow, state, question };
     choices_of(&question.kind).iter().map(|it| asking.offer(it)).collect()
+}
+
+/// One of the words that a task lists for its person.
+fn option(word: &str) -> Offer {
+    let (text, does) = match word {
+        ISSUES => (Some("TEXT"), "it does not hold: an agent is told why, and repairs it"),
+        DONE => (None, "it holds: continue with the next task"),
+        _ => (None, "decide for this; the agent is told"),
+    };
+    Offer { choice: word.to_owned(), text, does: does.to_owned() }
 }
 
 struct Asking<'a> {

@@ -13,7 +13,7 @@ use crate::engine::journal::hold::{Hold, HoldKind};
 use crate::engine::journal::proof_steps::{Proving, Unprepared};
 use crate::engine::journal::question::QuestionKind;
 use crate::engine::standing::state::State;
-use crate::proof::{Level, Proof, Step, closing_sentence};
+use crate::proof::{Level, Proof, ProofStep, closing_sentence};
 use crate::workflow::model::{CleanWhen, Next, Workflow};
 use loop_base::text::counted;
 
@@ -94,12 +94,12 @@ fn is_nothing_changed(state: &State) -> bool {
     same && green && !state.opening.imported
 }
 
-fn next_step(proving: Option<&Proving>) -> Option<Step> {
-    let Some(proving) = proving else { return Some(Step::Baseline) };
+fn next_step(proving: Option<&Proving>) -> Option<ProofStep> {
+    let Some(proving) = proving else { return Some(ProofStep::Baseline) };
     if unprepared(proving).is_some() {
         return None;
     }
-    Step::ALL.into_iter().find(|step| !proving.steps.iter().any(|it| it.step == *step))
+    ProofStep::ALL.into_iter().find(|step| !proving.steps.iter().any(|it| it.step == *step))
 }
 
 fn unprepared(proving: &Proving) -> Option<&Unprepared> {

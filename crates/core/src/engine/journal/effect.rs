@@ -3,7 +3,7 @@
 
 use super::item::Item;
 use super::question::Question;
-use crate::proof::Step as ProofStep;
+use crate::proof::ProofStep;
 use crate::workflow::model::PhaseId;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};

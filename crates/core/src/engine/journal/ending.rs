@@ -47,7 +47,7 @@ pub struct Ended {
     pub uncontained: bool,
     /// What could not be ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<Left>,
+    pub left: Vec<LeftProcess>,
     /// The end of what it said, for people and for the next prompt.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tail: String,
@@ -127,7 +127,7 @@ pub struct Usage {
 
 /// A process that could not be ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct LeftProcess {
     pub pid: i32,
     pub name: String,
 }

@@ -5,7 +5,7 @@
 use super::approval::{Signer, Subject, Void};
 use super::command::Command;
 use super::effect::Effect;
-use super::ending::{Ended, How, Left};
+use super::ending::{Ended, How, LeftProcess};
 use super::evidence::{Baseline, Evidence};
 use super::hold::{Hold, Outcome, Wait};
 use super::item::Listing;
@@ -40,7 +40,7 @@ pub enum Event {
     Listed(Listing),
     Ended(Box<Ended>),
     Contained {
-        left: Vec<Left>,
+        left: Vec<LeftProcess>,
     },
     Measured(Box<Evidence>),
     Judged(Box<Judgement>),

@@ -71,9 +71,27 @@ pub struct Facts {
     /// Files changed since the run began, for prompts and mirrors; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// How many files were created, changed and deleted; older journals do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Box<FilesChanged>>,
     /// Commits made since the call began, newest first; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<String>,
+}
+
+/// How many files differ from what was there before the call, and before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilesChanged {
+    pub call: FileCounts,
+    pub run: FileCounts,
+}
+
+/// How many files differ between two trees, by how they differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileCounts {
+    pub created: u32,
+    pub modified: u32,
+    pub deleted: u32,
 }
 
 /// What one check said, and about which tree.

@@ -3,7 +3,7 @@
 use super::metric::Metric;
 use super::question::CheckpointKind;
 use crate::workflow::condition::Truth;
-use crate::workflow::model::PhaseId;
+use crate::workflow::model::{ErrorClass, PhaseId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub enum Verdict {
 /// What went wrong in an iteration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    pub class: String,
+    pub class: ErrorClass,
     pub signature: String,
     /// The first 500 characters.
     pub text: String,

@@ -47,6 +47,9 @@ pub struct Opening {
 /// What a planning folder, or the files of another controller, say about a run that begins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Beginning {
+    /// The run's own id, which its agents are told; runs of older versions do not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// What the input is called by people: `Phase 3: Accounts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,

@@ -1,6 +1,6 @@
 //! The proof of one tree as far as it has been taken, step by step.
 
-use crate::proof::{Proof, Step};
+use crate::proof::{Proof, ProofStep};
 use serde::{Deserialize, Serialize};
 
 /// The proof of one tree, as far as it has been taken.
@@ -15,7 +15,7 @@ pub struct Proving {
 /// One step of a proof, as far as decisions depend on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepTaken {
-    pub step: Step,
+    pub step: ProofStep,
     /// The tree that is being proven.
     pub tree: String,
     pub seconds: f64,

@@ -15,7 +15,7 @@ pub struct Requirement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<By>,
+    pub by: Option<MetBy>,
     /// Tests that turned green in the iteration of its task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
@@ -30,18 +30,18 @@ pub struct Requirement {
 /// Who says that a requirement is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum By {
+pub enum MetBy {
     Measured,
     Verifier,
     Person,
 }
 
-impl By {
+impl MetBy {
     pub fn word(self) -> &'static str {
         match self {
-            By::Measured => "measured",
-            By::Verifier => "verifier",
-            By::Person => "person",
+            MetBy::Measured => "measured",
+            MetBy::Verifier => "verifier",
+            MetBy::Person => "person",
         }
     }
 }
@@ -59,10 +59,10 @@ impl Requirement {
     /// Returns how it stands, in a word or a few.
     pub fn standing(&self) -> &'static str {
         match (self.by, self.proven, self.for_person) {
-            (Some(By::Measured), true, _) => "verified",
-            (Some(By::Measured), false, _) => "in place",
-            (Some(By::Verifier), _, _) => "claimed",
-            (Some(By::Person), _, _) => "accepted",
+            (Some(MetBy::Measured), true, _) => "verified",
+            (Some(MetBy::Measured), false, _) => "in place",
+            (Some(MetBy::Verifier), _, _) => "claimed",
+            (Some(MetBy::Person), _, _) => "accepted",
             (None, _, true) => "open for a person",
             (None, _, false) => "open",
         }

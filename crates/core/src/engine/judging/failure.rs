@@ -7,7 +7,7 @@ use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
 use crate::engine::journal::judgement::Failure;
 use crate::engine::standing::station::Turn;
-use crate::workflow::model::{Phase, Protocol};
+use crate::workflow::model::{ErrorClass, Phase, Protocol};
 
 /// What an error's text is cut to; its signature is taken before.
 const ERROR_KEPT: usize = 500;
@@ -17,17 +17,17 @@ const ERROR_KEPT: usize = 500;
 pub(crate) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Option<Failure> {
     let report = &turn.ended.report;
     if let Some(error) = &report.error {
-        return Some(failure(&error.class, &error.text));
+        return Some(failure(error.class.clone(), &error.text));
     }
     let failing: Vec<&CheckResult> = broken_checks(phase, &evidence.results).collect();
-    let class = failing.first().map(|it| class_of(&it.name));
+    let class = failing.first().map(|it| ErrorClass::of_check(&it.name));
     match &turn.ended.ending {
         Ending::Failed { why } | Ending::Lost { why } => {
-            return Some(failure(class.unwrap_or("external"), why));
+            return Some(failure(class.unwrap_or(ErrorClass::External), why));
         }
         // Silence is silence to whoever retries by class; the text says what was waited for.
         Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
-            return Some(failure(class.unwrap_or("timeout"), why));
+            return Some(failure(class.unwrap_or(ErrorClass::Timeout), why));
         }
         Ending::Done
         | Ending::Interrupted
@@ -42,17 +42,13 @@ pub(crate) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Optio
         return Some(failure(class, &texts.join("\n")));
     }
     if is_silent(phase, turn) {
-        return Some(failure("other", "no report"));
+        return Some(failure(ErrorClass::Other, "no report"));
     }
     None
 }
 
-fn failure(class: &str, text: &str) -> Failure {
-    Failure {
-        class: class.to_owned(),
-        signature: signature(text),
-        text: text.chars().take(ERROR_KEPT).collect(),
-    }
+fn failure(class: ErrorClass, text: &str) -> Failure {
+    Failure { class, signature: signature(text), text: text.chars().take(ERROR_KEPT).collect() }
 }
 
 /// Where a runner names the tests that failed, the names say which error it is; the log would say
@@ -64,14 +60,6 @@ fn check_text(result: &CheckResult) -> String {
         return format!("{}: {why}\n{}", result.name, result.excerpt).trim_end().to_owned();
     }
     format!("{}: {named}\n{}", result.name, result.excerpt).trim_end().to_owned()
-}
-
-fn class_of(check: &str) -> &str {
-    match check {
-        "tests" => "test",
-        "types" => "type",
-        _ => check,
-    }
 }
 
 /// A promise that is not given yet is no missing report.
@@ -91,7 +79,7 @@ mod tests {
     #[test]
     fn bp61_a_long_error_is_cut_and_known_by_all_of_it() {
         let long = "x".repeat(900);
-        let kept = failure("other", &long);
+        let kept = failure(ErrorClass::Other, &long);
         assert_eq!((kept.text, kept.signature), ("x".repeat(500), signature(&long)));
     }
 }

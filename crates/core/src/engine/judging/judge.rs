@@ -16,7 +16,7 @@ use crate::engine::standing::state::State;
 use crate::engine::standing::station::Turn;
 use crate::facts::FactName;
 use crate::workflow::condition::Truth;
-use crate::workflow::model::{Phase, Protocol, Signal, SignalWord, Workflow};
+use crate::workflow::model::{ErrorClass, Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
 pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &Evidence) -> Judgement {
     let phase = &workflow.phases[turn.call.phase];
@@ -141,7 +141,7 @@ fn verdict(
 
 /// The look at a failure is no try of its own, unless it found what no retry can mend.
 fn fixed(workflow: &Workflow, turn: &Turn) -> Verdict {
-    let beyond = |class: &String| workflow.retries.as_ref().is_some_and(|it| it.never.contains(class));
+    let beyond = |class: &ErrorClass| workflow.retries.as_ref().is_some_and(|it| it.never.contains(class));
     match &turn.ended.report.error {
         Some(error) if beyond(&error.class) => Verdict::Fail,
         Some(_) | None => Verdict::Step,
@@ -205,7 +205,7 @@ fn false_claim(turn: &Turn, evidence: &Evidence) -> Option<String> {
 fn item_options(turn: &Turn, kind: &CheckpointKind) -> Vec<String> {
     let listed = turn.call.item.as_ref().map(|it| it.options.clone()).unwrap_or_default();
     match kind {
-        CheckpointKind::HumanVerify if listed.is_empty() => ["done", ISSUES].map(str::to_owned).to_vec(),
+        CheckpointKind::HumanVerify if listed.is_empty() => [DONE, ISSUES].map(str::to_owned).to_vec(),
         CheckpointKind::HumanVerify
         | CheckpointKind::Decision
         | CheckpointKind::Merge
@@ -215,6 +215,9 @@ fn item_options(turn: &Turn, kind: &CheckpointKind) -> Vec<String> {
 
 /// The answer to a checkpoint that sends an agent to repair what a person found.
 pub(crate) const ISSUES: &str = "issues";
+
+/// The answer to a checkpoint that holds.
+pub(crate) const DONE: &str = "done";
 
 fn short(hash: &str) -> &str {
     hash.get(..7).unwrap_or(hash)
@@ -287,7 +290,9 @@ fn notes(
             Source::Engine => false,
             Source::Claimed => continue,
         };
-        if let Some(claimed) = &metric.claimed {
+        // Where each item has a visit of its own, agents count the iterations of the run.
+        let is_other_count = name == FactName::Iteration.name() && phase.each.is_some();
+        if let Some(claimed) = metric.claimed.as_ref().filter(|_| !is_other_count) {
             notes.push(false_claim_words(name, claimed, &metric.value, measured));
         }
     }

@@ -25,71 +25,9 @@ pub(crate) fn gather(
     let green_runs = green_runs(workflow, state.green_runs, &evidence.results);
     let counts = Tally::of(&evidence.results);
 
-    for (name, value) in state.visit.claims.iter().chain(&report.metrics) {
-        if claim_counts(workflow, state, report, name, counts.is_some()) {
-            put(&mut metrics, name, value.clone(), Source::Claimed);
-        }
-    }
-    if state.opening.unverified && report.found && counts.is_none() && !report.counts_broken {
-        // Tests that are reported without a count of the generated ones are all taken for such.
-        if let Some(total) = report.metrics.get(FactName::TestsTotal.name())
-            && !report.metrics.contains_key(FactName::TestsGenerated.name())
-        {
-            put_fact(&mut metrics, FactName::TestsGenerated, total.clone(), Source::Claimed);
-        }
-    }
-    for result in &evidence.results {
-        for (name, value) in &result.metrics {
-            put(&mut metrics, name, value.clone(), Source::Measured);
-        }
-    }
-    for result in &evidence.results {
-        let passed = match &result.outcome {
-            CheckOutcome::Passed => true,
-            CheckOutcome::Failed(_) => false,
-            CheckOutcome::Skipped => continue,
-        };
-        put(&mut metrics, &format!("{}_ok", result.name), passed.into(), Source::Measured);
-        if let Some(tests) = &result.counts {
-            for (suffix, count) in [
-                ("total", tests.total),
-                ("passing", tests.passing),
-                ("failing", tests.failing),
-                ("skipped", tests.skipped),
-            ] {
-                put(&mut metrics, &format!("{}_{suffix}", result.name), count.into(), Source::Measured);
-            }
-        }
-    }
-    if let Some(now) = counts {
-        for (fact, value) in now.against(Tally::of(&state.baseline_results())) {
-            put_fact(&mut metrics, fact, value, Source::Measured);
-        }
-        put_fact(&mut metrics, FactName::ConsecutiveGreenRuns, green_runs.into(), Source::Measured);
-    }
-    for (name, value) in &evidence.facts.values {
-        put(&mut metrics, name, value.clone(), Source::Engine);
-    }
-    if !evidence.facts.values.contains_key(FactName::Autonomous.name()) {
-        put_fact(&mut metrics, FactName::Autonomous, workflow.is_autonomous().into(), Source::Engine);
-    }
-    if let Some(signal) = &report.signal {
-        put_fact(&mut metrics, FactName::Signal, signal.word().into(), Source::Engine);
-    }
-    if phase.asks_for(FactName::RequirementsOpen.name()) {
-        let open = state.requirements_open_after(report).len();
-        put_fact(&mut metrics, FactName::RequirementsOpen, open.into(), Source::Engine);
-    }
-    let failing = failing_checks(phase, &evidence.results).count();
-    put_fact(&mut metrics, FactName::ChecksFailing, failing.into(), Source::Engine);
-    put_fact(&mut metrics, FactName::Iteration, (state.visit.iteration + 1).into(), Source::Engine);
-    if let Some(criteria) = state.opening.criteria {
-        put_fact(&mut metrics, FactName::CriteriaCount, criteria.into(), Source::Engine);
-    }
-    if workflow.items.is_some() {
-        put_fact(&mut metrics, FactName::ItemsCompleted, state.listed_items_done().into(), Source::Engine);
-        put_fact(&mut metrics, FactName::ItemsRemaining, state.items_left.into(), Source::Engine);
-    }
+    put_claims(&mut metrics, workflow, state, report, counts.is_some());
+    put_measured(&mut metrics, state, evidence, counts, green_runs);
+    put_known(&mut metrics, workflow, phase, state, report, evidence);
     for (name, value) in &report.metrics {
         if let Some(metric) = metrics.get_mut(name)
             && metric.source != Source::Claimed
@@ -99,6 +37,96 @@ pub(crate) fn gather(
         }
     }
     (metrics, green_runs)
+}
+
+/// What the agent says, where its word counts.
+fn put_claims(metrics: &mut Metrics, workflow: &Workflow, state: &State, report: &Report, counted: bool) {
+    for (name, value) in state.visit.claims.iter().chain(&report.metrics) {
+        if claim_counts(workflow, state, report, name, counted) {
+            put(metrics, name, value.clone(), Source::Claimed);
+        }
+    }
+    if state.opening.unverified && report.found && !counted && !report.counts_broken {
+        // Tests that are reported without a count of the generated ones are all taken for such.
+        if let Some(total) = report.metrics.get(FactName::TestsTotal.name())
+            && !report.metrics.contains_key(FactName::TestsGenerated.name())
+        {
+            put_fact(metrics, FactName::TestsGenerated, total.clone(), Source::Claimed);
+        }
+    }
+}
+
+/// What the checks brought.
+fn put_measured(
+    metrics: &mut Metrics,
+    state: &State,
+    evidence: &Evidence,
+    counts: Option<Tally>,
+    green_runs: u32,
+) {
+    for result in &evidence.results {
+        for (name, value) in &result.metrics {
+            put(metrics, name, value.clone(), Source::Measured);
+        }
+    }
+    for result in &evidence.results {
+        let passed = match &result.outcome {
+            CheckOutcome::Passed => true,
+            CheckOutcome::Failed(_) => false,
+            CheckOutcome::Skipped => continue,
+        };
+        put(metrics, &format!("{}_ok", result.name), passed.into(), Source::Measured);
+        if let Some(tests) = &result.counts {
+            for (suffix, count) in [
+                ("total", tests.total),
+                ("passing", tests.passing),
+                ("failing", tests.failing),
+                ("skipped", tests.skipped),
+            ] {
+                put(metrics, &format!("{}_{suffix}", result.name), count.into(), Source::Measured);
+            }
+        }
+    }
+    if let Some(now) = counts {
+        for (fact, value) in now.against(Tally::of(&state.baseline_results())) {
+            put_fact(metrics, fact, value, Source::Measured);
+        }
+        put_fact(metrics, FactName::ConsecutiveGreenRuns, green_runs.into(), Source::Measured);
+    }
+}
+
+/// What the engine itself knows.
+fn put_known(
+    metrics: &mut Metrics,
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    report: &Report,
+    evidence: &Evidence,
+) {
+    for (name, value) in &evidence.facts.values {
+        put(metrics, name, value.clone(), Source::Engine);
+    }
+    if !evidence.facts.values.contains_key(FactName::Autonomous.name()) {
+        put_fact(metrics, FactName::Autonomous, workflow.is_autonomous().into(), Source::Engine);
+    }
+    if let Some(signal) = &report.signal {
+        put_fact(metrics, FactName::Signal, signal.word().into(), Source::Engine);
+    }
+    if phase.asks_for(FactName::RequirementsOpen.name()) {
+        let open = state.requirements_open_after(report).len();
+        put_fact(metrics, FactName::RequirementsOpen, open.into(), Source::Engine);
+    }
+    let failing = failing_checks(phase, &evidence.results).count();
+    put_fact(metrics, FactName::ChecksFailing, failing.into(), Source::Engine);
+    put_fact(metrics, FactName::Iteration, (state.visit.iteration + 1).into(), Source::Engine);
+    if let Some(criteria) = state.opening.criteria {
+        put_fact(metrics, FactName::CriteriaCount, criteria.into(), Source::Engine);
+    }
+    if workflow.items.is_some() {
+        put_fact(metrics, FactName::ItemsCompleted, state.listed_items_done().into(), Source::Engine);
+        put_fact(metrics, FactName::ItemsRemaining, state.items_left.into(), Source::Engine);
+    }
 }
 
 /// Returns a value as it was last seen, wherever the run stands: the facts, else what the last
@@ -254,7 +282,7 @@ mod tests {
 
     /// What conditions see after a report that claims every name there is.
     fn claimed(unverified: bool, evidence: &Evidence) -> Metrics {
-        let project = resolve::Source { name: "w".to_owned(), text: WORKFLOW.to_owned(), dir: None };
+        let project = resolve::LayerSource { name: "w".to_owned(), text: WORKFLOW.to_owned(), dir: None };
         let layers = Layers { project: Some(project), ..Layers::default() };
         let workflow = resolve(&layers, &|_| Err("no file".to_owned())).expect("it is sound");
         let mut state = State::new(&workflow);

@@ -12,7 +12,7 @@ use crate::engine::journal::metric::Metrics;
 use crate::engine::standing::state::State;
 use crate::engine::standing::station::Turn;
 use crate::facts::{FactName, FactWords, Supplier};
-use crate::workflow::condition::{Bound, Missing, Must};
+use crate::workflow::condition::{Missing, MissingBound, Must};
 use crate::workflow::model::{Phase, Signal, SignalWord};
 use loop_base::value::Value;
 
@@ -203,14 +203,14 @@ impl Grounds<'_> {
         }
     }
 
-    fn count_words(&self, name: &str, must: Must, bound: &Bound<'_>) -> Vec<String> {
+    fn count_words(&self, name: &str, must: Must, bound: &MissingBound<'_>) -> Vec<String> {
         let fact = FactName::named(name);
         if let Some(lines) = fact.and_then(|it| self.failing_instead(it)) {
             return lines;
         }
         let (limit, of) = match bound {
-            Bound::Value(value) => (Some((*value).clone()), String::new()),
-            Bound::Name(other) => (self.value(other).cloned(), format!(" ({})", self.label(other))),
+            MissingBound::Value(value) => (Some((*value).clone()), String::new()),
+            MissingBound::Name(other) => (self.value(other).cloned(), format!(" ({})", self.label(other))),
         };
         let (is, label) = (self.value(name), self.label(name));
         let none = match fact.map(|it| it.row().words) {
@@ -219,8 +219,8 @@ impl Grounds<'_> {
         };
         let (Some(is), Some(limit)) = (is, limit) else {
             let unknown = match bound {
-                Bound::Name(other) if is.is_some() => other,
-                Bound::Name(_) | Bound::Value(_) => name,
+                MissingBound::Name(other) if is.is_some() => other,
+                MissingBound::Name(_) | MissingBound::Value(_) => name,
             };
             return self.unknown_words(unknown);
         };

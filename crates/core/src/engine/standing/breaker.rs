@@ -3,7 +3,7 @@
 //! person, or one fresh call with a summary of what was tried, closes an open one.
 
 use crate::engine::journal::judgement::{Failure, Judgement};
-use crate::workflow::model::Breaker as Thresholds;
+use crate::workflow::model::BreakerLimits as Thresholds;
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -127,7 +127,7 @@ pub(crate) fn measure(workflow: &Workflow, phase: &Phase, state: &State, call: &
 mod tests {
     use super::{alike, call};
     use crate::engine::State;
-    use crate::workflow::resolve::{Layers, Overrides, Source, resolve};
+    use crate::workflow::resolve::{LayerSource, Layers, Overrides, resolve};
 
     fn of_qa(agent: &str, model: Option<&str>, project: &str) -> (Option<String>, Vec<String>) {
         let overrides = Overrides {
@@ -136,7 +136,7 @@ mod tests {
             ..Overrides::default()
         };
         let text = format!("extends = \"tdd\"\n{project}");
-        let source = Source { name: "workflow.toml".to_owned(), text, dir: None };
+        let source = LayerSource { name: "workflow.toml".to_owned(), text, dir: None };
         let layers = Layers { project: Some(source), overrides, ..Layers::default() };
         let workflow = resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow");
         let mut state = State::new(&workflow);

@@ -290,19 +290,19 @@ impl Activity {
 
 /// Which limit holds a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum HistoryLimit {
     Provider,
     Window,
 }
 
 /// Returns the limit that holds a run.
-pub fn limit(state: &State) -> Option<Limit> {
+pub fn limit(state: &State) -> Option<HistoryLimit> {
     if state.question().is_some_and(|it| it.kind == QuestionKind::Hourly) {
-        return Some(Limit::Window);
+        return Some(HistoryLimit::Window);
     }
     match state.wait.as_ref()?.wait {
-        Wait::Provider => Some(Limit::Provider),
-        Wait::Window => Some(Limit::Window),
+        Wait::Provider => Some(HistoryLimit::Provider),
+        Wait::Window => Some(HistoryLimit::Window),
         Wait::Backoff => None,
     }
 }

@@ -121,6 +121,11 @@ impl ItemList {
         self.entries.iter().map(|it| (&it.item, it.is_done))
     }
 
+    /// Whether an item was done, also where the list has it no more.
+    pub fn is_done(&self, id: &str) -> bool {
+        self.done.contains(id)
+    }
+
     pub(crate) fn finish(&mut self, id: &str) {
         self.done.insert(id.to_owned());
         if let Some(place) = self.place(id) {

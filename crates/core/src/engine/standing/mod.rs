@@ -1,6 +1,7 @@
 //! Where a run stands: the fold of its journal, what is kept beside it (breaker, retries, lists,
 //! history), what it is called outside, and the call that would come next. Nothing is decided here.
 
+pub(super) mod again;
 mod apply;
 pub(super) mod breaker;
 pub(super) mod call;

@@ -5,11 +5,11 @@
 
 use super::state::State;
 use super::station::Turn;
-use crate::documents::planning::verification::Truth;
+use crate::documents::planning::verification::VerifiedTruth;
 use crate::engine::journal::evidence::Evidence;
 use crate::engine::journal::item::Item;
 use crate::engine::journal::judgement::Judgement;
-use crate::engine::journal::requirement::{By, Requirement, plain};
+use crate::engine::journal::requirement::{MetBy, Requirement, plain};
 use crate::facts::FactName;
 use crate::proof::Proof;
 use crate::report::Report;
@@ -33,10 +33,10 @@ fn credit(rows: &mut [Requirement], report: &Report) {
         }
         let holds = report.truths.iter().find(|it| it.holds && row.is_named(&it.about));
         if let Some(truth) = holds {
-            row.by = Some(By::Verifier);
+            row.by = Some(MetBy::Verifier);
             row.evidence = Some(evidence_of(truth));
         } else if all_hold {
-            row.by = Some(By::Verifier);
+            row.by = Some(MetBy::Verifier);
             row.evidence = Some(format!("the verifier says {verdict}"));
         }
     }
@@ -49,7 +49,7 @@ fn names(row: &Requirement, said: &str) -> bool {
     has(&plain(&row.id)) || has(&plain(&row.text))
 }
 
-fn evidence_of(truth: &Truth) -> String {
+fn evidence_of(truth: &VerifiedTruth) -> String {
     if truth.evidence.is_empty() { "the verifier says so".to_owned() } else { truth.evidence.clone() }
 }
 
@@ -71,13 +71,13 @@ impl State {
         for row in self.requirements.iter_mut().filter(|row| is_for(item, row)) {
             row.task = Some(item.id.clone());
             row.commit = commit.cloned().or(row.commit.take());
-            if green.is_empty() || row.by == Some(By::Person) {
+            if green.is_empty() || row.by == Some(MetBy::Person) {
                 continue;
             }
             let fresh = green.iter().filter(|it| !row.tests.contains(it)).cloned();
             let fresh: Vec<String> = fresh.take(TESTS_NAMED.saturating_sub(row.tests.len())).collect();
             row.tests.extend(fresh);
-            row.by = Some(By::Measured);
+            row.by = Some(MetBy::Measured);
             row.evidence = Some(row.tests.join(", "));
         }
     }
@@ -90,7 +90,7 @@ impl State {
     pub(crate) fn confirm_requirements(&mut self, proof: &Proof) {
         let red = proof.red_to_green.iter().map(|it| &it.id.name);
         let found: Vec<&String> = red.chain(proof.new_tests.iter().map(|it| &it.id.name)).collect();
-        for row in self.requirements.iter_mut().filter(|it| it.by == Some(By::Measured)) {
+        for row in self.requirements.iter_mut().filter(|it| it.by == Some(MetBy::Measured)) {
             row.proven = row.tests.iter().any(|it| found.contains(&it));
         }
     }
@@ -98,7 +98,7 @@ impl State {
     /// A person accepts the row of this id, if there is one.
     pub(crate) fn accept_requirement(&mut self, id: &str, reason: &str) {
         for row in self.requirements.iter_mut().filter(|it| it.id.eq_ignore_ascii_case(id)) {
-            row.by = Some(By::Person);
+            row.by = Some(MetBy::Person);
             row.evidence = Some(format!("waived: {reason}"));
         }
     }
@@ -106,7 +106,7 @@ impl State {
     /// A person approved what only a person could judge.
     pub(crate) fn approve_requirements(&mut self, by: &str) {
         for row in self.requirements.iter_mut().filter(|it| it.for_person && it.by.is_none()) {
-            row.by = Some(By::Person);
+            row.by = Some(MetBy::Person);
             row.evidence =
                 Some(if by.is_empty() { "approved".to_owned() } else { format!("approved by {by}") });
         }
@@ -119,7 +119,7 @@ fn is_for(item: &Item, row: &Requirement) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{By, Requirement, Truth, credit};
+    use super::{MetBy, Requirement, VerifiedTruth, credit};
     use crate::report::Report;
     use loop_base::value::Value;
 
@@ -128,10 +128,10 @@ mod tests {
     }
 
     fn report(verdict: &str, truths: &[(&str, bool)]) -> Report {
-        let truths = truths.iter().map(|(about, holds)| Truth {
+        let truths = truths.iter().map(|(about, holds)| VerifiedTruth {
             about: (*about).into(),
             holds: *holds,
-            ..Truth::default()
+            ..VerifiedTruth::default()
         });
         let metrics = [("verdict".to_owned(), Value::from(verdict))].into();
         Report { found: true, metrics, truths: truths.collect(), ..Report::default() }
@@ -170,8 +170,8 @@ mod tests {
     #[test]
     fn what_was_measured_stays_so() {
         let mut rows = rows();
-        rows[0].by = Some(By::Measured);
+        rows[0].by = Some(MetBy::Measured);
         credit(&mut rows, &report("passed", &[]));
-        assert_eq!((rows[0].by, rows[1].by), (Some(By::Measured), Some(By::Verifier)));
+        assert_eq!((rows[0].by, rows[1].by), (Some(MetBy::Measured), Some(MetBy::Verifier)));
     }
 }

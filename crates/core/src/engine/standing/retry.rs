@@ -3,7 +3,7 @@
 //! of two errors bound what that allows.
 
 use crate::engine::journal::judgement::Failure;
-use crate::workflow::model::{Millis, Retries, Workflow};
+use crate::workflow::model::{ErrorClass, Millis, Retries, Workflow};
 use loop_base::text::counted;
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +20,8 @@ pub struct Retry {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signatures: Vec<String>,
     /// The class of the last failure.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub class: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<ErrorClass>,
     /// What the skill that looked at the failure said it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
@@ -29,7 +29,7 @@ pub struct Retry {
 
 /// What a failure leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum RetryNext {
     Again,
     After(Millis),
     Block(String),
@@ -41,13 +41,16 @@ const ALTERNATION: usize = 4;
 impl Retry {
     pub(crate) fn note(&mut self, rules: Option<&Retries>, failure: Option<&Failure>) {
         let signature = failure.map(|it| it.signature.clone()).unwrap_or_default();
-        let class = failure.map(|it| it.class.clone()).unwrap_or_default();
+        let class = failure.map(|it| it.class.clone());
         let same = self.signatures.last() == Some(&signature);
         self.same = if same { self.same + 1 } else { 1 };
         // Providers phrase outages differently every time, so outages are compared by class, not by text.
-        let waits = rules.is_some_and(|it| it.backoff.contains_key(&class));
+        let waits_for = |rules: &Retries, class: &Option<ErrorClass>| {
+            class.as_ref().is_some_and(|it| rules.backoff.contains_key(it))
+        };
+        let waits = rules.is_some_and(|it| waits_for(it, &class));
         let differs = if waits { self.class != class } else { !same };
-        if differs && rules.is_some_and(|it| it.reset_on_different || it.backoff.contains_key(&self.class)) {
+        if differs && rules.is_some_and(|it| it.reset_on_different || waits_for(it, &self.class)) {
             self.count = 0;
         }
         self.class = class;
@@ -69,35 +72,35 @@ impl Retry {
     }
 
     /// Returns what the failure that was just noted leads to.
-    pub(crate) fn next(&self, rules: &Retries, failure: Option<&Failure>) -> Next {
-        let class = failure.map_or("other", |it| it.class.as_str());
+    pub(crate) fn next(&self, rules: &Retries, failure: Option<&Failure>) -> RetryNext {
+        let class = failure.map_or(&ErrorClass::Other, |it| &it.class);
         let text = failure.and_then(|it| it.text.lines().next()).unwrap_or("");
-        if rules.never.iter().any(|it| it == class) {
-            return Next::Block(format!("a failure of class {class} is never retried: {text}"));
+        if rules.never.contains(class) {
+            return RetryNext::Block(format!("a failure of class {class} is never retried: {text}"));
         }
         if rules.total <= self.total {
-            return Next::Block(format!("{} in all", counted(self.total, "failure")));
+            return RetryNext::Block(format!("{} in all", counted(self.total, "failure")));
         }
         if let Some(backoff) = rules.backoff.get(class) {
             if backoff.tries <= self.count {
-                return Next::Block(format!(
+                return RetryNext::Block(format!(
                     "{class} failure, tried again {}: {text}",
                     counted(self.count, "time")
                 ));
             }
             let wait = backoff.first.saturating_mul(1 << self.count.min(30));
-            return Next::After(wait.min(backoff.most));
+            return RetryNext::After(wait.min(backoff.most));
         }
         if rules.same_error <= self.same {
-            return Next::Block(format!("the same failure {}: {text}", counted(self.same, "time")));
+            return RetryNext::Block(format!("the same failure {}: {text}", counted(self.same, "time")));
         }
         if matches!(self.signatures.as_slice(), [a, b, c, d] if a == c && b == d && a != b) {
-            return Next::Block("two failures alternate, each fix brings back the other".to_owned());
+            return RetryNext::Block("two failures alternate, each fix brings back the other".to_owned());
         }
         if rules.at_most <= self.count {
-            return Next::Block(format!("{} of {} retries used: {text}", self.count, rules.at_most));
+            return RetryNext::Block(format!("{} of {} retries used: {text}", self.count, rules.at_most));
         }
-        Next::Again
+        RetryNext::Again
     }
 }
 
@@ -111,7 +114,7 @@ const REACH_TRIES: u32 = 16;
 /// Returns the pause after so many tries that came to nothing, or nothing when it is a person's turn.
 /// A workflow that says how long to wait for failures from outside is followed.
 pub(crate) fn pause(workflow: &Workflow, tries: u32) -> Option<Millis> {
-    let rules = workflow.retries.as_ref().and_then(|it| it.backoff.get("external"));
+    let rules = workflow.retries.as_ref().and_then(|it| it.backoff.get(&ErrorClass::External));
     let (first, most, at_most) =
         rules.map_or((REACH_FIRST, REACH_MOST, REACH_TRIES), |it| (it.first, it.most, it.tries));
     (tries < at_most).then(|| first.saturating_mul(1 << tries.min(30)).min(most))

@@ -9,7 +9,7 @@ use super::retry::Retry;
 use super::station::{Spent, Station, Waiting, Wish};
 use super::troubles::Troubles;
 use super::visit::{PhaseLog, PhaseStatus, Visit};
-use crate::engine::journal::ending::Left;
+use crate::engine::journal::ending::LeftProcess;
 use crate::engine::journal::evidence::{Baseline, CheckResult, Facts};
 use crate::engine::journal::hold::Hold;
 use crate::engine::journal::item::Item;
@@ -42,6 +42,9 @@ pub struct State {
     pub iterations_total: u32,
     /// Those that count against the run's limit.
     pub iterations_counted: u32,
+    /// Those that did before a person set the counters to 0.
+    #[serde(default)]
+    pub iterations_forgiven: u32,
     /// The limit that a person set for this run, in place of the workflow's.
     pub iterations_most: Option<u32>,
     /// Calls started.
@@ -126,7 +129,7 @@ pub struct State {
     #[serde(default)]
     pub told: bool,
     /// Processes that could not be ended.
-    pub left: Vec<Left>,
+    pub left: Vec<LeftProcess>,
     pub contain_tried: bool,
     /// Something of a call may have lived on unseen, so nothing that was measured since is certain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -188,6 +191,7 @@ impl State {
             phases: vec![PhaseLog::default(); workflow.phases.len()],
             iterations_total: 0,
             iterations_counted: 0,
+            iterations_forgiven: 0,
             iterations_most: None,
             calls_total: 0,
             void_attempts: 0,
@@ -253,6 +257,11 @@ impl State {
 
     pub fn baseline_results(&self) -> Vec<CheckResult> {
         self.baseline.as_ref().map(|it| it.results.clone()).unwrap_or_default()
+    }
+
+    /// Returns how many iterations of the run's own kind there were, whatever a person forgave since.
+    pub fn iterations_numbered(&self) -> u32 {
+        self.iterations_forgiven + self.iterations_counted
     }
 
     pub fn iterations_limit(&self, workflow: &Workflow) -> Option<u32> {

@@ -1,13 +1,15 @@
 //! What a run's state is called outside: the contract's status words, the reason, the next step
 //! and the exit code. Presets have words of their own for these; mirrors translate.
 
+use super::again::run_again;
 use super::state::State;
 use super::station::Station;
 use super::visit::PhaseStatus;
 use crate::engine::journal::hold::{HoldKind, Outcome};
 use crate::engine::journal::question::QuestionKind;
 use crate::proof::Proof;
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{PhaseId, Workflow};
+use loop_base::text::shell_word;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,10 +168,10 @@ impl State {
             Status::Completed if self.next_run.is_some() => self.next_run.clone().unwrap_or_default(),
             Status::Completed if self.is_to_ship(workflow) => "loop ship".to_owned(),
             Status::Completed => match &self.opening.worktree {
-                Some(worktree) => format!("git -C {} merge {}", quoted(&worktree.root), worktree.branch),
+                Some(worktree) => format!("git -C {} merge {}", shell_word(&worktree.root), worktree.branch),
                 None => "loop show".to_owned(),
             },
-            Status::Cancelled => "loop run --fresh".to_owned(),
+            Status::Cancelled => run_again(workflow, &self.opening.input),
             Status::Capped => format!("loop run --max {}", self.iterations_most_after(workflow)),
             Status::Halted => "loop resume --reset".to_owned(),
             Status::Stopped => format!("loop run{}", self.higher_limit(workflow)),
@@ -182,7 +184,9 @@ impl State {
     fn next_step_of_session(&self, workflow: &Workflow, status: Status) -> String {
         match status {
             Status::Completed => "loop show".to_owned(),
-            Status::Cancelled => "loop init --hook --fresh".to_owned(),
+            Status::Cancelled => {
+                run_again(workflow, &self.opening.input).replacen("loop run", "loop init --hook", 1)
+            }
             Status::Capped => format!("loop resume --max {}", self.iterations_most_after(workflow)),
             Status::Halted => "loop resume --reset".to_owned(),
             Status::Paused | Status::Stopped => "loop resume".to_owned(),
@@ -250,24 +254,29 @@ impl State {
         self.phases_percent(workflow).min(99)
     }
 
-    /// Returns the share of the phases that is done, by their weights. An iteration of the current
-    /// phase counts for a tenth of it.
+    /// Returns the share of the phases that is done, by their weights.
     pub fn phases_percent(&self, workflow: &Workflow) -> u32 {
-        const ITERATIONS_ASSUMED: u32 = 10;
         let total: u32 = workflow.phases.iter().map(|it| it.weight).sum();
-        let mut done = 0;
-        for (phase, log) in workflow.phases.iter().zip(&self.phases) {
-            done += match log.status {
-                PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => {
-                    phase.weight * ITERATIONS_ASSUMED
-                }
-                PhaseStatus::Active => phase.weight * log.iterations.min(ITERATIONS_ASSUMED),
-                PhaseStatus::Pending => 0,
-            };
+        let phases = workflow.phases.iter().enumerate();
+        let done: u32 = phases.map(|(id, phase)| phase.weight * self.phase_tenths(workflow, id)).sum();
+        done * 100 / (total.max(1) * TENTHS)
+    }
+
+    /// Returns how much of a phase is done, in tenths. One that is repeated over items is done as far as
+    /// they are; an iteration of any other that is worked on counts for a tenth.
+    pub fn phase_tenths(&self, workflow: &Workflow, phase: PhaseId) -> u32 {
+        if workflow.phases[phase].each.is_some() && 0 < self.items_left {
+            return TENTHS * self.items_done / (self.items_done + self.items_left);
         }
-        done * 100 / (total.max(1) * ITERATIONS_ASSUMED)
+        match self.phases[phase].status {
+            PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => TENTHS,
+            PhaseStatus::Active => self.phases[phase].iterations.min(TENTHS),
+            PhaseStatus::Pending => 0,
+        }
     }
 }
+
+const TENTHS: u32 = 10;
 
 /// Returns the command that answers a question as most people will, or shows what there is to decide;
 /// the question itself lists every answer.
@@ -287,10 +296,4 @@ fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
         | QuestionKind::Rejected
         | QuestionKind::Checkpoint(_) => "loop answer".to_owned(),
     }
-}
-
-/// Writes a path as one word of a shell.
-fn quoted(path: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-+,:@%".contains(it);
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }

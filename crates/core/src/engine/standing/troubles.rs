@@ -3,7 +3,7 @@
 //! carries along.
 
 use crate::engine::journal::judgement::Failure;
-use crate::workflow::model::PhaseId;
+use crate::workflow::model::{ErrorClass, PhaseId};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct ErrorEntry {
     pub at: Timestamp,
     pub phase: PhaseId,
     pub iteration: u32,
-    pub class: String,
+    pub class: ErrorClass,
     /// The first 500 characters.
     pub text: String,
     /// The signature of the whole text.
@@ -36,7 +36,7 @@ pub struct FailureEntry {
     /// The gate at which changes were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
-    pub class: String,
+    pub class: ErrorClass,
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<String>,

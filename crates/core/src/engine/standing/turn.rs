@@ -11,7 +11,7 @@ use crate::engine::journal::ending::How;
 use crate::engine::journal::evidence::{CheckOutcome, Evidence};
 use crate::engine::journal::judgement::{Judgement, Verdict};
 use crate::facts::FactName;
-use crate::workflow::model::{Back, PhaseId, Workflow};
+use crate::workflow::model::{Back, ErrorClass, PhaseId, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
@@ -118,7 +118,7 @@ impl State {
         self.retry.note(workflow.retries.as_ref(), judgement.error.as_ref());
         let (class, text) = match &judgement.error {
             Some(error) => (error.class.clone(), error.text.clone()),
-            None => ("other".to_owned(), judgement.why.join("; ")),
+            None => (ErrorClass::Other, judgement.why.join("; ")),
         };
         self.troubles.note_failure(FailureEntry {
             at,
@@ -154,7 +154,6 @@ impl State {
     }
 
     pub(crate) fn enter(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) {
-        let from = self.phase;
         let said = self.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
         if matches!(how, How::NextItem) && said == Some(Value::from(ALL_DONE)) {
             self.warn(format!(
@@ -162,6 +161,23 @@ impl State {
                 counted(self.items_left, "item")
             ));
         }
+        let sent_back = self.leave_for(workflow, at, phase, how);
+        if sent_back && self.item.is_none() && workflow.phases[phase].each.is_some() {
+            self.item = Some(self.feedback_item());
+        }
+        self.listed = self.item.is_some();
+        self.phase = phase;
+        self.visit = Visit::default();
+        self.approved.clear();
+        self.move_to = None;
+        self.phases[phase].begin(at);
+        self.station = Station::Ready;
+    }
+
+    /// Ends the phase that is left or opens what is to be done again. Returns whether the work was sent
+    /// back.
+    fn leave_for(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) -> bool {
+        let from = self.phase;
         match how {
             How::Passed | How::NextItem | How::NoItems | How::Skipped => {
                 if workflow.phases[from].expect_failing && matches!(how, How::Passed) {
@@ -174,6 +190,7 @@ impl State {
                 if self.back_to == Some(phase) || matches!(how, How::Skipped) {
                     self.back_to = None;
                 }
+                return false;
             }
             How::Rejected | How::Fixed { .. } => {
                 let count = self.rejections.entry(from).or_default();
@@ -203,7 +220,7 @@ impl State {
                     phase: from,
                     item: None,
                     gate: Some(gate.clone()),
-                    class: "gate-rejection".to_owned(),
+                    class: ErrorClass::GateRejection,
                     text: text.clone(),
                     resolution: None,
                     resolved_at: None,
@@ -217,22 +234,7 @@ impl State {
                 self.reopen(phase, "moved by a person");
             }
         }
-        let sent_back = match how {
-            How::Rejected | How::Fixed { .. } | How::Unproven { .. } | How::Changes { .. } | How::Moved => {
-                true
-            }
-            How::Passed | How::NextItem | How::NoItems | How::Skipped => false,
-        };
-        if sent_back && self.item.is_none() && workflow.phases[phase].each.is_some() {
-            self.item = Some(self.feedback_item());
-        }
-        self.listed = self.item.is_some();
-        self.phase = phase;
-        self.visit = Visit::default();
-        self.approved.clear();
-        self.move_to = None;
-        self.phases[phase].begin(at);
-        self.station = Station::Ready;
+        true
     }
 
     /// What was done from the phase that the work goes back to is to be done again.

@@ -10,18 +10,18 @@ mod tests;
 
 use crate::proof::defence::Defence;
 use crate::proof::finding::{Finding, FindingKind, Waiver};
-use crate::proof::ids::{Exit, Listing, Outcome, Results, TestId};
+use crate::proof::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
 use crate::proof::locate::{ProtectedChange, file_of};
 use crate::proof::overlay::NotJudged;
 use crate::proof::record::{
     CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding,
 };
-use crate::proof::steps::{CanaryOutcome, NotRun, Settled, Step, StepOutcome, settled};
+use crate::proof::steps::{CanaryOutcome, NotRun, ProofStep, Settled, StepOutcome, settled};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a proof stands on.
 #[derive(Clone, Debug)]
-pub struct Evidence {
+pub struct ProofEvidence {
     pub tree: String,
     pub commit: Option<String>,
     /// The checks in place at the opening: a test that was red there and in every clean checkout was not
@@ -58,17 +58,17 @@ pub struct Evidence {
     pub cost_s: f64,
 }
 
-pub fn conclude(evidence: &Evidence) -> Proof {
+pub fn conclude(evidence: &ProofEvidence) -> Proof {
     let evidence = &defended(evidence.clone());
     let mut judge = Judge::new(evidence);
     for it in &evidence.not_judged {
         let what = format!("changed and could not be judged: {}", it.why);
-        judge.find(Finding::of_file(FindingKind::NotJudged, Step::Overlay, &it.path, &what));
+        judge.find(Finding::of_file(FindingKind::NotJudged, ProofStep::Overlay, &it.path, &what));
     }
     for path in &evidence.changed_tools {
         let what = "changed since the run began, and the checks run with it, so they show nothing: take the \
                     change back, or begin again with it";
-        judge.find(Finding::of_file(FindingKind::Touched, Step::Clean, path, what));
+        judge.find(Finding::of_file(FindingKind::Touched, ProofStep::Clean, path, what));
     }
     for check in judge.check_names() {
         judge.check(&check);
@@ -77,7 +77,7 @@ pub fn conclude(evidence: &Evidence) -> Proof {
 }
 
 /// Leaves out the steps of defences that this build does not have.
-fn defended(mut evidence: Evidence) -> Evidence {
+fn defended(mut evidence: ProofEvidence) -> ProofEvidence {
     if !Defence::Overlay.is_on() {
         evidence.overlay = StepOutcome::NotRun(NotRun::NotNeeded);
         evidence.not_judged.clear();
@@ -96,7 +96,7 @@ fn defended(mut evidence: Evidence) -> Evidence {
 const SUSPECTS_MOST: usize = 5;
 
 struct Judge<'a> {
-    evidence: &'a Evidence,
+    evidence: &'a ProofEvidence,
     baseline: Option<Settled>,
     clean: Option<Settled>,
     /// The overlay, or the clean run where they are the same tree.
@@ -115,7 +115,7 @@ struct Judge<'a> {
 }
 
 /// One check in all steps.
-struct Check<'a> {
+struct CheckSteps<'a> {
     name: &'a str,
     before: Option<Results>,
     clean: Results,
@@ -123,7 +123,7 @@ struct Check<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(evidence: &'a Evidence) -> Judge<'a> {
+    fn new(evidence: &'a ProofEvidence) -> Judge<'a> {
         let mut judge = Judge {
             evidence,
             baseline: None,
@@ -140,18 +140,18 @@ impl<'a> Judge<'a> {
             flaky: BTreeSet::new(),
             red: false,
         };
-        judge.baseline = judge.step(Step::Baseline, &evidence.baseline);
-        judge.clean = judge.step(Step::Clean, &evidence.clean);
+        judge.baseline = judge.step(ProofStep::Baseline, &evidence.baseline);
+        judge.clean = judge.step(ProofStep::Clean, &evidence.clean);
         judge.overlay = match judge.overlay_is_clean {
             true => judge.clean.clone(),
-            false => judge.step(Step::Overlay, &evidence.overlay),
+            false => judge.step(ProofStep::Overlay, &evidence.overlay),
         };
-        judge.old_code = judge.step(Step::OldCode, &evidence.old_code);
+        judge.old_code = judge.step(ProofStep::OldCode, &evidence.old_code);
         judge
     }
 
     /// Takes a step unless it did not run or was touched, which voids it.
-    fn step(&mut self, step: Step, outcome: &StepOutcome) -> Option<Settled> {
+    fn step(&mut self, step: ProofStep, outcome: &StepOutcome) -> Option<Settled> {
         match outcome {
             StepOutcome::Ran(run) if run.touched.is_empty() => {
                 let settled = settled(run);
@@ -182,7 +182,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn find_test(&mut self, kind: FindingKind, step: Step, id: &TestId, what: &str) {
+    fn find_test(&mut self, kind: FindingKind, step: ProofStep, id: &TestId, what: &str) {
         let changed = &self.evidence.changed_protected;
         let file = file_of(&id.name, changed);
         let explains = |file: &String| changed.iter().any(|it| it.path == *file);
@@ -197,7 +197,7 @@ impl<'a> Judge<'a> {
         self.find(finding);
     }
 
-    fn find_check(&mut self, kind: FindingKind, step: Step, check: &str, what: &str) {
+    fn find_check(&mut self, kind: FindingKind, step: ProofStep, check: &str, what: &str) {
         let what = format!("{what}{}", self.suspects());
         self.find(Finding::of_check(kind, step, check, &what));
     }
@@ -231,7 +231,7 @@ impl<'a> Judge<'a> {
     fn check(&mut self, name: &str) {
         let of = |step: &Option<Settled>| step.as_ref().and_then(|it| it.check(name)).cloned();
         let Some(clean) = of(&self.clean) else { return };
-        let check = Check { name, before: of(&self.baseline), clean, overlay: of(&self.overlay) };
+        let check = CheckSteps { name, before: of(&self.baseline), clean, overlay: of(&self.overlay) };
         self.judge_clean(&check);
         self.judge_overlay(&check);
         if Defence::Ratchet.is_on() {
@@ -243,16 +243,16 @@ impl<'a> Judge<'a> {
         self.count_green(&check);
         if self.evidence.canary.get(name) == Some(&CanaryOutcome::Unseen) {
             let what = "did not report the canary, a test that must fail, which it reported on the baseline";
-            self.find_check(FindingKind::CanaryUnseen, Step::Canary, name, what);
+            self.find_check(FindingKind::CanaryUnseen, ProofStep::Canary, name, what);
         }
     }
 
     /// D against A0: what became red or skipped in the clean checkout.
-    fn judge_clean(&mut self, check: &Check<'_>) {
+    fn judge_clean(&mut self, check: &CheckSteps<'_>) {
         let in_place = self.evidence.in_place.iter().find(|it| it.check == check.name);
         let is_green_here = |name: &str| match in_place {
             Some(results) if name.is_empty() => results.exit == Exit::Green,
-            Some(results) => results.outcome(name) != Some(Outcome::Failed),
+            Some(results) => results.outcome(name) != Some(TestOutcome::Failed),
             None => true,
         };
         let unreproducible = |id: TestId| {
@@ -267,46 +267,34 @@ impl<'a> Judge<'a> {
         let opening = self.evidence.opening.iter().find(|it| it.check == check.name);
         let was_red = |name: &str| match opening {
             Some(results) if name.is_empty() => results.exit == Exit::Red,
-            Some(results) => results.outcome(name) == Some(Outcome::Failed),
+            Some(results) => results.outcome(name) == Some(TestOutcome::Failed),
             None => false,
         };
         let is_green_only_here = |name: &str| was_red(name) && in_place.is_some() && is_green_here(name);
         let only_here = "passes in place and fails in a clean checkout, as it did at the opening: what makes it \
                          pass is not in the tree";
         let before = check.before.as_ref();
-        for name in check.clean.names(Outcome::Failed) {
+        for name in check.clean.names(TestOutcome::Failed) {
             let id = check.clean.id(name);
             match before.and_then(|it| it.outcome(name)) {
-                Some(Outcome::Failed) if is_green_only_here(name) => {
+                Some(TestOutcome::Failed) if is_green_only_here(name) => {
                     self.red = true;
-                    self.find_test(FindingKind::RedInClean, Step::Clean, &id, only_here);
+                    self.find_test(FindingKind::RedInClean, ProofStep::Clean, &id, only_here);
                 }
-                Some(Outcome::Failed) => self.not_reproducible.push(unreproducible(id)),
-                Some(Outcome::Passed | Outcome::Skipped) | None => {
+                Some(TestOutcome::Failed) => self.not_reproducible.push(unreproducible(id)),
+                Some(TestOutcome::Passed | TestOutcome::Skipped) | None => {
                     self.red = true;
-                    self.find_test(FindingKind::RedInClean, Step::Clean, &id, "fails in a clean checkout");
+                    self.find_test(
+                        FindingKind::RedInClean,
+                        ProofStep::Clean,
+                        &id,
+                        "fails in a clean checkout",
+                    );
                 }
             }
         }
-        for name in check.clean.names(Outcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
-            let what = match before.and_then(|it| it.outcome(name)) {
-                Some(Outcome::Passed) => "passed at the opening and is skipped now",
-                Some(Outcome::Failed) => "failed at the opening and is skipped now",
-                Some(Outcome::Skipped) | None => continue,
-            };
-            self.find_test(FindingKind::Skipped, Step::Clean, &check.clean.id(name), what);
-        }
-        let ran_before = before.and_then(Results::executed).unwrap_or(0);
-        if Defence::Ratchet.is_on()
-            && ran_before > 0
-            && check.clean.executed().unwrap_or(0) == 0
-            && check.clean.exit == Exit::Green
-        {
-            let missing = before.map(missing_tests).unwrap_or_default();
-            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{missing}");
-            self.find_check(FindingKind::NoTestsRan, Step::Clean, check.name, &what);
-        }
-        let explained = check.clean.names(Outcome::Failed).next().is_some();
+        self.judge_not_run(check);
+        let explained = check.clean.names(TestOutcome::Failed).next().is_some();
         let same_before = before.is_some_and(|it| it.exit == check.clean.exit && !explains_red(it));
         match check.clean.exit {
             Exit::Green => {}
@@ -314,7 +302,7 @@ impl<'a> Judge<'a> {
             Exit::Red if same_before && is_green_only_here("") => {
                 self.red = true;
                 let what = format!("{only_here}{}", self.left_out(FindingKind::RedInClean));
-                self.find_check(FindingKind::RedInClean, Step::Clean, check.name, &what);
+                self.find_check(FindingKind::RedInClean, ProofStep::Clean, check.name, &what);
             }
             Exit::Red | Exit::NotStarted if same_before => {
                 self.not_reproducible.push(unreproducible(TestId::exit(check.name)));
@@ -327,54 +315,77 @@ impl<'a> Judge<'a> {
                     Exit::Green | Exit::Red => "is red in a clean checkout",
                 };
                 let what = format!("{what}{}", self.left_out(FindingKind::RedInClean));
-                self.find(Finding::of_check(FindingKind::RedInClean, Step::Clean, check.name, &what));
+                self.find(Finding::of_check(FindingKind::RedInClean, ProofStep::Clean, check.name, &what));
             }
         }
     }
 
+    /// Tests that ran at the opening must run in a clean checkout too.
+    fn judge_not_run(&mut self, check: &CheckSteps<'_>) {
+        let before = check.before.as_ref();
+        for name in check.clean.names(TestOutcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
+            let what = match before.and_then(|it| it.outcome(name)) {
+                Some(TestOutcome::Passed) => "passed at the opening and is skipped now",
+                Some(TestOutcome::Failed) => "failed at the opening and is skipped now",
+                Some(TestOutcome::Skipped) | None => continue,
+            };
+            self.find_test(FindingKind::Skipped, ProofStep::Clean, &check.clean.id(name), what);
+        }
+        let ran_before = before.and_then(Results::executed).unwrap_or(0);
+        if Defence::Ratchet.is_on()
+            && ran_before > 0
+            && check.clean.executed().unwrap_or(0) == 0
+            && check.clean.exit == Exit::Green
+        {
+            let missing = before.map(missing_tests).unwrap_or_default();
+            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{missing}");
+            self.find_check(FindingKind::NoTestsRan, ProofStep::Clean, check.name, &what);
+        }
+    }
+
     /// Tests that were written first must pass with the text that they had then.
-    fn judge_line(&mut self, check: &Check<'_>) {
+    fn judge_line(&mut self, check: &CheckSteps<'_>) {
         let StepOutcome::Ran(run) = &self.evidence.protected_line else { return };
         let settled = settled(run);
         let Some(line) = settled.check(check.name) else { return };
         let changed: Vec<TestId> = line
-            .names(Outcome::Failed)
-            .filter(|name| check.clean.outcome(name) != Some(Outcome::Failed))
+            .names(TestOutcome::Failed)
+            .filter(|name| check.clean.outcome(name) != Some(TestOutcome::Failed))
             .map(|name| line.id(name))
             .collect();
         let what = "fails with the text that it had when the tests were written first";
         if changed.is_empty() && line.exit == Exit::Red && check.clean.exit == Exit::Green {
-            self.find(Finding::of_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what));
+            self.find(Finding::of_check(FindingKind::RedInOverlay, ProofStep::Overlay, check.name, what));
         }
         for id in changed.iter().filter(|it| !settled.flaky.contains(it)) {
-            self.find_test(FindingKind::ChangedTest, Step::Overlay, id, what);
+            self.find_test(FindingKind::ChangedTest, ProofStep::Overlay, id, what);
         }
     }
 
-    fn judge_red_to_green(&mut self, check: &Check<'_>) {
+    fn judge_red_to_green(&mut self, check: &CheckSteps<'_>) {
         let (Some(before), Some(overlay)) = (&check.before, &check.overlay) else { return };
         if !self.is_sound_in_clean(check) {
             return;
         }
         let mut any_red = false;
-        for name in before.names(Outcome::Failed) {
+        for name in before.names(TestOutcome::Failed) {
             any_red = true;
             let id = before.id(name);
             if self.is_flaky(&id) || self.is_not_judged(name) {
                 continue;
             }
             let green = match overlay.listing {
-                Listing::All => overlay.outcome(name) == Some(Outcome::Passed),
+                NamedTests::All => overlay.outcome(name) == Some(TestOutcome::Passed),
                 // Not named among the failures of a run that had as many tests: it passed.
-                Listing::Failures => {
+                NamedTests::Failures => {
                     overlay.exit == Exit::Green
                         && overlay.complete
                         && overlay.executed() >= before.executed()
                         && overlay.skipped <= before.skipped
                 }
-                Listing::Nothing => false,
+                NamedTests::Nothing => false,
             };
-            if green && check.clean.outcome(name).is_none_or(|it| it == Outcome::Passed) {
+            if green && check.clean.outcome(name).is_none_or(|it| it == TestOutcome::Passed) {
                 self.red_to_green.push(ProvenTest { id });
             }
         }
@@ -388,18 +399,18 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn count_green(&mut self, check: &Check<'_>) {
+    fn count_green(&mut self, check: &CheckSteps<'_>) {
         let (Some(before), Some(overlay)) = (&check.before, &check.overlay) else { return };
         let number = match (before.listing, overlay.listing) {
-            (Listing::All, Listing::All) => {
-                let green = |name: &&str| overlay.outcome(name) == Some(Outcome::Passed);
-                before.names(Outcome::Passed).filter(green).count() as u32
+            (NamedTests::All, NamedTests::All) => {
+                let green = |name: &&str| overlay.outcome(name) == Some(TestOutcome::Passed);
+                before.names(TestOutcome::Passed).filter(green).count() as u32
             }
-            (Listing::Nothing, _) | (_, Listing::Nothing) => {
+            (NamedTests::Nothing, _) | (_, NamedTests::Nothing) => {
                 let all = [before.exit, overlay.exit, check.clean.exit];
                 u32::from(all.iter().all(|it| *it == Exit::Green))
             }
-            (Listing::All | Listing::Failures, Listing::All | Listing::Failures) => {
+            (NamedTests::All | NamedTests::Failures, NamedTests::All | NamedTests::Failures) => {
                 before.passed.min(overlay.passed)
             }
         };
@@ -407,10 +418,11 @@ impl<'a> Judge<'a> {
     }
 
     /// Tells whether a check is green in D, or red only by what was red on the baseline too.
-    fn is_sound_in_clean(&self, check: &Check<'_>) -> bool {
-        let known =
-            |name: &str| check.before.as_ref().is_some_and(|it| it.outcome(name) == Some(Outcome::Failed));
-        let mut reds = check.clean.names(Outcome::Failed).peekable();
+    fn is_sound_in_clean(&self, check: &CheckSteps<'_>) -> bool {
+        let known = |name: &str| {
+            check.before.as_ref().is_some_and(|it| it.outcome(name) == Some(TestOutcome::Failed))
+        };
+        let mut reds = check.clean.names(TestOutcome::Failed).peekable();
         match check.clean.exit {
             Exit::Green => reds.all(known),
             Exit::Red => reds.peek().is_some() && reds.all(known),
@@ -512,7 +524,7 @@ impl<'a> Judge<'a> {
 
 /// The tests that a run without any leaves out, those that failed first.
 fn missing_tests(before: &Results) -> String {
-    let all: Vec<&str> = before.names(Outcome::Failed).chain(before.names(Outcome::Passed)).collect();
+    let all: Vec<&str> = before.names(TestOutcome::Failed).chain(before.names(TestOutcome::Passed)).collect();
     match (all.as_slice(), all.len().saturating_sub(SUSPECTS_MOST)) {
         ([], _) => String::new(),
         (all, 0) => format!(": {}", all.join(", ")),
@@ -522,5 +534,5 @@ fn missing_tests(before: &Results) -> String {
 
 /// Tells whether a failing test says why the check is red.
 fn explains_red(results: &Results) -> bool {
-    results.names(Outcome::Failed).next().is_some()
+    results.names(TestOutcome::Failed).next().is_some()
 }

@@ -1,19 +1,19 @@
 //! The final tests on the baseline's code: a test that fails there and passes on the final tree shows
 //! that the code does something that it did not do.
 
-use super::{Check, Judge};
+use super::{CheckSteps, Judge};
 use crate::proof::defence::Defence;
-use crate::proof::ids::{Exit, Listing, Outcome, Results, TestId};
+use crate::proof::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
 use crate::proof::locate::file_of;
 use crate::proof::record::NewTest;
 use std::collections::BTreeSet;
 
 impl Judge<'_> {
     /// F: tests that pass on the final tree and fail, each time, on the baseline's code.
-    pub(super) fn judge_new_tests(&mut self, check: &Check<'_>) {
+    pub(super) fn judge_new_tests(&mut self, check: &CheckSteps<'_>) {
         if !Defence::OldCode.is_on() {
             let was_there = |name: &&str| check.before.as_ref().is_some_and(|it| it.ids.contains_key(*name));
-            let new = check.clean.names(Outcome::Passed).filter(|it| !was_there(it));
+            let new = check.clean.names(TestOutcome::Passed).filter(|it| !was_there(it));
             self.new_tests.extend(new.map(|it| NewTest { id: check.clean.id(it), only_build_failed: false }));
             return;
         }
@@ -24,12 +24,12 @@ impl Judge<'_> {
         }
         let proven: BTreeSet<TestId> = self.red_to_green.iter().map(|it| it.id.clone()).collect();
         let passes = |name: &str| match check.clean.listing {
-            Listing::All => check.clean.outcome(name) == Some(Outcome::Passed),
-            Listing::Failures => check.clean.exit == Exit::Green && check.clean.complete,
-            Listing::Nothing => false,
+            NamedTests::All => check.clean.outcome(name) == Some(TestOutcome::Passed),
+            NamedTests::Failures => check.clean.exit == Exit::Green && check.clean.complete,
+            NamedTests::Nothing => false,
         };
         let mut found: Vec<NewTest> = Vec::new();
-        for name in old_code.names(Outcome::Failed).filter(|it| passes(it)) {
+        for name in old_code.names(TestOutcome::Failed).filter(|it| passes(it)) {
             found.push(NewTest { id: old_code.id(name), only_build_failed: false });
         }
         if found.is_empty() && old_code.build_failed {
@@ -40,7 +40,7 @@ impl Judge<'_> {
         let same_control = !self.evidence.changed_protected.iter().any(|it| it.is_control);
         if found.is_empty()
             && same_control
-            && old_code.listing == Listing::Nothing
+            && old_code.listing == NamedTests::Nothing
             && before_green
             && check.clean.exit == Exit::Green
         {
@@ -54,8 +54,9 @@ impl Judge<'_> {
 
     /// A test that passed on the baseline and whose text did not change shows nothing by failing on a
     /// mixture of old code and new tests.
-    fn is_new_or_changed(&self, check: &Check<'_>, id: &TestId) -> bool {
-        let passed = check.before.as_ref().is_some_and(|it| it.outcome(&id.name) == Some(Outcome::Passed));
+    fn is_new_or_changed(&self, check: &CheckSteps<'_>, id: &TestId) -> bool {
+        let passed =
+            check.before.as_ref().is_some_and(|it| it.outcome(&id.name) == Some(TestOutcome::Passed));
         !passed || self.is_in_changed_file(&id.name)
     }
 
@@ -66,13 +67,13 @@ impl Judge<'_> {
 
     /// The final tests do not build on the old code: new ones are evidence, though a weaker one; where
     /// none are new, those in changed files.
-    fn unbuilt_tests(&self, check: &Check<'_>, old_code: &Results) -> Vec<NewTest> {
+    fn unbuilt_tests(&self, check: &CheckSteps<'_>, old_code: &Results) -> Vec<NewTest> {
         let was_there = |name: &str| check.before.as_ref().is_some_and(|it| it.outcome(name).is_some());
         let missing = |name: &&str| old_code.outcome(name).is_none();
         let of = |name: &str| NewTest { id: check.clean.id(name), only_build_failed: true };
-        let passing: Vec<&str> = check.clean.names(Outcome::Passed).filter(missing).collect();
+        let passing: Vec<&str> = check.clean.names(TestOutcome::Passed).filter(missing).collect();
         let known_before =
-            check.before.as_ref().is_some_and(|it| it.listing == Listing::All && !it.build_failed);
+            check.before.as_ref().is_some_and(|it| it.listing == NamedTests::All && !it.build_failed);
         let new: Vec<NewTest> = match known_before {
             true => passing.iter().filter(|it| !was_there(it)).map(|it| of(it)).collect(),
             false => Vec::new(),
@@ -82,7 +83,7 @@ impl Judge<'_> {
         }
         let extended: Vec<NewTest> =
             passing.iter().filter(|it| self.is_in_changed_file(it)).map(|it| of(it)).collect();
-        if extended.is_empty() && check.clean.listing != Listing::All && check.clean.exit == Exit::Green {
+        if extended.is_empty() && check.clean.listing != NamedTests::All && check.clean.exit == Exit::Green {
             return vec![NewTest { id: TestId::exit(check.name), only_build_failed: true }];
         }
         extended

@@ -1,23 +1,29 @@
 //! The overlay against the baseline: what fails, is skipped or is gone although its original text was
 //! put back.
 
-use super::{Check, Judge};
+use super::{CheckSteps, Judge};
 use crate::proof::defence::Defence;
 use crate::proof::finding::FindingKind;
-use crate::proof::ids::{Exit, Listing, Outcome, Results};
+use crate::proof::ids::{Exit, NamedTests, Results, TestOutcome};
 use crate::proof::locate::is_added;
-use crate::proof::steps::Step;
+use crate::proof::steps::ProofStep;
+
+/// Whether a name stands for a test file that could not be loaded. Once it can, its tests have names of
+/// their own; as long as it cannot, the name is there and red.
+fn stands_for_a_file(name: &str) -> bool {
+    name.contains("unittest.loader._FailedTest")
+}
 
 impl Judge<'_> {
     /// E against A0: green before must be green with its original text, red must not be gone.
-    pub(super) fn judge_overlay(&mut self, check: &Check<'_>) {
+    pub(super) fn judge_overlay(&mut self, check: &CheckSteps<'_>) {
         let Some(overlay) = check.overlay.as_ref().filter(|_| !self.overlay_is_clean) else { return };
         let before = check.before.as_ref();
         let was = |name: &str| before.and_then(|it| it.outcome(name));
         let mut explained = false;
-        for name in overlay.names(Outcome::Failed) {
+        for name in overlay.names(TestOutcome::Failed) {
             let id = overlay.id(name);
-            let red_in_clean = check.clean.outcome(name) == Some(Outcome::Failed);
+            let red_in_clean = check.clean.outcome(name) == Some(TestOutcome::Failed);
             explained = true;
             // An added test that a later try of the overlay kept is not the baseline's.
             // What the baseline did not show may be one that it did not get to: make stops early.
@@ -26,24 +32,24 @@ impl Judge<'_> {
                 continue;
             }
             match was(name) {
-                Some(Outcome::Failed) => {
+                Some(TestOutcome::Failed) => {
                     let what = "failed at the opening and still fails with its original text";
-                    self.find_test(FindingKind::StillRed, Step::Overlay, &id, what);
+                    self.find_test(FindingKind::StillRed, ProofStep::Overlay, &id, what);
                 }
-                Some(Outcome::Passed) => {
+                Some(TestOutcome::Passed) => {
                     let what = "passed at the opening and fails with its original text";
-                    self.find_test(FindingKind::ChangedTest, Step::Overlay, &id, what);
+                    self.find_test(FindingKind::ChangedTest, ProofStep::Overlay, &id, what);
                 }
-                Some(Outcome::Skipped) | None => {
+                Some(TestOutcome::Skipped) | None => {
                     let what = "fails with its original text and passes as the run left it";
-                    self.find_test(FindingKind::ChangedTest, Step::Overlay, &id, what);
+                    self.find_test(FindingKind::ChangedTest, ProofStep::Overlay, &id, what);
                 }
             }
         }
-        for name in overlay.names(Outcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
-            if matches!(was(name), Some(Outcome::Passed | Outcome::Failed)) {
+        for name in overlay.names(TestOutcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
+            if matches!(was(name), Some(TestOutcome::Passed | TestOutcome::Failed)) {
                 let what = "ran at the opening and is skipped now, even with its original text";
-                self.find_test(FindingKind::Skipped, Step::Overlay, &overlay.id(name), what);
+                self.find_test(FindingKind::Skipped, ProofStep::Overlay, &overlay.id(name), what);
             }
         }
         // What did not build was left out of the last try and is named as not judged.
@@ -57,38 +63,38 @@ impl Judge<'_> {
                 true => "does not build with the original tests",
                 false => "is red with the original tests and check files",
             };
-            self.find_check(FindingKind::RedInOverlay, Step::Overlay, check.name, what);
+            self.find_check(FindingKind::RedInOverlay, ProofStep::Overlay, check.name, what);
         }
     }
 
     /// Tests that the baseline had and that are gone now.
-    pub(super) fn judge_gone(&mut self, check: &Check<'_>) {
+    pub(super) fn judge_gone(&mut self, check: &CheckSteps<'_>) {
         let Some(before) = &check.before else { return };
         let overlay = check.overlay.as_ref();
-        for (name, outcome) in before.ids.iter().filter(|(_, it)| **it != Outcome::Skipped) {
+        for (name, outcome) in before.ids.iter().filter(|(_, it)| **it != TestOutcome::Skipped) {
             let id = before.id(name);
-            if self.is_flaky(&id) || self.is_not_judged(name) {
+            if self.is_flaky(&id) || self.is_not_judged(name) || stands_for_a_file(name) {
                 continue;
             }
             let in_clean = check.clean.outcome(name);
             let in_overlay = overlay.and_then(|it| it.outcome(name));
-            let word = if *outcome == Outcome::Failed { "failed" } else { "passed" };
-            let shown = |it: &Results| it.listing == Listing::All && it.complete;
+            let word = if *outcome == TestOutcome::Failed { "failed" } else { "passed" };
+            let shown = |it: &Results| it.listing == NamedTests::All && it.complete;
             if in_overlay.is_none() && overlay.is_some_and(shown) {
                 let what = match in_clean {
                     Some(_) => format!("{word} at the opening and does not run with its original text"),
                     None => format!("{word} at the opening and is gone"),
                 };
-                self.find_test(FindingKind::Vanished, Step::Overlay, &id, &what);
+                self.find_test(FindingKind::Vanished, ProofStep::Overlay, &id, &what);
             } else if in_clean.is_none() && shown(&check.clean) {
                 match in_overlay {
-                    Some(Outcome::Passed) => {
+                    Some(TestOutcome::Passed) => {
                         self.notes.push(format!("{name} is gone; its original text still passes"));
                     }
-                    Some(Outcome::Failed | Outcome::Skipped) => {}
+                    Some(TestOutcome::Failed | TestOutcome::Skipped) => {}
                     None => {
                         let what = format!("{word} at the opening, is gone and could not be judged");
-                        self.find_test(FindingKind::Vanished, Step::Clean, &id, &what);
+                        self.find_test(FindingKind::Vanished, ProofStep::Clean, &id, &what);
                     }
                 }
             }
@@ -97,14 +103,18 @@ impl Judge<'_> {
     }
 
     /// Where tests are not named, fewer of them, or more skipped ones, are all that can be seen.
-    fn judge_numbers(&mut self, check: &Check<'_>, before: &Results) {
+    fn judge_numbers(&mut self, check: &CheckSteps<'_>, before: &Results) {
         let Some(judged) = check.overlay.as_ref().or(Some(&check.clean)) else { return };
-        let step = if self.overlay_is_clean || check.overlay.is_none() { Step::Clean } else { Step::Overlay };
-        if before.listing == Listing::All && judged.listing == Listing::All {
+        let step = if self.overlay_is_clean || check.overlay.is_none() {
+            ProofStep::Clean
+        } else {
+            ProofStep::Overlay
+        };
+        if before.listing == NamedTests::All && judged.listing == NamedTests::All {
             return;
         }
         let (Some(then), Some(ran)) = (before.executed(), judged.executed()) else { return };
-        if step == Step::Overlay && check.clean.executed().is_some_and(|it| it < then) {
+        if step == ProofStep::Overlay && check.clean.executed().is_some_and(|it| it < then) {
             let now = check.clean.executed().unwrap_or(0);
             self.notes.push(format!(
                 "{} runs {now} tests, {then} at the opening; the original ones pass",

@@ -4,25 +4,25 @@ use super::*;
 use crate::proof::sentence::closing_sentence;
 use crate::proof::testing::{results, run};
 
-const P: Outcome = Outcome::Passed;
-const F: Outcome = Outcome::Failed;
-const S: Outcome = Outcome::Skipped;
+const P: TestOutcome = TestOutcome::Passed;
+const F: TestOutcome = TestOutcome::Failed;
+const S: TestOutcome = TestOutcome::Skipped;
 const SUB: &str = "tests/test_calc.py::test_sub";
 const ADD: &str = "tests/test_calc.py::test_add";
 
-fn ran(exit: Exit, tests: &[(&str, Outcome)]) -> StepOutcome {
+fn ran(exit: Exit, tests: &[(&str, TestOutcome)]) -> StepOutcome {
     StepOutcome::Ran(run(vec![vec![results("tests", exit, tests)]]))
 }
 
-fn twice(exit: Exit, tests: &[(&str, Outcome)]) -> StepOutcome {
+fn twice(exit: Exit, tests: &[(&str, TestOutcome)]) -> StepOutcome {
     let results = vec![results("tests", exit, tests)];
     StepOutcome::Ran(run(vec![results.clone(), results]))
 }
 
 /// Nothing but code changed, and every test is green on both sides.
-fn evidence() -> Evidence {
+fn evidence() -> ProofEvidence {
     let green = [(ADD, P), (SUB, P)];
-    Evidence {
+    ProofEvidence {
         protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
         tree: "f1e2".to_owned(),
         commit: None,
@@ -59,7 +59,7 @@ fn waiver(what: &str) -> Waiver {
 
 #[test]
 fn the_first_tests_of_a_project_are_no_finding() {
-    let proof = conclude(&Evidence {
+    let proof = conclude(&ProofEvidence {
         baseline: ran(Exit::Red, &[]),
         overlay: ran(Exit::Red, &[]),
         old_code: twice(Exit::Red, &[(ADD, F), (SUB, F)]),
@@ -72,7 +72,7 @@ fn the_first_tests_of_a_project_are_no_finding() {
 #[test]
 fn a_fix_is_red_to_green() {
     let baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
-    let proof = conclude(&Evidence { baseline, ..evidence() });
+    let proof = conclude(&ProofEvidence { baseline, ..evidence() });
     assert_eq!((proof.level, proof.verified(), proof.still_green), (Level::RedToGreen, true, 1));
     let expected = "proven: tests/test_calc.py::test_sub failed before and passes now, in a clean checkout";
     assert_eq!(closing_sentence(&proof), expected);
@@ -84,11 +84,11 @@ fn a_fix_outside_of_the_tree_is_found() {
     let opening = vec![results("tests", Exit::Red, &red)];
     let (baseline, clean) = (ran(Exit::Red, &red), ran(Exit::Red, &red));
     let proof =
-        conclude(&Evidence { opening, baseline: baseline.clone(), clean: clean.clone(), ..evidence() });
+        conclude(&ProofEvidence { opening, baseline: baseline.clone(), clean: clean.clone(), ..evidence() });
     assert_eq!((kinds(&proof), proof.verified()), (vec![FindingKind::RedInClean], false));
     // A test that was green in place all the time needs something that a clean checkout has not.
     let opening = vec![results("tests", Exit::Green, &[(ADD, P), (SUB, P)])];
-    let proof = conclude(&Evidence { opening, baseline, clean, ..evidence() });
+    let proof = conclude(&ProofEvidence { opening, baseline, clean, ..evidence() });
     assert_eq!((kinds(&proof), proof.not_reproducible.len()), (Vec::new(), 1));
 }
 
@@ -99,10 +99,10 @@ fn all_green_before_and_after_proves_nothing() {
     let expected =
         "not proven: every check was green before the run and is green now; nothing measures this task";
     assert_eq!(closing_sentence(&proof), expected);
-    let liar = conclude(&Evidence { nothing_changed: true, ..evidence() });
+    let liar = conclude(&ProofEvidence { nothing_changed: true, ..evidence() });
     let expected = "not proven: nothing changed; every check was green before the run and is green now";
     assert_eq!(closing_sentence(&liar), expected);
-    let approved = conclude(&Evidence { approved: true, ..evidence() });
+    let approved = conclude(&ProofEvidence { approved: true, ..evidence() });
     assert_eq!((approved.level, approved.verified()), (Level::Approved, true));
 }
 
@@ -114,7 +114,7 @@ fn a_new_test_must_be_seen_failing_twice_on_the_old_code() {
     let with = |old_code| {
         let changed_protected = changed_test();
         let (clean, overlay) = (clean.clone(), overlay.clone());
-        conclude(&Evidence { clean, overlay, old_code, changed_protected, ..evidence() })
+        conclude(&ProofEvidence { clean, overlay, old_code, changed_protected, ..evidence() })
     };
     let proof = with(twice(Exit::Red, &failing));
     assert_eq!((proof.level, proof.verified(), proof.new_tests.len()), (Level::NewTest, true, 1));
@@ -139,26 +139,29 @@ fn a_test_that_did_not_change_shows_nothing_by_failing_on_the_mixture() {
     let old_code = twice(Exit::Red, &[(ADD, F), (SUB, P)]);
     let overlay = ran(Exit::Green, &[(ADD, P), (SUB, P)]);
     let other = vec![ProtectedChange { path: "tests/other.py".to_owned(), ..ProtectedChange::default() }];
-    let proof = conclude(&Evidence { overlay, old_code, changed_protected: other, ..evidence() });
+    let proof = conclude(&ProofEvidence { overlay, old_code, changed_protected: other, ..evidence() });
     assert_eq!(proof.level, Level::UnchangedGreen);
 }
 
 #[test]
 fn a_weakened_test_is_found_by_its_original_text() {
     let overlay = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
-    let cheat = Evidence { overlay, changed_protected: changed_test(), ..evidence() };
+    let cheat = ProofEvidence { overlay, changed_protected: changed_test(), ..evidence() };
     let proof = conclude(&cheat);
     assert_eq!((kinds(&proof), proof.level), (vec![FindingKind::ChangedTest], Level::None));
     let expected = "tests/test_calc.py::test_sub passed at the opening and fails with its original text";
     assert_eq!(proof.findings[0].line, expected);
     assert_eq!(proof.findings[0].file.as_deref(), Some("tests/test_calc.py"));
     for what in [SUB, "test_sub", "tests/test_calc.py", "tests/**", "*"] {
-        let waived = conclude(&Evidence { waivers: vec![waiver(what)], ..cheat.clone() });
+        let waived = conclude(&ProofEvidence { waivers: vec![waiver(what)], ..cheat.clone() });
         assert!(waived.findings.is_empty() && !waived.weakened && waived.waived.len() == 1, "{what}");
         assert_eq!(waived.level, Level::UnchangedGreen, "{what}");
     }
-    assert_eq!(conclude(&Evidence { waivers: vec![waiver("test_add")], ..cheat.clone() }).findings.len(), 1);
-    let allowed = conclude(&Evidence { allowed: vec!["tests/*.py".to_owned()], ..cheat });
+    assert_eq!(
+        conclude(&ProofEvidence { waivers: vec![waiver("test_add")], ..cheat.clone() }).findings.len(),
+        1
+    );
+    let allowed = conclude(&ProofEvidence { allowed: vec!["tests/*.py".to_owned()], ..cheat });
     assert_eq!(allowed.waived[0].reason, "allowed before the run by --allow-test-change");
 }
 
@@ -168,13 +171,18 @@ fn a_failing_test_that_was_edited_or_deleted_is_still_red() {
     let overlay = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
     for clean in [ran(Exit::Green, &[(ADD, P), (SUB, P)]), ran(Exit::Green, &[(ADD, P)])] {
         let (baseline, overlay) = (baseline.clone(), overlay.clone());
-        let proof =
-            conclude(&Evidence { baseline, clean, overlay, changed_protected: changed_test(), ..evidence() });
+        let proof = conclude(&ProofEvidence {
+            baseline,
+            clean,
+            overlay,
+            changed_protected: changed_test(),
+            ..evidence()
+        });
         assert_eq!((kinds(&proof), proof.level), (vec![FindingKind::StillRed], Level::None));
     }
     // Without an overlay (a parameter in the code made it disappear) it is gone.
     let clean = ran(Exit::Green, &[(ADD, P)]);
-    let proof = conclude(&Evidence { baseline, clean, ..evidence() });
+    let proof = conclude(&ProofEvidence { baseline, clean, ..evidence() });
     assert_eq!(kinds(&proof), [FindingKind::Vanished]);
 }
 
@@ -182,7 +190,7 @@ fn a_failing_test_that_was_edited_or_deleted_is_still_red() {
 fn a_moved_test_is_a_note_and_a_lost_one_a_question() {
     let clean = ran(Exit::Green, &[(ADD, P), ("tests/test_new.py::test_sub", P)]);
     let overlay = ran(Exit::Green, &[(ADD, P), (SUB, P)]);
-    let proof = conclude(&Evidence {
+    let proof = conclude(&ProofEvidence {
         clean: clean.clone(),
         overlay,
         changed_protected: changed_test(),
@@ -190,30 +198,36 @@ fn a_moved_test_is_a_note_and_a_lost_one_a_question() {
     });
     assert!(proof.findings.is_empty());
     assert_eq!(proof.notes, ["tests/test_calc.py::test_sub is gone; its original text still passes"]);
-    let lost = conclude(&Evidence { clean, ..evidence() });
+    let lost = conclude(&ProofEvidence { clean, ..evidence() });
     assert_eq!(lost.findings[0].line, "tests/test_calc.py::test_sub passed at the opening and is gone");
 }
 
 #[test]
 fn skipped_and_emptied_tests_are_found() {
-    let skipped = conclude(&Evidence { clean: ran(Exit::Green, &[(ADD, P), (SUB, S)]), ..evidence() });
+    let skipped = conclude(&ProofEvidence { clean: ran(Exit::Green, &[(ADD, P), (SUB, S)]), ..evidence() });
     assert_eq!(kinds(&skipped), [FindingKind::Skipped]);
-    let emptied = conclude(&Evidence { clean: ran(Exit::Green, &[]), ..evidence() });
+    let emptied = conclude(&ProofEvidence { clean: ran(Exit::Green, &[]), ..evidence() });
     assert!(kinds(&emptied).contains(&FindingKind::NoTestsRan) && !emptied.verified());
 }
 
 #[test]
 fn red_in_the_clean_checkout_is_a_finding_unless_the_baseline_was_red_there_too() {
-    let poisoned = conclude(&Evidence { clean: ran(Exit::Red, &[(ADD, P), (SUB, F)]), ..evidence() });
+    let poisoned = conclude(&ProofEvidence { clean: ran(Exit::Red, &[(ADD, P), (SUB, F)]), ..evidence() });
     assert_eq!((kinds(&poisoned), poisoned.level), (vec![FindingKind::RedInClean], Level::None));
-    let waived =
-        Evidence { clean: ran(Exit::Red, &[(ADD, P), (SUB, F)]), waivers: vec![waiver(SUB)], ..evidence() };
+    let waived = ProofEvidence {
+        clean: ran(Exit::Red, &[(ADD, P), (SUB, F)]),
+        waivers: vec![waiver(SUB)],
+        ..evidence()
+    };
     let waived = conclude(&waived);
     assert!(waived.weakened && !waived.verified());
     // A test that needs the user's home directory.
     let both = [(ADD, P), (SUB, F)];
-    let proof =
-        conclude(&Evidence { baseline: ran(Exit::Red, &both), clean: ran(Exit::Red, &both), ..evidence() });
+    let proof = conclude(&ProofEvidence {
+        baseline: ran(Exit::Red, &both),
+        clean: ran(Exit::Red, &both),
+        ..evidence()
+    });
     assert!(proof.findings.is_empty());
     assert_eq!(proof.not_reproducible[0].why, "fails in a clean checkout of the baseline too");
     assert_eq!(proof.level, Level::UnchangedGreen);
@@ -221,14 +235,14 @@ fn red_in_the_clean_checkout_is_a_finding_unless_the_baseline_was_red_there_too(
     let mul = "tests/test_calc.py::test_mul";
     let baseline = ran(Exit::Red, &[(ADD, F), (SUB, F), (mul, P)]);
     let clean = ran(Exit::Red, &[(ADD, P), (SUB, F), (mul, P)]);
-    assert_eq!(conclude(&Evidence { baseline, clean, ..evidence() }).level, Level::RedToGreen);
+    assert_eq!(conclude(&ProofEvidence { baseline, clean, ..evidence() }).level, Level::RedToGreen);
 }
 
 #[test]
 fn a_check_without_ids_is_judged_by_its_exit_code() {
     let by_exit = |exit| StepOutcome::Ran(run(vec![vec![Results::by_exit("lint", exit)]]));
     let with = |before, clean, overlay| {
-        conclude(&Evidence {
+        conclude(&ProofEvidence {
             baseline: by_exit(before),
             clean: by_exit(clean),
             overlay: by_exit(overlay),
@@ -252,16 +266,16 @@ fn a_check_without_ids_is_judged_by_its_exit_code() {
 #[test]
 fn where_only_failures_are_named_numbers_decide() {
     let counted = |exit, failing: &[&str], passed, skipped| {
-        let tests: Vec<(&str, Outcome)> = failing.iter().map(|it| (*it, F)).collect();
+        let tests: Vec<(&str, TestOutcome)> = failing.iter().map(|it| (*it, F)).collect();
         let results =
-            Results { listing: Listing::Failures, passed, skipped, ..results("tests", exit, &tests) };
+            Results { listing: NamedTests::Failures, passed, skipped, ..results("tests", exit, &tests) };
         StepOutcome::Ran(run(vec![vec![results]]))
     };
     let test = "tests.test_calc.TestCalc.test_sub";
     let baseline = counted(Exit::Red, &[test], 3, 0);
     let fixed = counted(Exit::Green, &[], 4, 0);
     let with = |clean: StepOutcome, overlay: StepOutcome| {
-        conclude(&Evidence {
+        conclude(&ProofEvidence {
             baseline: baseline.clone(),
             clean,
             overlay,
@@ -281,11 +295,11 @@ fn a_flaky_test_is_no_proof_and_no_alarm() {
     let red = results("tests", Exit::Red, &[(ADD, P), (SUB, F)]);
     let green = results("tests", Exit::Green, &[(ADD, P), (SUB, P)]);
     let mixed = StepOutcome::Ran(run(vec![vec![red.clone()], vec![green.clone()]]));
-    let alarm = conclude(&Evidence { clean: mixed.clone(), ..evidence() });
+    let alarm = conclude(&ProofEvidence { clean: mixed.clone(), ..evidence() });
     assert!(alarm.findings.is_empty() && alarm.flaky == [TestId::new("tests", SUB)]);
-    let proof = conclude(&Evidence { baseline: mixed, ..evidence() });
+    let proof = conclude(&ProofEvidence { baseline: mixed, ..evidence() });
     assert_eq!((proof.level, proof.findings.len()), (Level::UnchangedGreen, 0));
-    let once = conclude(&Evidence { baseline: StepOutcome::Ran(run(vec![vec![red]])), ..evidence() });
+    let once = conclude(&ProofEvidence { baseline: StepOutcome::Ran(run(vec![vec![red]])), ..evidence() });
     assert_eq!(once.level, Level::RedToGreen);
 }
 
@@ -293,10 +307,10 @@ fn a_flaky_test_is_no_proof_and_no_alarm() {
 fn an_unseen_canary_is_a_question_and_never_verified() {
     let baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
     let canary = BTreeMap::from([("tests".to_owned(), CanaryOutcome::Unseen)]);
-    let cheat = Evidence { baseline, canary, ..evidence() };
+    let cheat = ProofEvidence { baseline, canary, ..evidence() };
     let proof = conclude(&cheat);
     assert_eq!((kinds(&proof), proof.verified()), (vec![FindingKind::CanaryUnseen], false));
-    let waived = conclude(&Evidence { waivers: vec![waiver("tests")], ..cheat });
+    let waived = conclude(&ProofEvidence { waivers: vec![waiver("tests")], ..cheat });
     assert!(waived.findings.is_empty() && !waived.verified());
     assert!(closing_sentence(&waived).starts_with("not proven: check tests did not report the canary"));
 }
@@ -306,7 +320,7 @@ fn a_touched_run_counts_for_nothing() {
     let mut touched = run(vec![vec![results("tests", Exit::Green, &[(ADD, P), (SUB, P)])]]);
     touched.touched = vec!["tests/test_calc.py".to_owned()];
     let baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
-    let proof = conclude(&Evidence { baseline, clean: StepOutcome::Ran(touched), ..evidence() });
+    let proof = conclude(&ProofEvidence { baseline, clean: StepOutcome::Ran(touched), ..evidence() });
     assert_eq!((kinds(&proof), proof.level), (vec![FindingKind::Touched], Level::None));
 }
 
@@ -317,11 +331,11 @@ fn what_the_overlay_could_not_judge_is_a_question_with_its_file() {
     let baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
     let overlay = ran(Exit::Green, &[(ADD, P), (SUB, P)]);
     let changed_protected = changed_test();
-    let renamed = Evidence { baseline, overlay, not_judged, changed_protected, ..evidence() };
+    let renamed = ProofEvidence { baseline, overlay, not_judged, changed_protected, ..evidence() };
     let proof = conclude(&renamed);
     let expected = "tests/test_calc.py changed and could not be judged: its original version does not build with the final code";
     assert_eq!((proof.findings[0].line.as_str(), proof.red_to_green.len()), (expected, 0));
-    let waived = conclude(&Evidence { waivers: vec![waiver("tests/test_calc.py")], ..renamed });
+    let waived = conclude(&ProofEvidence { waivers: vec![waiver("tests/test_calc.py")], ..renamed });
     assert_eq!((waived.level, waived.findings.len()), (Level::UnchangedGreen, 0));
 }
 
@@ -329,7 +343,7 @@ fn what_the_overlay_could_not_judge_is_a_question_with_its_file() {
 fn a_skipped_proof_has_no_level() {
     let none = StepOutcome::NotRun(NotRun::Skipped);
     let proof =
-        conclude(&Evidence { baseline: none.clone(), clean: none.clone(), overlay: none, ..evidence() });
+        conclude(&ProofEvidence { baseline: none.clone(), clean: none.clone(), overlay: none, ..evidence() });
     assert_eq!((proof.level, proof.verified()), (Level::None, false));
     assert_eq!(closing_sentence(&proof), "not proven: no check ran in a clean checkout");
 }
@@ -339,8 +353,13 @@ fn the_record_has_the_fields_of_the_status() {
     let baseline = ran(Exit::Red, &[(ADD, F), (SUB, F)]);
     let clean = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
     let overlay = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
-    let proof =
-        conclude(&Evidence { baseline, clean, overlay, changed_protected: changed_test(), ..evidence() });
+    let proof = conclude(&ProofEvidence {
+        baseline,
+        clean,
+        overlay,
+        changed_protected: changed_test(),
+        ..evidence()
+    });
     insta::assert_snapshot!("record", serde_json::to_string_pretty(&proof).expect("JSON"));
     let text = serde_json::to_string(&proof).expect("JSON");
     assert_eq!(serde_json::from_str::<Proof>(&text).expect("a proof"), proof);
@@ -350,7 +369,7 @@ fn the_record_has_the_fields_of_the_status() {
 fn lists_are_bounded_and_say_what_they_leave_out() {
     let names: Vec<String> = (0..60).map(|it| format!("tests/test_calc.py::test_{it:02}")).collect();
     let all = |outcome| names.iter().map(|it| (it.as_str(), outcome)).collect::<Vec<_>>();
-    let proof = conclude(&Evidence {
+    let proof = conclude(&ProofEvidence {
         baseline: ran(Exit::Red, &all(F)),
         clean: ran(Exit::Green, &all(P)),
         ..evidence()

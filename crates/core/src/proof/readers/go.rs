@@ -3,22 +3,22 @@
 //! that fails without a failing test (a panic, `os.Exit`) is a failing id; a test that began and never
 //! ended is unknown.
 
-use super::{Counts, Found};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts};
+use crate::proof::ids::TestOutcome;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = GoReader { complete: true, ..GoReader::default() };
     lines.iter().for_each(|it| reader.line(it));
     let GoReader { tests, any, complete, build_failed, .. } = reader;
-    let counts = Counts::of(&tests);
-    any.then_some(Found { tests, counts, complete: complete && !build_failed, build_failed })
+    let counts = SummaryCounts::of(&tests);
+    any.then_some(RunnerResult { tests, counts, complete: complete && !build_failed, build_failed })
 }
 
 #[derive(Default)]
 struct GoReader {
-    tests: Vec<(String, Outcome)>,
+    tests: Vec<(String, TestOutcome)>,
     /// The package whose output is being printed: its name comes last.
     package: GoPackage,
     /// Packages of a `-json` run, which may be interleaved.
@@ -32,7 +32,7 @@ struct GoReader {
 struct GoPackage {
     verbose: bool,
     under_way: BTreeSet<String>,
-    tests: Vec<(String, Outcome)>,
+    tests: Vec<(String, TestOutcome)>,
 }
 
 #[derive(Deserialize)]
@@ -81,9 +81,9 @@ impl GoReader {
                 }
                 return;
             }
-            "pass" => Outcome::Passed,
-            "fail" => Outcome::Failed,
-            "skip" => Outcome::Skipped,
+            "pass" => TestOutcome::Passed,
+            "fail" => TestOutcome::Failed,
+            "skip" => TestOutcome::Skipped,
             _ => return,
         };
         match test {
@@ -91,10 +91,10 @@ impl GoReader {
             None => {
                 let package = self.packages.remove(&name).unwrap_or_default();
                 let ending = match outcome {
-                    Outcome::Failed if failed_build.is_some() => GoEnding::NotBuilt,
-                    Outcome::Failed => GoEnding::Failed,
-                    Outcome::Passed => GoEnding::Passed,
-                    Outcome::Skipped => GoEnding::NoTests,
+                    TestOutcome::Failed if failed_build.is_some() => GoEnding::NotBuilt,
+                    TestOutcome::Failed => GoEnding::Failed,
+                    TestOutcome::Passed => GoEnding::Passed,
+                    TestOutcome::Skipped => GoEnding::NoTests,
                 };
                 self.close(&name, package, ending);
             }
@@ -103,10 +103,10 @@ impl GoReader {
 
     fn close(&mut self, name: &str, package: GoPackage, ending: GoEnding) {
         self.any = true;
-        let has_failing = package.tests.iter().any(|(_, it)| *it == Outcome::Failed);
+        let has_failing = package.tests.iter().any(|(_, it)| *it == TestOutcome::Failed);
         let own = match ending {
-            GoEnding::Passed if !package.verbose => Some(Outcome::Passed),
-            GoEnding::Failed if !package.verbose || !has_failing => Some(Outcome::Failed),
+            GoEnding::Passed if !package.verbose => Some(TestOutcome::Passed),
+            GoEnding::Failed if !package.verbose || !has_failing => Some(TestOutcome::Failed),
             GoEnding::Passed | GoEnding::Failed | GoEnding::NoTests | GoEnding::NotBuilt => None,
         };
         self.build_failed |= matches!(ending, GoEnding::NotBuilt);
@@ -123,8 +123,8 @@ impl GoPackage {
         self.under_way.insert(test.to_owned());
     }
 
-    fn end(&mut self, test: &str, outcome: Outcome) {
-        let believed = self.under_way.remove(test) || (!self.verbose && outcome == Outcome::Failed);
+    fn end(&mut self, test: &str, outcome: TestOutcome) {
+        let believed = self.under_way.remove(test) || (!self.verbose && outcome == TestOutcome::Failed);
         if believed {
             self.tests.push((test.to_owned(), outcome));
         }
@@ -136,14 +136,14 @@ fn event_failed_to_build(event: &GoEvent) -> bool {
 }
 
 /// Reads `--- FAIL: TestName (0.00s)`, which follows what the test printed without a line end.
-fn outcome_line(text: &str) -> Option<(Outcome, &str)> {
+fn outcome_line(text: &str) -> Option<(TestOutcome, &str)> {
     let rest = &text[text.rfind("--- ")? + 4..];
     let (word, rest) = rest.split_once(": ")?;
     let (test, time) = rest.rsplit_once(" (")?;
     let outcome = match word {
-        "PASS" => Outcome::Passed,
-        "FAIL" => Outcome::Failed,
-        "SKIP" => Outcome::Skipped,
+        "PASS" => TestOutcome::Passed,
+        "FAIL" => TestOutcome::Failed,
+        "SKIP" => TestOutcome::Skipped,
         _ => return None,
     };
     time.ends_with("s)").then_some((outcome, test))

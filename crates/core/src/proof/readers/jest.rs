@@ -1,26 +1,26 @@
 //! Reads jest. With `--verbose`, or with a single test file, every test has a line below its file;
 //! otherwise the failures are named by their `●` headings and the rest is a number.
 
-use super::{Counts, Found, amount_of, amounts, indentation, without_duration};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts, amount_of, amounts, indentation, without_duration};
+use crate::proof::ids::TestOutcome;
 use std::collections::BTreeSet;
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = JestReader::default();
     lines.iter().for_each(|it| reader.line(it));
     let JestReader { tests, counts, any, build_failed, .. } = reader;
-    any.then_some(Found { tests, counts, complete: !build_failed, build_failed })
+    any.then_some(RunnerResult { tests, counts, complete: !build_failed, build_failed })
 }
 
 #[derive(Default)]
 struct JestReader {
-    tests: Vec<(String, Outcome)>,
-    counts: Counts,
+    tests: Vec<(String, TestOutcome)>,
+    counts: SummaryCounts,
     any: bool,
     build_failed: bool,
     file: Option<String>,
     open: Vec<(usize, String)>,
-    session: Vec<(String, Outcome)>,
+    session: Vec<(String, TestOutcome)>,
     failures: BTreeSet<String>,
     after_suites: bool,
 }
@@ -36,7 +36,7 @@ impl JestReader {
             self.after_suites = true;
             self.file = None;
         } else if text.starts_with("No tests found, exiting with code ") {
-            self.close(Counts::default());
+            self.close(SummaryCounts::default());
         } else if let (true, Some(numbers)) = (self.after_suites, text.strip_prefix("Tests: ")) {
             if let Some(counts) = read_numbers(numbers) {
                 self.close(counts);
@@ -68,11 +68,11 @@ impl JestReader {
         }
     }
 
-    fn close(&mut self, counts: Counts) {
+    fn close(&mut self, counts: SummaryCounts) {
         let mut session = std::mem::take(&mut self.session);
         let failures = std::mem::take(&mut self.failures);
-        if Counts::of(&session) != counts {
-            session = failures.into_iter().map(|it| (it, Outcome::Failed)).collect();
+        if SummaryCounts::of(&session) != counts {
+            session = failures.into_iter().map(|it| (it, TestOutcome::Failed)).collect();
         }
         self.tests.extend(session);
         self.counts = self.counts.plus(counts);
@@ -82,13 +82,13 @@ impl JestReader {
     }
 }
 
-fn mark(line: &str) -> Option<(&str, Outcome)> {
+fn mark(line: &str) -> Option<(&str, TestOutcome)> {
     let (mark, title) = line.split_once(' ')?;
     let (title, outcome) = match mark {
-        "✓" | "√" => (title, Outcome::Passed),
-        "✕" | "×" => (title, Outcome::Failed),
-        "○" => (title.strip_prefix("skipped ").unwrap_or(title), Outcome::Skipped),
-        "✎" => (title.strip_prefix("todo ").unwrap_or(title), Outcome::Skipped),
+        "✓" | "√" => (title, TestOutcome::Passed),
+        "✕" | "×" => (title, TestOutcome::Failed),
+        "○" => (title.strip_prefix("skipped ").unwrap_or(title), TestOutcome::Skipped),
+        "✎" => (title.strip_prefix("todo ").unwrap_or(title), TestOutcome::Skipped),
         _ => return None,
     };
     Some((without_duration(title), outcome))
@@ -101,9 +101,9 @@ fn file_line(text: &str) -> Option<&str> {
     matches!(word, "PASS" | "FAIL").then(|| without_duration(path.trim()))
 }
 
-fn read_numbers(text: &str) -> Option<Counts> {
+fn read_numbers(text: &str) -> Option<SummaryCounts> {
     let numbers = amounts(text, ",")?;
-    let counts = Counts {
+    let counts = SummaryCounts {
         passed: amount_of(&numbers, &["passed"]),
         failed: amount_of(&numbers, &["failed"]),
         skipped: amount_of(&numbers, &["skipped", "todo", "pending"]),

@@ -2,16 +2,16 @@
 //! they differ from tool to tool. Where a case names its file, the id has pytest's form,
 //! `file::Class::test`; else it is `class.test`.
 
-use super::{Counts, Found};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts};
+use crate::proof::ids::TestOutcome;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 /// Reads a report that was written to a file. A report that is cut short is not complete.
-pub(super) fn read_file(text: &str) -> Option<Found> {
+pub(super) fn read_file(text: &str) -> Option<RunnerResult> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
-    let mut found = Found { complete: true, ..Found::default() };
+    let mut found = RunnerResult { complete: true, ..RunnerResult::default() };
     let mut case: Option<JunitCase> = None;
     let (mut depth, mut any) = (0_u32, false);
     loop {
@@ -43,13 +43,13 @@ pub(super) fn read_file(text: &str) -> Option<Found> {
             }
         }
     }
-    found.counts = Counts::of(&found.tests);
+    found.counts = SummaryCounts::of(&found.tests);
     found.complete &= depth == 0 && case.is_none();
     any.then_some(found)
 }
 
 /// Reads reports that a check printed.
-pub(super) fn read_printed(lines: &[&str]) -> Option<Found> {
+pub(super) fn read_printed(lines: &[&str]) -> Option<RunnerResult> {
     let starts = |it: &str| it.contains("<testsuites") || it.contains("<testsuite ");
     let first = lines.iter().position(|it| starts(it))?;
     let last = lines.iter().rposition(|it| it.contains("</testsuite") || it.contains("<testsuite"))?;
@@ -61,7 +61,7 @@ pub(super) fn read_printed(lines: &[&str]) -> Option<Found> {
 
 struct JunitCase {
     name: String,
-    outcome: Outcome,
+    outcome: TestOutcome,
     /// Pytest reports a file that does not import as a case.
     not_collected: bool,
     has_class: bool,
@@ -81,7 +81,7 @@ impl JunitCase {
         };
         JunitCase {
             name,
-            outcome: Outcome::Passed,
+            outcome: TestOutcome::Passed,
             not_collected: false,
             has_class,
             has_file: !file.is_empty(),
@@ -89,7 +89,7 @@ impl JunitCase {
     }
 }
 
-impl Found {
+impl RunnerResult {
     fn push(&mut self, case: JunitCase) {
         if case.not_collected {
             (self.build_failed, self.complete) = (true, false);
@@ -100,8 +100,8 @@ impl Found {
             && let Some((name, outcome)) = self.tests.last_mut()
             && *name == case.name
         {
-            if case.outcome == Outcome::Failed {
-                *outcome = Outcome::Failed;
+            if case.outcome == TestOutcome::Failed {
+                *outcome = TestOutcome::Failed;
             }
             return;
         }
@@ -124,14 +124,14 @@ fn class_in(file: &str, class: &str) -> String {
 fn note(case: &mut Option<JunitCase>, element: &[u8], tag: &BytesStart<'_>) {
     let Some(case) = case else { return };
     match element {
-        b"failure" if case.outcome != Outcome::Skipped => case.outcome = Outcome::Failed,
+        b"failure" if case.outcome != TestOutcome::Skipped => case.outcome = TestOutcome::Failed,
         b"error" => {
             let collection = attribute(tag, "message").is_some_and(|it| it == "collection failure");
             case.not_collected |= collection && !case.has_class;
-            case.outcome = Outcome::Failed;
+            case.outcome = TestOutcome::Failed;
         }
         // Node reports a failing TODO as both; it does not make the run fail.
-        b"skipped" => case.outcome = Outcome::Skipped,
+        b"skipped" => case.outcome = TestOutcome::Skipped,
         _ => {}
     }
 }

@@ -3,10 +3,10 @@
 //! changes with every edit above them. Quiet output names the failing tests only. `cargo test` stops
 //! at the first failing target: then the run is not complete, and so it is when a process died.
 
-use super::{Counts, Found, amount_of, amounts};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts, amount_of, amounts};
+use crate::proof::ids::TestOutcome;
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = LibtestReader { complete: true, ..LibtestReader::default() };
     lines.iter().for_each(|it| reader.line(it));
     reader.finish()
@@ -14,8 +14,8 @@ pub(super) fn read(lines: &[&str]) -> Option<Found> {
 
 #[derive(Default)]
 struct LibtestReader {
-    tests: Vec<(String, Outcome)>,
-    counts: Counts,
+    tests: Vec<(String, TestOutcome)>,
+    counts: SummaryCounts,
     target: String,
     block: Option<OutputBlock>,
     any: bool,
@@ -28,7 +28,7 @@ struct LibtestReader {
 #[derive(Default)]
 struct OutputBlock {
     announced: u32,
-    tests: Vec<(String, Outcome)>,
+    tests: Vec<(String, TestOutcome)>,
     /// The names under the last `failures:` heading.
     listed: Vec<String>,
     in_list: bool,
@@ -64,15 +64,15 @@ impl LibtestReader {
         }
     }
 
-    fn close(&mut self, counts: Counts) {
+    fn close(&mut self, counts: SummaryCounts) {
         let Some(mut block) = self.block.take() else { return };
         self.any = true;
         self.counts = self.counts.plus(counts);
-        if Counts::of(&block.tests) != counts {
+        if SummaryCounts::of(&block.tests) != counts {
             // Quiet, or lines torn by what the tests printed: the failures are listed by name.
-            block.tests.retain(|(_, outcome)| *outcome != Outcome::Failed);
+            block.tests.retain(|(_, outcome)| *outcome != TestOutcome::Failed);
             block.tests.retain(|(name, _)| !block.listed.contains(name));
-            block.tests.extend(block.listed.into_iter().map(|it| (it, Outcome::Failed)));
+            block.tests.extend(block.listed.into_iter().map(|it| (it, TestOutcome::Failed)));
         }
         let target = &self.target;
         self.tests.extend(block.tests.into_iter().map(|(name, outcome)| (full_name(target, &name), outcome)));
@@ -83,17 +83,21 @@ impl LibtestReader {
         let Some(block) = self.block.take() else { return };
         self.any = true;
         self.complete = false;
-        self.counts = self.counts.plus(Counts::of(&block.tests));
+        self.counts = self.counts.plus(SummaryCounts::of(&block.tests));
         let target = &self.target;
         self.tests.extend(block.tests.into_iter().map(|(name, outcome)| (full_name(target, &name), outcome)));
     }
 
-    fn finish(mut self) -> Option<Found> {
+    fn finish(mut self) -> Option<RunnerResult> {
         self.die();
         let stopped = self.failed_targets > 0 && !self.went_on;
         let complete = self.complete && !self.build_failed && !stopped;
-        let found =
-            Found { tests: self.tests, counts: self.counts, complete, build_failed: self.build_failed };
+        let found = RunnerResult {
+            tests: self.tests,
+            counts: self.counts,
+            complete,
+            build_failed: self.build_failed,
+        };
         (self.any || self.build_failed).then_some(found)
     }
 }
@@ -161,23 +165,23 @@ fn is_build_error(text: &str) -> bool {
     starts.iter().any(|it| text.starts_with(it))
 }
 
-fn read_result(text: &str) -> Option<Counts> {
+fn read_result(text: &str) -> Option<SummaryCounts> {
     let (_, numbers) = text.split_once(". ")?;
     let numbers = numbers.split_once("; finished in").map_or(numbers, |(it, _)| it);
     let numbers = amounts(numbers, ";")?;
-    Some(Counts {
+    Some(SummaryCounts {
         passed: amount_of(&numbers, &["passed", "measured"]),
         failed: amount_of(&numbers, &["failed"]),
         skipped: amount_of(&numbers, &["ignored"]),
     })
 }
 
-fn test_line(text: &str) -> Option<(String, Outcome)> {
+fn test_line(text: &str) -> Option<(String, TestOutcome)> {
     let (name, outcome) = text.strip_prefix("test ")?.split_once(" ... ")?;
     let outcome = match outcome.split([' ', ',']).next()? {
-        "ok" | "bench:" => Outcome::Passed,
-        "FAILED" => Outcome::Failed,
-        "ignored" => Outcome::Skipped,
+        "ok" | "bench:" => TestOutcome::Passed,
+        "FAILED" => TestOutcome::Failed,
+        "ignored" => TestOutcome::Skipped,
         _ => return None,
     };
     Some((without_line_number(name), outcome))

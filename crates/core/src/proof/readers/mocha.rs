@@ -2,26 +2,26 @@
 //! suites, up to `N passing`, and the failures listed behind it. Reporters without ticks (dot) give
 //! the failures only.
 
-use super::{Counts, Found, indentation, without_duration};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts, indentation, without_duration};
+use crate::proof::ids::TestOutcome;
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = MochaReader::default();
     lines.iter().for_each(|it| reader.line(it));
     reader.close();
     let complete = reader.any;
     let MochaReader { tests, counts, .. } = reader;
-    complete.then_some(Found { tests, counts, complete, build_failed: false })
+    complete.then_some(RunnerResult { tests, counts, complete, build_failed: false })
 }
 
 #[derive(Default)]
 struct MochaReader {
-    tests: Vec<(String, Outcome)>,
-    counts: Counts,
+    tests: Vec<(String, TestOutcome)>,
+    counts: SummaryCounts,
     any: bool,
-    session: Vec<(String, Outcome)>,
+    session: Vec<(String, TestOutcome)>,
     open: Vec<(usize, String)>,
-    summary: Option<Counts>,
+    summary: Option<SummaryCounts>,
     failures: Vec<String>,
     /// The title of a failure in the list, which stands on one line for each suite.
     title: Option<(String, usize)>,
@@ -35,7 +35,7 @@ impl MochaReader {
         let line = &text[depth..];
         if let Some(passed) = passing(text).filter(|it| self.believes(*it)) {
             self.close();
-            self.summary = Some(Counts { passed, ..Counts::default() });
+            self.summary = Some(SummaryCounts { passed, ..SummaryCounts::default() });
         } else if let Some(summary) = &mut self.summary {
             if let Some(number) = amount(text, "pending") {
                 summary.skipped = number;
@@ -60,7 +60,7 @@ impl MochaReader {
     /// A test may print such a line too: it is the summary where it agrees with the ticks above it,
     /// or, for reporters without ticks, where an empty line stands before it.
     fn believes(&self, passing: u32) -> bool {
-        let ticks = self.session.iter().filter(|(_, it)| *it == Outcome::Passed).count();
+        let ticks = self.session.iter().filter(|(_, it)| *it == TestOutcome::Passed).count();
         ticks == passing as usize && (ticks > 0 || self.after_empty_line)
             || ticks == 0 && self.after_empty_line
     }
@@ -99,8 +99,8 @@ impl MochaReader {
         let Some(summary) = self.summary.take() else { return };
         let mut session = std::mem::take(&mut self.session);
         let failures = std::mem::take(&mut self.failures);
-        if Counts::of(&session) != summary {
-            session = failures.into_iter().map(|it| (it, Outcome::Failed)).collect();
+        if SummaryCounts::of(&session) != summary {
+            session = failures.into_iter().map(|it| (it, TestOutcome::Failed)).collect();
         }
         self.any = true;
         self.counts = self.counts.plus(summary);
@@ -110,14 +110,14 @@ impl MochaReader {
     }
 }
 
-fn mark(line: &str) -> Option<(&str, Outcome)> {
+fn mark(line: &str) -> Option<(&str, TestOutcome)> {
     if let Some(title) = numbered(line) {
-        return Some((title, Outcome::Failed));
+        return Some((title, TestOutcome::Failed));
     }
     let (mark, title) = line.split_once(' ')?;
     let outcome = match mark {
-        "✔" | "✓" | "√" => Outcome::Passed,
-        "-" => Outcome::Skipped,
+        "✔" | "✓" | "√" => TestOutcome::Passed,
+        "-" => TestOutcome::Skipped,
         _ => return None,
     };
     Some((without_duration(title), outcome))

@@ -19,21 +19,21 @@ mod unittest;
 mod vitest;
 
 use crate::proof::environment::IdFile;
-use crate::proof::ids::{Exit, IDS_LIMIT, Listing, NAME_LIMIT, Outcome, Results};
+use crate::proof::ids::{Exit, IDS_LIMIT, NAME_LIMIT, NamedTests, Results, TestOutcome};
 use std::collections::BTreeMap;
 
 /// What one reader found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Found {
-    tests: Vec<(String, Outcome)>,
-    counts: Counts,
+struct RunnerResult {
+    tests: Vec<(String, TestOutcome)>,
+    counts: SummaryCounts,
     complete: bool,
     build_failed: bool,
 }
 
 /// Numbers as the runner's summary gives them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
+struct SummaryCounts {
     passed: u32,
     failed: u32,
     skipped: u32,
@@ -58,18 +58,18 @@ pub fn read_results(check: &str, exit: Exit, output: &str, files: &[IdFile]) -> 
         vitest::read,
         junit::read_printed,
     ];
-    let mut found: Vec<Found> = readers.iter().filter_map(|it| it(&lines)).chain(nextest).collect();
+    let mut found: Vec<RunnerResult> = readers.iter().filter_map(|it| it(&lines)).chain(nextest).collect();
     found.extend(pytest::read(&lines, files));
     combine(check, exit, found)
 }
 
-fn combine(check: &str, exit: Exit, found: Vec<Found>) -> Results {
+fn combine(check: &str, exit: Exit, found: Vec<RunnerResult>) -> Results {
     let mut results = Results::by_exit(check, exit);
     if found.is_empty() {
         return results;
     }
     let number = found.iter().map(|it| it.tests.len()).sum::<usize>();
-    let all = found.iter().all(Found::names_every_test);
+    let all = found.iter().all(RunnerResult::names_every_test);
     for it in &found {
         results.passed = results.passed.saturating_add(it.counts.passed);
         results.failed = results.failed.saturating_add(it.counts.failed);
@@ -77,9 +77,9 @@ fn combine(check: &str, exit: Exit, found: Vec<Found>) -> Results {
         results.complete &= it.complete;
         results.build_failed |= it.build_failed;
     }
-    results.listing = if all { Listing::All } else { Listing::Failures };
+    results.listing = if all { NamedTests::All } else { NamedTests::Failures };
     if number > IDS_LIMIT {
-        (results.listing, results.too_many) = (Listing::Failures, true);
+        (results.listing, results.too_many) = (NamedTests::Failures, true);
         return results;
     }
     // Tests of the same name are told apart by their order, which runners keep.
@@ -94,27 +94,27 @@ fn combine(check: &str, exit: Exit, found: Vec<Found>) -> Results {
     results
 }
 
-impl Found {
+impl RunnerResult {
     fn names_every_test(&self) -> bool {
         // Some runners count what they skip without naming it; a test that is skipped and not named
         // is missing from the ids, which is noticed as well.
-        let named = Counts::of(&self.tests);
+        let named = SummaryCounts::of(&self.tests);
         named.passed == self.counts.passed && named.failed == self.counts.failed
     }
 }
 
-impl Counts {
-    fn of(tests: &[(String, Outcome)]) -> Counts {
-        let mut counts = Counts::default();
+impl SummaryCounts {
+    fn of(tests: &[(String, TestOutcome)]) -> SummaryCounts {
+        let mut counts = SummaryCounts::default();
         tests.iter().for_each(|(_, outcome)| counts.add(*outcome));
         counts
     }
 
-    fn add(&mut self, outcome: Outcome) {
+    fn add(&mut self, outcome: TestOutcome) {
         match outcome {
-            Outcome::Passed => self.passed += 1,
-            Outcome::Failed => self.failed += 1,
-            Outcome::Skipped => self.skipped += 1,
+            TestOutcome::Passed => self.passed += 1,
+            TestOutcome::Failed => self.failed += 1,
+            TestOutcome::Skipped => self.skipped += 1,
         }
     }
 
@@ -122,8 +122,8 @@ impl Counts {
         self.passed.saturating_add(self.failed).saturating_add(self.skipped)
     }
 
-    fn plus(self, other: Counts) -> Counts {
-        Counts {
+    fn plus(self, other: SummaryCounts) -> SummaryCounts {
+        SummaryCounts {
             passed: self.passed.saturating_add(other.passed),
             failed: self.failed.saturating_add(other.failed),
             skipped: self.skipped.saturating_add(other.skipped),

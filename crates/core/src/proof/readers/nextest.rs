@@ -1,12 +1,12 @@
 //! Reads `cargo nextest run`: one line for each test, then the `Summary` line. Skipped tests are
 //! counted and not named by default.
 
-use super::{Counts, Found, amount_of, amounts};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts, amount_of, amounts};
+use crate::proof::ids::TestOutcome;
 use std::collections::BTreeMap;
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut tests: BTreeMap<String, Outcome> = BTreeMap::new();
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
+    let mut tests: BTreeMap<String, TestOutcome> = BTreeMap::new();
     let mut summary = None;
     let mut build_failed = false;
     for text in lines {
@@ -19,18 +19,18 @@ pub(super) fn read(lines: &[&str]) -> Option<Found> {
         build_failed |= text.starts_with("error: could not compile");
     }
     let (counts, complete) = summary?;
-    Some(Found { tests: tests.into_iter().collect(), counts, complete, build_failed })
+    Some(RunnerResult { tests: tests.into_iter().collect(), counts, complete, build_failed })
 }
 
 /// Reads `        PASS [   0.006s] (2/6) shop tests::adds`.
-fn test_line(text: &str) -> Option<(String, Outcome)> {
+fn test_line(text: &str) -> Option<(String, TestOutcome)> {
     let (status, rest) = text.strip_prefix("  ")?.trim_start().split_once(" [")?;
     let status = status.rsplit(' ').next().filter(|it| !it.contains('/')).unwrap_or(status);
     let outcome = match status {
-        "PASS" | "LEAK" | "FLAKY" => Outcome::Passed,
-        "FAIL" | "TIMEOUT" | "ABORT" | "SIGABRT" | "SIGSEGV" | "SIGKILL" | "SIGTERM" => Outcome::Failed,
-        "SKIP" => Outcome::Skipped,
-        _ if status.starts_with("FLAKY") => Outcome::Passed,
+        "PASS" | "LEAK" | "FLAKY" => TestOutcome::Passed,
+        "FAIL" | "TIMEOUT" | "ABORT" | "SIGABRT" | "SIGSEGV" | "SIGKILL" | "SIGTERM" => TestOutcome::Failed,
+        "SKIP" => TestOutcome::Skipped,
+        _ if status.starts_with("FLAKY") => TestOutcome::Passed,
         _ => return None,
     };
     let (_, name) = rest.split_once("] ")?;
@@ -42,7 +42,7 @@ fn test_line(text: &str) -> Option<(String, Outcome)> {
     Some((format!("{binary}::{}", test.trim()), outcome))
 }
 
-fn read_summary(text: &str) -> Option<(Counts, bool)> {
+fn read_summary(text: &str) -> Option<(SummaryCounts, bool)> {
     let (_, text) = text.strip_prefix("     Summary [")?.split_once("] ")?;
     let (ran, outcomes) = text.split_once(" run: ")?;
     let (ran, _) = ran.split_once(" test")?;
@@ -52,7 +52,7 @@ fn read_summary(text: &str) -> Option<(Counts, bool)> {
     let outcomes = amounts(&outcomes, ",")?;
     let passed = amount_of(&outcomes, &["passed"]);
     let failed = ran.checked_sub(passed)?;
-    Some((Counts { passed, failed, skipped: amount_of(&outcomes, &["skipped"]) }, ran == planned))
+    Some((SummaryCounts { passed, failed, skipped: amount_of(&outcomes, &["skipped"]) }, ran == planned))
 }
 
 /// Takes out the remarks, as in `5 passed (1 slow, 1 flaky)`.

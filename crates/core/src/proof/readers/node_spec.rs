@@ -1,13 +1,13 @@
 //! Reads the `spec` reporter of node's test runner: ticks and crosses, indented by suite, up to the
 //! `ℹ tests N` summary; what follows it repeats the failures.
 
-use super::{Counts, Found, indentation, without_duration};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts, indentation, without_duration};
+use crate::proof::ids::TestOutcome;
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = NodeSpecReader { complete: true, ..NodeSpecReader::default() };
     lines.iter().for_each(|it| reader.line(it));
-    reader.any.then_some(Found {
+    reader.any.then_some(RunnerResult {
         tests: reader.tests,
         counts: reader.counts,
         complete: reader.complete && !reader.build_failed,
@@ -17,12 +17,12 @@ pub(super) fn read(lines: &[&str]) -> Option<Found> {
 
 #[derive(Default)]
 struct NodeSpecReader {
-    tests: Vec<(String, Outcome)>,
-    session: Vec<(String, Outcome)>,
+    tests: Vec<(String, TestOutcome)>,
+    session: Vec<(String, TestOutcome)>,
     open: Vec<(usize, String)>,
-    counts: Counts,
+    counts: SummaryCounts,
     /// Whole files among the tests: they stand in node's numbers and are no tests.
-    files: Counts,
+    files: SummaryCounts,
     /// Lines that close a suite, or a test with subtests.
     parents: u32,
     any: bool,
@@ -40,7 +40,7 @@ impl NodeSpecReader {
             self.repeats = true;
             let (files, session) = (std::mem::take(&mut self.files), std::mem::take(&mut self.session));
             self.open.clear();
-            let mut counts = Counts::of(&session);
+            let mut counts = SummaryCounts::of(&session);
             // Node counts a test with subtests, whose line looks like that of a suite. If more names
             // are missing, something printed tore the lines.
             let missing = number.saturating_sub(counts.plus(files).total());
@@ -62,9 +62,9 @@ impl NodeSpecReader {
         }
     }
 
-    fn test(&mut self, depth: usize, title: &str, outcome: Outcome) {
+    fn test(&mut self, depth: usize, title: &str, outcome: TestOutcome) {
         // After a summary a cross repeats a failure; a tick belongs to the next session.
-        if self.repeats && outcome == Outcome::Failed {
+        if self.repeats && outcome == TestOutcome::Failed {
             return;
         }
         self.repeats = false;
@@ -75,7 +75,7 @@ impl NodeSpecReader {
             return;
         }
         if title.starts_with('/') || (title.contains('/') && title.ends_with("js")) {
-            self.build_failed |= outcome == Outcome::Failed;
+            self.build_failed |= outcome == TestOutcome::Failed;
             self.files.add(outcome);
             return;
         }
@@ -93,18 +93,18 @@ fn amount(line: &str, word: &str) -> Option<u32> {
     line.strip_prefix("ℹ ")?.strip_prefix(word)?.trim().parse().ok()
 }
 
-fn test_line(line: &str) -> Option<(&str, Outcome)> {
+fn test_line(line: &str) -> Option<(&str, TestOutcome)> {
     let (mark, title) = line.split_once(' ')?;
     let outcome = match mark {
-        "✔" => Outcome::Passed,
-        "✖" => Outcome::Failed,
-        "﹣" => Outcome::Skipped,
-        "⚠" => Outcome::Skipped,
+        "✔" => TestOutcome::Passed,
+        "✖" => TestOutcome::Failed,
+        "﹣" => TestOutcome::Skipped,
+        "⚠" => TestOutcome::Skipped,
         _ => return None,
     };
     match title.rsplit_once(" # ") {
         Some((title, directive)) if directive.starts_with("SKIP") || directive.starts_with("TODO") => {
-            Some((without_duration(title), Outcome::Skipped))
+            Some((without_duration(title), TestOutcome::Skipped))
         }
         Some(_) | None => Some((without_duration(title), outcome)),
     }

@@ -2,12 +2,12 @@
 //! one check overwrite each other's file, so then the text counts. The text names every test with
 //! `-v` or `-rA`, by default only the failing ones. An expected failure counts as skipped.
 
-use super::{Counts, Found, amounts, junit};
+use super::{RunnerResult, SummaryCounts, amounts, junit};
 use crate::proof::environment::{IdFile, PYTEST_FILE};
-use crate::proof::ids::Outcome;
+use crate::proof::ids::TestOutcome;
 use std::collections::BTreeMap;
 
-pub(super) fn read(lines: &[&str], files: &[IdFile]) -> Option<Found> {
+pub(super) fn read(lines: &[&str], files: &[IdFile]) -> Option<RunnerResult> {
     let mut reader = PytestReader { complete: true, ..PytestReader::default() };
     lines.iter().for_each(|it| reader.line(it));
     reader.close();
@@ -17,22 +17,22 @@ pub(super) fn read(lines: &[&str], files: &[IdFile]) -> Option<Found> {
         return Some(found);
     }
     let PytestReader { tests, counts, complete, build_failed, sessions, .. } = reader;
-    (sessions > 0).then_some(Found { tests, counts, complete, build_failed })
+    (sessions > 0).then_some(RunnerResult { tests, counts, complete, build_failed })
 }
 
 #[derive(Default)]
 struct PytestReader {
-    tests: Vec<(String, Outcome)>,
-    counts: Counts,
+    tests: Vec<(String, TestOutcome)>,
+    counts: SummaryCounts,
     sessions: u32,
     complete: bool,
     build_failed: bool,
     /// The width of the banner that opened the session.
     width: Option<usize>,
     section: PytestSection,
-    progress: BTreeMap<String, Outcome>,
-    summary: BTreeMap<String, Outcome>,
-    closing: Option<(Counts, u32)>,
+    progress: BTreeMap<String, TestOutcome>,
+    summary: BTreeMap<String, TestOutcome>,
+    closing: Option<(SummaryCounts, u32)>,
 }
 
 #[derive(Default, PartialEq)]
@@ -111,24 +111,27 @@ impl PytestReader {
         self.sessions += 1;
         let mut names = progress;
         summary.into_iter().for_each(|(name, outcome)| note(&mut names, &name, outcome));
-        let tests: Vec<(String, Outcome)> = names.into_iter().collect();
+        let tests: Vec<(String, TestOutcome)> = names.into_iter().collect();
         // A test whose tear-down fails counts as passed and as an error: the names are right where
         // they account for all numbers but such errors.
-        let named = Counts::of(&tests);
+        let named = SummaryCounts::of(&tests);
         let twice =
             counts.passed + counts.failed - (named.passed + named.failed).min(counts.passed + counts.failed);
         let agrees =
             named.passed + twice == counts.passed && named.failed == counts.failed && twice <= errors;
         self.tests.extend(tests);
-        self.counts =
-            self.counts.plus(if agrees { Counts { skipped: counts.skipped, ..named } } else { counts });
+        self.counts = self.counts.plus(if agrees {
+            SummaryCounts { skipped: counts.skipped, ..named }
+        } else {
+            counts
+        });
     }
 }
 
 /// Keeps the worse of two outcomes: a tear-down may fail after its test passed.
-fn note(names: &mut BTreeMap<String, Outcome>, name: &str, outcome: Outcome) {
+fn note(names: &mut BTreeMap<String, TestOutcome>, name: &str, outcome: TestOutcome) {
     let before = names.entry(name.to_owned()).or_insert(outcome);
-    if outcome == Outcome::Failed {
+    if outcome == TestOutcome::Failed {
         *before = outcome;
     }
 }
@@ -148,14 +151,16 @@ fn is_stop(text: &str) -> bool {
 }
 
 /// Reads `FAILED tests/test_calc.py::test_bad - AssertionError`.
-fn summary_entry(text: &str) -> Option<(&str, Outcome)> {
+fn summary_entry(text: &str) -> Option<(&str, TestOutcome)> {
     let (word, rest) = text.split_once(' ')?;
     let (rest, outcome) = match word {
-        "PASSED" | "XPASS" => (rest, Outcome::Passed),
-        "FAILED" | "ERROR" => (rest, Outcome::Failed),
-        "XFAIL" => (rest, Outcome::Skipped),
+        "PASSED" | "XPASS" => (rest, TestOutcome::Passed),
+        "FAILED" | "ERROR" => (rest, TestOutcome::Failed),
+        "XFAIL" => (rest, TestOutcome::Skipped),
         // The parameters of a subtest may hold spaces: `SUBFAILED(i=1, j=2) test_a.py::test_b`.
-        _ if word.starts_with("SUBFAILED") => (text.split_once([')', ']'])?.1.trim_start(), Outcome::Failed),
+        _ if word.starts_with("SUBFAILED") => {
+            (text.split_once([')', ']'])?.1.trim_start(), TestOutcome::Failed)
+        }
         _ => return None,
     };
     // Parameters may hold the separator too, so those in brackets are read to their end first.
@@ -169,7 +174,7 @@ fn summary_entry(text: &str) -> Option<(&str, Outcome)> {
 }
 
 /// Reads `tests/test_calc.py::test_add PASSED [ 10%]`, and xdist's `[gw0] [ 10%] PASSED name`.
-fn progress_line(text: &str) -> Option<(&str, Outcome)> {
+fn progress_line(text: &str) -> Option<(&str, TestOutcome)> {
     if text.starts_with("[gw") {
         let (_, rest) = text.split_once("%] ")?;
         let (word, name) = rest.split_once(' ')?;
@@ -185,22 +190,22 @@ fn progress_line(text: &str) -> Option<(&str, Outcome)> {
     Some((name, progress_word(word)?))
 }
 
-fn progress_word(word: &str) -> Option<Outcome> {
+fn progress_word(word: &str) -> Option<TestOutcome> {
     match word {
-        "PASSED" | "XPASS" => Some(Outcome::Passed),
-        "FAILED" | "ERROR" => Some(Outcome::Failed),
-        "XFAIL" | "SKIPPED" => Some(Outcome::Skipped),
+        "PASSED" | "XPASS" => Some(TestOutcome::Passed),
+        "FAILED" | "ERROR" => Some(TestOutcome::Failed),
+        "XFAIL" | "SKIPPED" => Some(TestOutcome::Skipped),
         _ => None,
     }
 }
 
 /// Reads `3 failed, 5 passed, 1 error in 0.07s` into numbers and errors.
-fn closing_line(text: &str) -> Option<(Counts, u32)> {
+fn closing_line(text: &str) -> Option<(SummaryCounts, u32)> {
     let (numbers, time) = text.rsplit_once(" in ")?;
     let time = time.split(' ').next()?.strip_suffix('s')?;
     time.parse::<f64>().ok()?;
     if numbers == "no tests ran" {
-        return Some((Counts::default(), 0));
+        return Some((SummaryCounts::default(), 0));
     }
     let numbers = amounts(numbers, ",")?;
     let amount = |words: &[&str]| super::amount_of(&numbers, words);
@@ -209,7 +214,7 @@ fn closing_line(text: &str) -> Option<(Counts, u32)> {
         return None;
     }
     let errors = amount(&["error", "errors"]);
-    let counts = Counts {
+    let counts = SummaryCounts {
         passed: amount(&["passed", "xpassed"]),
         failed: amount(&["failed"]) + errors,
         skipped: amount(&["skipped", "xfailed"]),

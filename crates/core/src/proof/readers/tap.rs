@@ -3,10 +3,10 @@
 //! out. Node reports a file without tests as a passing test named by its path, and one that does not
 //! load as a failing one: neither is a test. TODO counts as skipped.
 
-use super::{Counts, Found, indentation};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts, indentation};
+use crate::proof::ids::TestOutcome;
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = TapReader::default();
     lines.iter().for_each(|it| reader.line(it));
     reader.finish()
@@ -14,7 +14,7 @@ pub(super) fn read(lines: &[&str]) -> Option<Found> {
 
 #[derive(Default)]
 struct TapReader {
-    tests: Vec<(String, Outcome)>,
+    tests: Vec<(String, TestOutcome)>,
     /// Titles of the subtests that are open, with their indentation.
     open: Vec<(usize, String)>,
     /// The index of the last test line, which a `type: 'suite'` in its details takes back.
@@ -65,7 +65,7 @@ impl TapReader {
         self.open.push((depth, title.to_owned()));
     }
 
-    fn test(&mut self, depth: usize, title: &str, outcome: Outcome) {
+    fn test(&mut self, depth: usize, title: &str, outcome: TestOutcome) {
         self.last = None;
         if depth == 0 {
             self.seen += 1;
@@ -75,7 +75,7 @@ impl TapReader {
         }
         self.open.retain(|(it, _)| *it < depth);
         if is_file(title) {
-            self.build_failed |= outcome == Outcome::Failed;
+            self.build_failed |= outcome == TestOutcome::Failed;
             return;
         }
         let mut name = String::new();
@@ -107,14 +107,14 @@ impl TapReader {
         }
     }
 
-    fn finish(mut self) -> Option<Found> {
+    fn finish(mut self) -> Option<RunnerResult> {
         self.planned?;
         if self.planned_ahead.is_some() {
             self.settle_ahead();
         }
         let complete = !self.bailed && !self.broken_plan && !self.build_failed;
-        let counts = Counts::of(&self.tests);
-        Some(Found { tests: self.tests, counts, complete, build_failed: self.build_failed })
+        let counts = SummaryCounts::of(&self.tests);
+        Some(RunnerResult { tests: self.tests, counts, complete, build_failed: self.build_failed })
     }
 }
 
@@ -124,10 +124,10 @@ fn plan(line: &str) -> Option<u32> {
 }
 
 /// Reads `not ok 2 - title # SKIP reason`.
-fn test_line(line: &str) -> Option<(&str, Outcome)> {
+fn test_line(line: &str) -> Option<(&str, TestOutcome)> {
     let (rest, outcome) = match line.strip_prefix("not ok") {
-        Some(rest) => (rest, Outcome::Failed),
-        None => (line.strip_prefix("ok")?, Outcome::Passed),
+        Some(rest) => (rest, TestOutcome::Failed),
+        None => (line.strip_prefix("ok")?, TestOutcome::Passed),
     };
     let rest = rest.strip_prefix(' ')?;
     let (number, title) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -141,7 +141,7 @@ fn test_line(line: &str) -> Option<(&str, Outcome)> {
     let is_skipped = directive.starts_with("skip") || directive.starts_with("todo");
     let title = title.trim();
     let title = if title.is_empty() { number } else { title };
-    Some((title, if is_skipped { Outcome::Skipped } else { outcome }))
+    Some((title, if is_skipped { TestOutcome::Skipped } else { outcome }))
 }
 
 /// Node names a whole file by its absolute path.

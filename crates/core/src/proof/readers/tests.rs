@@ -67,7 +67,7 @@ fn takes_pytest_names_from_its_file() {
     assert_eq!(row("tests", &results), expected);
     // Two sessions wrote the same file one after the other: the second is all that it holds.
     let twice = read_results("tests", Exit::Red, &format!("{text}\n{text}"), &pytest_file(xml));
-    assert_eq!((twice.listing, twice.passed), (Listing::Failures, 10));
+    assert_eq!((twice.listing, twice.passed), (NamedTests::Failures, 10));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn too_many_tests_are_a_number() {
         .expect("a string");
     let results = read_results("tests", Exit::Green, &text, &[]);
     assert!(results.too_many && results.ids.is_empty() && results.complete);
-    assert_eq!((results.listing, results.executed()), (Listing::Failures, Some(total as u32)));
+    assert_eq!((results.listing, results.executed()), (NamedTests::Failures, Some(total as u32)));
 }
 
 proptest::proptest! {

@@ -3,15 +3,15 @@
 //! writes `test_add (module.Class)`, later ones `test_add (module.Class.test_add)`: the id is the
 //! dotted path. An expected failure counts as skipped, because it demands nothing of the code.
 
-use super::{Counts, Found};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts};
+use crate::proof::ids::TestOutcome;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rules between failures, and above the summary.
 const RULE_WIDTH: usize = 70;
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
-    let mut all = Found { complete: true, ..Found::default() };
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
+    let mut all = RunnerResult { complete: true, ..RunnerResult::default() };
     let mut session = UnittestSession::default();
     let mut ran = None;
     let mut any = false;
@@ -42,7 +42,7 @@ pub(super) fn read(lines: &[&str]) -> Option<Found> {
 
 #[derive(Default)]
 struct UnittestSession {
-    listed: BTreeMap<String, Outcome>,
+    listed: BTreeMap<String, TestOutcome>,
     failed: BTreeSet<String>,
     /// The test whose line has no outcome yet.
     open: Option<String>,
@@ -73,18 +73,18 @@ impl UnittestSession {
         }
     }
 
-    fn close(mut self, ran: u32, numbers: &Conclusion) -> Found {
+    fn close(mut self, ran: u32, numbers: &Conclusion) -> RunnerResult {
         for name in &self.failed {
-            self.listed.insert(name.clone(), Outcome::Failed);
+            self.listed.insert(name.clone(), TestOutcome::Failed);
         }
         let failed = (self.failed.len() as u32).max(u32::from(numbers.is_failure));
         let skipped = numbers.skipped;
         // Failures of class or module fixtures are not among the tests that ran.
         let fixtures = self.failed.iter().filter(|it| is_fixture(it)).count() as u32;
         let passed = (ran + fixtures).saturating_sub(failed).saturating_sub(skipped);
-        let counts = Counts { passed, failed, skipped };
+        let counts = SummaryCounts { passed, failed, skipped };
         let tests = self.listed.into_iter().collect();
-        Found { tests, counts, complete: true, build_failed: self.import_failed }
+        RunnerResult { tests, counts, complete: true, build_failed: self.import_failed }
     }
 }
 
@@ -141,12 +141,12 @@ fn is_fixture(name: &str) -> bool {
     matches!(method, "setUpClass" | "tearDownClass" | "setUpModule" | "tearDownModule")
 }
 
-fn outcome_word(text: &str) -> Option<Outcome> {
+fn outcome_word(text: &str) -> Option<TestOutcome> {
     match text {
-        "ok" => Some(Outcome::Passed),
-        "FAIL" | "ERROR" | "unexpected success" => Some(Outcome::Failed),
-        "expected failure" => Some(Outcome::Skipped),
-        _ if text.starts_with("skipped ") || text == "skipped" => Some(Outcome::Skipped),
+        "ok" => Some(TestOutcome::Passed),
+        "FAIL" | "ERROR" | "unexpected success" => Some(TestOutcome::Failed),
+        "expected failure" => Some(TestOutcome::Skipped),
+        _ if text.starts_with("skipped ") || text == "skipped" => Some(TestOutcome::Skipped),
         _ => None,
     }
 }

@@ -1,29 +1,29 @@
 //! Reads vitest: with the verbose reporter every test has a line with its file and titles; by
 //! default only the failures have one, behind `FAIL`, and the rest is a number.
 
-use super::{Counts, Found, amount_of, amounts, without_duration};
-use crate::proof::ids::Outcome;
+use super::{RunnerResult, SummaryCounts, amount_of, amounts, without_duration};
+use crate::proof::ids::TestOutcome;
 use std::collections::BTreeSet;
 
-pub(super) fn read(lines: &[&str]) -> Option<Found> {
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = VitestReader::default();
     lines.iter().for_each(|it| reader.line(it));
     reader.close();
     let VitestReader { tests, counts, any, build_failed, .. } = reader;
-    any.then_some(Found { tests, counts, complete: !build_failed, build_failed })
+    any.then_some(RunnerResult { tests, counts, complete: !build_failed, build_failed })
 }
 
 #[derive(Default)]
 struct VitestReader {
-    tests: Vec<(String, Outcome)>,
-    counts: Counts,
+    tests: Vec<(String, TestOutcome)>,
+    counts: SummaryCounts,
     any: bool,
     build_failed: bool,
-    session: Vec<(String, Outcome)>,
+    session: Vec<(String, TestOutcome)>,
     failures: BTreeSet<String>,
     after_files: bool,
     /// The last summary since the session began: what tests print comes before it.
-    summary: Option<Counts>,
+    summary: Option<SummaryCounts>,
 }
 
 impl VitestReader {
@@ -36,7 +36,7 @@ impl VitestReader {
         } else if let (true, Some(numbers)) = (self.after_files, line.strip_prefix("Tests ")) {
             self.summary = read_numbers(numbers).or(self.summary);
         } else if line.starts_with("No test files found, exiting with code ") {
-            self.summary = Some(Counts::default());
+            self.summary = Some(SummaryCounts::default());
         } else if let Some(title) = text.strip_prefix(" FAIL ") {
             let title = title.trim();
             match title.contains(" > ") {
@@ -52,8 +52,8 @@ impl VitestReader {
         let Some(counts) = self.summary.take() else { return };
         let mut session = std::mem::take(&mut self.session);
         let failures = std::mem::take(&mut self.failures);
-        if Counts::of(&session) != counts {
-            session = failures.into_iter().map(|it| (it, Outcome::Failed)).collect();
+        if SummaryCounts::of(&session) != counts {
+            session = failures.into_iter().map(|it| (it, TestOutcome::Failed)).collect();
         }
         self.tests.extend(session);
         self.counts = self.counts.plus(counts);
@@ -61,26 +61,26 @@ impl VitestReader {
     }
 }
 
-fn mark(line: &str) -> Option<(&str, Outcome)> {
+fn mark(line: &str) -> Option<(&str, TestOutcome)> {
     let (mark, title) = line.split_once(' ')?;
     let outcome = match mark {
-        "✓" | "√" => Outcome::Passed,
-        "×" | "✗" => Outcome::Failed,
-        "↓" | "□" => Outcome::Skipped,
+        "✓" | "√" => TestOutcome::Passed,
+        "×" | "✗" => TestOutcome::Failed,
+        "↓" | "□" => TestOutcome::Skipped,
         _ => return None,
     };
     Some((without_duration(title), outcome))
 }
 
 /// Reads `1 failed | 2 passed | 1 skipped (4)`, and `no tests`.
-fn read_numbers(text: &str) -> Option<Counts> {
+fn read_numbers(text: &str) -> Option<SummaryCounts> {
     let text = text.trim();
     if text == "no tests" {
-        return Some(Counts::default());
+        return Some(SummaryCounts::default());
     }
     let (numbers, total) = text.rsplit_once(" (")?;
     let numbers = amounts(numbers, "|")?;
-    let counts = Counts {
+    let counts = SummaryCounts {
         passed: amount_of(&numbers, &["passed"]),
         failed: amount_of(&numbers, &["failed"]),
         skipped: amount_of(&numbers, &["skipped", "todo", "expected fail"]),

@@ -40,6 +40,99 @@ fn each_line(text: &str, change: impl Fn(&str) -> String) -> String {
     text.lines().map(|it| change(it) + "\n").collect()
 }
 
+const BEFORE_A_LINE: &[&str] = &[
+    "> ",
+    ">",
+    ">> ",
+    "> > ",
+    "    ",
+    "\t",
+    "        ",
+    "say: ",
+    "* ",
+    "+ ",
+    "+",
+    "-",
+    "| ",
+    "# ",
+    "// ",
+    "$ ",
+    "[agent] ",
+    "1: ",
+    "     1\t",
+    "12→",
+    "…",
+    "\"",
+    "'",
+    "“",
+    "`",
+    "**",
+    "_",
+    "\\",
+    "&gt; ",
+    "\u{200b}",
+    "\u{a0}",
+    "\u{2003}",
+    "\u{feff}x",
+    "\u{202e}",
+    "\u{200f}",
+    "\u{2060}",
+    "\0",
+    "\u{1b}[32m",
+    "assistant: ",
+    "2026-01-01T00:00:00Z ",
+    "echo ",
+    "printf '",
+    "<b>",
+    "- [x] ",
+];
+
+const AFTER_A_LINE: &[&str] = &[
+    ".",
+    " (example)",
+    " ✓",
+    "\u{200b}",
+    "\u{a0}",
+    "\u{feff}",
+    "`",
+    "**",
+    "\"",
+    " # not yet",
+    "\u{1b}[0m",
+    "\0",
+    " -->",
+    ";",
+];
+
+const AROUND_A_LINE: &[(&str, &str)] = &[
+    ("`", "`"),
+    ("``", "``"),
+    ("**", "**"),
+    ("\"", "\""),
+    ("| ", " |"),
+    ("<code>", "</code>"),
+    ("“", "”"),
+    ("(", ")"),
+    ("<p>", "</p>"),
+];
+
+const LETTERS_ALIKE: &[(&str, &str)] = &[
+    ("E", "\u{415}"),
+    ("T", "\u{422}"),
+    ("o", "\u{43e}"),
+    ("e", "\u{435}"),
+    ("S", "\u{405}"),
+    ("A", "\u{410}"),
+    ("P", "\u{420}"),
+    ("O", "0"),
+    ("I", "l"),
+    ("E", "\u{ff25}"),
+    ("E", "E\u{200d}"),
+    ("A", "A\u{301}"),
+    ("o", "o\u{200b}"),
+    ("T", "T\u{ad}"),
+];
+
 /// Ways to show a report without giving it; they hold for every protocol.
 fn shown(report: &str) -> Vec<String> {
     let mut texts = vec![
@@ -75,101 +168,14 @@ fn shown(report: &str) -> Vec<String> {
     if !report.starts_with("<promise>") {
         texts.extend([report.replace('\n', " "), report.replace('\n', "\r")]);
     }
-    let before = [
-        "> ",
-        ">",
-        ">> ",
-        "> > ",
-        "    ",
-        "\t",
-        "        ",
-        "say: ",
-        "* ",
-        "+ ",
-        "+",
-        "-",
-        "| ",
-        "# ",
-        "// ",
-        "$ ",
-        "[agent] ",
-        "1: ",
-        "     1\t",
-        "12→",
-        "…",
-        "\"",
-        "'",
-        "“",
-        "`",
-        "**",
-        "_",
-        "\\",
-        "&gt; ",
-        "\u{200b}",
-        "\u{a0}",
-        "\u{2003}",
-        "\u{feff}x",
-        "\u{202e}",
-        "\u{200f}",
-        "\u{2060}",
-        "\0",
-        "\u{1b}[32m",
-        "assistant: ",
-        "2026-01-01T00:00:00Z ",
-        "echo ",
-        "printf '",
-        "<b>",
-        "- [x] ",
-    ];
-    texts.extend(before.iter().map(|it| each_line(report, |line| format!("{it}{line}"))));
-    let after = [
-        ".",
-        " (example)",
-        " ✓",
-        "\u{200b}",
-        "\u{a0}",
-        "\u{feff}",
-        "`",
-        "**",
-        "\"",
-        " # not yet",
-        "\u{1b}[0m",
-        "\0",
-        " -->",
-        ";",
-    ];
-    texts.extend(after.iter().map(|it| each_line(report, |line| format!("{line}{it}"))));
-    let around = [
-        ("`", "`"),
-        ("``", "``"),
-        ("**", "**"),
-        ("\"", "\""),
-        ("| ", " |"),
-        ("<code>", "</code>"),
-        ("“", "”"),
-        ("(", ")"),
-        ("<p>", "</p>"),
-    ];
-    texts.extend(around.iter().map(|(open, close)| each_line(report, |line| format!("{open}{line}{close}"))));
-    let alike = [
-        ("E", "\u{415}"),
-        ("T", "\u{422}"),
-        ("o", "\u{43e}"),
-        ("e", "\u{435}"),
-        ("S", "\u{405}"),
-        ("A", "\u{410}"),
-        ("P", "\u{420}"),
-        ("O", "0"),
-        ("I", "l"),
-        ("E", "\u{ff25}"),
-        ("E", "E\u{200d}"),
-        ("A", "A\u{301}"),
-        ("o", "o\u{200b}"),
-        ("T", "T\u{ad}"),
-    ];
+    texts.extend(BEFORE_A_LINE.iter().map(|it| each_line(report, |line| format!("{it}{line}"))));
+    texts.extend(AFTER_A_LINE.iter().map(|it| each_line(report, |line| format!("{line}{it}"))));
+    texts.extend(
+        AROUND_A_LINE.iter().map(|(open, close)| each_line(report, |line| format!("{open}{line}{close}"))),
+    );
     // A letter that the report's own words do not have leaves it genuine, so those are left out.
     texts.extend(
-        alike
+        LETTERS_ALIKE
             .iter()
             .map(|(from, to)| report.replace(from, to))
             .filter(|it| differs_where_it_counts(it, report)),

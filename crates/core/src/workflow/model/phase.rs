@@ -3,7 +3,7 @@
 
 use super::{Millis, Model, PhaseId, Protocol};
 use crate::facts::FactName;
-use crate::workflow::condition::Condition;
+use crate::workflow::grammar::condition::Condition;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct Phase {
     /// `None`: left when its skills are done and `checks_failing == 0`.
     pub exit: Option<Condition>,
     pub progress: Progress,
-    pub breaker: Breaker,
+    pub breaker: BreakerLimits,
     pub weight: u32,
     /// The name of the items that it runs once for.
     pub each: Option<String>,
@@ -152,7 +152,7 @@ pub struct Progress {
 
 /// When a phase that gets nowhere is stopped; `None`: never for that reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Breaker {
+pub struct BreakerLimits {
     pub no_progress: Option<u32>,
     pub same_error: Option<u32>,
     pub failures: Option<u32>,

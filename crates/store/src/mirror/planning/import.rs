@@ -8,7 +8,7 @@ const ITERATIONS_MOST: u32 = 10_000;
 
 /// How far another controller had come.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct ImportedPlanning {
     pub phase: PhaseNumber,
     pub iterations: u32,
     pub gap_cycles: u32,
@@ -18,7 +18,7 @@ pub struct Found {
 }
 
 /// Reads the file, or says which line is wrong.
-pub fn read(text: &str) -> Result<Found, String> {
+pub fn read(text: &str) -> Result<ImportedPlanning, String> {
     let field = |name: &str| {
         text.lines()
             .find_map(|it| {
@@ -56,7 +56,7 @@ pub fn read(text: &str) -> Result<Found, String> {
     };
     count("Max iterations")?;
     count("Consecutive failures")?;
-    Ok(Found {
+    Ok(ImportedPlanning {
         phase,
         iterations: count("Iteration")?,
         gap_cycles: count("Gap closure cycle")?,

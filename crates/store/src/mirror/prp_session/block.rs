@@ -38,11 +38,13 @@ pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &Jud
         tests(judgement, &mut line);
         line(String::new());
         line("FILES:".to_owned());
-        for name in ["CREATED", "MODIFIED", "DELETED"] {
-            line(format!(
-                "  {name}: {}",
-                reported(turn, &format!("files_{}", name.to_ascii_lowercase())).unwrap_or(0)
-            ));
+        let counted = state.seen.changed.as_ref().map(|it| it.call);
+        let measured = counted.map(|it| [it.created, it.modified, it.deleted].map(i64::from));
+        let said =
+            ["files_created", "files_modified", "files_deleted"].map(|it| reported(turn, it).unwrap_or(0));
+        let counts = measured.unwrap_or(said);
+        for (name, count) in ["CREATED", "MODIFIED", "DELETED"].iter().zip(counts) {
+            line(format!("  {name}: {count}"));
         }
     }
     line(String::new());
@@ -109,8 +111,9 @@ fn tests(judgement: &Judgement, line: &mut impl FnMut(String)) {
 
 fn review(workflow: &Workflow, state: &State, turn: &JudgedTurn, line: &mut impl FnMut(String)) {
     let count = |name: &str| {
-        let known = turn.judgement.metrics.get(name).and_then(|it| whole(&it.value));
-        known.or(reported(turn, &format!("qa_metrics_{name}"))).unwrap_or(0)
+        // The reviewer's own numbers: what the engine calls by the same name is something else.
+        let said = reported(turn, &format!("qa_{name}")).or(reported(turn, name));
+        said.or(reported(turn, &format!("qa_metrics_{name}"))).unwrap_or(0)
     };
     line("QA_METRICS:".to_owned());
     for name in ["CHECKS_TOTAL", "CHECKS_PASSING", "CHECKS_FAILING", "BLOCKING_ISSUES", "WARNING_ISSUES"] {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Each file as it was after our last write.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct KeptStamps {
     files: BTreeMap<String, Look>,
 }
 
@@ -20,7 +20,7 @@ struct Look {
     changed: (i64, i64),
 }
 
-impl Kept {
+impl KeptStamps {
     /// Remembers a file that we have just written or found as it should be.
     pub(super) fn note(&mut self, folder: &Path, name: &str) {
         match look(folder, name) {

@@ -6,7 +6,7 @@ use super::block::{breaker_word, verdict};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
-    Activity, BreakerChange, History, Limit, PhaseStatus, State, Status, breaker, limit, open_reason,
+    Activity, BreakerChange, History, HistoryLimit, PhaseStatus, State, Status, breaker, limit, open_reason,
     review_attempt,
 };
 use loop_core::workflow::condition::Truth;
@@ -16,7 +16,7 @@ use serde_json::{Map, json};
 use std::collections::BTreeMap;
 
 #[derive(Serialize)]
-struct LoopState<'a> {
+struct LoopStateFile<'a> {
     session_id: &'a str,
     prp_file: &'a str,
     started_at: String,
@@ -60,7 +60,7 @@ pub(super) fn loop_state(run: &str, project: &str, workflow: &Workflow, history:
             "error": it.text, "hash": it.hash,
         })
     });
-    pretty(&LoopState {
+    pretty(&LoopStateFile {
         session_id: run,
         prp_file: &state.opening.input,
         started_at: state.opened_at.to_string(),
@@ -175,8 +175,8 @@ pub(super) fn rate_limit(workflow: &Workflow, history: &History) -> String {
     let window = workflow.limits.window.as_ref();
     let calls = window.map_or(state.calls, |it| state.calls.at(it, state.updated_at));
     let limit = limit(state);
-    let provider = limit == Some(Limit::Provider);
-    let paused = limit == Some(Limit::Window);
+    let provider = limit == Some(HistoryLimit::Provider);
+    let paused = limit == Some(HistoryLimit::Window);
     let hourly = json!({
         "calls_made": calls.made,
         "limit": window.map(|it| it.calls),

@@ -6,7 +6,7 @@ use fields::Fields;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{Failure, Metric, Source};
-use loop_core::workflow::model::{PhaseId, Workflow};
+use loop_core::workflow::model::{ErrorClass, PhaseId, Workflow};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ const CLOCK_SKEW_MS: u64 = 120_000;
 
 /// A session that was found and can be gone on with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct ImportedSession {
     pub session: String,
     /// The PRP as the file names it.
     pub input: String,
@@ -35,33 +35,33 @@ pub struct Found {
     pub notes: Vec<String>,
     phase: PhaseId,
     iteration: u32,
-    status: Standing,
+    status: SessionStatus,
     phases: BTreeMap<PhaseId, Past>,
     errors: Vec<(PhaseId, u32, Failure)>,
     calls: u64,
     rejections: u32,
     green_model: Option<String>,
     last_activity: Timestamp,
-    breaker: Counts,
+    breaker: BreakerCounts,
     metrics: BTreeMap<String, Metric>,
     window: Option<(Timestamp, u64)>,
     waits_until: Option<Timestamp>,
 }
 
-impl Found {
+impl ImportedSession {
     /// A run of a workflow whose first phase is all that is told of.
     pub(in crate::mirror) fn of_one_phase(
         session: String,
         input: String,
         started_at: Timestamp,
         iteration: u32,
-        status: Standing,
-    ) -> Found {
-        Found {
+        status: SessionStatus,
+    ) -> ImportedSession {
+        ImportedSession {
             session,
             input,
             project: None,
-            is_unfinished: status != Standing::Completed,
+            is_unfinished: status != SessionStatus::Completed,
             started_at,
             notes: Vec::new(),
             phase: 0,
@@ -73,7 +73,7 @@ impl Found {
             rejections: 0,
             green_model: None,
             last_activity: started_at,
-            breaker: Counts::default(),
+            breaker: BreakerCounts::default(),
             metrics: BTreeMap::new(),
             window: None,
             waits_until: None,
@@ -91,7 +91,7 @@ pub struct Invalid {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::mirror) enum Standing {
+pub(in crate::mirror) enum SessionStatus {
     Running,
     Paused(String),
     Halted(String),
@@ -108,14 +108,14 @@ struct Past {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Counts {
+struct BreakerCounts {
     no_progress: u32,
     same_error: u32,
     hash: Option<String>,
 }
 
 /// Reads the session in a folder; `None` when there is none.
-pub fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result<Option<Found>, Invalid> {
+pub fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result<Option<ImportedSession>, Invalid> {
     let Some(state) = Fields::read(folder, "loop-state.json")? else { return Ok(None) };
     let phase_id = |name: &str| workflow.phases.iter().position(|it| it.name == name);
     let names: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
@@ -129,7 +129,7 @@ pub fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result<Option
     let started_at = state.moment("started_at", now)?;
     let phase_name = state.text("current_phase")?;
     let phase = phase_id(&phase_name)
-        .ok_or_else(|| state.wrong("current_phase", &format!("is none of {}", names.join(", "))))?;
+        .ok_or_else(|| state.wrong("current_phase", &format!("is not one of {}", names.join(", "))))?;
     let iteration = state.count("current_iteration", ITERATIONS_MOST)?.unwrap_or(0);
     let status = standing(&state)?;
     let last_activity = state.optional_moment("last_activity", now)?.unwrap_or(started_at);
@@ -147,14 +147,14 @@ pub fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result<Option
         let why = format!("lacks {}, and the phase is {phase_name}", names[open]);
         return Err(state.wrong("phases_completed", &why));
     }
-    if status == Standing::Completed && completed.len() != names.len() {
+    if status == SessionStatus::Completed && completed.len() != names.len() {
         return Err(state.wrong("phases_completed", "lacks a phase, and the status is completed"));
     }
-    let mut found = Found {
+    let mut found = ImportedSession {
         session,
         input,
         project: state.optional_text("project")?,
-        is_unfinished: status != Standing::Completed,
+        is_unfinished: status != SessionStatus::Completed,
         started_at,
         notes: Vec::new(),
         phase,
@@ -166,7 +166,7 @@ pub fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result<Option
         rejections: u32::try_from(rejections).unwrap_or(0),
         green_model: state.optional_text("green_model")?,
         last_activity,
-        breaker: Counts::default(),
+        breaker: BreakerCounts::default(),
         metrics: BTreeMap::new(),
         window: None,
         waits_until: None,
@@ -183,17 +183,17 @@ fn rejections_told(folder: &Path) -> Result<u64, Invalid> {
     Ok(if is_rejected { attempt } else { attempt.saturating_sub(1) })
 }
 
-fn standing(state: &Fields) -> Result<Standing, Invalid> {
+fn standing(state: &Fields) -> Result<SessionStatus, Invalid> {
     let reason = |field: &str, otherwise: &str| {
         Ok::<_, Invalid>(state.optional_text(field)?.unwrap_or_else(|| otherwise.to_owned()))
     };
     match state.text("status")?.as_str() {
-        "running" => Ok(Standing::Running),
-        "paused" | "suspended" => Ok(Standing::Paused(reason("pause_reason", "paused")?)),
-        "halted" => Ok(Standing::Halted(reason("halt_reason", "halted")?)),
-        "aborted" => Ok(Standing::Halted("aborted by user".to_owned())),
-        "completed" => Ok(Standing::Completed),
-        _ => Err(state.wrong("status", "is none of running, paused, completed, halted")),
+        "running" => Ok(SessionStatus::Running),
+        "paused" | "suspended" => Ok(SessionStatus::Paused(reason("pause_reason", "paused")?)),
+        "halted" => Ok(SessionStatus::Halted(reason("halt_reason", "halted")?)),
+        "aborted" => Ok(SessionStatus::Halted("aborted by user".to_owned())),
+        "completed" => Ok(SessionStatus::Completed),
+        _ => Err(state.wrong("status", "is not one of running, paused, completed, halted")),
     }
 }
 
@@ -239,22 +239,27 @@ fn errors(state: &Fields, workflow: &Workflow) -> Result<Vec<(PhaseId, u32, Fail
         let iteration = entry.count("iteration", ITERATIONS_MOST)?.unwrap_or(1).max(1);
         let text: String = entry.text("error")?.chars().take(500).collect();
         let signature = entry.optional_text("hash")?.unwrap_or_else(|| loop_core::engine::signature(&text));
-        let failure = Failure { class: "other".to_owned(), signature, text };
+        let failure = Failure { class: ErrorClass::Other, signature, text };
         errors.push((phase, u32::try_from(iteration).unwrap_or(1), failure));
     }
     Ok(errors)
 }
 
 /// Files beside `loop-state.json`, each of which may be missing.
-fn companions(folder: &Path, workflow: &Workflow, now: Timestamp, found: &mut Found) -> Result<(), Invalid> {
+fn companions(
+    folder: &Path,
+    workflow: &Workflow,
+    now: Timestamp,
+    found: &mut ImportedSession,
+) -> Result<(), Invalid> {
     if let Some(breaker) = Fields::read(folder, "circuit-breaker.json")? {
         if !["CLOSED", "HALF_OPEN", "OPEN"].contains(&breaker.text("state")?.as_str()) {
-            return Err(breaker.wrong("state", "is none of CLOSED, HALF_OPEN, OPEN"));
+            return Err(breaker.wrong("state", "is not one of CLOSED, HALF_OPEN, OPEN"));
         }
         let count = |name: &str| {
             Ok::<_, Invalid>(u32::try_from(breaker.count(name, ITERATIONS_MOST)?.unwrap_or(0)).unwrap_or(0))
         };
-        found.breaker = Counts {
+        found.breaker = BreakerCounts {
             no_progress: count("no_progress_count")?,
             same_error: count("same_error_count")?,
             hash: breaker.optional_text("last_error_hash")?,

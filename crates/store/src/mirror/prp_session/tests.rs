@@ -70,13 +70,13 @@ fn g26_an_edit_while_the_files_are_written_is_told_of() {
     let home = crate::Home::open(&dir.path().join("home")).expect("a home");
     let workflow = tdd();
     let opening = Opening { input: "docs/x.md".to_owned(), ..Opening::default() };
-    let mut session = super::Session {
+    let mut session = super::SessionMirror {
         run: "id".to_owned(),
         project: "/p".to_owned(),
         folder: dir.path().join("session"),
         history: follow(&workflow, &[(START, Event::Opened(opening))]),
         fresh: super::Fresh::default(),
-        kept: super::Kept::default(),
+        kept: super::KeptStamps::default(),
         log_bytes: None,
         imported_log: dir.path().join("none"),
     };

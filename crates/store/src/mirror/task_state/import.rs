@@ -3,7 +3,7 @@
 //! the file says of validations is not believed, so it is not read; nothing is written.
 
 use super::super::prp_session::import::fields::Fields;
-use super::super::prp_session::import::{Found, Invalid, Standing};
+use super::super::prp_session::import::{ImportedSession, Invalid, SessionStatus};
 use super::NAME;
 use loop_base::time::Timestamp;
 use std::path::Path;
@@ -11,25 +11,27 @@ use std::path::Path;
 /// No loop of one prompt goes on for longer; a larger number is a mistake.
 const ITERATIONS_MOST: u64 = 10_000;
 
-const STATUSES: &str = "is none of initializing, running, validating, paused, stuck, max_iterations, completed, \
+const STATUSES: &str = "is not one of initializing, running, validating, paused, stuck, max_iterations, completed, \
                         cancelled, failed";
 
 /// A loop that was found and can be gone on with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Left {
-    pub found: Found,
+pub struct ImportedLoop {
+    pub found: ImportedSession,
     pub most: u32,
     pub promise: Option<String>,
 }
 
 /// Reads the file in a folder; `None` when there is none, or when it tells of a loop that is over.
-pub fn read(folder: &Path, now: Timestamp) -> Result<Option<Left>, Invalid> {
+pub fn read(folder: &Path, now: Timestamp) -> Result<Option<ImportedLoop>, Invalid> {
     let Some(state) = Fields::read(folder, NAME)? else { return Ok(None) };
     let standing = match state.text("status")?.as_str() {
-        "initializing" | "running" | "validating" => Standing::Running,
-        "paused" => Standing::Paused("paused".to_owned()),
-        "stuck" => Standing::Halted("WORK is stuck, as the file of another controller tells".to_owned()),
-        "max_iterations" => Standing::Capped("the limit of iterations was reached".to_owned()),
+        "initializing" | "running" | "validating" => SessionStatus::Running,
+        "paused" => SessionStatus::Paused("paused".to_owned()),
+        "stuck" => {
+            SessionStatus::Halted("another controller stopped as stuck; its file gives no cause".to_owned())
+        }
+        "max_iterations" => SessionStatus::Capped("the limit of iterations was reached".to_owned()),
         "completed" | "cancelled" | "failed" => return Ok(None),
         _ => return Err(state.wrong("status", STATUSES)),
     };
@@ -52,8 +54,8 @@ pub fn read(folder: &Path, now: Timestamp) -> Result<Option<Left>, Invalid> {
         state.section(field)?;
     }
     let session = uuid::Uuid::new_v4().to_string();
-    let found = Found::of_one_phase(session, input, started_at, iteration, standing);
-    Ok(Some(Left { found, most, promise }))
+    let found = ImportedSession::of_one_phase(session, input, started_at, iteration, standing);
+    Ok(Some(ImportedLoop { found, most, promise }))
 }
 
 #[cfg(test)]
@@ -64,7 +66,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-    fn told(change: impl Fn(&mut Value)) -> Result<Option<super::Left>, String> {
+    fn told(change: impl Fn(&mut Value)) -> Result<Option<super::ImportedLoop>, String> {
         let dir = tempfile::tempdir().expect("a folder");
         let mut state = json!({
             "designFile": "DESIGN-20260119-143022.md", "currentIteration": 3, "maxIterations": 20,
@@ -101,7 +103,7 @@ mod tests {
             ("maxIterations", json!(0), "maxIterations is 0"),
             ("maxIterations", Value::Null, "maxIterations is missing"),
             ("completionPromise", json!(["x"]), "completionPromise is no text"),
-            ("status", json!("happy"), "status is none of initializing"),
+            ("status", json!("happy"), "status is not one of initializing"),
             ("startedAt", json!("yesterday"), "startedAt is no time with a zone"),
             ("startedAt", json!("2999-01-01T00:00:00Z"), "startedAt lies in the future"),
             ("filesModified", json!("a"), "filesModified is no list of texts"),

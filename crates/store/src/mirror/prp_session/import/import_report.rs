@@ -2,7 +2,7 @@
 //! tell of, as events, so that the run goes on like any other. They are marked as not ours, nothing
 //! in them counts as measured, and no test that failed before is excused.
 
-use super::{Found, Standing};
+use super::{ImportedSession, SessionStatus};
 use loop_base::time::Timestamp;
 use loop_core::engine::{
     Baseline, Call, Effect, Ended, Ending, Event, Evidence, Facts, Failure, Hold, HoldKind, How,
@@ -10,13 +10,13 @@ use loop_core::engine::{
 };
 use loop_core::report::Report;
 use loop_core::workflow::condition::Truth;
-use loop_core::workflow::model::{Next, PhaseId, Workflow};
+use loop_core::workflow::model::{ErrorClass, Next, PhaseId, Workflow};
 use std::collections::BTreeMap;
 
 /// Calls beyond the iterations are told one by one up to this many, for the window that they count in.
 const CALLS_TOLD: u64 = 200;
 
-impl Found {
+impl ImportedSession {
     /// Returns the journal that leads to where the session stands. `base` is the tree that the work
     /// began with, as far as it is known.
     pub fn events(
@@ -26,7 +26,7 @@ impl Found {
         base: &Facts,
         now: Timestamp,
     ) -> Vec<(Timestamp, Event)> {
-        let mut told = Told { found: self, workflow, base, events: Vec::new(), call: 0 };
+        let mut told = ImportedJournal { found: self, workflow, base, events: Vec::new(), call: 0 };
         told.add(self.started_at, Event::Opened(Opening { imported: true, ..opening }));
         let baseline = Baseline { results: Vec::new(), facts: base.clone(), ms: 0, opening: None };
         told.add(self.started_at, Event::Baselined(baseline));
@@ -41,14 +41,14 @@ impl Found {
             told.add(now, Event::Waits { until, why, wait: Wait::Provider });
         }
         match &self.status {
-            Standing::Running => (),
-            Standing::Paused(reason) => {
+            SessionStatus::Running => (),
+            SessionStatus::Paused(reason) => {
                 told.add(now, Event::Held(Hold { kind: HoldKind::Paused, reason: reason.clone() }));
             }
-            Standing::Capped(reason) => {
+            SessionStatus::Capped(reason) => {
                 told.add(now, Event::Held(Hold { kind: HoldKind::Capped, reason: reason.clone() }));
             }
-            Standing::Halted(reason) => {
+            SessionStatus::Halted(reason) => {
                 let question = Question {
                     id: 1,
                     kind: QuestionKind::Breaker,
@@ -59,7 +59,7 @@ impl Found {
                 };
                 told.add(now, Event::Began(Effect::Ask(question)));
             }
-            Standing::Completed => {
+            SessionStatus::Completed => {
                 told.add(self.last_activity, Event::Began(Effect::Finish));
                 told.add(
                     self.last_activity,
@@ -73,15 +73,15 @@ impl Found {
 }
 
 /// The journal as it is being told.
-struct Told<'a> {
-    found: &'a Found,
+struct ImportedJournal<'a> {
+    found: &'a ImportedSession,
     workflow: &'a Workflow,
     base: &'a Facts,
     events: Vec<(Timestamp, Event)>,
     call: u32,
 }
 
-impl Told<'_> {
+impl ImportedJournal<'_> {
     fn add(&mut self, at: Timestamp, event: Event) {
         self.events.push((at, event));
     }
@@ -110,11 +110,14 @@ impl Told<'_> {
             at = self.complete(at);
         }
         match self.found.status {
-            Standing::Completed => {
+            SessionStatus::Completed => {
                 let past = self.found.phases.get(&at);
                 self.visit(at, past.map_or(1, |it| it.iterations.max(1)), true, self.found.last_activity);
             }
-            Standing::Running | Standing::Paused(_) | Standing::Halted(_) | Standing::Capped(_) => {
+            SessionStatus::Running
+            | SessionStatus::Paused(_)
+            | SessionStatus::Halted(_)
+            | SessionStatus::Capped(_) => {
                 self.visit(at, self.found.iteration, false, self.found.last_activity);
             }
         }
@@ -157,7 +160,7 @@ impl Told<'_> {
         let progress = !is_here || found.breaker.no_progress <= before_end;
         let error = match &found.breaker.hash {
             Some(hash) if is_here && before_end < found.breaker.same_error => Some(Failure {
-                class: "other".to_owned(),
+                class: ErrorClass::Other,
                 signature: hash.clone(),
                 text: self.error(phase, iteration).map_or_else(String::new, |it| it.text),
             }),
@@ -215,7 +218,7 @@ impl Told<'_> {
 
     /// Calls that were no iterations: verifiers, interrupted ones.
     fn spare_calls(&mut self) {
-        if matches!(self.found.status, Standing::Completed) {
+        if matches!(self.found.status, SessionStatus::Completed) {
             return;
         }
         let spare = self.found.calls.saturating_sub(u64::from(self.call));

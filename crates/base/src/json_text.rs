@@ -1,0 +1,86 @@
+//! Changes of JSON that keep every other byte: a value is found in the text and something is put in, and
+//! nothing is written anew, so order, indentation and everything that nobody knows stay. The text must be
+//! JSON already; whoever changes it reads it again afterwards.
+
+use std::ops::Range;
+
+/// Puts something at the end of the list or object that begins here, on a line of its own that is indented
+/// by so many levels.
+pub fn append(text: &str, start: usize, what: &str, depth: usize) -> String {
+    let end = end_of(text, start) - 1;
+    let inner = &text[start + 1..end];
+    let kept = start + 1 + inner.trim_end().len();
+    let comma = if inner.trim().is_empty() { "" } else { "," };
+    let (indent, outdent) = ("  ".repeat(depth), "  ".repeat(depth - 1));
+    let tail = &text[kept..end];
+    let closing = if tail.contains('\n') { tail.to_owned() } else { format!("\n{outdent}{tail}") };
+    format!("{}{comma}\n{indent}{what}{closing}{}", &text[..kept], &text[end..])
+}
+
+/// Returns where the value of a member of the object that begins here stands; the last one counts, as it does for every reader.
+pub fn member(text: &str, object: usize, name: &str) -> Option<Range<usize>> {
+    let mut found = None;
+    let mut at = skip_space(text, object + 1);
+    while text[at..].starts_with('"') {
+        let key = at..end_of(text, at);
+        let value = skip_space(text, skip_space(text, key.end) + 1);
+        let end = end_of(text, value);
+        if serde_json::from_str::<String>(&text[key]).is_ok_and(|it| it == name) {
+            found = Some(value..end);
+        }
+        at = skip_space(text, end);
+        if text[at..].starts_with(',') {
+            at = skip_space(text, at + 1);
+        }
+    }
+    found
+}
+
+fn skip_space(text: &str, at: usize) -> usize {
+    text.len() - text[at..].trim_start().len()
+}
+
+/// Returns where the value that begins here ends. The text is known to be JSON.
+fn end_of(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let (mut depth, mut at) = (0u32, start);
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => {
+                at += 1;
+                while bytes.get(at).is_some_and(|it| *it != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            Some(b'{' | b'[') => depth += 1,
+            Some(b'}' | b']') => depth -= 1,
+            Some(_) => (),
+            None => return text.len(),
+        }
+        at += 1;
+        let over = match bytes.get(at) {
+            Some(b',' | b'}' | b']') | None => true,
+            Some(it) => it.is_ascii_whitespace() || matches!(bytes[at - 1], b'"' | b'}' | b']'),
+        };
+        if depth == 0 && over {
+            return at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{append, member};
+
+    #[test]
+    fn what_is_put_in_moves_nothing_else() {
+        let text = "{ \"a\" : {\"b\":[ 1,2 ]},\r\n\t\"c\": \"x\\\"}\" }";
+        let a = member(text, 0, "a").expect("it is there");
+        assert_eq!((&text[a.clone()], member(text, 0, "b")), ("{\"b\":[ 1,2 ]}", None));
+        let b = member(text, a.start, "b").expect("it is there");
+        assert_eq!(&text[b], "[ 1,2 ]");
+        let changed = append(text, a.start, "\"d\": 4", 2);
+        assert_eq!(changed, "{ \"a\" : {\"b\":[ 1,2 ],\n    \"d\": 4\n  },\r\n\t\"c\": \"x\\\"}\" }");
+        assert_eq!(append("{}", 0, "\"d\": 4", 1), "{\n  \"d\": 4\n}");
+    }
+}

@@ -1,0 +1,458 @@
+//! What users type. Every section and key of a workflow file is declared here, with the sentence that
+//! the reference prints for it. All keys are optional at this border: `merge.rs` lays the layers over
+//! each other, and `resolve.rs` says what is missing and fills in the defaults.
+
+use super::file_words::AgentName;
+use super::phase_file::{BreakerFile, PhaseFile, ProgressFile, RejectFile};
+use super::shape::{DifferingFile, FrontmatterFile, GateUseFile};
+use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section};
+use crate::proof::Level;
+use crate::workflow::grammar::condition::Condition;
+use crate::workflow::grammar::problem::{Place, Sources};
+use crate::workflow::model::ErrorClass;
+use crate::workflow::model::{
+    CleanWhen, InputKind, ItemSource, LostCall, MirrorFormat, Permissions, Protocol, Ship, Signal,
+    WindowThen, WorkPlace,
+};
+use toml::de::{DeTable, DeValue};
+
+section! {
+    /// The top of a workflow file.
+    WorkflowFile "a workflow" {
+        /// What the workflow is called. The same run is the same project, workflow name and input.
+        name: String,
+        /// One line for people.
+        about: String,
+        /// The preset that this file changes: `tdd`, `engineering`, `plan` or `ralph`.
+        extends: String,
+        /// The autonomy mode in force, one of `[modes]`.
+        mode: String,
+        /// What a run works on.
+        input: InputFile,
+        /// Where it works.
+        workspace: WorkspaceFile,
+        /// Which agent works, and how it reports.
+        agent: AgentFile,
+        /// Which model each role asks for.
+        models: ModelsFile,
+        /// What a run may spend.
+        limits: LimitsFile,
+        /// Commands that are run to measure the work, by name.
+        checks: Named<CheckFile>,
+        /// Booleans over the run's changes, by name.
+        facts: Named<FactFile>,
+        /// What a body of phases repeats over.
+        items: ItemsFile,
+        /// Calls that have a prompt and deliverables of their own, by name.
+        skills: Named<SkillFile>,
+        /// The phases, in the order they run.
+        phase: Vec<At<PhaseFile>>,
+        /// Questions to a person at the end of a phase, by name.
+        gates: Named<GateFile>,
+        /// Autonomy modes, by name.
+        modes: Named<ModeFile>,
+        /// How failures are tried again.
+        retries: RetriesFile,
+        /// What is offered or done at the end.
+        finish: FinishFile,
+        /// How the work is proven before the run is completed.
+        proof: ProofFile,
+        /// The state file in the format of another tool.
+        mirror: MirrorFile,
+        /// How a person is told.
+        notify: NotifyFile,
+    }
+}
+
+section! {
+    /// The user's own configuration, for all projects.
+    ConfigFile "the user configuration" {
+        /// Which agent works, and how it reports.
+        agent: AgentFile,
+        /// What a run may spend.
+        limits: LimitsFile,
+        /// How a person is told.
+        notify: NotifyFile,
+    }
+}
+
+section! {
+    /// What a run works on.
+    InputFile "input" {
+        /// A `file` with success criteria, a `job` of the queue, a `phase` of a roadmap, a `design` file
+        /// or sentence, a `text`, or `none`. Without it, `text`.
+        kind: InputKind,
+        /// What is asked for when it is missing.
+        about: String,
+        /// The text is fixed when the run opens; ticking a checkbox is the only edit allowed. Off by
+        /// default.
+        lock: bool,
+        /// A broken lock halts the run. Off by default: it is a warning.
+        halt_on_edit: bool,
+    }
+}
+
+section! {
+    /// Where a run works.
+    WorkspaceFile "[workspace]" {
+        /// `here`, in the working tree of the project (the default), or in a `worktree` of its own.
+        at: WorkPlace,
+        /// The branch of that worktree, a template. By default `loop/{{ run }}`.
+        branch: String,
+        /// Removes the worktree once the run is completed. Off by default; the branch stays.
+        cleanup: bool,
+        /// What becomes of the files of a call that a crash ended: `judge` (the default: they stay, and the
+        /// call is judged by them) or `undo` (kept in a snapshot, put back to the last commit, not counted).
+        lost_call: LostCall,
+    }
+}
+
+section! {
+    /// Which agent works, and how it reports.
+    AgentFile "[agent]" {
+        /// `claude`, `codex`, `gemini`, `opencode` or `command`. Without it, the only one installed.
+        cli: AgentName,
+        /// The model for every phase that names none.
+        model: String,
+        /// `all` (the default: everything, without asking), `edit` (edits, and the commands that you
+        /// listed for the agent) or `agent` (what the agent's own configuration says).
+        permissions: Permissions,
+        /// The longest call. By default 45m.
+        timeout: Length,
+        /// A call without output, while none of its processes works, is ended after this. By default 10m.
+        idle_timeout: Length,
+        /// A call that has said nothing at all is ended after this. By default 5m.
+        first_timeout: Length,
+        /// Mebibytes of memory for everything that a call starts. It holds where the memory controller
+        /// of cgroup v2 is handed to us; elsewhere the call says that it does not. Without it, no limit.
+        memory_mb: u64,
+        /// Processes and threads of a call. Without the pids controller of cgroup v2 it counts those of
+        /// the user that the call adds, and root is not held to it. By default 4096.
+        processes: u64,
+        /// Each call gets a PID namespace of its own where the kernel grants one, so that nothing of it can
+        /// outlive it. Programs that change the user, such as `sudo`, do not work there. Off by default.
+        namespace: bool,
+        /// The report protocol of every phase that names none. By default `json`.
+        report: Protocol,
+        /// The signal of every phase that names none.
+        signal: Signal,
+        /// Environment variables of every call.
+        env: Named<String>,
+        /// Further arguments. For `command`, the program and its arguments.
+        args: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// Which model each role asks for.
+    ModelsFile "[models]" {
+        /// The profile in force.
+        profile: String,
+        /// For each profile a table of roles and their models.
+        profiles: Named<Named<String>>,
+        /// Models of roles, whatever the profile.
+        roles: Named<String>,
+    }
+}
+
+section! {
+    /// What a run may spend.
+    LimitsFile "[limits]" {
+        /// Iterations of the run, over all restarts. Without it there is no such limit.
+        iterations: u32,
+        /// Iterations of one visit to a phase. By default 100.
+        phase_iterations: u32,
+        /// At most so many calls in so long, over all runs of the project.
+        window: WindowFile,
+        /// How long to wait for a provider that does not say when it is back. By default 60m.
+        provider_wait: Length,
+        /// Money, in US dollars.
+        usd: f64,
+        /// Tokens, of input and output together.
+        tokens: u64,
+        /// Time at work; waiting for a person does not count.
+        time: Length,
+        /// Bytes of documents that a prompt brings along as `{{ context }}`. By default 65536.
+        context_bytes: u64,
+    }
+}
+
+section! {
+    /// At most so many calls in so long.
+    WindowFile "window" {
+        /// How many calls. By default 100.
+        calls: u32,
+        /// In how long. By default 60m.
+        every: Length,
+        /// What happens then: `ask` (the default; without a terminal the run pauses), `wait`, `pause` or
+        /// `abort`.
+        then: WindowThen,
+    }
+}
+
+section! {
+    /// A command that is run to measure the work. It passes when it exits with 0.
+    CheckFile "[checks.NAME]" {
+        /// The command, run by `sh -c`. For `build`, `tests`, `lint`, `types` and `validation` it is
+        /// found in the project where it is missing.
+        run: String,
+        /// How its summary is read: `auto`, or the name of a format. Saying it makes a run without tests
+        /// a failure.
+        counts: String,
+        /// The longest it may take. By default 15m.
+        timeout: Length,
+        /// A pass is confirmed at once until it has passed this often. By default 1.
+        repeat: u32,
+        /// Metrics that count files which were added or changed since the run began: name and glob.
+        files: Named<String>,
+        /// What a fresh checkout needs first.
+        prepare: String,
+        /// Whether it is part of the proof. On by default; a slow check may be left out.
+        proof: bool,
+    }
+}
+
+section! {
+    /// A boolean over the run's changes: one of `path` and `diff`.
+    FactFile "[facts.NAME]" {
+        /// True when a changed path matches this glob, or one of these.
+        path: Texts,
+        /// True when an added line matches this regular expression.
+        diff: String,
+    }
+}
+
+section! {
+    /// What a body of phases repeats over.
+    ItemsFile "[items]" {
+        /// What one is called; phases say `each = "…"`.
+        name: String,
+        /// A list of names, or a text: `queue:FIELD` of the job, `plans:FOLDER` (tasks of plan files
+        /// without a summary), `json:FILE#/POINTER` (an entry is a name, or an object with `id`,
+        /// `name`, `kind`, `group`, `order` and `body`), or `command:COMMAND` (one item a line).
+        from: ItemSource,
+        /// Globs of files that only record the work. A commit of nothing else is no work, unless all files
+        /// of the item are such.
+        bookkeeping: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// A call that has a prompt and deliverables of its own.
+    SkillFile "[skills.NAME]" {
+        /// What it is for, in one line; part of its prompt.
+        about: String,
+        /// The prompt, a template. Without it, the prompt of the phase.
+        prompt: String,
+        /// A file with the prompt, beside the workflow.
+        prompt_file: String,
+        /// Files that it must leave behind: there, not empty, changed in this run.
+        deliverables: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// A question to a person at the end of a phase.
+    GateFile "[gates.NAME]" {
+        /// The question.
+        ask: String,
+        /// Who should answer it.
+        by: String,
+        /// The phase at whose end it stands, in place of `gates` there.
+        at: String,
+        /// The condition for asking in any mode. Unknown counts as true.
+        when: Condition,
+        /// Always asked, whatever the mode and the condition say. Off by default.
+        required: bool,
+        /// How long to wait for the answer before the run halts. By default for ever.
+        timeout: Length,
+        /// The phase that "changes" sends the work to. By default the phase of the gate.
+        changes_to: String,
+        /// Only an approval that one of the approvers signed counts. Off by default.
+        sign: bool,
+        /// Refuses keys that sign without asking a person. Needs `sign`. Off by default.
+        presence: bool,
+        /// Who may sign: a file in the format of `ssh-keygen` for allowed signers, relative to the
+        /// project. It is read once, when the run is opened.
+        approvers: String,
+        /// How long what is asked may be approved; then it is asked again. By default for ever, for
+        /// signed gates 24 hours.
+        expires: Length,
+    }
+}
+
+section! {
+    /// An autonomy mode.
+    ModeFile "[modes.NAME]" {
+        /// The gates that are always asked in this mode.
+        gates: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// How failures are tried again.
+    RetriesFile "[retries]" {
+        /// Tries after one failure. By default 3.
+        at_most: u32,
+        /// The same error this often in a row halts. By default 3.
+        same_error: u32,
+        /// Failures of the whole run. By default 10.
+        total: u32,
+        /// The skill that looks at a failure before the next try.
+        with: String,
+        /// A different error starts the count again. On by default.
+        reset_on_different: bool,
+        /// Classes of errors that are never tried again.
+        never: Vec<At<ErrorClass>>,
+        /// Classes of errors that pass by waiting, with the waits.
+        backoff: Named<BackoffFile>,
+    }
+}
+
+section! {
+    /// Waits between tries: each twice the one before.
+    BackoffFile "backoff" {
+        /// The first wait. By default 1s.
+        first: Length,
+        /// The longest. By default 30s.
+        most: Length,
+        /// How many. By default 5.
+        tries: u32,
+    }
+}
+
+section! {
+    /// What is offered or done at the end.
+    FinishFile "[finish]" {
+        /// Branch, commit, push and pull request: `off` (the default), `offer` or `auto`.
+        ship: Ship,
+        /// The run's own documents are committed. Off by default.
+        commit_docs: bool,
+        /// The last line of the commits that we make, such as `Co-Authored-By: …`. None by default.
+        commit_trailer: String,
+    }
+}
+
+section! {
+    /// How the work is proven before the run is completed.
+    ProofFile "[proof]" {
+        /// The least that a completed run needs: `red-to-green`, `new-test`, `approved`,
+        /// `unchanged-green` or `none`, the default. Less is a question to a person.
+        require: Level,
+        /// When the checks run in a clean checkout: `completion` (the default) or `never`.
+        clean: CleanWhen,
+        /// A command that a clean checkout needs first, such as `npm ci`.
+        prepare: String,
+        /// Globs of further files that only a person may change.
+        protect: Vec<At<String>>,
+        /// Ignored folders that a clean checkout gets a copy of, beside those that package managers
+        /// mark.
+        borrow: Vec<At<String>>,
+        /// Variables that checks in a clean checkout see, beside the usual ones.
+        env: Vec<At<String>>,
+        /// Whether checks in a clean checkout may use the network. On by default.
+        network: bool,
+        /// The phase before whose end the proof is taken. By default the last.
+        at: String,
+        /// The phase that a finding goes back to, once. By default the first.
+        go: String,
+        /// Tells the agent once when nothing measures its work. Off by default.
+        feedback: bool,
+        /// Ships, merges and follows runs that are not verified. Off by default.
+        accept_unverified: bool,
+        /// The SSH key that signs the record of a completed run.
+        sign_key: String,
+    }
+}
+
+section! {
+    /// The state file in the format of another tool. It is only ever written.
+    MirrorFile "[mirror]" {
+        /// `prp-session`, `domain-memory`, `planning` or `task-state`.
+        format: MirrorFormat,
+        /// Where it is written, a template.
+        dir: String,
+        /// Writes none.
+        off: bool,
+    }
+}
+
+section! {
+    /// How a person is told.
+    NotifyFile "[notify]" {
+        /// A command, run by `sh -c` at a question, a halt, a hold and the end, with `LOOP_RUN`,
+        /// `LOOP_STATUS`, `LOOP_REASON` and `LOOP_NEXT_STEP`.
+        run: String,
+    }
+}
+
+/// Every section with its keys, for the reference.
+pub fn reference() -> Vec<(&'static str, &'static [&'static str], &'static [Key])> {
+    fn entry<T: Section>() -> (&'static str, &'static [&'static str], &'static [Key]) {
+        (T::TITLE, T::ABOUT, T::KEYS)
+    }
+    vec![
+        entry::<WorkflowFile>(),
+        entry::<InputFile>(),
+        entry::<WorkspaceFile>(),
+        entry::<AgentFile>(),
+        entry::<ModelsFile>(),
+        entry::<LimitsFile>(),
+        entry::<WindowFile>(),
+        entry::<CheckFile>(),
+        entry::<FactFile>(),
+        entry::<ItemsFile>(),
+        entry::<SkillFile>(),
+        entry::<PhaseFile>(),
+        entry::<DifferingFile>(),
+        entry::<FrontmatterFile>(),
+        entry::<ProgressFile>(),
+        entry::<BreakerFile>(),
+        entry::<RejectFile>(),
+        entry::<GateUseFile>(),
+        entry::<GateFile>(),
+        entry::<ModeFile>(),
+        entry::<RetriesFile>(),
+        entry::<BackoffFile>(),
+        entry::<FinishFile>(),
+        entry::<ProofFile>(),
+        entry::<MirrorFile>(),
+        entry::<NotifyFile>(),
+    ]
+}
+
+/// Returns the JSON Schema of a workflow file, as it is published.
+pub fn schema_text() -> String {
+    let mut schema = WorkflowFile::schema();
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["title"] = "A workflow of loop".into();
+    format!("{schema:#}\n")
+}
+
+/// Reads a whole file. What cannot be read is reported and left out.
+pub(crate) fn read_file<T: Typed + Default>(text: &str, source: usize, sources: &mut Sources) -> T {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let span = error.span().unwrap_or(0..0);
+        sources.refuse(&Place { source, span }, format!("not TOML: {}", error.message()));
+    }
+    if !errors.is_empty() {
+        return T::default();
+    }
+    sources.suggest_by(belongs);
+    let whole = Place { source, span: 0..0 };
+    T::read(&DeValue::Table(table.into_inner()), &whole, sources).unwrap_or_default()
+}
+
+/// Says where a key belongs that stands in the wrong section.
+fn belongs(key: &str, title: &str) -> Option<String> {
+    let homes: Vec<&str> = reference()
+        .into_iter()
+        .filter(|(it, _, keys)| *it != title && keys.iter().any(|it| it.name == key))
+        .map(|(it, _, _)| it)
+        .collect();
+    match homes.as_slice() {
+        [] => None,
+        homes => Some(format!("\"{key}\" belongs to {}", homes.join(" or "))),
+    }
+}

@@ -1,0 +1,124 @@
+//! What users type about a phase; the sections around it are in `file.rs`.
+
+use super::file_words::{BreakerThen, Expect};
+use super::shape::{GateEntry, ModelFile};
+use super::typed::{At, Key, Section, Typed, section};
+use crate::workflow::grammar::condition::Condition;
+use crate::workflow::grammar::problem::{Place, Sources};
+use crate::workflow::model::{Back, PhaseProof, Protocol, RejectThen, Signal};
+use toml::de::DeValue;
+
+section! {
+    /// A phase. It is left when its exit condition holds and its signal was given, both in the same
+    /// iteration, and its skills, deliverables, checks and gates allow it.
+    PhaseFile "[[phase]]" {
+        /// What it is called: letters, digits, `_` and `-`.
+        name: String,
+        /// A phase of your own in a file that extends a preset: the phase before it.
+        after: String,
+        /// Removes the preset's phase of this name.
+        off: bool,
+        /// What is to be reached, in one line; part of the prompt.
+        goal: String,
+        /// The agent's role, and the key to its model in `[models]`.
+        role: String,
+        /// Its calls, in order, one iteration each; the exit is judged after the last.
+        skills: Vec<At<String>>,
+        /// Files that it must leave behind: there, not empty, changed in this run.
+        deliverables: Vec<At<String>>,
+        /// The prompt, a template.
+        prompt: String,
+        /// A file with the prompt, beside the workflow.
+        prompt_file: String,
+        /// Documents that stand in the prompt as `{{ context }}`: paths in the working tree, `FILE#HEADING`
+        /// for one section, a glob for the newest of its files, `item` for the item's own document,
+        /// `requirements` for the table of requirements.
+        context: Vec<At<String>>,
+        /// A model's name, or `{ of = […], other_than = "PHASE", unknown = "MODEL" }`.
+        model: ModelFile,
+        /// How the agent reports: `prp-status`, `exit-signal`, `promise`, `json`, `none`, or
+        /// `{ frontmatter = "GLOB" }`.
+        report: Protocol,
+        /// What the agent must say to leave: a word or a list of words of its report, `own` (the
+        /// default) or `none`.
+        signal: Signal,
+        /// The checks that are run after each iteration.
+        checks: Vec<At<String>>,
+        /// `failing`: failing tests are the good news here, and no error. By default `passing`.
+        expect: Expect,
+        /// The condition for leaving. Without it: all skills done and `checks_failing == 0`.
+        exit: Condition,
+        /// Metrics that show progress. By default up `commits_made`, `files_changed` and
+        /// `tests_passing`, down `tests_failing` and `checks_failing`.
+        progress: ProgressFile,
+        /// When a phase that gets nowhere is stopped. By default after 3 iterations without progress or 5
+        /// with the same error, and where `[retries]` applies never.
+        breaker: BreakerFile,
+        /// Its share of the work, for the progress shown. By default the mean of the others'.
+        weight: u32,
+        /// The name of the items that it runs once for. Phases that share it stand together.
+        each: String,
+        /// Gates at its end: names, or `{ name = "NAME", when = "CONDITION" }`.
+        gates: Vec<At<GateEntry>>,
+        /// The phase that follows, or `done`. By default the next one in the file.
+        next: String,
+        /// The way back when it rejects what came before.
+        reject: RejectFile,
+        /// Failures here follow `[retries]`, where there is such a section. On by default.
+        retries: bool,
+        /// Names that its report may bring to conditions.
+        claims: Vec<At<String>>,
+        /// Its iterations count against `limits.iterations`. On by default.
+        counted: bool,
+        /// Its own cap, in place of `limits.phase_iterations`.
+        iterations: u32,
+        /// `tree` (the default: checks run in place) or `clean` (in a fresh checkout).
+        proof: PhaseProof,
+        /// Checks that must have a command before it is left; a person is asked for a missing one.
+        require: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// Metrics that show progress.
+    ProgressFile "progress" {
+        /// Names that rise.
+        up: Vec<At<String>>,
+        /// Names that fall.
+        down: Vec<At<String>>,
+    }
+}
+
+section! {
+    /// When a phase that gets nowhere is stopped. A reason that is not named never stops it.
+    BreakerFile "breaker" {
+        /// Iterations in a row without progress.
+        no_progress: u32,
+        /// Iterations in a row with the same error.
+        same_error: u32,
+        /// Iterations in a row without a report, or whose claim did not hold.
+        failures: u32,
+        /// `halt` (the default), or `pivot`: first one fresh call that is told what was tried.
+        then: BreakerThen,
+        /// What an open one says, in place of what it counted.
+        reason: String,
+    }
+}
+
+section! {
+    /// The way back when a phase rejects what came before.
+    RejectFile "reject" {
+        /// The condition for it.
+        when: Condition,
+        /// The phase that repairs it.
+        go: String,
+        /// How often the route is taken; the next match does `then`.
+        at_most: u32,
+        /// `ask` (the default: a person decides) or `halt`.
+        then: RejectThen,
+        /// `full` (the default) passes the phases between, `direct` returns as soon as `go` is left.
+        back: Back,
+        /// What is said when the route was taken too often.
+        reason: String,
+    }
+}

@@ -1,0 +1,200 @@
+//! Follows the hints that the program prints. A hint is a command on a line of its own: `next: …`,
+//! `  or: …`, `… continue with: …`, or `next_step` in JSON. The first time that a kind of hint is seen
+//! in a test program, the sandbox is copied and the hint is pasted into a shell there; the copy lies at
+//! the sandbox's own path, in namespaces of its own, so the test never notices. A hint that ends with a
+//! usage error fails the test that made the program print it.
+//!
+//! Kinds, not texts, are counted: ids, paths and quoted words differ from run to run. The exit
+//! status that it came with is part of its kind, because the same words may work in one situation and
+//! fail in another.
+
+use crate::{Sandbox, processes, program};
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{LazyLock, Mutex};
+
+/// A hint that drives a run may wait for a pipe that nobody opens in the copy. Whoever refuses its
+/// words does so at once.
+const SECONDS: &str = "3";
+
+/// A user, mounts and processes of its own; whatever the hint started ends with it.
+const ALONE: [&str; 7] =
+    ["--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"];
+
+/// Words that stand for something of the person's own, and what the tests write there.
+const STANDS_FOR: [(&str, &str); 3] =
+    [("\"PROGRAM ARGS\"", "true"), ("INPUT", "README.md"), ("NAME", "ralph")];
+
+/// Words that stand for a file or a key that only a person can have.
+const OF_ONES_OWN: [&str; 3] = [" FILE", " KEY", " --sign"];
+
+/// Where a command was run, so that its hints can be followed from there.
+pub(crate) struct HintOrigin {
+    root: PathBuf,
+    dir: PathBuf,
+    variables: Vec<(OsString, OsString)>,
+    typed: Vec<String>,
+}
+
+impl HintOrigin {
+    /// Returns the place of a command of the program; hints of other programs are their own business.
+    pub(crate) fn of(root: &Path, command: &Command) -> Option<HintOrigin> {
+        let variables =
+            command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        (command.get_program() == program()).then(|| HintOrigin {
+            root: root.to_owned(),
+            dir: command.get_current_dir().unwrap_or(root).to_owned(),
+            variables: variables.collect(),
+            typed: command.get_args().map(|it| it.to_string_lossy().into_owned()).collect(),
+        })
+    }
+
+    /// Follows every hint of a kind that was not seen before.
+    #[track_caller]
+    pub(crate) fn follow(&self, code: i32, out: &str, err: &str) {
+        if !can_follow() {
+            return;
+        }
+        for hint in hints(out, err) {
+            if self.is_new(code, &hint) && !OF_ONES_OWN.iter().any(|it| hint.contains(it)) {
+                self.paste(code, &hint);
+            }
+        }
+    }
+
+    fn is_new(&self, code: i32, hint: &str) -> bool {
+        static SEEN: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
+        // What a live process holds cannot be copied; another test prints the same without one.
+        if !processes::alive_below(&self.root).is_empty() {
+            return false;
+        }
+        SEEN.lock().is_ok_and(|mut it| it.insert(format!("{code}: {}", kind(hint))))
+    }
+
+    #[track_caller]
+    fn paste(&self, code: i32, hint: &str) {
+        let Some(done) = self.pasted(hint) else { return };
+        let (status, said) =
+            (crate::done::code(done.status), String::from_utf8_lossy(&done.stderr).into_owned());
+        if let Some(log) = std::env::var_os("LOOP_HINT_LOG")
+            && let Ok(mut log) = OpenOptions::new().create(true).append(true).open(log)
+        {
+            let _only_for_people = writeln!(log, "{status}\t{hint}\tof {:?}, exit {code}", self.typed);
+        }
+        assert!(
+            !is_refused(hint, status, &said),
+            "pasted, this hint ends with {status}:\n  {hint}\nit was printed by loop {:?}, exit {code}\n{}{said}",
+            self.typed,
+            String::from_utf8_lossy(&done.stdout)
+        );
+    }
+
+    /// Runs the hint in a copy; nothing where the machine has no namespaces.
+    fn pasted(&self, hint: &str) -> Option<Output> {
+        let copy = tempfile::Builder::new().prefix("loop-hint-").tempdir_in(self.root.parent()?).ok()?;
+        let inside = copy.path().join("copy");
+        let copied = Command::new("cp").arg("-a").arg(&self.root).arg(&inside).output().ok()?;
+        if !copied.status.success() {
+            return None;
+        }
+        let tools = copy.path().join("bin");
+        fs::create_dir(&tools).ok()?;
+        std::os::unix::fs::symlink(program(), tools.join("loop")).ok()?;
+        let mut command = Command::new("unshare");
+        command.args(ALONE).args(["sh", "-c", PASTE, "sh"]);
+        command.arg(&inside).arg(&self.root).arg(&self.dir).arg(SECONDS).arg(filled(hint));
+        command.env_clear().envs(self.variables.iter().cloned()).stdin(Stdio::null());
+        let path = self.variables.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+        let path = path.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+        let path = std::iter::once(tools).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(path).ok()?);
+        let done = command.output().ok()?;
+        (done.status.code() != Some(NO_NAMESPACE)).then_some(done)
+    }
+}
+
+/// What the shell says that could not put the copy in its place.
+const NO_NAMESPACE: i32 = 99;
+
+/// Puts the copy in its place, and pastes the hint there.
+const PASTE: &str =
+    "mount --bind \"$1\" \"$2\" && cd \"$3\" || exit 99\nexec timeout -k 1 \"$4\" sh -c \"$5\"";
+
+/// A usage error, or a command that there is not. Where words stand for something of the person's own,
+/// the program may still find something missing, and says so with a hint of its own.
+fn is_refused(hint: &str, status: i32, said: &str) -> bool {
+    // The next phase may have no plans yet; those are a person's to write.
+    let is_phase = hint
+        .strip_prefix("loop run ")
+        .is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit() || it == b'.'));
+    let stands = is_phase
+        || hint.contains("what to build")
+        || hint.contains("a criterion")
+        || hint.contains("old words")
+        || STANDS_FOR.iter().any(|(word, _)| hint.contains(word));
+    match status {
+        // A workflow with mistakes is what that command is there to tell of.
+        2 if hint.starts_with("loop check") => !said.contains("mistake"),
+        // Whoever has an agent installed is not told so.
+        2 if said.contains("no supported agent found") => false,
+        // What lies uncommitted in the tree is asked about first.
+        2 if said.contains("the tree has uncommitted changes") => !said.contains("\nnext: "),
+        2 if stands => !(said.contains("\nnext: ") || said.contains("\nhelp: ")),
+        2 | 126 | 127 => true,
+        _ => false,
+    }
+}
+
+/// The hint as it is pasted: destructive ones only say what they would do.
+fn filled(hint: &str) -> String {
+    let hint = STANDS_FOR.iter().fold(hint.to_owned(), |hint, (word, value)| hint.replace(word, value));
+    let is_destructive =
+        ["loop cancel", "loop ship", "loop runs --prune"].iter().any(|it| hint.starts_with(it));
+    if is_destructive { format!("{hint} --dry-run") } else { hint }
+}
+
+/// Whether this machine lets hints be followed.
+pub fn can_follow() -> bool {
+    static CAN: LazyLock<bool> = LazyLock::new(|| {
+        Command::new("unshare").args(ALONE).arg("true").output().is_ok_and(|it| it.status.success())
+    });
+    *CAN
+}
+
+/// Follows the hints in a text as if the program had printed it; kinds that were seen before too.
+#[track_caller]
+pub fn follow(sandbox: &Sandbox, typed: &[&str], code: i32, text: &str) {
+    let place = HintOrigin::of(sandbox.root(), &sandbox.command(typed)).expect("a command of the program");
+    hints(text, "").iter().for_each(|it| place.paste(code, it));
+}
+
+/// Every hint in what a command printed.
+pub fn hints(out: &str, err: &str) -> Vec<String> {
+    let lines = out.lines().chain(err.lines()).map(str::trim_start);
+    let marked = lines.filter_map(|it| {
+        let after = it.strip_prefix("next: ").or_else(|| it.strip_prefix("or: "));
+        after.or_else(|| it.split_once("continue with: ").map(|(_, after)| after))
+    });
+    let mut found: Vec<String> = marked.map(str::to_owned).collect();
+    let objects =
+        out.lines().chain([out]).filter_map(|it| serde_json::from_str::<serde_json::Value>(it).ok());
+    found.extend(objects.filter_map(|it| Some(it.get("next_step")?.as_str()?.to_owned())));
+    found.dedup();
+    found
+}
+
+/// What a hint is without the words that differ from run to run: program and command, the names of
+/// flags, and the choice of an answer.
+fn kind(hint: &str) -> String {
+    let answers = hint.starts_with("loop answer ");
+    let kept = hint
+        .split(' ')
+        .enumerate()
+        .filter(|(index, word)| *index < 2 || word.starts_with("--") || (*index == 2 && answers));
+    let kept: Vec<&str> = kept.map(|(_, word)| word.split('=').next().unwrap_or(word)).collect();
+    kept.join(" ")
+}

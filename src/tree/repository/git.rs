@@ -1,0 +1,544 @@
+//! The one place that runs git. A [`Git`] says where (a work tree and its repository) and how (which
+//! settings may count); [`Git::run`] starts one process, waits for it within a limit of time and of
+//! output, and returns what it printed.
+//!
+//! Arguments are passed as they are, never through a shell. What an agent can write into a
+//! repository must not run here, so hooks, the file system monitor, external diffs, pagers, remote
+//! helpers, lazy fetches, replacement objects and background maintenance are off, and of the `GIT_*`
+//! variables of our own environment only those reach git that say who commits and how a remote is
+//! reached. The system's and the user's configuration still
+//! count for a plain `Git`, because `safe.directory`, identities and credential helpers live there;
+//! whatever reads the contents of files goes through `pinned`, where no configuration counts at all.
+//!
+//! It does not know what the commands mean, and it takes no decisions.
+
+use super::git_dir::places;
+use super::git_text::bytes_to_path;
+use loop_supervise::exchange::{ExchangeResult, converse};
+use loop_supervise::git_variables::reaches_our_git;
+use std::ffi::{OsStr, OsString};
+use std::io::{ErrorKind, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Looking at a very large tree for the first time reads every file of it; two minutes are enough for
+/// about 30 GB from a slow disk, and short enough for a person who waits for a hung network mount.
+const TIME_MOST: Duration = Duration::from_secs(120);
+
+/// A listing line is about 150 bytes, so this holds 400,000 changed files. It is also what a diff
+/// that is searched for facts may weigh; more than that is not a change anybody can review.
+const OUTPUT_MOST: usize = 64 << 20;
+
+/// Settings that could start a program or change what a command means, put on every command line,
+/// where they outrank every file.
+const OVERRIDES: [&str; 10] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "diff.external=",
+    "protocol.ext.allow=never",
+    "commit.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+];
+
+/// Versions before 2.36 know the third only, and ignore the others.
+const DURABLE: [&str; 3] =
+    ["core.fsync=committed,loose-object,reference", "core.fsyncMethod=batch", "core.fsyncObjectFiles=true"];
+
+const ENVIRONMENT: [(&str, &str); 8] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_PAGER", "cat"),
+    // Nobody could answer an editor.
+    ("GIT_EDITOR", "false"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    // A path is a path, also when it begins with a colon or holds a star.
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    // Reading must not rewrite the user's index.
+    ("GIT_OPTIONAL_LOCKS", "0"),
+];
+
+/// Why a git command gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GitError {
+    #[error("git was not found in PATH; install it, version 2.32 or later")]
+    NotInstalled,
+    #[error("{} {reason}", path.display())]
+    NotARepository { path: PathBuf, reason: String },
+    #[error("git {arguments} failed ({}): {stderr}", code.map_or("killed".to_owned(), |it| format!("exit {it}")))]
+    Failed { arguments: String, code: Option<i32>, stderr: String },
+    #[error(
+        "git {arguments} took longer than {seconds} s and was ended; look for a slow file system or a huge untracked folder"
+    )]
+    TimedOut { arguments: String, seconds: u64 },
+    #[error("git {arguments} printed more than {} MiB; ignore generated files with .gitignore", most >> 20)]
+    TooMuchOutput { arguments: String, most: usize },
+    #[error(
+        "object {object} ({}) is not what its id says: .git/objects is damaged, or somebody wrote into it; bring it back with git fetch --refetch or from a fresh clone",
+        path.display()
+    )]
+    Forged { object: String, path: PathBuf },
+    #[error("{doing} {}: {source}", path.display())]
+    File { doing: &'static str, path: PathBuf, source: std::io::Error },
+}
+
+impl GitError {
+    /// Whether git lacks an object that a run stands on: somebody removed its refs and cleaned up.
+    pub(crate) fn is_missing_object(&self) -> bool {
+        const WORDS: [&str; 4] = ["bad object", "unable to read tree", "not a tree object", "missing blob"];
+        match self {
+            GitError::Failed { stderr, .. } => WORDS.iter().any(|it| stderr.contains(it)),
+            GitError::NotInstalled
+            | GitError::NotARepository { .. }
+            | GitError::TimedOut { .. }
+            | GitError::TooMuchOutput { .. }
+            | GitError::Forged { .. }
+            | GitError::File { .. } => false,
+        }
+    }
+}
+
+/// Says what git means by a refusal to open a folder; what it means seldom is left in its words.
+fn plainly(folder: &Path, stderr: &str) -> String {
+    if stderr.contains("not a git repository") && !folder.join(".git").exists() {
+        return "is no git repository".to_owned();
+    }
+    if stderr.contains("must be run in a work tree") {
+        return "is a bare repository, which has no working tree".to_owned();
+    }
+    format!("is not the top of a git working tree ({})", stderr.trim())
+}
+
+/// Where git works and which settings count there.
+#[derive(Clone, Debug)]
+pub(crate) struct Git {
+    program: PathBuf,
+    work_tree: PathBuf,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    overrides: Vec<OsString>,
+    environment: Vec<(&'static str, OsString)>,
+    time_most: Duration,
+    output_most: usize,
+}
+
+impl Git {
+    /// Opens the working tree whose top is exactly `folder`. A parent repository is never taken
+    /// instead: the agent would work, and we would look, somewhere else.
+    pub(crate) fn open(folder: &Path) -> Result<Git, GitError> {
+        Git::open_with(folder, Vec::new())
+    }
+
+    /// Opens it with variables of the caller's for every command.
+    pub(crate) fn open_with(
+        folder: &Path,
+        environment: Vec<(&'static str, OsString)>,
+    ) -> Result<Git, GitError> {
+        let refused =
+            |reason: &str| GitError::NotARepository { path: folder.to_owned(), reason: reason.to_owned() };
+        let top = folder.canonicalize().map_err(|error| refused(&format!("cannot be entered: {error}")))?;
+        let mut git = Git::unopened(&top, environment)?;
+        let asked =
+            ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
+        let answer = match git.run(asked) {
+            Ok(answer) => answer,
+            Err(GitError::Failed { stderr, .. }) => return Err(refused(&plainly(&top, &stderr))),
+            Err(other) => return Err(other),
+        };
+        let lines: Vec<PathBuf> = answer.split(|it| *it == b'\n').map(bytes_to_path).collect();
+        let [found, git_dir, common_dir, _end] = lines.as_slice() else {
+            return Err(refused("has a line break in its path"));
+        };
+        if *found != top {
+            return Err(refused(&format!(
+                "is not the top of its git working tree, which is {}",
+                found.display()
+            )));
+        }
+        git.lead_to(git_dir, common_dir);
+        Ok(git)
+    }
+
+    /// Opens a working tree that was opened before. Git is not asked where its files say enough.
+    pub(crate) fn reopen(folder: &Path) -> Result<Git, GitError> {
+        let Some(found) = places(folder) else { return Git::open(folder) };
+        let mut git = Git::unopened(&found.top, Vec::new())?;
+        git.lead_to(&found.git_dir, &found.common_dir);
+        Ok(git)
+    }
+
+    /// Names the repository outright, so that neither `core.worktree` nor `core.bare` nor a replaced
+    /// `.git` file can lead a later command elsewhere.
+    fn lead_to(&mut self, git_dir: &Path, common_dir: &Path) {
+        self.environment.push(("GIT_DIR", git_dir.as_os_str().to_owned()));
+        self.environment.push(("GIT_WORK_TREE", self.work_tree.clone().into_os_string()));
+        (self.git_dir, self.common_dir) = (git_dir.to_owned(), common_dir.to_owned());
+    }
+
+    /// Makes a repository in a folder that is none, and opens it.
+    pub(crate) fn init(folder: &Path) -> Result<Git, GitError> {
+        Git::unopened(folder, Vec::new())?.run(["init", "-q", "-b", "main"])?;
+        Git::open(folder)
+    }
+
+    fn unopened(top: &Path, environment: Vec<(&'static str, OsString)>) -> Result<Git, GitError> {
+        Ok(Git {
+            program: find_program("git").ok_or(GitError::NotInstalled)?,
+            work_tree: top.to_owned(),
+            git_dir: PathBuf::new(),
+            common_dir: PathBuf::new(),
+            overrides: Vec::new(),
+            environment,
+            time_most: TIME_MOST,
+            output_most: OUTPUT_MOST,
+        })
+    }
+
+    /// Opens the working tree that holds `folder`: the nearest ancestor with a `.git`.
+    pub(crate) fn around(folder: &Path) -> Result<Git, GitError> {
+        let start = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        Git::open(start.ancestors().find(|it| it.join(".git").exists()).unwrap_or(folder))
+    }
+
+    /// Opens another working tree with the variables that this one was opened with.
+    pub(crate) fn open_other(&self, folder: &Path) -> Result<Git, GitError> {
+        let own = self.environment.iter().filter(|(name, _)| !name.starts_with("GIT_"));
+        Git::open_with(folder, own.cloned().collect())
+    }
+
+    /// The top of the working tree.
+    pub(crate) fn work_tree(&self) -> &Path {
+        &self.work_tree
+    }
+
+    /// The folder with this working tree's HEAD and index.
+    pub(crate) fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The folder with the refs and objects that all working trees of the repository share.
+    pub(crate) fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    /// Reads the repository's own exclude file. Git itself would wait for a pipe in its place.
+    pub(crate) fn excluded(&self) -> Result<String, GitError> {
+        let path = self.common_dir.join("info/exclude");
+        match loop_base::files::text(&path) {
+            Ok(text) => Ok(text),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+            Err(source) => Err(GitError::File { doing: "reading", path, source }),
+        }
+    }
+
+    /// Adds patterns to the repository's own exclude file, which is never committed: agents stage
+    /// everything they see, and our files are none of theirs.
+    pub(crate) fn exclude(&self, patterns: &[&str]) -> Result<(), GitError> {
+        let path = self.common_dir.join("info/exclude");
+        let failed = |source| GitError::File { doing: "writing", path: path.clone(), source };
+        let text = self.excluded()?;
+        let missing: Vec<&&str> =
+            patterns.iter().filter(|it| !text.lines().any(|line| line == **it)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut added = if text.is_empty() || text.ends_with('\n') { String::new() } else { "\n".to_owned() };
+        for pattern in missing {
+            added.push_str(pattern);
+            added.push('\n');
+        }
+        std::fs::create_dir_all(self.common_dir.join("info")).map_err(failed)?;
+        // A link would lead out of the repository, to whatever an agent pointed it at.
+        let mut options = std::fs::OpenOptions::new();
+        options.create(true).append(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+        let mut file = options.open(&path).map_err(failed)?;
+        file.write_all(added.as_bytes()).map_err(failed)
+    }
+
+    /// Returns the same place with variables that outrank those of before.
+    pub(crate) fn with(&self, environment: Vec<(&'static str, OsString)>) -> Git {
+        let mut git = self.clone();
+        git.environment.extend(environment);
+        git
+    }
+
+    /// Returns the same repository with another folder as its working tree.
+    pub(crate) fn at(&self, work_tree: &Path) -> Git {
+        let mut git = self.with(vec![("GIT_WORK_TREE", work_tree.as_os_str().to_owned())]);
+        git.work_tree = work_tree.to_owned();
+        git
+    }
+
+    /// Returns the same place with every object and every ref on the disk when a command ends. Git by
+    /// itself leaves single objects to the kernel, and a power loss would leave empty files of that
+    /// name. Many at once share one flush.
+    pub(crate) fn durable(&self) -> Git {
+        let mut git = self.clone();
+        git.overrides.extend(DURABLE.map(OsString::from));
+        git
+    }
+
+    /// Returns the same place with every filter, diff and merge driver that the repository's own
+    /// configuration defines switched off, for commands that write or merge files under the user's
+    /// configuration (`worktree add`, `commit`). Drivers that only the user's or the system's
+    /// configuration defines stay, so that large file storage keeps working.
+    pub(crate) fn without_repository_drivers(&self) -> Result<Git, GitError> {
+        let listing = self.run(["config", "--list", "--show-scope", "--name-only", "-z"])?;
+        let mut git = self.clone();
+        git.overrides.extend(repository_drivers(&listing).iter().flat_map(|it| silenced(it)));
+        Ok(git)
+    }
+
+    /// Runs git with an empty stdin and returns its stdout.
+    pub(crate) fn run<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Vec<u8>, GitError> {
+        self.feed(arguments, &[])
+    }
+
+    /// Runs git with `input` as its stdin and returns its stdout.
+    pub(crate) fn feed<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+        input: &[u8],
+    ) -> Result<Vec<u8>, GitError> {
+        let arguments: Vec<OsString> = arguments.into_iter().map(|it| it.as_ref().to_owned()).collect();
+        let mut child = self.spawn(&arguments, !input.is_empty())?;
+        let outcome = converse(&mut child, input, self.time_most, self.output_most);
+        let (status, output) = match outcome {
+            Ok(ExchangeResult::All(status, output)) => (status, output),
+            Ok(ExchangeResult::TooLate) => {
+                let seconds = self.time_most.as_secs();
+                return Err(GitError::TimedOut { arguments: shown(&arguments), seconds });
+            }
+            Ok(ExchangeResult::TooMuch) => {
+                let most = self.output_most;
+                return Err(GitError::TooMuchOutput { arguments: shown(&arguments), most });
+            }
+            Err(source) => {
+                return Err(GitError::File { doing: "talking to", path: self.program.clone(), source });
+            }
+        };
+        if status.success() {
+            return Ok(output.stdout);
+        }
+        let stderr = readable(&output.stderr);
+        Err(GitError::Failed { arguments: shown(&arguments), code: status.code(), stderr })
+    }
+
+    /// Starts git in a process group of its own, so that whatever it starts can be ended with it.
+    fn spawn(&self, arguments: &[OsString], with_input: bool) -> Result<Child, GitError> {
+        #[cfg(test)]
+        STARTED.with(|it| it.set(it.get() + 1));
+        #[expect(clippy::disallowed_methods, reason = "the one function that runs git")]
+        let mut command = Command::new(&self.program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_bytes().starts_with(b"GIT_")) {
+            if !reaches_our_git(&name.to_string_lossy()) {
+                command.env_remove(name);
+            }
+        }
+        command.envs(ENVIRONMENT).envs(self.environment.iter().map(|(name, value)| (name, value)));
+        for setting in OVERRIDES.iter().map(OsStr::new).chain(self.overrides.iter().map(OsString::as_os_str))
+        {
+            command.arg("-c").arg(setting);
+        }
+        tracing::debug!(?arguments, place = %self.work_tree.display(), "git");
+        command.args(arguments).current_dir(&self.work_tree).process_group(0);
+        command.stdin(if with_input { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().map_err(|source| match source.kind() {
+            ErrorKind::NotFound if self.work_tree.is_dir() => GitError::NotInstalled,
+            _ => GitError::File { doing: "starting git in", path: self.work_tree.clone(), source },
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn limited(mut self, time_most: Duration, output_most: usize) -> Git {
+        (self.time_most, self.output_most) = (time_most, output_most);
+        self
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many times this test's thread has started git.
+    pub(crate) static STARTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    // A relative entry would be looked up in the agent's working tree.
+    let folders = std::env::split_paths(&path).filter(|it| it.is_absolute());
+    folders
+        .map(|it| it.join(name))
+        .find(|it| rustix::fs::access(it, rustix::fs::Access::EXEC_OK).is_ok() && it.is_file())
+}
+
+/// The drivers that the repository's own configuration names, from a listing of scopes and names.
+fn repository_drivers(listing: &[u8]) -> Vec<OsString> {
+    let fields: Vec<&[u8]> = listing.split(|it| *it == 0).collect();
+    let mut drivers = Vec::new();
+    for pair in fields.chunks_exact(2) {
+        let (scope, name) = (pair[0], pair[1]);
+        let ours = scope == b"local" || scope == b"worktree";
+        let kind = [&b"filter."[..], b"diff.", b"merge."].into_iter().find(|it| name.starts_with(it));
+        let Some(kind) = kind.filter(|_| ours) else { continue };
+        let Some(end) = name.iter().rposition(|it| *it == b'.').filter(|it| *it >= kind.len()) else {
+            continue;
+        };
+        let driver = OsString::from_vec(name[..end].to_vec());
+        if !drivers.contains(&driver) {
+            drivers.push(driver);
+        }
+    }
+    drivers
+}
+
+fn silenced(driver: &OsStr) -> Vec<OsString> {
+    let endings: &[&str] = match driver.as_bytes() {
+        it if it.starts_with(b"filter.") => &[".clean=", ".smudge=", ".process=", ".required=false"],
+        it if it.starts_with(b"diff.") => &[".command=", ".textconv="],
+        // An empty merge driver is an error; this one reports a conflict, which a person sees.
+        _ => &[".driver=false"],
+    };
+    let with = |ending: &&str| [driver, OsStr::new(ending)].iter().copied().collect::<OsString>();
+    endings.iter().map(with).collect()
+}
+
+fn shown(arguments: &[OsString]) -> String {
+    let words: Vec<_> = arguments.iter().take(6).map(|it| it.to_string_lossy()).collect();
+    readable(words.join(" ").as_bytes())
+}
+
+/// Text that may go to a terminal: what git says may quote names that an agent chose.
+fn readable(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let plain = |it: char| if it.is_control() { ' ' } else { it };
+    text.trim().chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::git_text::single_line;
+    use super::*;
+    use crate::tree::sample::Sample;
+    use std::time::Instant;
+
+    #[test]
+    fn g19_only_the_top_of_a_working_tree_is_opened() {
+        let sample = Sample::committed();
+        sample.write("inner/file", b"x");
+        assert!(matches!(Git::open(&sample.path("inner")), Err(GitError::NotARepository { .. })));
+        assert!(matches!(Git::open(&sample.path("absent")), Err(GitError::NotARepository { .. })));
+        let around = Git::around(&sample.path("inner")).unwrap();
+        assert_eq!(around.work_tree(), sample.git().work_tree());
+        sample.user(&["init", "-q", "--bare", "bare.git"]);
+        assert!(matches!(Git::open(&sample.path("bare.git")), Err(GitError::NotARepository { .. })));
+        sample.user(&["config", "core.worktree", "/"]);
+        assert!(matches!(Git::open(&sample.top()), Err(GitError::NotARepository { .. })));
+    }
+
+    #[test]
+    fn what_git_says_is_in_the_error_and_safe_to_print() {
+        let sample = Sample::committed();
+        let error = sample.git().run(["rev-parse", "--verify", "no\u{1b}[31msuch"]).unwrap_err();
+        let GitError::Failed { arguments, code, stderr } = error else { panic!("{error}") };
+        assert_eq!((arguments.as_str(), code), ("rev-parse --verify no [31msuch", Some(128)));
+        assert!(stderr.contains("fatal:") && !stderr.contains('\u{1b}'), "{stderr}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_git_that_hangs_is_ended_with_everything_it_started() {
+        let sample = Sample::committed();
+        let hang = format!("alias.hang=!echo $$ > {}; sleep 60; true", sample.path("pid").display());
+        let git = sample.git().limited(Duration::from_secs(1), 1 << 20);
+        let error = git.run(["-c", &hang, "hang"]).unwrap_err();
+        assert!(matches!(error, GitError::TimedOut { seconds: 1, .. }), "{error}");
+        let pid = std::fs::read_to_string(sample.path("pid")).unwrap();
+        let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+        // A killed process takes a moment to be gone. Its exit is awaited for far less than the
+        // minute it would have slept.
+        if let Ok(exit) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+            let mut watched = [rustix::event::PollFd::new(&exit, rustix::event::PollFlags::IN)];
+            let patience = rustix::fs::Timespec { tv_sec: 20, tv_nsec: 0 };
+            assert_eq!(rustix::event::poll(&mut watched, Some(&patience)), Ok(1), "{pid:?} is alive");
+        }
+    }
+
+    #[test]
+    fn too_much_output_is_an_error() {
+        let sample = Sample::committed();
+        let git = sample.git().limited(Duration::from_secs(20), 1 << 20);
+        let error = git.run(["-c", "alias.flood=!yes", "flood"]).unwrap_err();
+        assert!(matches!(error, GitError::TooMuchOutput { most: 1_048_576, .. }), "{error}");
+    }
+
+    #[test]
+    fn something_left_behind_does_not_hold_us() {
+        let sample = Sample::committed();
+        let leave = format!("alias.leave=!sleep 60 & echo $! > {}; echo said", sample.path("pid").display());
+        let began = Instant::now();
+        assert_eq!(sample.git().run(["-c", &leave, "leave"]).unwrap(), b"said\n");
+        assert!(began.elapsed() < Duration::from_secs(30));
+        let pid = std::fs::read_to_string(sample.path("pid")).unwrap();
+        let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+
+    #[test]
+    fn much_input_and_much_output_pass_at_once() {
+        let sample = Sample::committed();
+        let input = "HEAD\n".repeat(100_000);
+        let output = sample.git().feed(["cat-file", "--batch-check"], input.as_bytes()).unwrap();
+        assert_eq!(output.iter().filter(|it| **it == b'\n').count(), 100_000);
+    }
+
+    #[test]
+    fn g35_variables_of_the_caller_do_not_reach_git() {
+        let name = "tree::git::tests::g35_variables_of_the_caller_do_not_reach_git";
+        if std::env::var_os("GIT_DIR").is_none() {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            child
+                .args(["--exact", name])
+                .env("GIT_DIR", "/nonexistent")
+                .env("GIT_INDEX_FILE", "/nonexistent");
+            child.env("GIT_EXTERNAL_DIFF", "/nonexistent").env("GIT_WORK_TREE", "/");
+            let output = child.output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+            return;
+        }
+        let sample = Sample::committed();
+        assert_eq!(single_line(&sample.git().run(["ls-files"]).unwrap()), "a.txt");
+        let top = single_line(&sample.git().run(["rev-parse", "--show-toplevel"]).unwrap());
+        assert_eq!(Path::new(&top), sample.git().work_tree());
+    }
+
+    #[test]
+    fn g29_drivers_of_the_repository_do_not_write_files() {
+        let sample = Sample::committed();
+        let canary = format!("touch {}; cat", sample.marker().display());
+        sample.user(&["config", "--global", "filter.good.smudge", "tr a-z A-Z"]);
+        sample.write(".gitattributes", b"a.txt filter=bad.name\nb.txt filter=good\n");
+        sample.write("b.txt", b"b\n");
+        sample.user(&["add", "-A"]);
+        sample.user(&["commit", "-qm", "attributes"]);
+        sample.user(&["config", "filter.bad.name.smudge", &canary]);
+        sample.user(&["config", "filter.bad.name.required", "true"]);
+        let place = sample.outside("checkout");
+        let git = sample.git().without_repository_drivers().unwrap();
+        git.run(["worktree".as_ref(), "add".as_ref(), "--detach".as_ref(), place.as_os_str()]).unwrap();
+        assert!(!sample.marker().exists());
+        assert_eq!(std::fs::read(place.join("a.txt")).unwrap(), b"a\n");
+        assert_eq!(std::fs::read(place.join("b.txt")).unwrap(), b"B\n");
+    }
+}

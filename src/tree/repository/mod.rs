@@ -1,0 +1,10 @@
+//! The repository itself: the one function that runs git, where git keeps its files, whether somebody
+//! else holds its lock, how to read what it prints, and the head of a journal that is kept as a ref. What is
+//! in the working tree belongs to `status/`.
+
+pub(crate) mod git;
+pub(crate) mod git_dir;
+pub(crate) mod git_lock;
+pub(crate) mod git_text;
+pub(crate) mod journal_head;
+pub(crate) mod pinned;

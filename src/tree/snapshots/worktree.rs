@@ -1,0 +1,347 @@
+//! The worktree that a run has to itself, below `.worktrees/` of the tree it was opened in: planned,
+//! made, looked at before every call, and removed.
+//!
+//! What is planned stands in the journal before anything is made, and making asks the world first at
+//! every step (the branch, the entry in git's books, the files), so whoever was killed in between is
+//! followed by somebody who finds what there is and makes only the rest. Nothing is written over
+//! that was not kept in a snapshot before.
+//!
+//! An agent may do anything to the folder it works in. So before each call the way to it is walked
+//! without following links, and its `.git`, its entry and its branch are read: a folder that is
+//! gone, empty or another's would make git, and the agent with it, take the repository above.
+
+use super::snapshot;
+use crate::tree::repository::git::{Git, GitError};
+use crate::tree::repository::git_dir;
+use crate::tree::repository::git_text::{bytes_to_path, single_line};
+use crate::tree::repository::pinned::Pinned;
+use crate::tree::status::path_patterns::Ours;
+use crate::tree::status::working_tree::WorkingTree;
+use loop_base::files;
+use loop_core::engine::Worktree;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of all worktrees.
+pub(crate) const FOLDER: &str = ".worktrees";
+
+/// What git allows is longer; a folder is named after it, and 255 bytes is what a file system takes.
+const BRANCH_MOST: usize = 200;
+
+/// A `.git` file and the files of an entry hold one path each.
+const LINK_MOST: usize = 8 << 10;
+
+/// A worktree that cannot be made, or is not where it should be.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(crate) struct Misplaced {
+    pub(crate) text: String,
+    pub(crate) next: String,
+}
+
+fn misplaced(text: impl Into<String>, next: impl Into<String>) -> Misplaced {
+    Misplaced { text: text.into(), next: next.into() }
+}
+
+/// Says whether a name may be a branch of ours: what git allows, and nothing that a shell, an option
+/// or a path could be made of.
+pub(crate) fn is_branch(name: &str) -> bool {
+    let plain = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
+    let part = |it: &str| {
+        !it.is_empty()
+            && !it.starts_with(['-', '.'])
+            && !it.ends_with('.')
+            && !it.ends_with(".lock")
+            && !it.contains("..")
+            && it.bytes().all(plain)
+    };
+    name.len() <= BRANCH_MOST && name.split('/').all(part) && name != "HEAD"
+}
+
+/// Plans the worktree of a run: a branch that there is not yet, and a folder that is free.
+pub(crate) fn plan(git: &Git, run: &str, branch: &str) -> anyhow::Result<Worktree> {
+    if !is_branch(branch) {
+        let shown: String = branch.chars().take(80).collect();
+        return Err(misplaced(
+            format!("\"{shown}\" cannot be the name of a branch"),
+            "use letters, digits, and - _ . / between them, in branch of [workspace]",
+        )
+        .into());
+    }
+    let short = &run[..8];
+    let base = commit_of(git, "HEAD")?.ok_or_else(|| {
+        misplaced(
+            format!("{} has no commit that a worktree could begin from", git.work_tree().display()),
+            "git commit, then again",
+        )
+    })?;
+    let root = git.work_tree();
+    let folder = |branch: &str| root.join(FOLDER).join(branch.replace('/', "-"));
+    // A folder that bears the run's own name and is empty is what a killed opening left.
+    let is_free = |branch: &str| match fs::read_dir(folder(branch)) {
+        Ok(mut entries) => branch.contains(short) && entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    let is_taken = commit_of(git, &format!("refs/heads/{branch}"))?.is_some() || !is_free(branch);
+    let branch = if is_taken { format!("{branch}-{short}") } else { branch.to_owned() };
+    let place = folder(&branch);
+    Ok(Worktree {
+        root: root.to_string_lossy().into_owned(),
+        place: place.to_string_lossy().into_owned(),
+        branch,
+        base,
+    })
+}
+
+/// Makes the empty folder, so that it can be locked before anything else happens to it.
+pub(crate) fn reserve(plan: &Worktree) -> Result<(), Misplaced> {
+    let root = Path::new(&plan.root);
+    for path in [root.join(FOLDER), PathBuf::from(&plan.place)] {
+        match fs::create_dir(&path) {
+            Ok(()) => (),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => (),
+            Err(error) => {
+                return Err(unreachable(plan, &format!("{} cannot be made: {error}", path.display())));
+            }
+        }
+    }
+    walk(plan).map(drop)
+}
+
+/// Makes whatever of the worktree is missing. `run` names its snapshots and `books` is where they
+/// are prepared.
+pub(crate) fn ensure(plan: &Worktree, run: &str, books: &Path) -> anyhow::Result<()> {
+    let git = Git::open(Path::new(&plan.root))?;
+    reserve(plan)?;
+    ensure_branch(&git, plan)?;
+    ensure_entry(&git, plan)?;
+    fill(plan, run, books)?;
+    verify(plan)?;
+    // A power loss must not leave a journal that says "made" and files that are empty.
+    let place = fs::File::open(&plan.place)?;
+    files::everything(&place)?;
+    Ok(())
+}
+
+fn ensure_branch(git: &Git, plan: &Worktree) -> anyhow::Result<()> {
+    let name = format!("refs/heads/{}", plan.branch);
+    match commit_of(git, &name)? {
+        None => git.run(["update-ref", &name, &plan.base, ""]).map(drop)?,
+        Some(commit) if commit == plan.base => (),
+        Some(_) => {
+            return Err(misplaced(
+                format!("branch {} was made by somebody else meanwhile", plan.branch),
+                "rename or delete it, then loop run",
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+fn ensure_entry(git: &Git, plan: &Worktree) -> anyhow::Result<()> {
+    let (place, branch) = (Path::new(&plan.place), format!("refs/heads/{}", plan.branch));
+    let entries = entries(git)?;
+    if let Some(other) = entries.iter().find(|it| it.branch.as_ref() == Some(&branch) && it.path != place) {
+        return Err(misplaced(
+            format!("branch {} is checked out in {}", plan.branch, other.path.display()),
+            "check out another one there, then loop run",
+        )
+        .into());
+    }
+    let entry = entries.iter().find(|it| it.path == place);
+    if verify(plan).is_err() {
+        // A git that was killed leaves its own link behind, and takes a folder with one for taken.
+        let only_a_link = fs::read_dir(place)?.all(|it| it.is_ok_and(|it| it.file_name() == ".git"));
+        let is_link = fs::symlink_metadata(place.join(".git")).is_ok_and(|it| it.is_file());
+        if only_a_link && is_link {
+            fs::remove_file(place.join(".git"))?;
+        }
+        // Twice: an entry whose making was interrupted is locked. That the branch is free was seen.
+        let force: &[&str] = if entry.is_some() { &["--force", "--force"] } else { &[] };
+        let asked =
+            [&["worktree", "add", "--quiet", "--no-checkout"], force, &["--", &plan.place, &plan.branch]];
+        git.without_repository_drivers()?.run(asked.concat())?;
+    } else if entry.is_some_and(|it| it.is_locked) {
+        git.run(["worktree", "unlock", "--", &plan.place])?;
+    }
+    Ok(())
+}
+
+/// Writes the files. Whatever lies there already is kept first, since somebody may have put it there.
+fn fill(plan: &Worktree, run: &str, books: &Path) -> anyhow::Result<()> {
+    let place = Path::new(&plan.place);
+    let git = Git::open(place)?;
+    let found = fs::read_dir(place)?.filter_map(Result::ok).any(|it| it.file_name() != ".git");
+    if found {
+        let mut tree = WorkingTree::open(Pinned::open(&git, books)?, Ours::read::<&str>(&[])?)?;
+        let status = tree.status()?;
+        snapshot::take(&tree.pinned, &status, run)?;
+    }
+    let git = git.without_repository_drivers()?;
+    git.run(["read-tree", "HEAD"])?;
+    git.run(["checkout-index", "--quiet", "--all", "--force", "--index"])?;
+    Ok(())
+}
+
+/// Brings the run's document along. A design that nobody committed is not part of the worktree, and
+/// a locked one differs from what was committed.
+pub(crate) fn bring(plan: &Worktree, document: Option<&Path>) -> std::io::Result<()> {
+    let Some(to) = document else { return Ok(()) };
+    let Ok(inside) = to.strip_prefix(&plan.place) else { return Ok(()) };
+    let text = files::text(&Path::new(&plan.root).join(inside))?;
+    if fs::symlink_metadata(to).is_ok_and(|it| it.is_file()) && fs::read(to)? == text.as_bytes() {
+        return Ok(());
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // Whatever was checked out there, a link is replaced and not followed.
+    let _may_be_absent = fs::remove_file(to);
+    fs::write(to, text)
+}
+
+/// Looks whether the worktree is where it was made, on its own branch, and nobody else's.
+pub(crate) fn verify(plan: &Worktree) -> Result<(), Misplaced> {
+    let folder = walk(plan)?;
+    let lost = |what: &str| unreachable(plan, what);
+    let root = Path::new(&plan.root);
+    let link = files::read_at(&folder, ".git", LINK_MOST)
+        .map_err(|error| lost(&format!("its .git cannot be read: {error}")))?;
+    let named = |bytes: &[u8], base: &Path| {
+        let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        base.join(bytes_to_path(line))
+    };
+    let entry = link.strip_prefix(b"gitdir: ").ok_or_else(|| lost("its .git is not a link of git's"))?;
+    let entry = named(entry, Path::new(&plan.place));
+    let real =
+        |path: &Path| path.canonicalize().map_err(|error| lost(&format!("{}: {error}", path.display())));
+    let entry = real(&entry)?;
+    let ours = git_dir::own(root)
+        .map(|it| git_dir::shared(&it))
+        .ok_or_else(|| lost("the repository it belongs to is gone"))?
+        .join("worktrees");
+    if entry.parent() != real(&ours).ok().as_deref() {
+        return Err(lost(&format!("its .git leads to another repository, {}", entry.display())));
+    }
+    let read = |name: &str| {
+        files::read(&entry.join(name), LINK_MOST)
+            .map_err(|error| lost(&format!("{} of its entry cannot be read: {error}", name)))
+    };
+    let back = named(&read("gitdir")?, &entry);
+    if real(&back).ok() != real(&Path::new(&plan.place).join(".git")).ok() {
+        return Err(lost(&format!("git's entry for it leads to {}", back.display())));
+    }
+    let head = String::from_utf8_lossy(&read("HEAD")?).trim_end().to_owned();
+    let expected = format!("ref: refs/heads/{}", plan.branch);
+    if head != expected {
+        let shown = head.strip_prefix("ref: refs/heads/").unwrap_or(&head);
+        return Err(misplaced(
+            format!("the worktree {} is on {shown} and not on its branch {}", plan.place, plan.branch),
+            format!("git -C {} checkout {}, then loop resume", quoted(&plan.place), plan.branch),
+        ));
+    }
+    Ok(())
+}
+
+/// Looks whether a run that works in the user's own tree still has it there.
+pub(crate) fn verify_here(place: &Path, git_dir: &Path) -> Result<(), Misplaced> {
+    let dot = place.join(".git");
+    let found = match files::read(&dot, LINK_MOST) {
+        Ok(link) => link
+            .strip_prefix(b"gitdir: ")
+            .and_then(|it| place.join(bytes_to_path(it.trim_ascii_end())).canonicalize().ok()),
+        Err(_) => dot.canonicalize().ok(),
+    };
+    if found.is_some() && found == git_dir.canonicalize().ok() {
+        return Ok(());
+    }
+    Err(misplaced(
+        format!("{} is no longer the working tree of {}", place.display(), git_dir.display()),
+        "bring it back, then loop resume",
+    ))
+}
+
+/// Removes a worktree that holds nothing which is not committed, and leaves its branch. Says why not
+/// otherwise.
+pub(crate) fn remove(plan: &Worktree) -> Result<Option<String>, GitError> {
+    if fs::symlink_metadata(&plan.place).is_err() {
+        return Ok(None);
+    }
+    let git = Git::open(Path::new(&plan.root))?;
+    // Without force, git refuses a worktree with changes or with files that it does not know.
+    match git.run(["worktree", "remove", "--", &plan.place]) {
+        Ok(_) => Ok(None),
+        Err(GitError::Failed { stderr, .. }) => {
+            let why = stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
+            Ok(Some(format!("the worktree {} stays: {why}", plan.place)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens the folder from the root on, and follows no link.
+fn walk(plan: &Worktree) -> Result<OwnedFd, Misplaced> {
+    let root = Path::new(&plan.root);
+    let inside =
+        Path::new(&plan.place).strip_prefix(root).map_err(|_| unreachable(plan, "it lies elsewhere"))?;
+    files::folder(root, inside).map_err(|error| {
+        unreachable(
+            plan,
+            match error {
+                Errno::NOENT => "it is gone",
+                Errno::LOOP | Errno::XDEV => "a link is on the way to it",
+                Errno::NOTDIR => "a file or a link is in its place",
+                _ => "it cannot be entered",
+            },
+        )
+    })
+}
+
+fn unreachable(plan: &Worktree, what: &str) -> Misplaced {
+    misplaced(
+        format!("the worktree {} is not what it was: {what}", plan.place),
+        format!(
+            "move away what is there, git worktree add --force {} {}, loop restore, then loop resume; or loop cancel",
+            quoted(&plan.place),
+            plan.branch
+        ),
+    )
+}
+
+fn quoted(path: &str) -> String {
+    format!("'{}'", path.replace('\'', "'\\''"))
+}
+
+struct WorktreeEntry {
+    path: PathBuf,
+    branch: Option<String>,
+    is_locked: bool,
+}
+
+fn entries(git: &Git) -> Result<Vec<WorktreeEntry>, GitError> {
+    let listing = git.run(["worktree", "list", "--porcelain", "-z"])?;
+    let mut found: Vec<WorktreeEntry> = Vec::new();
+    for line in listing.split(|it| *it == 0) {
+        if let Some(path) = line.strip_prefix(b"worktree ") {
+            found.push(WorktreeEntry { path: bytes_to_path(path), branch: None, is_locked: false });
+        } else if let Some(last) = found.last_mut() {
+            if let Some(branch) = line.strip_prefix(b"branch ") {
+                last.branch = Some(String::from_utf8_lossy(branch).into_owned());
+            }
+            last.is_locked |= line.starts_with(b"locked");
+        }
+    }
+    Ok(found)
+}
+
+fn commit_of(git: &Git, name: &str) -> Result<Option<String>, GitError> {
+    let asked = format!("{name}^{{commit}}");
+    match git.run(["rev-parse", "--quiet", "--verify", "--end-of-options", &asked]) {
+        Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
+        Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,155 @@
+//! A full disk, few open files, a repository that is gone, and a home that cannot be written: each ends
+//! with its cause and one command, and the run goes on from where it was when the cause is gone.
+
+use crate::scene::{Scene, User};
+use loop_harness::{COMMIT, Done, PATIENCE, PROMISE, skipped, within};
+use std::path::Path;
+use std::process::Command;
+
+const CHECK: &str = "tests=cat work; test $(wc -l < work) -ge 3";
+
+fn words(agent: &str) -> [&str; 6] {
+    ["run", "build it", "--agent-cmd", agent, "--check", CHECK]
+}
+
+/// The cause is named, and the last line is the step.
+#[track_caller]
+fn names(done: &Done, cause: &str, step: &str) {
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.err.contains(cause), "no {cause:?} in {done:?}");
+    let last = done.err.lines().last().unwrap_or_default();
+    assert!(last.contains(step), "no {step:?} in {last:?}");
+}
+
+/// It ends as if nothing had been: every call once, and nothing waits for an answer.
+#[track_caller]
+fn goes_on(scene: &Scene, agent: &str, calls: &[u32]) {
+    scene.act(&words(agent)).exits(0);
+    assert_eq!(scene.calls(), calls);
+    assert_eq!(scene.stands()["verified"], true);
+}
+
+struct Disk<'a>(&'a Path);
+
+impl Disk<'_> {
+    fn mounted<'a>(path: &'a Path, size: &str) -> Option<Disk<'a>> {
+        std::fs::create_dir_all(path).expect("a folder");
+        let done = Command::new("mount").args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(path).output();
+        done.is_ok_and(|it| it.status.success()).then_some(Disk(path))
+    }
+
+    fn change(&self, options: &str) {
+        let change =
+            || Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(self.0).output();
+        // Whoever has just ended may still have a file open.
+        assert!(within(PATIENCE, || change().is_ok_and(|it| it.status.success())), "{options}");
+    }
+}
+
+impl Drop for Disk<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0).output();
+    }
+}
+
+#[test]
+fn g07_a_full_disk_is_named_and_the_run_goes_on_when_there_is_room() {
+    let scene = Scene::new(User::Self_);
+    let home = scene.home.clone();
+    let Some(disk) = Disk::mounted(&home, "size=20m,mode=0700") else {
+        return skipped("g07_a_full_disk_is_named", "a file system cannot be mounted here");
+    };
+    let agent = scene.plays(&format!(
+        "if [ \"$LOOP_CALL\" = 2 ]; then dd if=/dev/zero of=\"$ROOT/home/filler\" bs=64k 2>/dev/null; fi\n\
+         echo \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"
+    ));
+    let done = scene.act(&words(&agent)).exits(1);
+    let said = &done.err;
+    assert!(said.contains("disk is full") || said.contains("make space"), "{said}");
+    assert!(said.contains("loop run"), "{said}");
+    scene.act(&["status"]).exits(0);
+    std::fs::remove_file(home.join("filler")).expect("a file");
+    disk.change("size=600m");
+    goes_on(&scene, &agent, &[1, 2, 3]);
+    drop(disk);
+}
+
+/// A disk that is nearly full pauses the run before it begins a call, and nobody has to answer anything.
+#[test]
+fn g07_a_disk_without_room_for_a_call_pauses_the_run() {
+    let scene = Scene::new(User::Self_);
+    let home = scene.home.clone();
+    let Some(disk) = Disk::mounted(&home, "size=40m,mode=0700") else {
+        return skipped("g07_a_disk_without_room_for_a_call", "a file system cannot be mounted here");
+    };
+    let agent = scene.plays(&format!(
+        "if [ \"$LOOP_CALL\" = 1 ]; then free=$(df -Pk \"$ROOT/home\" | awk 'NR == 2 {{ print $4 }}')\n\
+         dd if=/dev/zero of=\"$ROOT/home/filler\" bs=1k count=$((free - 1600)) 2>/dev/null; fi\n\
+         echo \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"
+    ));
+    for _ in 0..2 {
+        let done = scene.act(&words(&agent)).exits(5);
+        let said = format!("{}{}", done.out, done.err);
+        assert!(said.contains("left, and a call needs") && said.contains("then loop run"), "{said}");
+        assert_eq!(scene.stands()["status"], "paused");
+    }
+    std::fs::remove_file(home.join("filler")).expect("a file");
+    disk.change("size=600m");
+    goes_on(&scene, &agent, &[1, 2, 3]);
+    drop(disk);
+}
+
+#[test]
+fn g07_too_few_open_files_are_named_and_the_run_goes_on_with_more() {
+    let scene = Scene::new(User::Self_);
+    let agent = scene.plays(&format!("echo \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"));
+    let mut named = 0;
+    for most in [7, 10, 14, 18, 22, 25] {
+        let script = format!(
+            "ulimit -n {most}; exec \"$LOOP\" run 'build it' --agent-cmd \"{agent}\" --check '{CHECK}'"
+        );
+        let done = scene.script(&script);
+        if done.code != 0 {
+            named += 1;
+            names(&done, "too few open files", "ulimit -n 1024");
+        }
+        scene.act(&["status"]).exits(0);
+    }
+    assert!(2 < named, "{named}");
+    goes_on(&scene, &agent, &[1, 2, 3]);
+}
+
+#[test]
+fn g07_a_repository_that_is_gone_is_named_and_the_run_goes_on_when_it_is_back() {
+    let scene = Scene::new(User::Self_);
+    let agent = scene.plays(&format!(
+        "if [ \"$LOOP_CALL\" = 2 ]; then mv .git \"$ROOT/kept\"; exit 0; fi\necho \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"
+    ));
+    names(&scene.act(&words(&agent)), "the repository is gone", "bring its .git back, then loop run");
+    scene.act(&["status"]).exits(0);
+    names(&scene.act(&["run"]), "the repository is gone", "bring its .git back, then loop run");
+    std::fs::rename(scene.path("kept"), scene.project.join(".git")).expect("moved");
+    scene.act(&["run"]).exits(0);
+    assert_eq!(scene.calls(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn g07_a_home_that_is_mounted_for_reading_is_read_and_the_run_goes_on_later() {
+    let scene = Scene::new(User::Self_);
+    let home = scene.home.clone();
+    let Some(disk) = Disk::mounted(&home, "size=600m,mode=0700") else {
+        return skipped("g07_a_home_that_is_mounted_for_reading", "a file system cannot be mounted here");
+    };
+    let agent = scene.plays(&format!("echo \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"));
+    scene.act(&[&words(&agent)[..], &["-n", "1"]].concat()).exits(6);
+    disk.change("ro");
+    for words in [&["status"][..], &["show"], &["runs"], &["log"], &["verify"]] {
+        let done = scene.act(words);
+        assert_eq!(done.code, 0, "{words:?}: {done:?}");
+    }
+    names(&scene.act(&["run", "-n", "9"]), "may not be written", "for writing");
+    disk.change("rw");
+    scene.act(&["run", "-n", "9"]).exits(0);
+    assert_eq!(scene.calls(), [1, 2, 3]);
+    drop(disk);
+}

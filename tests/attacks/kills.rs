@@ -1,0 +1,133 @@
+//! SIGKILL at random moments of a run with everything: calls, a proof, a gate that the test approves, and
+//! `loop ship`. However often somebody is killed, it ends as an uninterrupted one does: nothing is lost,
+//! nothing is done twice, and nothing is left.
+
+use loop_harness::{Dice, Sandbox, times};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const KILLS: u32 = 40;
+
+/// Two calls until the check is green, a gate, and what is made is handed in.
+const WORKFLOW: &str = "name = \"gated\"\n[checks.unit]\nrun = \"cat steps; test $(wc -l < steps) -ge 2\"\n[[phase]]\n\
+     name = \"BUILD\"\nprompt = \"Build it.\"\nreport = \"json\"\nchecks = [\"unit\"]\ngates = [\"review\"]\n\
+     breaker = { no_progress = 9, same_error = 9 }\n[gates.review]\nask = \"is it good?\"\n[finish]\nship = \"offer\"\n";
+
+const AGENT: &str = "echo \"$LOOP_CALL\" >> steps; git add -A; git commit -q -m \"call $LOOP_CALL\"\n\
+     echo '```json'; echo '{\"status\":\"done\"}'; echo '```'";
+
+/// A project with a remote, and a stand-in for `gh` that keeps what it is told; like a code host it takes one
+/// request for a branch.
+fn project() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.write(".loop/workflow.toml", WORKFLOW);
+    sandbox.write("steps", "");
+    sandbox.commit("a workflow");
+    let remote = sandbox.path("remote.git").display().to_string();
+    sandbox.git(&["init", "-q", "--bare", &remote]);
+    sandbox.git(&["remote", "add", "origin", &remote]);
+    sandbox.git(&["push", "-q", "origin", "main"]);
+    sandbox.program(
+        "bin/gh",
+        "#!/bin/sh\ncase \"$2\" in list) cat \"$OUT/open\" 2>/dev/null; true;; \
+         create) echo https://example.org/pull/7 > \"$OUT/new.$$\"; \
+         if ln \"$OUT/new.$$\" \"$OUT/open\" 2>/dev/null; then echo create >> \"$OUT/gh\"; cat \"$OUT/open\"; else echo 'a pull request already exists' >&2; exit 1; fi;; esac\n",
+    );
+    sandbox.path_first.push(sandbox.path("bin"));
+    sandbox
+}
+
+/// What comes next, as a person sees it.
+fn next(sandbox: &Sandbox, agent: &str) -> Option<Vec<String>> {
+    let status = sandbox.status_if_any();
+    let words: &[&str] = match status["status"].as_str() {
+        Some("completed") if status["delivered"].is_null() && !sandbox.note("shipped").exists() => &["ship"],
+        Some("completed") => return None,
+        Some("waiting") if !is_answered(sandbox) => &["approve", "--by", "Ada"],
+        _ => &["run", "a bridge", "--agent-cmd", agent],
+    };
+    Some(words.iter().map(|it| (*it).to_owned()).collect())
+}
+
+fn is_answered(sandbox: &Sandbox) -> bool {
+    let database = rusqlite::Connection::open(sandbox.home.join("loop.db")).expect("a database");
+    let left = "select count(*) from command where body like '%approve%'";
+    database.query_row(left, [], |row| row.get::<_, i64>(0)).is_ok_and(|it| 0 < it)
+}
+
+/// What a run came to, without times and names.
+fn result(sandbox: &Sandbox) -> Value {
+    let status = sandbox.status();
+    let kinds: Vec<String> =
+        sandbox.events().iter().map(|it| it["kind"].as_str().unwrap_or_default().to_owned()).collect();
+    let count = |kind: &str| kinds.iter().filter(|it| *it == kind).count();
+    json!({
+        "status": status["status"], "verified": status["verified"], "level": status["proof"]["level"],
+        "iterations": status["iterations_total"], "calls": status["calls_total"], "started": sandbox.calls(),
+        "approved": count("approved"), "closed": count("closed"), "warnings": status["warnings"],
+        "subjects": sandbox.subjects(), "requests": sandbox.notes("gh"),
+        "tree": sandbox.git(&["rev-parse", "HEAD^{tree}"]),
+        "remote": sandbox.git(&["ls-remote", "--heads", "origin"]).lines().map(|it| it.split('\t').next_back().expect("a name").to_owned()).collect::<Vec<_>>(),
+    })
+}
+
+#[test]
+fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_done_twice() {
+    let seed = std::env::var("LOOP_TEST_SEED").ok().and_then(|it| it.parse().ok());
+    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 0x9e37_79b9 + 1);
+    println!("LOOP_TEST_SEED={seed}");
+    let mut dice = Dice::new(seed);
+    let unhurt = project();
+    let agent = unhurt.agent(AGENT);
+    let mut took = std::collections::BTreeMap::new();
+    while let Some(words) = next(&unhurt, &agent) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let began = Instant::now();
+        let done = unhurt.run(&words);
+        let longest: &mut Duration = took.entry(words[0].to_owned()).or_default();
+        *longest = began.elapsed().max(*longest);
+        assert!(matches!(done.code, 0 | 3), "{words:?}: {done:?}");
+        if words[0] == "ship" {
+            std::fs::write(unhurt.note("shipped"), "").expect("a note");
+        }
+    }
+    let expected = result(&unhurt);
+    assert_eq!(
+        (&expected["verified"], &expected["started"], &expected["approved"]),
+        (&json!(true), &json!([1, 2]), &json!(1)),
+        "{expected}"
+    );
+    assert_eq!(expected["requests"], json!(["create"]), "{expected}");
+    let (mut kills, mut runs, mut killed_at) = (0, 0, std::collections::BTreeMap::new());
+    while kills < KILLS * times() {
+        let sandbox = project();
+        let agent = sandbox.agent(AGENT);
+        let before = kills;
+        while let Some(words) = next(&sandbox, &agent) {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let mut running = sandbox.spawn(&words);
+            // On a busy machine everybody needs longer to bring anything forward.
+            let longest = u64::try_from(took[words[0]].as_micros()).expect("a short time");
+            let most = if words[0] == "run" { longest * 6 / 10 } else { longest * 13 / 10 };
+            let moment = Duration::from_micros(dice.below(most * (1 + u64::from(kills - before) / 20)));
+            if running.ends_within(moment) {
+                let done = running.wait();
+                assert!(matches!(done.code, 0 | 3), "seed {seed}, {words:?}: {done:?}");
+                if words[0] == "ship" {
+                    std::fs::write(sandbox.note("shipped"), "").expect("a note");
+                }
+                continue;
+            }
+            running.kill();
+            kills += 1;
+            *killed_at.entry(words[0].to_owned()).or_insert(0) += 1;
+        }
+        runs += 1;
+        sandbox.assert_nothing_runs();
+        assert_eq!(result(&sandbox), expected, "seed {seed}, after {kills} kills");
+        sandbox.run(&["verify"]).exits(0).says("whole");
+    }
+    println!("{kills} kills in {runs} runs, of {killed_at:?}: 0 lost, 0 twice, 0 left");
+    assert!(times() == 1 || killed_at.len() == 3, "{killed_at:?}");
+    assert!(killed_at.contains_key("run"), "{killed_at:?}");
+}
