@@ -35,10 +35,10 @@ fn repeated(next: &str, typed: &[String]) -> String {
     match next.strip_prefix("loop run --") {
         Some(flags) if opens_a_run(typed) => {
             let words: Vec<String> = typed.iter().map(|it| shell_word(it)).collect();
-            let typed_already = |it: &&str| typed.iter().any(|word| word == it);
-            let flags = format!("--{flags}");
-            let missing: Vec<&str> = flags.split(' ').filter(|it| !typed_already(it)).collect();
-            format!("loop {} {}", sanitise(&words.join(" ")), missing.join(" "))
+            let flag = format!("--{flags}");
+            let is_typed = typed.contains(&flag);
+            let missing = if is_typed { String::new() } else { format!(" {flag}") };
+            format!("loop {}{missing}", sanitise(&words.join(" ")))
         }
         _ => next.to_owned(),
     }
@@ -88,5 +88,9 @@ mod tests {
         assert_eq!(next(step, &["-C", "x", "init", "it"]), "loop -C x init it --agent-cmd \"PROGRAM ARGS\"");
         assert_eq!(next(step, &["resume"]), step);
         assert_eq!(next("loop status", &["run", "it"]), "loop status");
+        let check = "loop run --check tests=\"go test -v\"";
+        let typed = ["run", "it", "-v", "--check", "lint=true"];
+        assert_eq!(next(check, &typed), "loop run it -v --check lint=true --check tests=\"go test -v\"");
+        assert_eq!(next("loop run --fresh", &["run", "it", "--fresh"]), "loop run it --fresh");
     }
 }

@@ -179,7 +179,12 @@ pub(crate) fn next_step(
     let step = state.next_step(workflow);
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
-    let Some(row) = home.run(id)?.filter(|_| names_a_run) else { return Ok(step) };
+    if names_a_run { naming_run(home, id, step) } else { Ok(step) }
+}
+
+/// Returns a command with the run that it is about, where it would mean another one or ask.
+pub(crate) fn naming_run(home: &Home, id: &str, step: String) -> Result<String, StoreError> {
+    let Some(row) = home.run(id)? else { return Ok(step) };
     let filter = Filter { project: Some(&row.project), limit: Some(RUNS_LOOKED_AT), ..Filter::default() };
     let is_other = |it: &Row| it.id != row.id && is_unfinished(it);
     let is_alone = !home.runs(&filter)?.iter().any(is_other);

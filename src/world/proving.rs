@@ -323,7 +323,7 @@ fn taken(run: &Run, prover: &Prover, step: ProofStep, result: &StepResult) -> Ev
         not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
         found: in_words(result),
         digest: prover.digest(step),
-        expected_s: (step == ProofStep::Baseline).then(|| expected_rest(prover)).flatten(),
+        expected_s: (step == ProofStep::Baseline).then(|| expected_rest(run, prover)).flatten(),
         unprepared: unprepared(step, result),
     }))
 }
@@ -343,11 +343,15 @@ pub(crate) fn is_proven(run: &Run) -> bool {
         && proof_checks(workflow, state).next().is_some()
 }
 
-/// What the steps after the first take, by how long each of them took the last time.
-fn expected_rest(prover: &Prover) -> Option<f64> {
+/// What the steps after the first will take. A step that this project has seen takes what it took the
+/// last time. Any other takes no longer than the first step, which built everything from nothing, and
+/// about as long as the checks did in place the last time, because it starts from the first step's cache.
+fn expected_rest(run: &Run, prover: &Prover) -> Option<f64> {
     let unknown =
         ProofStep::ALL.into_iter().filter(|it| *it != ProofStep::Baseline && prover.known(*it).is_none());
-    let seconds: Option<f64> = unknown.map(|it| prover.expected_s(it)).sum();
+    let in_place = (0 < run.state.checks_ms).then_some(run.state.checks_ms as f64 / 1000.0);
+    let first_time = |step| prover.expected_s(step).map(|it| in_place.map_or(it, |checks| checks.min(it)));
+    let seconds: Option<f64> = unknown.map(|it| prover.last_s(it).or_else(|| first_time(it))).sum();
     seconds.filter(|it| 0.0 < *it)
 }
 

@@ -37,10 +37,10 @@ use std::time::Duration;
 const LEFT_OUT_NAMED: usize = 10;
 
 /// Where the view of the run's tree is kept.
-const BOOKS: &str = "git";
+pub(crate) const VIEW: &str = "git";
 
 /// The same, while the worktree of the run is not made.
-const BOOKS_BEFORE: &str = "git-before";
+const VIEW_BEFORE: &str = "git-before";
 
 /// What the log of a list's command is called.
 const LIST: &str = "list";
@@ -115,8 +115,8 @@ impl<'a> Host<'a> {
         let ours = Ours::read(ours)?;
         // Until its worktree is made, the run looks at the tree that it is made from.
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
-        let (at, books) = plan.map_or((place, BOOKS), |it| (Path::new(&it.root), BOOKS_BEFORE));
-        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
+        let (at, view) = plan.map_or((place, VIEW), |it| (Path::new(&it.root), VIEW_BEFORE));
+        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(view))?, ours.clone())?;
         tree.ask_for(&asked_for(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),
@@ -285,13 +285,13 @@ impl<'a> Host<'a> {
         let Some(plan) = run.state.opening.worktree.clone() else {
             anyhow::bail!("run {} was opened without a plan for its worktree; loop run --fresh", self.run_id)
         };
-        let books = self.folder.join(BOOKS);
-        worktree::ensure(&plan, &self.run_id, &books)?;
+        let view = self.folder.join(VIEW);
+        worktree::ensure(&plan, &self.run_id, &view)?;
         worktree::bring(&plan, self.input.as_deref())?;
         let repository = Git::open(&self.place)?;
-        self.tree = WorkingTree::open(Pinned::open(&repository, &books)?, self.ours.clone())?;
+        self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;
         self.tree.ask_for(&asked_for(&run.workflow));
-        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(BOOKS_BEFORE));
+        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(VIEW_BEFORE));
         Ok(Performed::Done(Event::Placed { place: plan.place, branch: Some(plan.branch) }))
     }
 

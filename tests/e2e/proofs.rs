@@ -224,8 +224,14 @@ fn g21_nothing_to_do_is_looked_at_again() {
     let words = ["run", "fix the failing tests", "--agent-cmd", &agent];
     sandbox.run(&words).exits(4).says("nothing to do");
     let calls = sandbox.calls().len();
-    sandbox.run(&words).exits(4).says("nothing to do");
+    sandbox.run(&words).exits(0).says("nothing to do").says("next: loop show 2");
     assert_eq!(sandbox.calls().len(), calls);
+    sandbox.run(&["guide", "the parser too"]).exits(0).says("saved; continue with: loop run\n");
+    sandbox.run(&["run"]).exits(4).says("nothing to do");
+    assert!(sandbox.prompt(3).contains("the parser too"));
+    let called = sandbox.calls().len();
+    sandbox.run(&["resume", "--reset"]).exits(4).says("nothing to do");
+    assert!(called < sandbox.calls().len(), "a reset calls the agent again");
     sandbox.write("calc.py", WRONG);
     sandbox.commit("broken at night");
     sandbox.run(&words).exits(0).says("another one is opened: tests fails").says("proven: ");

@@ -209,6 +209,7 @@ fn ended_line(ended: &Ended) -> String {
     };
     let said = match (&ended.report.signal, ended.report.found) {
         (Some(_), _) => "; the agent says it is done",
+        (None, _) if ended.report.ignored_promise.is_some() => "; the agent's promise does not count",
         (None, false) if ended.ending == Ending::Done => "; the agent did not say that it is done",
         (None, _) => "",
     };

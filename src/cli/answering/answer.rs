@@ -1,6 +1,6 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills.
 
-use crate::cli::Context;
+use crate::cli::{Context, hint};
 use crate::desk::{self, AnswerRequest, Answered, Saying, SignatureSource};
 use clap::Args;
 use loop_base::text::sanitise;
@@ -134,7 +134,7 @@ fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8
     let text = match desk::answer(&context.caller, request)? {
         Answered::AtOnce => "saved; the run takes it now".to_owned(),
         Answered::AtNextStop => "saved; the session is told at its next stop".to_owned(),
-        Answered::WhenContinued => "saved; continue with: loop run".to_owned(),
+        Answered::WhenContinued(command) => format!("saved; continue with: {}", hint::pasteable(&command)),
         Answered::Void(why) => {
             format!("this is not what the gate asked about: {why}; loop run measures it again and asks again")
         }

@@ -252,7 +252,7 @@ impl Follower {
                         asked,
                         next,
                         is_offered: false,
-                        said: 0,
+                        more: &[],
                     },
                     status.exit(),
                 );

@@ -160,7 +160,7 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
             asked: None,
             next: &next,
             is_offered: false,
-            said: 0,
+            more: &[],
         };
         RunOutput::new(context).rest(&ended, exit);
         return Ok(exit);

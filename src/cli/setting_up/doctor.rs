@@ -7,7 +7,7 @@ use crate::cli::context::Context;
 use crate::desk::{
     Caller, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config, usual_key,
 };
-use crate::measure::detect::detect;
+use crate::measure::detect::{detect, proposed_flag};
 use crate::tree::git::Git;
 use crate::world::trim_logs;
 use crate::world::wait::now;
@@ -150,7 +150,7 @@ fn checks(project: &Path) -> DoctorFinding {
     let found = detect(project);
     if found.is_empty() {
         let says = "none found in this project".to_owned();
-        return bad("checks", says, "loop checks --check tests=\"npm test\"");
+        return bad("checks", says, format!("loop checks {}", proposed_flag(project)));
     }
     let list: Vec<String> = found.iter().map(|it| format!("{}: {} ({})", it.name, it.run, it.why)).collect();
     good("checks", list.join(", "))

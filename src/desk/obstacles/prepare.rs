@@ -5,7 +5,7 @@
 use crate::desk::meaning::input::RunInput;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
-use crate::measure::detect::detect;
+use crate::measure::detect::{detect, proposed_flag};
 use crate::measure::item_list::unreadable;
 use crate::world::approval::pin_signers;
 use loop_core::agent_table::AgentRow;
@@ -163,6 +163,6 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
             "no check found in {}: nothing could prove that the work is done; --unverified takes the agent's word",
             project.display()
         ),
-        ["loop run --check tests=\"npm test\"", "loop run --unverified"],
+        [format!("loop run {}", proposed_flag(project)), "loop run --unverified".to_owned()],
     ))
 }

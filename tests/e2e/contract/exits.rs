@@ -56,7 +56,7 @@ fn two_is_a_mistake_and_nothing_begins() {
         .exits(2)
         .says("nothing could prove that the work is done")
         .says(&format!(
-            "next: loop run it --agent-cmd \"{agent}\" --check tests=\"npm test\"\n  or: loop run it \
+            "next: loop run it --agent-cmd \"{agent}\" --check tests=\"./test.sh\"\n  or: loop run it \
              --agent-cmd \"{agent}\" --unverified\n"
         ));
     assert!(sandbox.calls().is_empty());

@@ -12,7 +12,7 @@ mod standing;
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
 pub use deciding::offer::{Offer, grounds_of, offers};
-pub use deciding::proving::{NOTHING_TO_DO, checks as proof_checks};
+pub use deciding::proving::checks as proof_checks;
 pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use journal::command::{Answer, Choice, Command, choices};
 pub use journal::decision::{Decision, Rest};

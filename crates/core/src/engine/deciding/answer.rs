@@ -22,7 +22,18 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
             Outcome::Completed => "completed",
             Outcome::Cancelled => "cancelled",
         };
-        return Err(format!("the run is {word}; nothing can be changed"));
+        return Err(match command {
+            Command::Guide { .. } => format!("the run is {word}: there is no next prompt for this guidance"),
+            Command::Answer(_)
+            | Command::Waive { .. }
+            | Command::Skip { .. }
+            | Command::Stop
+            | Command::Unhold
+            | Command::Pause { .. }
+            | Command::Cancel
+            | Command::Tried { .. }
+            | Command::Resume { .. } => format!("the run is {word}; nothing can be changed"),
+        });
     }
     match command {
         Command::Answer(answer) => acceptable_answer(state, answer).map(Command::Answer),

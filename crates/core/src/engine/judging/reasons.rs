@@ -137,6 +137,10 @@ impl Grounds<'_> {
         if let (Some(said), Some(asked)) = (&report.other_promise, self.promise) {
             return format!("said {said}, {asked} was asked for");
         }
+        if let Some(place) = report.ignored_promise {
+            let why = place.words();
+            return format!("the agent's promise does not count: {why}, and must stand alone on its own line");
+        }
         match &report.signal {
             Some(said) if !asked.is_empty() => format!("said {said}, {asked} was asked for"),
             Some(_) | None if is_silent(self.phase, self.turn) => {

@@ -18,7 +18,7 @@ use crate::engine::journal::proof_steps::Proving;
 use crate::engine::journal::question::Question;
 use crate::engine::journal::requirement::Requirement;
 use crate::proof::Waiver;
-use crate::workflow::model::{PhaseId, Workflow};
+use crate::workflow::model::{Millis, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -56,6 +56,9 @@ pub struct State {
     pub voids: u32,
     pub calls: Calls,
     pub spent: Spent,
+    /// How long the checks of the last measurement took.
+    #[serde(default)]
+    pub checks_ms: Millis,
     /// The session that has the work, where we do not start the agent ourselves.
     #[serde(default)]
     pub session: Option<Session>,
@@ -198,6 +201,7 @@ impl State {
             voids: 0,
             calls: Calls::default(),
             spent: Spent::default(),
+            checks_ms: 0,
             session: None,
             place: None,
             branch: None,

@@ -162,6 +162,7 @@ impl State {
 
     pub(super) fn measure(&mut self, workflow: &Workflow, evidence: &Evidence) {
         self.spent.ms += evidence.ms;
+        self.checks_ms = evidence.ms;
         self.seen = evidence.facts.clone();
         let turn = match &self.station {
             Station::Reported(turn) => turn.clone(),
