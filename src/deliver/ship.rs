@@ -109,7 +109,7 @@ impl CompletedWork {
         found.branch = here.ok();
         self.changes(&mut found)?;
         if found.files.is_empty() && found.commits == 0 {
-            found.errors.push("there are no changes to hand in".to_owned());
+            found.errors.push("there is nothing to ship: no changes".to_owned());
         }
         if let Err(error) = self.git.run(["var", "GIT_COMMITTER_IDENT"]) {
             found.errors.push(format!("git does not know who commits: {error}"));

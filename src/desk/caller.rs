@@ -140,7 +140,7 @@ fn by_prefix(home: &Home, prefix: &str) -> anyhow::Result<Row> {
         ByPrefix::One(row) => Ok(*row),
         ByPrefix::None => {
             home.refuse_lost_runs(|it| it.id.starts_with(prefix))?;
-            let text = format!("no run begins with \"{prefix}\"");
+            let text = format!("no run has an id that begins with \"{prefix}\"");
             let rows = home.runs(&Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
             let length = prefix.chars().count().clamp(1, 8);
             let ids = rows.iter().map(|it| &it.id[..length]);
@@ -152,7 +152,7 @@ fn by_prefix(home: &Home, prefix: &str) -> anyhow::Result<Row> {
         }
         ByPrefix::Several(ids) => {
             let text = format!("\"{prefix}\" could be any of: {}", ids.join(", "));
-            Err(Refusal::usage(text, NextStep::by_hand("write more of the id")))
+            Err(Refusal::usage(text, NextStep::by_hand("type more characters of the id")))
         }
     }
 }
@@ -194,7 +194,7 @@ pub(crate) fn naming_run(home: &Home, id: &str, step: String) -> Result<String, 
 pub(crate) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {
     let lines: Vec<String> = runs.iter().map(|it| named(it)).collect();
     let text = format!("several runs are unfinished:\n  {}", lines.join("\n  "));
-    Refusal::usage(text, NextStep::by_hand("say which one with --run ID"))
+    Refusal::usage(text, NextStep::by_hand("name one with --run ID"))
 }
 
 pub(crate) fn named(row: &Row) -> String {

@@ -140,8 +140,8 @@ impl Cause {
             Cause::FullDisk => format!("the disk is full: {text}"),
             Cause::FewFiles => {
                 let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-                let most = most.map_or(String::new(), |it| format!(", {it} at a time"));
-                format!("too few open files are allowed{most}: {text}")
+                let most = most.map_or(String::new(), |it| format!(" ({it})"));
+                format!("the limit of open files is too low{most}: {text}")
             }
             Cause::NoRepository => format!("the repository is gone: {text}"),
             Cause::NotWritable(_) => text.to_owned(),
@@ -150,9 +150,9 @@ impl Cause {
 
     fn step(&self) -> NextStep {
         match self {
-            Cause::FullDisk => NextStep::by_hand("make room, then loop run"),
+            Cause::FullDisk => NextStep::by_hand("free some disk space, then loop run"),
             Cause::FewFiles => "ulimit -n 1024 && loop run".into(),
-            Cause::NoRepository => NextStep::by_hand("bring its .git back, then loop run"),
+            Cause::NoRepository => NextStep::by_hand("restore its .git, then loop run"),
             Cause::NotWritable(path) => {
                 let place = sanitise(&path.to_string_lossy());
                 match rustix::fs::statvfs(path) {
@@ -180,7 +180,7 @@ pub(crate) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 fn git_step(error: &anyhow::Error) -> Option<NextStep> {
     match error.downcast_ref::<GitError>()? {
         error if error.is_missing_object() => Some(NextStep::by_hand(
-            "git fsck names what is missing; bring it back (git fetch, or a copy of .git), or begin again with \
+            "git fsck lists what is missing; restore it (git fetch, or a copy of .git), or start over with \
              loop run --fresh",
         )),
         GitError::NotARepository { path, .. } => {

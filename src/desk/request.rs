@@ -28,14 +28,14 @@ pub(crate) struct RunRequest {
     /// Any program as the agent, as one line of words.
     pub agent_cmd: Option<String>,
     pub model: Option<String>,
-    /// Iterations of this run, over all restarts.
+    /// Maximum number of iterations, counted over all restarts.
     pub max: Option<u32>,
     /// Checks by name and command.
     pub checks: Vec<(String, String)>,
     pub unverified: bool,
     /// Begin anew; an unfinished run of the same input is cancelled.
     pub fresh: bool,
-    /// Set the counters to 0.
+    /// Reset the counters (iterations, breaker) to 0.
     pub reset: bool,
     /// Read the workflow file again for a run that has begun.
     pub reload: bool,

@@ -94,7 +94,7 @@ impl UnderWay {
     pub(crate) fn words(&self) -> String {
         let long = match self.expected_s {
             Some(seconds) => format!("about {:.0} s more", seconds.max(1.0)),
-            None => "as long as the checks do, some times over".to_owned(),
+            None => "a few times as long as the checks".to_owned(),
         };
         format!(
             "The work is being proven in a clean checkout, which takes {long}. Change nothing; run `loop wait`, \
@@ -328,7 +328,7 @@ pub(crate) fn block(run: &Run, reason: &str, cap_lifted: bool) -> String {
     let stops = state.session.as_ref().map_or(0, |it| it.stops);
     if BLOCKS_MOST <= stops + 1 && !cap_lifted {
         message.push_str(&format!(
-            ". This was block {stops} in a row; after {BLOCKS_MOST} the agent stops all the same. To lift that, start \
+            ". This was block {stops} in a row; after {BLOCKS_MOST} the agent stops anyway. To lift that limit, start \
              it with CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0; or say anything, and the loop continues"
         ));
     }

@@ -188,7 +188,7 @@ impl Host<'_> {
                 Err(error) => {
                     let swept = self.shim.bury();
                     let lost =
-                        Exit::without_exit(EndReason::Lost(format!("{error}, perhaps by the agent's hand")));
+                        Exit::without_exit(EndReason::Lost(format!("{error}, possibly by the agent")));
                     return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
                 }
             }
@@ -268,7 +268,7 @@ impl Host<'_> {
             LostCall::Undo => match self.undo_lost(call) {
                 Ok(None) => why,
                 Ok(Some(undone)) => format!("{why}; {undone}"),
-                Err(error) => format!("{why}; what it left could not be put back: {error}"),
+                Err(error) => format!("{why}; its leftovers could not be undone: {error}"),
             },
         }
     }
@@ -290,7 +290,7 @@ impl Host<'_> {
             }
             EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
             EndReason::WaitedForInput(what) => {
-                Ending::WaitedForInput { why: format!("it waits for input that nobody gives: {what}") }
+                Ending::WaitedForInput { why: format!("it waits for input that nobody can give: {what}") }
             }
             EndReason::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
             EndReason::Interrupted => Ending::Interrupted,

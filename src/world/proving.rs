@@ -290,7 +290,7 @@ fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
             ProofError::Git(error) => error.into(),
             ProofError::Opening { path, what } => {
                 let what = format!(
-                    "it {what}, so it is not known what this run began with; begin again with loop run --fresh"
+                    "it {what}, so the start of this run is unknown; start over with loop run --fresh"
                 );
                 StoreError::Damaged { path, what }.into()
             }
@@ -300,7 +300,7 @@ fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
             | ProofError::DiskFull(_) => error.into(),
         });
     };
-    let reason = format!("{why}; make room (loop runs --prune deletes finished runs), then loop run");
+    let reason = format!("{why}; free some disk space (loop runs --prune deletes finished runs), then loop run");
     Ok(Event::Held(Hold { kind: HoldKind::Paused, reason }))
 }
 
@@ -372,9 +372,9 @@ fn in_words(result: &StepResult) -> String {
 fn canary_in_words(result: &StepResult) -> String {
     let said = result.canary.iter().map(|(check, outcome)| match outcome {
         CanaryOutcome::Seen => format!("{check} reports it as failing, as it should"),
-        CanaryOutcome::Unseen => format!("{check} does not report it, so its green says nothing"),
+        CanaryOutcome::Unseen => format!("{check} does not report it, so a pass proves nothing"),
         CanaryOutcome::NotOnBaseline => {
-            format!("{check} did not report it before the run either, so that says nothing")
+            format!("{check} did not report it before the run either, so it proves nothing")
         }
         CanaryOutcome::None => format!("{check} has no test file that can carry one"),
     });

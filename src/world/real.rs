@@ -307,7 +307,7 @@ impl<'a> Host<'a> {
     /// A disk that has no room for a call pauses the run where it is; it goes on when there is.
     pub(crate) fn without_room(&self) -> Option<Event> {
         let full = disk_space::full(&self.folder, &self.place)?;
-        let reason = format!("{full}; make room (loop runs --prune deletes finished runs), then loop run");
+        let reason = format!("{full}; free some disk space (loop runs --prune deletes finished runs), then loop run");
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 
@@ -336,7 +336,7 @@ impl<'a> Host<'a> {
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
                 let input = &run.state.opening.input;
                 let reason = format!(
-                    "the list of {}s cannot be read: {why}; mend it, then loop run {input}",
+                    "the list of {}s cannot be read: {why}; fix it, then loop run {input}",
                     items.name
                 );
                 Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })))

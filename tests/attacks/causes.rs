@@ -125,9 +125,9 @@ fn g07_a_repository_that_is_gone_is_named_and_the_run_goes_on_when_it_is_back() 
     let agent = scene.plays(&format!(
         "if [ \"$LOOP_CALL\" = 2 ]; then mv .git \"$ROOT/kept\"; exit 0; fi\necho \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"
     ));
-    names(&scene.act(&words(&agent)), "the repository is gone", "bring its .git back, then loop run");
+    names(&scene.act(&words(&agent)), "the repository is gone", "restore its .git, then loop run");
     scene.act(&["status"]).exits(0);
-    names(&scene.act(&["run"]), "the repository is gone", "bring its .git back, then loop run");
+    names(&scene.act(&["run"]), "the repository is gone", "restore its .git, then loop run");
     std::fs::rename(scene.path("kept"), scene.project.join(".git")).expect("moved");
     scene.act(&["run"]).exits(0);
     assert_eq!(scene.calls(), [1, 2, 3, 4]);

@@ -16,7 +16,7 @@ fn lp03_a_phase_that_is_missing_or_has_no_plans_is_refused() {
     let project = Project::new();
     project.sandbox.run(&["run", "7"]).exits(2).says("there is no phase 7");
     project.sandbox.run(&["run", "1"]).exits(2).says("phase 1 has no plans");
-    project.sandbox.run(&["run", "three", "--preset", "plan"]).exits(2).says("is no phase");
+    project.sandbox.run(&["run", "three", "--preset", "plan"]).exits(2).says("is not a phase");
     assert!(project.sandbox.status_if_any()["run"].is_null(), "nothing was opened");
 }
 

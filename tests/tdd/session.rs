@@ -166,7 +166,7 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
     }
     let sandbox = begun(|_| ());
     sandbox.file("project/.prp-session/loop-state.json", "{\"session_id\": ");
-    assert!(sandbox.drive_lines(&[]).exits(8).err.contains("loop-state.json: the file is no JSON"));
+    assert!(sandbox.drive_lines(&[]).exits(8).err.contains("loop-state.json: the file is not JSON"));
     sandbox.file("project/.prp-session/loop-state.json", other(|_| ()));
     sandbox.file("project/.prp-session/circuit-breaker.json", "{\"state\": \"AJAR\"}");
     assert!(sandbox.drive_lines(&[]).exits(8).err.contains("circuit-breaker.json: state is not one of"));
@@ -317,7 +317,7 @@ fn a_companion_that_is_damaged_is_named_and_the_count_of_reviews_is_found() {
     for (name, text, words) in [
         ("rate-limit.json", "{\"hourly\": 7}", "rate-limit.json: hourly is no object"),
         ("rate-limit.json", "{\"hourly\": {\"calls_made\": -1}}", "hourly.calls_made is no whole number"),
-        ("metrics.json", "[]", "metrics.json: the file is no JSON object"),
+        ("metrics.json", "[]", "metrics.json: the file is not a JSON object"),
         ("qa-state.json", "{\"attempt\": 9}", "qa-state.json: attempt is no whole number from 0 to 3"),
     ] {
         let sandbox = begun(|_| ());

@@ -69,9 +69,9 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         )),
         Event::Accepted { reason, by, .. } => Some(format!("accepted as it is{}: {reason}", by_whom(by))),
         Event::Prepared { command: Some(command) } => {
-            Some(format!("a clean checkout is prepared with: {command}"))
+            Some(format!("clean checkouts are prepared with: {command}"))
         }
-        Event::Prepared { command: None } => Some("a person chose to go without a proof".to_owned()),
+        Event::Prepared { command: None } => Some("a person chose to finish without a proof".to_owned()),
         Event::Entered { phase: id, how } => Some(entered(phase(id), how)),
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
         Event::Settled { text, .. } => Some(text.clone()),
@@ -82,7 +82,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             Some(format!("Auto-decided: completed with notes — open for a person: {}", items.join("; ")))
         }
         Event::Waits { until, why, .. } => Some(format!("waiting until {until}: {why}")),
-        Event::Woke => Some("the wait is over".to_owned()),
+        Event::Woke => Some("the wait has ended".to_owned()),
         Event::Told { trouble: Some(trouble) } => Some(format!("the notification failed: {trouble}")),
         Event::Expired { question } => Some(format!("question {question} closed without an answer")),
         Event::Reset { guidance: None } => Some("breaker closed, counters at 0".to_owned()),
@@ -178,7 +178,7 @@ fn step_line(taken: &StepTaken) -> Option<String> {
         ProofStep::Canary => "a test that has to fail",
     };
     let found = if taken.found.is_empty() { String::new() } else { format!(": {}", taken.found) };
-    let more = taken.expected_s.filter(|it| 1.0 <= *it).map(|it| format!("; about {it:.0} s to go"));
+    let more = taken.expected_s.filter(|it| 1.0 <= *it).map(|it| format!("; about {it:.0} s more"));
     let more = more.unwrap_or_default();
     Some(format!("proof step, {}, {what}, in a clean checkout{found}{more}", seconds(taken.seconds)))
 }
@@ -300,7 +300,7 @@ fn commanded(command: &Command) -> Option<String> {
         Command::Guide { text } => Some(format!("guidance: {text}")),
         Command::Waive { what, reason, by } => Some(format!("{what} waived{}: {reason}", by_whom(by))),
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
-        Command::Unhold => Some("the provider is tried again now".to_owned()),
+        Command::Unhold => Some("trying the provider again".to_owned()),
         Command::Tried { what } => Some(format!("refused inside an agent call: loop {what}")),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),
         Command::Pause { reason } if reason == ASKED => Some(ASKED.to_owned()),

@@ -147,7 +147,7 @@ impl HeldEvents<'_> {
             epoch,
         });
         let Some(next_epoch) = epoch.checked_add(1) else {
-            return Err(StoreError::damaged(format!("run {run}: its epoch is no number of owners")));
+            return Err(StoreError::damaged(format!("run {run}: its epoch is not a number")));
         };
         let owner = serde_json::to_string(&Holder::this_process()).expect("a holder is plain data");
         let journal = Journal {

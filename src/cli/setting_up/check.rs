@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(crate) struct CheckFlags {
     /// The workflow file (default: .loop/workflow.toml of the project)
     file: Option<PathBuf>,
-    /// A built-in workflow, in place of what the file extends and of its phases
+    /// A built-in workflow, instead of the file's phases and what it extends
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Print the JSON Schema of workflow files, for editors
@@ -47,13 +47,13 @@ pub(crate) fn run(context: &Context, flags: &CheckFlags) -> anyhow::Result<u8> {
     }
     if !proof.ends {
         let text = format!(
-            "{} may never end: ways back can follow each other for ever\n\n  {}\n",
+            "{} may never end: routes back can follow each other forever\n\n  {}\n",
             workflow.name,
             proof.why.join("\n  ")
         );
         return Err(Refusal::usage(
             text,
-            NextStep::by_hand("bound it with iterations = N in [limits], or lead one of them elsewhere"),
+            NextStep::by_hand("limit it with iterations = N in [limits], or route one of them elsewhere"),
         ));
     }
     Ok(0)
@@ -110,7 +110,7 @@ impl Which<'_> {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
             let text =
                 format!("the workflow has {}\n\n{}\n", counted(texts.len(), "mistake"), texts.join("\n\n"));
-            Refusal::usage(text, NextStep::by_hand("repair them; loop check lists what is still wrong"))
+            Refusal::usage(text, NextStep::by_hand("fix them; loop check lists what is still wrong"))
         })
     }
 }
@@ -131,7 +131,7 @@ fn good_news(workflow: &Workflow, proof: &WorkflowBounds, short: bool) -> String
     let about = if workflow.about.is_empty() { String::new() } else { format!(": {}", workflow.about) };
     let mut out = format!("{} has no mistakes{about}\n", workflow.name);
     out += &format!("{}\n", path(workflow));
-    out += &format!("it ends or asks a person after {}", proof.calls);
+    out += &format!("it ends or asks a person after at most {}", proof.calls);
     if !short {
         for why in &proof.why {
             out += &format!("\n  {why}");

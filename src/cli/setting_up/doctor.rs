@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
         let stops: Vec<&str> = found.iter().filter(|it| !it.good).map(|it| it.what.as_str()).collect();
         match stops.as_slice() {
             [] => println!("next: loop run \"what to build\""),
-            stops => println!("what would stop a run: {}", stops.join(", ")),
+            stops => println!("would stop a run: {}", stops.join(", ")),
         }
     }
     Ok(0)
@@ -116,7 +116,7 @@ fn configuration(caller: &Caller, project: &Path) -> Vec<DoctorFinding> {
 
 fn allowed(agent: &Agent) -> String {
     let permissions = match agent.permissions {
-        Permissions::All => "may do everything that you may",
+        Permissions::All => "may do everything you may do",
         Permissions::Edit => "may edit files in the working tree",
         Permissions::Agent => "what its own settings allow",
     };

@@ -14,7 +14,7 @@ use serde_json::json;
 
 #[derive(Args)]
 pub(crate) struct LimitsFlags {
-    /// Clear the hold of this account, or of every account of this agent
+    /// Clear the limit of this account, or of every account of this agent
     #[arg(long, value_name = "ACCOUNT")]
     clear: Option<String>,
 }
@@ -36,9 +36,9 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
         }
         let waiting = if cleared { tell_runs(&home, account)? } else { 0 };
         let text = match (cleared, waiting) {
-            (false, _) => "there is no such hold".to_owned(),
+            (false, _) => "no such limit".to_owned(),
             (true, 0) => "cleared".to_owned(),
-            (true, count) => format!("cleared; told: {}", counted(count, "unfinished run")),
+            (true, count) => format!("cleared; notified: {}", counted(count, "unfinished run")),
         };
         println!("{}: {text}", sanitise(account));
         return Ok(0);
@@ -82,7 +82,7 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     for hold in holds {
         let until = Timestamp(hold.until);
         let left = length(until.since(now()));
-        println!("{}  until {until} ({left} left): {}", sanitise(&hold.account), sanitise(&hold.reason));
+        println!("{}  until {until} ({left} to go): {}", sanitise(&hold.account), sanitise(&hold.reason));
     }
     Ok(0)
 }

@@ -53,7 +53,7 @@ impl RunOutput {
         let agent = &workflow.agent;
         let is_any_program = AgentRow::named(&agent.cli).is_some_and(AgentRow::is_any_program);
         let name = if is_any_program { agent.args.join(" ") } else { agent.cli.clone() };
-        let model = agent.model.as_deref().unwrap_or("its own model");
+        let model = agent.model.as_deref().unwrap_or("default model");
         let permissions = match agent.permissions {
             Permissions::All => "all permissions",
             Permissions::Edit => "may edit",

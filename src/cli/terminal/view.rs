@@ -220,7 +220,7 @@ impl RunView {
             Station::Ready => match &state.wait {
                 Some(wait) => Doing::Until(sanitise(&wait.why), wait.until),
                 None if state.baseline.is_none() => {
-                    Doing::Since("every check once, before the first call".to_owned(), state.updated_at)
+                    Doing::Since("running every check once before the first call".to_owned(), state.updated_at)
                 }
                 None => Doing::Still("the next call".to_owned()),
             },

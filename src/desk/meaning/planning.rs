@@ -121,10 +121,10 @@ pub(crate) fn find(
     let mut warnings: Vec<String> = phase
         .orphans
         .iter()
-        .map(|it| format!("{it}-SUMMARY.md has no plan and counts for nothing"))
+        .map(|it| format!("{it}-SUMMARY.md has no plan and is ignored"))
         .collect();
     let known = phases.iter().find(|it| it.number == number);
-    warnings.extend(known.is_none().then(|| format!("{ROADMAP} has no heading \"### Phase {number}:\", so nothing says what phase {number} is to reach")));
+    warnings.extend(known.is_none().then(|| format!("{ROADMAP} has no heading \"### Phase {number}:\", so the goal of phase {number} is unknown")));
     let learned = read(LEARNINGS);
     if learned.is_none() {
         warnings.push(format!("{LEARNINGS} is missing; loop setup plan writes one"));
@@ -196,7 +196,7 @@ fn read_config(text: Option<&str>) -> anyhow::Result<Config> {
 fn number(request: &RunRequest, state: Option<&str>, phases: &[RoadmapPhase]) -> anyhow::Result<PhaseNumber> {
     match &request.input {
         Some(text) => {
-            PhaseNumber::read(text.trim()).ok_or_else(|| no_phase(&format!("{text:?} is no phase"), phases))
+            PhaseNumber::read(text.trim()).ok_or_else(|| no_phase(&format!("{text:?} is not a phase"), phases))
         }
         None => state
             .and_then(state_file::current_phase)

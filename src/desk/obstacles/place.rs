@@ -88,7 +88,7 @@ fn branch(template: &str, input: &str, run: &str) -> anyhow::Result<String> {
     minijinja::Environment::new().render_str(template, values).map_err(|error| {
         Refusal::usage(
             format!("the branch \"{template}\" of [workspace] is not a template: {error}"),
-            NextStep::by_hand("it may name run, input and job.slug"),
+            NextStep::by_hand("it may use run, input and job.slug"),
         )
     })
 }

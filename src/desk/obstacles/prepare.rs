@@ -67,7 +67,7 @@ pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     let text = format!("{} may never end: {}", workflow.name, proof.why.join("; "));
     Err(Refusal::usage(
         text,
-        NextStep::by_hand("bound it with iterations = N in [limits]; loop check says more"),
+        NextStep::by_hand("limit it with iterations = N in [limits]; loop check explains"),
     ))
 }
 

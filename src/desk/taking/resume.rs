@@ -111,7 +111,7 @@ pub(crate) fn ready(
         && planning::says_running(Path::new(&row.place))
     {
         notes.push(Note::usual(format!(
-            "{} says running: the run continues, its counters at 0",
+            "{} says running: the run continues with its counters at 0",
             planning::NAME
         )));
         reset = true;
@@ -122,7 +122,7 @@ pub(crate) fn ready(
 fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {
     let found = workflow.phases.iter().position(|it| it.name.eq_ignore_ascii_case(name));
     let names = workflow.phases.iter().map(|it| it.name.as_str());
-    let text = format!("no phase is called \"{name}\"");
+    let text = format!("unknown phase \"{name}\"");
     found.ok_or_else(|| Refusal::usage(text, meant(name, names)))
 }
 
@@ -158,7 +158,7 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
     let place = place::again(&mut run, &row.place)?;
     if run.state.opening.worktree.is_none() && place.is_dir() && !place.join(".git").exists() {
         let text = format!("the repository is gone: {} has no .git", place.display());
-        let next = Some(NextStep::by_hand("bring its .git back, then loop run"));
+        let next = Some(NextStep::by_hand("restore its .git, then loop run"));
         return Err(Refusal { text, next, exit: 1 }.into());
     }
     let tree = TreeLock::take(&caller.home, &place)?;

@@ -192,7 +192,7 @@ fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Comman
     let books = run.folder().join(VIEW);
     let now = tree_now(place, &books, &run.workflow, &run.state)?;
     if now.is_none_or(|it| it.tree != state.seen.tree) {
-        let text = format!("the tree in {} is not the one that was proven any more", row.place);
+        let text = format!("the tree in {} is no longer the one that was proven", row.place);
         return Err(Refusal::usage(text, run_again(&run.workflow, &row.input)));
     }
     insert(home, &run.id, command)?;
@@ -251,19 +251,19 @@ fn at_gate(
     let (question, open) = match state.question().map(|it| (it.id, &it.kind)) {
         Some((id, QuestionKind::Gate(gate))) => (id, gate.clone()),
         Some(_) | None => {
-            return Err(Refusal::usage("no gate waits for a person", "loop status"));
+            return Err(Refusal::usage("no gate is waiting", "loop status"));
         }
     };
     let named = words.first().and_then(|it| workflow.gates.keys().find(|gate| gate.eq_ignore_ascii_case(it)));
     if let Some(first) = named {
         if *first != open {
-            let text = format!("the gate \"{first}\" does not wait; \"{open}\" does");
+            let text = format!("the gate \"{first}\" is not waiting; \"{open}\" is");
             return Err(Refusal::usage(text, format!("loop {choice} {open}")));
         }
         words.remove(0);
     } else if choice == Choice::Approve && !words.is_empty() {
         let known = workflow.gates.keys().map(String::as_str);
-        let text = format!("no gate is called \"{}\"; {}", words[0], meant(&words[0], known).first());
+        let text = format!("unknown gate \"{}\"; {}", words[0], meant(&words[0], known).first());
         return Err(Refusal::usage(text, format!("loop approve {open}")));
     }
     Ok(Command::Answer(Answer { question, choice, text: words.join(" "), by, signature: None }))

@@ -233,7 +233,7 @@ fn reasons(workflow: &Workflow, lengths: &mut Lengths, ends: bool) -> Vec<String
     ));
     if !ends {
         why.push(
-            "ways back can follow each other for ever: nothing but limits.iterations would end that"
+            "routes back can follow each other forever; only limits.iterations would end that"
                 .to_owned(),
         );
     }

@@ -97,8 +97,8 @@ impl PromisePlace {
     /// Returns why the promise does not count, for people and for the next prompt.
     pub fn words(self) -> &'static str {
         match self {
-            PromisePlace::InsideLine => "it stands inside a line of text",
-            PromisePlace::Shown => "it stands in a quote, in code or indented",
+            PromisePlace::InsideLine => "it is inside a line of text",
+            PromisePlace::Shown => "it is quoted, indented or in code",
             PromisePlace::Echoed => "it repeats the lines of the prompt around it",
         }
     }

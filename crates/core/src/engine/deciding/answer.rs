@@ -118,7 +118,7 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         let meant = nearest(&said, words.iter().copied());
         let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
         return Err(format!(
-            "\"{}\" is no answer to this question; {meant}one of: {}",
+            "\"{}\" is not an answer to this question; {meant}one of: {}",
             answer.choice,
             words.join(", ")
         ));

@@ -139,12 +139,12 @@ impl Grounds<'_> {
         }
         if let Some(place) = report.ignored_promise {
             let why = place.words();
-            return format!("the agent's promise does not count: {why}, and must stand alone on its own line");
+            return format!("the agent's promise does not count: {why}, but must be alone on its own line");
         }
         match &report.signal {
             Some(said) if !asked.is_empty() => format!("said {said}, {asked} was asked for"),
             Some(_) | None if is_silent(self.phase, self.turn) => {
-                "the agent ended without a report that could be read".to_owned()
+                "the agent ended without a readable report".to_owned()
             }
             Some(_) | None => "the agent did not say that it is done".to_owned(),
         }
@@ -198,7 +198,7 @@ impl Grounds<'_> {
             {
                 Vec::new()
             }
-            Some((_, FactWords::State { is, .. })) => vec![format!("it is not known whether {is}")],
+            Some((_, FactWords::State { is, .. })) => vec![format!("it is unknown whether {is}")],
             Some((_, FactWords::Count { .. } | FactWords::Text { .. })) => self.unknown_words(name),
             None => vec![match self.value(name) {
                 Some(value) => format!("{name} is {}", plain(value)),
@@ -264,7 +264,7 @@ impl Grounds<'_> {
         }
         vec![match row.words {
             FactWords::Count { label, .. } => format!("{label}: not known"),
-            FactWords::State { is, .. } => format!("it is not known whether {is}"),
+            FactWords::State { is, .. } => format!("it is unknown whether {is}"),
             FactWords::Text { none, .. } => none.to_owned(),
         }]
     }

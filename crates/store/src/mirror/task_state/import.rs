@@ -106,7 +106,7 @@ mod tests {
             ("status", json!("happy"), "status is not one of initializing"),
             ("startedAt", json!("yesterday"), "startedAt is no time with a zone"),
             ("startedAt", json!("2999-01-01T00:00:00Z"), "startedAt lies in the future"),
-            ("filesModified", json!("a"), "filesModified is no list of texts"),
+            ("filesModified", json!("a"), "filesModified is not a list of texts"),
             ("validation", json!(true), "validation is no object"),
         ] {
             let error = told(|it| it[field] = value.clone()).expect_err("it is wrong");

@@ -62,7 +62,7 @@ impl State {
         if ended.uncontained {
             self.uncontained = true;
             self.warn(format!(
-                "call {}: its supervisor was killed, and that nothing of it is left could not be proven",
+                "call {}: its supervisor was killed, so leftover processes cannot be ruled out",
                 ended.call
             ));
         }
