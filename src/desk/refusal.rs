@@ -108,7 +108,7 @@ impl From<anyhow::Error> for Refusal {
     }
 }
 
-/// What is wrong around us. The run is as it was, and goes on when that is mended.
+/// What is wrong around us. The run is as it was, and continues when that is mended.
 #[derive(Clone, Debug)]
 enum Cause {
     FullDisk,

@@ -62,11 +62,11 @@ pub(crate) struct RunRequest {
     pub allow_dirty: bool,
     /// The person's word that an unfinished run of another input makes way.
     pub replace_other: bool,
-    /// The phase to go on in, which must have been reached before.
+    /// The phase to continue in, which must have been reached before.
     pub phase: Option<String>,
     /// The person's word that what blocked the run is gone.
     pub unblock: bool,
-    /// A run that rested is a question first.
+    /// A run that stopped is a question first.
     pub ask_before_resuming: bool,
 }
 

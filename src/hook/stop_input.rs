@@ -104,11 +104,14 @@ mod tests {
         assert_eq!(with("hook_event_name", json!("SubagentStop")), Ok(None));
         assert_eq!(with("session_id", json!("")), Err("no session id".to_owned()));
         assert_eq!(with("session_id", Value::Null), Err("no session id".to_owned()));
-        assert_eq!(with("session_id", json!(["x"])), Err("session_id is no text".to_owned()));
-        assert_eq!(with("stop_hook_active", json!("no")), Err("stop_hook_active is not a boolean".to_owned()));
+        assert_eq!(with("session_id", json!(["x"])), Err("session_id is not a text".to_owned()));
+        assert_eq!(
+            with("stop_hook_active", json!("no")),
+            Err("stop_hook_active is not a boolean".to_owned())
+        );
         assert_eq!(
             with("last_assistant_message", json!(1)),
-            Err("last_assistant_message is no text".to_owned())
+            Err("last_assistant_message is not a text".to_owned())
         );
         for bytes in [&b""[..], b"[]", b"null", b"{", b"\xff\xfe", b"{\"session_id\": \"x\"} {}"] {
             assert!(Stop::parse(bytes).is_err(), "{bytes:?}");

@@ -2,7 +2,7 @@
 //! jumps instead of waiting. `loop simulate` plays workflows in it, and the tests kill it wherever
 //! a real controller could die.
 //!
-//! What a call answers depends only on its number, so a run that was killed and goes on meets the
+//! What a call answers depends only on its number, so a run that was killed and continues meets the
 //! same world as one that was not.
 
 mod dice;

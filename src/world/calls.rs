@@ -187,8 +187,7 @@ impl Host<'_> {
                 Ok(None) => (),
                 Err(error) => {
                     let swept = self.shim.bury();
-                    let lost =
-                        Exit::without_exit(EndReason::Lost(format!("{error}, possibly by the agent")));
+                    let lost = Exit::without_exit(EndReason::Lost(format!("{error}, possibly by the agent")));
                     return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
                 }
             }

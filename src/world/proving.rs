@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// A prover ends by itself; this only bounds a wait that nothing wakes.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// A prover that goes on with the next step wakes nobody when one is done, so somebody has to look.
+/// A prover that continues with the next step wakes nobody when one is done, so somebody has to look.
 const GLANCE: Duration = Duration::from_millis(200);
 
 impl Host<'_> {
@@ -59,7 +59,7 @@ impl Host<'_> {
         }
     }
 
-    /// The same where somebody else does the work: the prover goes on when this process ends.
+    /// The same where somebody else does the work: the prover continues when this process ends.
     pub(crate) fn leave_baseline_to_prover(&self, run: &Run) {
         let _goes_on = self.start_baseline(run);
     }
@@ -100,7 +100,7 @@ impl Host<'_> {
         Ok(self.prover(request)?)
     }
 
-    /// Takes a step where there is little time: what is not done by then goes on without us, to the
+    /// Takes a step where there is little time: what is not done by then continues without us, to the
     /// end of the proof, and somebody comes back for it.
     pub(crate) fn prove_until(
         &mut self,
@@ -300,7 +300,8 @@ fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
             | ProofError::DiskFull(_) => error.into(),
         });
     };
-    let reason = format!("{why}; free some disk space (loop runs --prune deletes finished runs), then loop run");
+    let reason =
+        format!("{why}; free some disk space (loop runs --prune deletes finished runs), then loop run");
     Ok(Event::Held(Hold { kind: HoldKind::Paused, reason }))
 }
 
@@ -343,16 +344,22 @@ pub(crate) fn is_proven(run: &Run) -> bool {
         && proof_checks(workflow, state).next().is_some()
 }
 
-/// What the steps after the first will take. A step that this project has seen takes what it took the
-/// last time. Any other takes no longer than the first step, which built everything from nothing, and
-/// about as long as the checks did in place the last time, because it starts from the first step's cache.
+/// What the steps after the first will take together.
 fn expected_rest(run: &Run, prover: &Prover) -> Option<f64> {
     let unknown =
         ProofStep::ALL.into_iter().filter(|it| *it != ProofStep::Baseline && prover.known(*it).is_none());
-    let in_place = (0 < run.state.checks_ms).then_some(run.state.checks_ms as f64 / 1000.0);
-    let first_time = |step| prover.expected_s(step).map(|it| in_place.map_or(it, |checks| checks.min(it)));
-    let seconds: Option<f64> = unknown.map(|it| prover.last_s(it).or_else(|| first_time(it))).sum();
+    let first = prover.last_s(ProofStep::Baseline);
+    let in_place = run.state.checks_ms as f64 / 1000.0;
+    let seconds: Option<f64> = unknown.map(|it| step_estimate(prover.last_s(it), first, in_place)).sum();
     seconds.filter(|it| 0.0 < *it)
+}
+
+/// Estimates a step in seconds. One that this project has seen takes what it took the last time. Any other
+/// starts from the cache of the first step, which built everything from nothing, so it takes about as long
+/// as the checks did in place the last time, and no longer than the first step.
+fn step_estimate(last: Option<f64>, first: Option<f64>, in_place: f64) -> Option<f64> {
+    let from_cache = || first.map(|it| if 0.0 < in_place { in_place.min(it) } else { it });
+    last.or_else(from_cache)
 }
 
 fn in_words(result: &StepResult) -> String {
@@ -413,4 +420,18 @@ fn unprepared(step: ProofStep, result: &StepResult) -> Option<Unprepared> {
         StepOutcome::Ran(_) | StepOutcome::NotRun(_) => return None,
     };
     Some(Unprepared { why, proposal: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::step_estimate;
+
+    #[test]
+    fn a_step_is_estimated_by_what_was_measured() {
+        assert_eq!(step_estimate(Some(2.5), Some(25.1), 1.1), Some(2.5));
+        assert_eq!(step_estimate(None, Some(25.1), 1.1), Some(1.1));
+        assert_eq!(step_estimate(None, Some(0.4), 1.1), Some(0.4));
+        assert_eq!(step_estimate(None, Some(25.1), 0.0), Some(25.1));
+        assert_eq!(step_estimate(None, None, 1.1), None);
+    }
 }

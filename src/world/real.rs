@@ -51,7 +51,7 @@ const LIST_MS: u64 = 300_000;
 /// What this process may do of what is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leash {
-    /// Until the run rests.
+    /// Until the run stops.
     Free,
     /// So many calls, and no waiting.
     Calls(u32),
@@ -304,10 +304,11 @@ impl<'a> Host<'a> {
         seat.err().map(|error| format!("{error}; {}", error.next))
     }
 
-    /// A disk that has no room for a call pauses the run where it is; it goes on when there is.
+    /// A disk that has no room for a call pauses the run where it is; it continues when there is.
     pub(crate) fn without_room(&self) -> Option<Event> {
         let full = disk_space::full(&self.folder, &self.place)?;
-        let reason = format!("{full}; free some disk space (loop runs --prune deletes finished runs), then loop run");
+        let reason =
+            format!("{full}; free some disk space (loop runs --prune deletes finished runs), then loop run");
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 

@@ -34,6 +34,7 @@ mod kills;
 mod liar;
 mod mirror;
 mod moved;
+mod newcomer;
 mod places;
 mod power;
 mod proof;

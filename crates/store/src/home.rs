@@ -98,7 +98,7 @@ impl Home {
         self.path.join(RUNS).join(run)
     }
 
-    /// Writes a consistent copy of the database while others go on working.
+    /// Writes a consistent copy of the database while others continue working.
     pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
         let failed = |error: std::io::Error| StoreError::file(to, &error);
         // SQLite would create the file readable for everybody; it accepts an empty one.

@@ -27,7 +27,7 @@ pub struct Recorded {
     pub body: String,
 }
 
-/// The list columns that change while a run goes on.
+/// The list columns that change while a run continues.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowUpdate {
     pub status: Status,

@@ -104,7 +104,7 @@ impl Which<'_> {
             .map_err(|problems| anyhow::anyhow!("a preset has {}", counted(problems.len(), "mistake")))
     }
 
-    /// Returns the workflow, where a mistake in it is nothing that the command could go on with.
+    /// Returns the workflow, where a mistake in it is nothing that the command could continue with.
     pub(crate) fn need(&self, context: &Context) -> anyhow::Result<Workflow> {
         self.resolve(context)?.map_err(|problems| {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();

@@ -71,7 +71,9 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
     if !context.quiet {
         eprintln!("task type: {}", kind.map_or("General", |it| it.name));
         if checks.is_empty() {
-            eprintln!("no check was found; list the commands that prove the work under \"Validation Checks\"");
+            eprintln!(
+                "no check was found; list the commands that prove the work under \"Validation Checks\""
+            );
         }
         eprintln!("read it first; loop refine --add \"a criterion\" edits it");
         eprintln!("next: loop run {name}");

@@ -95,7 +95,7 @@ fn agent_of(account: &str) -> &str {
 }
 
 /// Every unfinished run that calls this agent may be waiting; each is told. One whose own account is
-/// still held goes on waiting.
+/// still held continues waiting.
 fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
     let mut told = 0;
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {

@@ -77,10 +77,7 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
         }
         Err(why) => {
             let text = format!("{}: {why}", story.display());
-            Err(Refusal::usage(
-                text,
-                NextStep::by_hand("change the line, or the workflow it describes"),
-            ))
+            Err(Refusal::usage(text, NextStep::by_hand("change the line, or the workflow it describes")))
         }
     }
 }

@@ -168,7 +168,7 @@ impl RunOutput {
                         quoted.push(Ink::Plain, line);
                         eprintln!("{}", quoted.cut(width.max(20)).painted(false));
                     } else {
-                        eprintln!("{line}");
+                        self.rows(&line, width).iter().for_each(|it| eprintln!("{it}"));
                     }
                 }
                 if !ended.is_offered {
@@ -203,6 +203,14 @@ impl RunOutput {
         }
         eprintln!("{status}: {}", sanitise(reason));
         eprintln!("next: {}", sanitise(next_step));
+    }
+
+    /// A line as it is printed below the others: broken at its words on a terminal.
+    fn rows(&self, line: &str, width: usize) -> Vec<String> {
+        match self.manner {
+            Manner::Live(_) => screen::rows(line, width),
+            Manner::Json | Manner::Quiet | Manner::Plain => vec![line.to_owned()],
+        }
     }
 
     fn close(&self) {

@@ -231,20 +231,10 @@ impl RestingRun<'_> {
         String::from_utf8_lossy(&count.unwrap_or_default()).trim().parse().unwrap_or(0)
     }
 
-    /// The time that calls, checks and proof took. What the run waited for people and providers is told
-    /// apart, and not for a run that another controller began.
     fn spent(&self) -> String {
         let state = self.state;
-        let elapsed = state.updated_at.since(state.opened_at);
-        let working =
-            if state.opening.imported { state.spent.ms } else { state.spent.ms.min(elapsed) };
-        let idle = elapsed.saturating_sub(working);
-        let told = if state.opening.imported || idle < IDLE_TOLD_MS {
-            took(working)
-        } else {
-            format!("{} of work, {} idle", took(working), took(idle))
-        };
-        let mut parts = vec![told];
+        let elapsed = (!state.opening.imported).then(|| state.updated_at.since(state.opened_at));
+        let mut parts = vec![worked(state.spent.ms, elapsed)];
         parts.push(counted(state.iterations_total, "iteration"));
         parts.push(counted(state.calls_total, "call"));
         if state.spent.usd != 0.0 {
@@ -257,8 +247,32 @@ impl RestingRun<'_> {
     }
 }
 
+/// Says how long calls, checks and proof took, and apart from that how long the run waited for people
+/// and providers. `elapsed` is not known of a run that another controller began.
+fn worked(spent_ms: u64, elapsed: Option<u64>) -> String {
+    // The first step of the proof runs beside the first call, so both together may exceed the clock.
+    let working = elapsed.map_or(spent_ms, |it| spent_ms.min(it));
+    match elapsed.map(|it| it - working).filter(|it| IDLE_TOLD_MS <= *it) {
+        Some(idle) => format!("{} of work, {} idle", took(working), took(idle)),
+        None => took(working),
+    }
+}
+
 /// Returns the branch of a working tree; none where HEAD is on no branch.
 fn branch(place: &Path) -> Option<String> {
     let name = Git::open(place).ok()?.run(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
     Some(String::from_utf8_lossy(&name).trim().to_owned()).filter(|it| !it.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worked;
+
+    #[test]
+    fn idle_time_is_told_apart_from_work() {
+        assert_eq!(worked(12_000, Some(13_000)), "12 s");
+        assert_eq!(worked(12_000, Some(12_000 + 3 * 3_600_000)), "12 s of work, 3h 00m idle");
+        assert_eq!(worked(15_000, Some(13_000)), "13 s");
+        assert_eq!(worked(12_000, None), "12 s");
+    }
 }

@@ -106,9 +106,8 @@ pub(crate) fn user_config(environment: &CallerEnvironment) -> anyhow::Result<Opt
 
 /// Returns the preset of this name, or says which there are.
 pub(crate) fn preset_named(name: &str) -> anyhow::Result<&'static Preset> {
-    preset::find(name).ok_or_else(|| {
-        Refusal::usage(format!("unknown preset \"{name}\""), meant(name, preset::names()))
-    })
+    preset::find(name)
+        .ok_or_else(|| Refusal::usage(format!("unknown preset \"{name}\""), meant(name, preset::names())))
 }
 
 fn hourly_limit(environment: &CallerEnvironment) -> anyhow::Result<Option<u32>> {
@@ -135,10 +134,7 @@ fn by_input(
         } else if project.join(".planning/ROADMAP.md").is_file() {
             Ok("plan".to_owned())
         } else {
-            Err(Refusal::usage(
-                "no workflow and no input given",
-                ["loop run \"what to build\"", "loop demo"],
-            ))
+            Err(Refusal::usage("no workflow and no input given", ["loop run \"what to build\"", "loop demo"]))
         };
     };
     let number = input.chars().all(|it| it.is_ascii_digit() || it == '.')

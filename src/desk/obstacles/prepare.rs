@@ -58,7 +58,7 @@ fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
     ))
 }
 
-/// A workflow whose ways back could follow each other for ever is refused before its first call.
+/// A workflow whose ways back could follow each other forever is refused before its first call.
 pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     let proof = prove(workflow);
     if proof.ends {

@@ -32,7 +32,7 @@ pub(crate) struct Driver<'a> {
     _tree: TreeLock,
 }
 
-/// A run that rests, and that is no longer driven.
+/// A run that has stopped, and that is no longer driven.
 pub(crate) struct Rested {
     pub home: Rc<Home>,
     pub run: Run,

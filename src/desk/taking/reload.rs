@@ -26,7 +26,7 @@ use std::rc::Rc;
 /// Keys that are named when files have changed; the rest is counted.
 const NAMED_MOST: usize = 12;
 
-/// Takes what a person wants changed before a run goes on, and says what they may want to know.
+/// Takes what a person wants changed before a run continues, and says what they may want to know.
 pub(crate) fn before_going_on(
     caller: &Caller,
     home: &Rc<Home>,
@@ -178,7 +178,7 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
     ))
 }
 
-/// Where a signature guards a run, nobody takes the guard away while it goes on.
+/// Where a signature guards a run, nobody takes the guard away while it continues.
 fn loosens_signed_gates(kept: &Workflow, files: &Workflow) -> bool {
     let uses = |it: &Workflow| it.phases.iter().map(|it| it.gates.clone()).collect::<Vec<_>>();
     let differs = kept.gates != files.gates

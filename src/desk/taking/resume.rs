@@ -25,7 +25,7 @@ use loop_store::{Row, TreeLock};
 use std::path::Path;
 use std::rc::Rc;
 
-/// How a run that rested goes on.
+/// How a run that stopped continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Going {
     pub reset: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Going {
 
 /// What came of a request to continue a run.
 pub(crate) enum Continued {
-    /// It can be taken, and goes on like this.
+    /// It can be taken, and continues like this.
     Ready(Going),
     /// There is nothing left to do, in words.
     Done(String),
@@ -49,7 +49,7 @@ pub(crate) enum Continued {
 /// What came of taking a run.
 pub(crate) enum Took {
     Run(Box<OpenRun>),
-    /// A session of the agent goes on with it.
+    /// A session of the agent continues with it.
     Session(Box<Run>),
 }
 

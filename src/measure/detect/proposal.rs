@@ -70,14 +70,17 @@ fn tests_of(root: &Root, folder: &str) -> Option<String> {
 fn folders(root: &Root, folder: &str) -> Vec<String> {
     let is_plain = |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_.".contains(&it));
     let names = root.names(folder, FOLDERS_MOST).into_iter();
-    let names = names.filter(|it| !it.starts_with(['.', '-']) && is_plain(it) && !FOREIGN.contains(&it.as_str()));
+    let names =
+        names.filter(|it| !it.starts_with(['.', '-']) && is_plain(it) && !FOREIGN.contains(&it.as_str()));
     let paths = names.map(|it| if folder == "." { it } else { format!("{folder}/{it}") });
     paths.filter(|it| root.dir.join(it).is_dir()).collect()
 }
 
 fn usual(root: &Root) -> Option<String> {
     let names = root.names(".", FOLDERS_MOST);
-    let is_there = |(file, _): &&(&str, &str)| names.iter().any(|it| it == file || (file.starts_with('.') && it.ends_with(file)));
+    let is_there = |(file, _): &&(&str, &str)| {
+        names.iter().any(|it| it == file || (file.starts_with('.') && it.ends_with(file)))
+    };
     USUAL.iter().find(is_there).map(|(_, command)| (*command).to_owned())
 }
 

@@ -492,7 +492,7 @@ mod tests {
         let expected = [
             "no requirement or criterion says \"quick l\"",
             "2 items say \"q\"; write more of the one that is meant",
-            "\"b\" is no change; write OLD=NEW",
+            "\"b\" is not a change; write OLD=NEW",
         ];
         assert_eq!(troubles.map(|it| refined(it).unwrap_err()), expected);
     }

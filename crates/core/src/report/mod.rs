@@ -46,7 +46,7 @@ pub struct Report {
     pub metrics: BTreeMap<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Trouble>,
-    /// The agent says that it cannot go on, and why (`STUCK:`, a `json` report that is blocked).
+    /// The agent says that it cannot continue, and why (`STUCK:`, a `json` report that is blocked).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stuck: Option<String>,
     /// A `json` report said `failed`: the skill is not done.

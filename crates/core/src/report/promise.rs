@@ -3,9 +3,9 @@
 //! quoted, shown as code, mentioned in a sentence or repeated from the prompt promises nothing, and the
 //! report says where it stood. The last tag counts.
 
-use super::{PromisePlace, Report};
 use super::block::{LinePlace, Survey};
 use super::keep::beginning;
+use super::{PromisePlace, Report};
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";

@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn bp_69_the_full_block_of_the_seed_is_read() {
         let expected = Report {
-            summary: Some("go on: two tests are left".into()),
+            summary: Some("continue: two tests are left".into()),
             ..found(&[
                 ("timestamp", Value::from("2026-01-13T10:30:00Z")),
                 ("status", Value::from("IN_PROGRESS")),

@@ -185,8 +185,8 @@ impl LoopState {
     }
 }
 
-/// Returns what the file of a run that rests says in place of what it should: a person's word that it is
-/// to go on.
+/// Returns what the file of a run that has stopped says in place of what it should: a person's word that it is
+/// to continue.
 pub fn says_running(place: &Path) -> bool {
     files::text(&place.join(NAME)).is_ok_and(|it| status_in(&it) == Some("running"))
 }

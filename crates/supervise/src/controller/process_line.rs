@@ -18,7 +18,7 @@ const MARK: &[u8] = b"LOOP_RUN=";
 /// Another one, whose value lies in the run's folder.
 const RESULT: &[u8] = b"LOOP_RESULT_FILE=";
 
-/// Nobody nests deeper; a list that goes on was read while pids were reused.
+/// Nobody nests deeper; a list that continues was read while pids were reused.
 const LINE_MOST: usize = 256;
 
 /// This process and its ancestors, the nearest first.

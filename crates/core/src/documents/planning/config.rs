@@ -25,7 +25,9 @@ pub fn read(text: &str) -> Result<Config, Vec<DocumentMistake>> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         vec![DocumentMistake::at(error.line().max(1), format!("is no JSON: {}", bare(&error)))]
     })?;
-    let Value::Object(whole) = value else { return Err(vec![DocumentMistake::at(1, "is not a JSON object")]) };
+    let Value::Object(whole) = value else {
+        return Err(vec![DocumentMistake::at(1, "is not a JSON object")]);
+    };
     let mut reader = ConfigReader { text, mistakes: Vec::new() };
     let own = reader.section(&whole, "loop");
     let workflow = reader.section(&whole, "workflow");

@@ -238,7 +238,7 @@ impl YamlReader {
         let mut text = first;
         let is_flow = text.starts_with(['[', '{']);
         let is_quoted = text.starts_with(['"', '\'']);
-        // A value goes on where the lines below it are indented further.
+        // A value continues where the lines below it are indented further.
         while let Some(line) = self.lines.get(*at) {
             let is_open = (is_flow && !is_balanced(&text)) || (is_quoted && !is_closed(&text));
             let belongs = is_open || (!is_flow && !is_quoted && indent < line.indent && !line.is_blank());

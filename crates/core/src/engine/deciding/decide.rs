@@ -229,7 +229,7 @@ fn missing_check<'a>(phase: &'a Phase, state: &State, judgement: &Judgement) -> 
 }
 
 /// Only a person can act; what has to be looked at or decided, the autonomous mode settles itself
-/// where every check passes, and says so before it goes on.
+/// where every check passes, and says so before it continues.
 fn checkpoint(
     workflow: &Workflow,
     phase: &Phase,

@@ -34,7 +34,7 @@ pub enum Effect {
     Sleep { until: Timestamp, why: String },
     /// Tell a person that there is a question.
     Ask(Question),
-    /// Tell a person that the run rests, or waits for a provider.
+    /// Tell a person that the run stops, or waits for a provider.
     Tell,
     /// Look whether an approval holds: for what is there now, in time, signed where that is asked for.
     Confirm,

@@ -114,7 +114,7 @@ pub struct Session {
     pub process: Option<SessionProcess>,
 }
 
-/// One process for ever: pids are used again, and machines restart.
+/// One process forever: pids are used again, and machines restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionProcess {
     pub pid: i32,

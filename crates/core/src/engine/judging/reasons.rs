@@ -19,6 +19,9 @@ use loop_base::value::Value;
 /// Tests that a reason names; more would hide the other reasons.
 const TESTS_NAMED: usize = 3;
 
+/// How much of a line of output a reason shows.
+const LINE_SHOWN: usize = 120;
+
 /// What reasons are drawn from.
 pub(crate) struct Grounds<'a> {
     pub phase: &'a Phase,
@@ -192,7 +195,7 @@ impl Grounds<'_> {
             Some((_, FactWords::State { is, is_not })) if known => {
                 vec![if wanted { is_not } else { is }.to_owned()]
             }
-            // Nobody looks at the tree while the agent goes on working, and that is no fault of its work.
+            // Nobody looks at the tree while the agent continues working, and that is no fault of its work.
             Some((fact, FactWords::State { .. }))
                 if !self.signal && matches!(fact.row().supplier, Supplier::World) =>
             {
@@ -366,7 +369,7 @@ pub(crate) fn check_words(result: &CheckResult, before: Option<&Tests>) -> Strin
     let CheckOutcome::Failed(why) = &result.outcome else { return format!("{}: passes", result.name) };
     let name = &result.name;
     let Some(tests) = result.counts.as_ref().filter(|it| 0 < it.failing) else {
-        return format!("{name}: {why}");
+        return format!("{name}: {why}{}", last_words(result));
     };
     let old = before.map_or(0, |it| known_red(tests, it));
     let was_red = |id: &String| before.is_some_and(|it| it.failed.contains(id));
@@ -382,6 +385,13 @@ pub(crate) fn check_words(result: &CheckResult, before: Option<&Tests>) -> Strin
     let more = if more == 0 || ids.is_empty() { String::new() } else { format!(" and {more} more") };
     let old = if old == 0 { String::new() } else { format!(" ({old} more failed before the run began)") };
     format!("{name}: {failed} of {} failed{named}{more}{old}", tests.total)
+}
+
+/// Returns the last line that a command printed before it failed, to follow how it ended: most programs
+/// say there what was wrong.
+fn last_words(result: &CheckResult) -> String {
+    let last = result.excerpt.lines().map(str::trim).rfind(|it| !it.is_empty());
+    last.map(|it| format!(": {}", it.chars().take(LINE_SHOWN).collect::<String>())).unwrap_or_default()
 }
 
 fn forbids_signal(missing: &Missing<'_>) -> bool {
@@ -430,6 +440,8 @@ mod tests {
         assert_eq!(words(&[], 2), "tests: 2 of 9 failed");
         let ended = CheckResult::plain("build", CheckOutcome::Failed("exit 101".to_owned()));
         assert_eq!(check_words(&ended, None), "build: exit 101");
+        let said = CheckResult { excerpt: "checking\nno module named pytest\n\n".to_owned(), ..ended };
+        assert_eq!(check_words(&said, None), "build: exit 101: no module named pytest");
     }
 
     #[test]

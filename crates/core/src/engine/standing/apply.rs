@@ -65,7 +65,9 @@ impl State {
             Event::Woke => {
                 self.wait = self.wait.take().filter(|it| at < it.until && it.wait != Wait::Window);
             }
-            Event::Told { trouble: Some(trouble) } => self.warn(format!("the notification failed: {trouble}")),
+            Event::Told { trouble: Some(trouble) } => {
+                self.warn(format!("the notification failed: {trouble}"))
+            }
             Event::Told { trouble: None } => (),
             Event::Expired { question: _ } => self.take_answer(&Answer::expired()),
             Event::Reset { guidance } => self.reset(workflow, at, guidance.as_deref()),

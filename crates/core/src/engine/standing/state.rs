@@ -87,7 +87,7 @@ pub struct State {
     /// What only a person can judge and nobody has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_to_person: Vec<String>,
-    /// The command that goes on after this run.
+    /// The command that continues after this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_run: Option<String>,
     /// Items that a report proposed, for a workflow whose own list is empty.

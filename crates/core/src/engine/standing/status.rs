@@ -221,7 +221,7 @@ impl State {
         String::new()
     }
 
-    /// Returns a limit of iterations that lets a capped run go on.
+    /// Returns a limit of iterations that lets a capped run continue.
     fn iterations_most_after(&self, workflow: &Workflow) -> u32 {
         let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
         most.saturating_add(10).max(self.iterations_total.saturating_add(10))

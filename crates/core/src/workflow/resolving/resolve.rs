@@ -259,7 +259,8 @@ impl Resolver<'_> {
                 self.sources.refuse_with(&file.place, says, "write sign = true");
             }
             if let Some(when) = file.value.when.as_ref().filter(|_| !self.stands_somewhere(name)) {
-                let says = format!("gate \"{name}\" belongs to no phase, so its condition is never evaluated");
+                let says =
+                    format!("gate \"{name}\" belongs to no phase, so its condition is never evaluated");
                 self.sources.refuse_with(
                     &when.place,
                     says,

@@ -264,7 +264,7 @@ section! {
         when: Condition,
         /// Always asked, whatever the mode and the condition say. Off by default.
         required: bool,
-        /// How long to wait for the answer before the run halts. By default for ever.
+        /// How long to wait for the answer before the run halts. By default forever.
         timeout: Length,
         /// The phase that "changes" sends the work to. By default the phase of the gate.
         changes_to: String,
@@ -275,7 +275,7 @@ section! {
         /// Who may sign: a file in the format of `ssh-keygen` for allowed signers, relative to the
         /// project. It is read once, when the run is opened.
         approvers: String,
-        /// How long what is asked may be approved; then it is asked again. By default for ever, for
+        /// How long what is asked may be approved; then it is asked again. By default forever, for
         /// signed gates 24 hours.
         expires: Length,
     }

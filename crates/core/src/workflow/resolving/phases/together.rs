@@ -66,7 +66,8 @@ pub(super) fn check_bodies(context: &mut Resolver<'_>, items: Option<&Items>) {
     for file in files {
         match &file.value.each {
             Some(each) if ended => {
-                let says = "phases that share their items must follow each other, but another one is in between";
+                let says =
+                    "phases that share their items must follow each other, but another one is in between";
                 context.sources.refuse(&each.place, says);
             }
             Some(_) => inside = true,

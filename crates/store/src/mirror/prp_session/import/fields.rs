@@ -121,7 +121,9 @@ impl Fields {
         let Some(list) = value.as_array() else { return Err(self.wrong(field, "is not a list")) };
         let entry = |(index, it): (usize, &Json)| {
             let name = format!("{field}[{index}]");
-            it.as_object().map(|it| self.below(&name, it)).ok_or_else(|| self.wrong(&name, "is not an object"))
+            it.as_object()
+                .map(|it| self.below(&name, it))
+                .ok_or_else(|| self.wrong(&name, "is not an object"))
         };
         list.iter().enumerate().map(entry).collect()
     }

@@ -1,5 +1,5 @@
 //! The journal of a session that another controller led: the calls and iterations that its files
-//! tell of, as events, so that the run goes on like any other. They are marked as not ours, nothing
+//! tell of, as events, so that the run continues like any other. They are marked as not ours, nothing
 //! in them counts as measured, and no test that failed before is excused.
 
 use super::{ImportedSession, SessionStatus};
