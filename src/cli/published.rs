@@ -10,9 +10,9 @@ fn the_reference_is_the_command_line() {
     let mut command = super::Cli::command().term_width(100);
     command.build();
     let mut text = "# Commands\n\n\
-        This page is generated from the declarations that the command line is parsed by. Data goes to standard output, \
-        talk to standard error; without a terminal nothing is asked; commands that only read exit 0. What the exit codes \
-        mean: [when something is wrong](../guide/troubleshooting.md).\n\n\
+        Generated from the command-line definitions. Data goes to standard output, messages to standard error; without a \
+        terminal nothing is asked; commands that only read exit 0. The exit codes are explained in \
+        [troubleshooting](../guide/troubleshooting.md).\n\n\
         ## Commands that are easily confused\n\n"
         .to_owned();
     text.push_str("| command | does |\n|---|---|\n");

@@ -29,7 +29,7 @@ pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::prepare::{choose_agent, comes_later};
 pub(crate) use question::{About, PersonReply, RequestQuestion};
 pub(crate) use record::write_record;
-pub(crate) use refusal::{NextStep, Refusal, meant};
+pub(crate) use refusal::{NextStep, Refusal, WORKTREE_STEP, meant};
 pub(crate) use request::{CarriedOutBy, RunRequest};
 pub(crate) use taking::driver::{Driver, Reach, make_place};
 pub(crate) use taking::look::{Looked, checks, look_again};

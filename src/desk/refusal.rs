@@ -4,7 +4,7 @@ use crate::tree::git::GitError;
 use crate::tree::worktree::Misplaced;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
-use loop_store::StoreError;
+use loop_store::{Locked, StoreError};
 use std::path::PathBuf;
 
 /// A request that ends here.
@@ -103,10 +103,25 @@ impl From<anyhow::Error> for Refusal {
         if let Some(cause) = Cause::of(&error, &text) {
             return Refusal { text: cause.words(&text), next: Some(cause.step()), exit: 1 };
         }
+        if let Some(StoreError::Held { what, .. }) = error.downcast_ref::<StoreError>() {
+            return Refusal { text, next: Some(beside(what)), exit: exit_code(&error) };
+        }
         let misplaced = error.downcast_ref::<Misplaced>().map(|it| NextStep::ByHand(it.next.clone()));
         Refusal { text, next: misplaced.or_else(|| git_step(&error)), exit: exit_code(&error) }
     }
 }
+
+/// What to do where another controller has the run or the tree. Another run can work in a worktree of its
+/// own; the same run cannot.
+fn beside(what: &Locked) -> NextStep {
+    match what {
+        Locked::Tree(_) => [WORKTREE_STEP, "loop attach", "loop stop"].into(),
+        Locked::Run(_) => ["loop attach", "loop stop"].into(),
+    }
+}
+
+/// Runs what was typed in a worktree of its own.
+pub(crate) const WORKTREE_STEP: &str = "loop run --worktree";
 
 /// What is wrong around us. The run is as it was, and continues when that is mended.
 #[derive(Clone, Debug)]

@@ -254,7 +254,7 @@ impl Teller {
                 let question = self.run()?.state.question().cloned().ok_or("no question is open")?;
                 if !choices(&question).contains(choice) {
                     return Err(format!(
-                        "\"{choice}\" is no answer; one of: {}",
+                        "\"{choice}\" is not one of the answers: {}",
                         choices(&question).join(", ")
                     ));
                 }

@@ -90,7 +90,7 @@ fn g07_a_disk_without_room_for_a_call_pauses_the_run() {
     for _ in 0..2 {
         let done = scene.act(&words(&agent)).exits(5);
         let said = format!("{}{}", done.out, done.err);
-        assert!(said.contains("left, and a call needs") && said.contains("then loop run"), "{said}");
+        assert!(said.contains("free; a call needs") && said.contains("then loop run"), "{said}");
         assert_eq!(scene.stands()["status"], "paused");
     }
     std::fs::remove_file(home.join("filler")).expect("a file");

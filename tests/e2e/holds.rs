@@ -114,7 +114,7 @@ fn g31_another_account_is_not_held_and_a_person_can_clear_a_hold() {
     let cleared = machine.ask(&here, &["limits", "--clear", "claude"]);
     assert!(cleared.out.contains("cleared"), "{cleared:?}");
     first.wait().exits(0);
-    assert!(machine.ask(&here, &["limits"]).out.contains("no holds"));
+    assert!(machine.ask(&here, &["limits"]).out.contains("no provider limits"));
 }
 
 /// Two hours pass at once, as after a laptop slept: the run is back within half a minute.

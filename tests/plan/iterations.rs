@@ -108,7 +108,7 @@ fn lp10_stuck_halts_at_once_and_says_what_to_do() {
     assert!(state.contains("Status: stuck\n") && state.contains("Stuck reason: db: no schema\n"), "{state}");
     assert!(state.contains("Consecutive failures: 0\n"), "{state}");
     let end = &done.err[done.err.find("halted: ").expect("the end")..];
-    assert!(end.starts_with("halted: EXECUTE: db: no schema\n"), "the cause comes first: {end}");
+    assert!(end.starts_with("halted: EXECUTE is stuck: db: no schema\n"), "the cause comes first: {end}");
     assert!(end.contains("the socket is slow") && end.contains(".planning/LOOP-STATE.md"), "{end}");
     assert!(end.lines().count() <= 20 && end.ends_with("next: loop answer reset\n"), "{end}");
     assert_eq!(project.sandbox.calls(), [1]);

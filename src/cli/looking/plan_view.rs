@@ -210,7 +210,11 @@ fn stuck(workflow: &Workflow, state: &State, place: &Path, title: &str) -> Vec<S
     lines.extend(notes.map(|it| format!("noted: {it}")));
     let issues = planning::document(place, LEARNINGS).map(|it| learnings::last_issues(&it, ISSUES_SHOWN));
     lines.extend(issues.unwrap_or_default().into_iter().map(|it| format!("issue in LEARNINGS.md: {it}")));
-    lines.push("fix the cause (code, tests or plan), then answer; or write Status: running into".to_owned());
-    lines.push(".planning/LOOP-STATE.md and continue with loop run".to_owned());
+    if state.question().is_some() {
+        lines.push(
+            "fix the cause (code, tests or plan), then answer; or write Status: running into".to_owned(),
+        );
+        lines.push(".planning/LOOP-STATE.md and continue with loop run".to_owned());
+    }
     lines
 }

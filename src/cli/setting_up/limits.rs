@@ -19,12 +19,15 @@ pub(crate) struct LimitsFlags {
     clear: Option<String>,
 }
 
+/// What is said where no provider refuses calls.
+const NO_LIMITS: &str = "no provider limits";
+
 pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> {
     if flags.clear.is_some() {
         refuse_agents(&context.caller, None, Deed::ClearLimits)?;
     }
     let Some(home) = context.caller.existing_home()? else {
-        println!("{}", if context.json { "[]" } else { "no holds" });
+        println!("{}", if context.json { "[]" } else { NO_LIMITS });
         return Ok(0);
     };
     if let Some(account) = &flags.clear {
@@ -77,7 +80,7 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
         println!("{}  {}", sanitise(&plan.account), sanitise(&plan.warning));
     }
     if holds.is_empty() {
-        println!("no holds");
+        println!("{NO_LIMITS}");
     }
     for hold in holds {
         let until = Timestamp(hold.until);

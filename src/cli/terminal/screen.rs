@@ -215,7 +215,7 @@ const ROOM_TO_TYPE: usize = 12;
 
 /// Returns the rows that a line takes on a terminal of this width. A command stays on one row however
 /// long it is, because people paste it.
-pub(super) fn rows(line: &str, columns: usize) -> Vec<String> {
+pub(crate) fn rows(line: &str, columns: usize) -> Vec<String> {
     let is_command = COMMANDS.iter().any(|it| line.contains(it));
     if is_command { vec![line.to_owned()] } else { wrapped(line, columns.max(NARROWEST)) }
 }

@@ -8,6 +8,7 @@ use crate::desk::request::{CarriedOutBy, RunRequest};
 use crate::measure::detect::{detect, proposed_flag};
 use crate::measure::item_list::unreadable;
 use crate::world::approval::pin_signers;
+use loop_base::text::shell_word;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::bounds::prove;
@@ -81,7 +82,7 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
                 let names: Vec<&str> = AgentRow::detected().map(|it| it.name).collect();
                 return Err(Refusal::usage(
                     format!("no supported agent found ({})", names.join(", ")),
-                    "loop run --agent-cmd \"PROGRAM ARGS\"",
+                    ["loop run --agent-cmd \"PROGRAM ARGS\"", "loop agents"],
                 ));
             }
             several => {
@@ -99,8 +100,12 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
         agents::invocation(&workflow.agent, &caller).map_err(|why| Refusal::usage(why, "loop agents"))?;
     let program = invocation.argv.first().cloned().unwrap_or_default();
     if executable(&program, workflow.agent.env.get("PATH")).is_none() {
-        let text = format!("the agent's program \"{program}\" was not found, or cannot be executed");
-        return Err(Refusal::usage(text, "loop agents"));
+        if Path::new(&program).is_file() {
+            let text = format!("the agent's program \"{program}\" is not executable");
+            return Err(Refusal::usage(text, format!("chmod +x {}", shell_word(&program))));
+        }
+        let text = format!("the agent's program \"{program}\" was not found");
+        return Err(Refusal::usage(text, NextStep::by_hand("check the path or the PATH")));
     }
     Ok(())
 }

@@ -375,16 +375,27 @@ pub(crate) fn check_words(result: &CheckResult, before: Option<&Tests>) -> Strin
     let was_red = |id: &String| before.is_some_and(|it| it.failed.contains(id));
     let failed = tests.failing.saturating_sub(old);
     if failed == 0 {
-        return format!("{name}: {} of {} failed, as before the run began", tests.failing, tests.total);
+        let ids: Vec<&str> = tests.failed.iter().map(String::as_str).collect();
+        let named = named(&ids, tests.failing);
+        return format!("{name}: {} of {} failed, as before the run{named}", tests.failing, tests.total);
     }
     let ids: Vec<&str> =
         tests.failed.iter().filter(|it| old == 0 || !was_red(it)).map(String::as_str).collect();
-    let named = ids.iter().take(TESTS_NAMED).copied().collect::<Vec<_>>().join(", ");
-    let named = if named.is_empty() { String::new() } else { format!(": {named}") };
-    let more = (failed as usize).max(ids.len()).saturating_sub(TESTS_NAMED);
-    let more = if more == 0 || ids.is_empty() { String::new() } else { format!(" and {more} more") };
+    let named = named(&ids, failed);
     let old = if old == 0 { String::new() } else { format!(" ({old} more failed before the run began)") };
-    format!("{name}: {failed} of {} failed{named}{more}{old}", tests.total)
+    format!("{name}: {failed} of {} failed{named}{old}", tests.total)
+}
+
+/// Returns the first of these tests, to follow a count of them; nothing where none is known by name.
+fn named(ids: &[&str], count: u32) -> String {
+    if ids.is_empty() {
+        return String::new();
+    }
+    let first = ids.iter().take(TESTS_NAMED).copied().collect::<Vec<_>>().join(", ");
+    match (count as usize).max(ids.len()).saturating_sub(TESTS_NAMED) {
+        0 => format!(": {first}"),
+        more => format!(": {first} and {more} more"),
+    }
 }
 
 /// Returns the last line that a command printed before it failed, to follow how it ended: most programs
@@ -453,6 +464,6 @@ mod tests {
             "tests: 1 of 9 failed: fresh (1 more failed before the run began)"
         );
         let same = failed(9, &["old"], 1);
-        assert_eq!(check_words(&same, before.as_ref()), "tests: 1 of 9 failed, as before the run began");
+        assert_eq!(check_words(&same, before.as_ref()), "tests: 1 of 9 failed, as before the run: old");
     }
 }
