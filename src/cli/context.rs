@@ -13,6 +13,8 @@ pub(crate) struct Context {
     pub json: bool,
     pub quiet: bool,
     pub verbose: bool,
+    /// The place is gone when the command ends, so no next step could be taken there.
+    pub is_temporary: bool,
     pub caller: Caller,
 }
 
@@ -22,14 +24,20 @@ impl Context {
         let dir = common.dir.unwrap_or_else(|| PathBuf::from("."));
         let dir = dir.canonicalize().unwrap_or(dir);
         let caller = Caller { dir, home, run: common.run_id, environment: environment() };
-        Context { json: common.json, quiet: common.quiet, verbose: common.verbose, caller }
+        Context {
+            json: common.json,
+            quiet: common.quiet,
+            verbose: common.verbose,
+            is_temporary: false,
+            caller,
+        }
     }
 
-    /// The same, elsewhere.
-    pub(super) fn at(dir: &Path, home: &Path, like: &Context) -> Context {
+    /// The same, in a place that is gone afterwards.
+    pub(super) fn in_temporary(dir: &Path, home: &Path, like: &Context) -> Context {
         let environment = like.caller.environment.clone();
         let caller = Caller { dir: dir.to_owned(), home: home.to_owned(), run: None, environment };
-        Context { json: like.json, quiet: like.quiet, verbose: like.verbose, caller }
+        Context { json: like.json, quiet: like.quiet, verbose: like.verbose, is_temporary: true, caller }
     }
 
     /// Whether a person sits at both ends.

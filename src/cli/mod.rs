@@ -53,7 +53,7 @@ use std::process::ExitCode;
 
 /// Runs a coding agent in a loop until the work is proven done.
 ///
-/// It starts an agent with a fresh context for every iteration, runs the checks itself, believes
+/// It starts an agent with a fresh context for every iteration, runs the checks itself, trusts
 /// only what it measured, and survives being killed at any moment.
 #[derive(Parser)]
 #[command(name = "loop", version, after_help = EXAMPLES)]
@@ -73,7 +73,7 @@ Examples:
   loop why                         why the last iteration was judged as it was
 
 loop help COMMAND has examples of each. Exit codes: 0 completed, 1 could not work, 2 usage,
-3 waits for a person, 4 halted, 5 stopped or paused, 6 cap reached, 7 held by another, 8 damaged.";
+3 waits for a person, 4 halted, 5 stopped or paused, 6 cap reached, 7 in use, 8 damaged.";
 
 /// Options of every command.
 #[derive(Args, Clone, Debug, Default)]

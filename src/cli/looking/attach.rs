@@ -251,7 +251,7 @@ impl Follower {
                         folder: &folder,
                         asked,
                         next,
-                        is_offered: false,
+                        tells_next: true,
                         more: &[],
                     },
                     status.exit(),

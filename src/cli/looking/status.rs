@@ -23,7 +23,7 @@ pub(crate) fn bare(context: &Context) -> anyhow::Result<u8> {
     }
     println!("loop demo                 watch a whole run, without any key");
     println!("loop setup                write a workflow for this project");
-    println!("loop run \"what to build\"  begin");
+    println!("loop run \"what to build\"  start a run");
     Ok(0)
 }
 

@@ -163,7 +163,7 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     if !context.json && !context.quiet {
         eprintln!("a demo in {}: {}", project.display(), piece.scene);
     }
-    let here = Context::at(&project, &home, context);
+    let here = Context::in_temporary(&project, &home, context);
     let agent = std::env::current_exe()?;
     let quoted = agent.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let flags = RunFlags {

@@ -103,7 +103,7 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
             folder: &folder,
             asked,
             next: &next,
-            is_offered,
+            tells_next: !is_offered && !context.is_temporary,
             more: &more,
         },
         exit,

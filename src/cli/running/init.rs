@@ -159,7 +159,7 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
             folder: &folder,
             asked: None,
             next: &next,
-            is_offered: false,
+            tells_next: true,
             more: &[],
         };
         RunOutput::new(context).rest(&ended, exit);

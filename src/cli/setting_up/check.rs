@@ -131,7 +131,7 @@ fn good_news(workflow: &Workflow, proof: &WorkflowBounds, short: bool) -> String
     let about = if workflow.about.is_empty() { String::new() } else { format!(": {}", workflow.about) };
     let mut out = format!("{} has no mistakes{about}\n", workflow.name);
     out += &format!("{}\n", path(workflow));
-    out += &format!("it ends or asks a person after at most {}", proof.calls);
+    out += &format!("it ends or asks a person after {}", proof.calls);
     if !short {
         for why in &proof.why {
             out += &format!("\n  {why}");

@@ -171,7 +171,7 @@ impl RunOutput {
                         self.rows(&line, width).iter().for_each(|it| eprintln!("{it}"));
                     }
                 }
-                if !ended.is_offered {
+                if ended.tells_next {
                     eprintln!("next: {}", sanitise(next));
                 }
             }

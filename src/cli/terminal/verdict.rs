@@ -51,8 +51,9 @@ pub(crate) struct RestingRun<'a> {
     pub asked: Option<u32>,
     /// The command that comes next.
     pub next: &'a str,
-    /// Whether that command is offered in a question right after; it is told when the answer is no.
-    pub is_offered: bool,
+    /// Whether that command is told; one that is offered in a question right after is told when the
+    /// answer is no.
+    pub tells_next: bool,
     /// What the run's kind of work adds to its end, a line each.
     pub more: &'a [String],
 }

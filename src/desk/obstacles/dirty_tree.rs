@@ -43,7 +43,7 @@ pub(crate) fn about_dirt(
     let next = ["loop run --allow-dirty", "git stash --include-untracked"].into();
     let unasked = format!("{text}; --allow-dirty saves them in a snapshot first");
     let refusal = Refusal { text: unasked, next: Some(next), exit: 2 };
-    let go = "  go     run anyway; they are saved in a snapshot and do not count against the run".to_owned();
+    let go = "  go     run anyway; they are saved first and do not count against the run".to_owned();
     let lines = vec![text, go, "  abort  change nothing".to_owned()];
     Ok(Some(RequestQuestion { about: About::Dirty, lines, unasked: refusal.clone(), aborted: refusal }))
 }

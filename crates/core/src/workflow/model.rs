@@ -238,7 +238,7 @@ pub(super) fn context_bytes() -> u64 {
     64 << 10
 }
 
-/// At most so many calls in so long.
+/// A limit on calls per time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     pub calls: u32,
@@ -428,7 +428,7 @@ pub struct Finish {
     pub ship: Ship,
     /// Our own documents of the run are committed at the end (`plan`).
     pub commit_docs: bool,
-    /// The last line of the commits that we make, such as `Co-Authored-By: …`.
+    /// The last line of our commits, such as `Co-Authored-By: …`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_trailer: Option<String>,
 }

@@ -43,7 +43,7 @@ fn the_schema_is_the_language() {
 fn the_reference_is_the_language() {
     let mut text = "# Workflow files\n\n\
         A workflow is a TOML file: `.loop/workflow.toml` in the project, or any file that `--workflow` names. This \
-        page is generated from the declarations that the parser reads by.\n\n\
+        page is generated from the definitions that the parser uses.\n\n\
         Later wins: preset, then `$XDG_CONFIG_HOME/loop/config.toml` (`[agent]`, `[limits]` and `[notify]` only), then \
         the project's file, then the environment, then flags. Tables merge key by key, phases by `name`, lists are \
         replaced as a whole. `loop check` says everything that is wrong at once, and after how many agent calls the \

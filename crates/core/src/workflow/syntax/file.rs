@@ -162,7 +162,7 @@ section! {
         iterations: u32,
         /// Iterations of one visit to a phase. By default 100.
         phase_iterations: u32,
-        /// At most so many calls in so long, over all runs of the project.
+        /// A limit on calls per time, over all runs of the project.
         window: WindowFile,
         /// How long to wait for a provider that does not say when it is back. By default 60m.
         provider_wait: Length,
@@ -178,11 +178,11 @@ section! {
 }
 
 section! {
-    /// At most so many calls in so long.
+    /// A limit on calls per time.
     WindowFile "window" {
         /// How many calls. By default 100.
         calls: u32,
-        /// In how long. By default 60m.
+        /// The time that it applies to. By default 60m.
         every: Length,
         /// What happens then: `ask` (the default; without a terminal the run pauses), `wait`, `pause` or
         /// `abort`.
@@ -275,7 +275,7 @@ section! {
         /// Who may sign: a file in the format of `ssh-keygen` for allowed signers, relative to the
         /// project. It is read once, when the run is opened.
         approvers: String,
-        /// How long what is asked may be approved; then it is asked again. By default forever, for
+        /// How long an approval is accepted before the gate asks again. By default forever, for
         /// signed gates 24 hours.
         expires: Length,
     }
@@ -328,7 +328,7 @@ section! {
         ship: Ship,
         /// The run's own documents are committed. Off by default.
         commit_docs: bool,
-        /// The last line of the commits that we make, such as `Co-Authored-By: …`. None by default.
+        /// The last line of our commits, such as `Co-Authored-By: …`. None by default.
         commit_trailer: String,
     }
 }
