@@ -3,7 +3,8 @@
 
 use super::refusal::{NextStep, Refusal};
 use crate::tree::worktree::FOLDER;
-use loop_core::engine::{State, Status};
+use loop_base::text::shell_word;
+use loop_core::engine::{Opening, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::problem::nearest;
 use loop_store::{ByPrefix, Filter, Home, Row, StoreError, fold};
@@ -179,7 +180,16 @@ pub(crate) fn next_step(
     let step = state.next_step(workflow);
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
-    if names_a_run { naming_run(home, id, step) } else { Ok(step) }
+    if !names_a_run {
+        return Ok(step);
+    }
+    // Killed before it was opened: nothing is known of it but its input.
+    if state.opening == Opening::default()
+        && let Some(row) = home.run(id)?
+    {
+        return Ok(format!("loop run {}", shell_word(&row.input)));
+    }
+    naming_run(home, id, step)
 }
 
 /// Returns a command with the run that it is about, where it would mean another one or ask.
