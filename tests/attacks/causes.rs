@@ -111,7 +111,7 @@ fn g07_too_few_open_files_are_named_and_the_run_goes_on_with_more() {
         let done = scene.script(&script);
         if done.code != 0 {
             named += 1;
-            names(&done, "too few open files", "ulimit -n 1024");
+            names(&done, "the limit of open files is too low", "ulimit -n 1024");
         }
         scene.act(&["status"]).exits(0);
     }

@@ -1,6 +1,7 @@
 //! What a newcomer meets in the first ten minutes: a project without a check, an agent whose promise is
 //! in the wrong place, files that checks leave behind, and a run that is over.
 
+use loop_harness::hints::hints;
 use loop_harness::{PROMISE, Sandbox};
 
 #[test]
@@ -47,13 +48,13 @@ fn a_promise_inside_a_line_is_seen_and_the_reason_says_why_it_does_not_count() {
 #[test]
 fn a_completed_run_names_what_its_checks_left_uncommitted() {
     for (ignored, state) in
-        [("", "uncommitted: check.lock (left by the checks)"), ("check.lock\n", "git status clean")]
+        [("", "uncommitted: left.txt (left by the checks)"), ("left.txt\n", "git status clean")]
     {
         let sandbox = Sandbox::new();
         sandbox.write(".gitignore", ignored);
         sandbox.commit("what git ignores");
         let agent = sandbox.agent(&format!("echo work > work; git add work; git commit -qm work; {PROMISE}"));
-        let check = "tests=touch check.lock; test -f work";
+        let check = "tests=touch left.txt; test -f work";
         let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", check]).exits(0);
         assert!(done.err.contains(&format!(".md, {state}\n")), "{}", done.err);
     }
@@ -66,13 +67,14 @@ fn guidance_for_a_run_that_is_over_says_so_and_how_to_start_another() {
     let agent = sandbox.agent(&format!("echo work > work; git add work; git commit -qm work; {PROMISE}"));
     let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"];
     sandbox.run(&words).exits(0);
-    let again = format!("next: loop run it --agent-cmd \"{agent}\" --check \"tests=test -f work\" --fresh\n");
-    sandbox
-        .run(&["guide", "look again"])
-        .exits(2)
-        .says("the run is completed: there is no next prompt for this guidance")
-        .says(&again);
-    sandbox.run(&["resume", "--reset"]).exits(0).says("already done").says(&again);
+    let over = "the run is completed: there is no next prompt for this guidance";
+    for (said, exit, why) in
+        [(&["guide", "look again"], 2, over), (&["resume", "--reset"], 0, "already done")]
+    {
+        let done = sandbox.run(said).exits(exit).says(why);
+        let hint = hints(&done.out, &done.err).remove(0);
+        assert!(hint.starts_with("loop run it ") && hint.ends_with(" --fresh"), "{hint}");
+    }
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
             return Err(Refusal::usage(text, format!("chmod +x {}", shell_word(&program))));
         }
         let text = format!("the agent's program \"{program}\" was not found");
-        return Err(Refusal::usage(text, NextStep::by_hand("check the path or the PATH")));
+        return Err(Refusal::usage(text, "loop agents"));
     }
     Ok(())
 }

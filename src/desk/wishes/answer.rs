@@ -128,8 +128,8 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         Saying::Skip { skill, reason } => Command::Skip { skill, reason },
         Saying::Waive { what, reason } => Command::Waive { what, reason, by },
     };
-    let command = acceptable(&workflow, &state, command)
-        .map_err(|why| Refusal::usage(why, helps(&workflow, &state, &row)))?;
+    let helps = helps(&workflow, &state, &row, &command);
+    let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, helps))?;
     let changed = gate_changed(&home, &row, &workflow, &state, &command)?;
     if changed.is_none() {
         refuse_unsigned(&row, &workflow, &state, &command)?;
@@ -165,8 +165,9 @@ fn continued_with(home: &Rc<Home>, row: &Row, command: &Command) -> anyhow::Resu
 }
 
 /// Returns the command that helps where a run cannot take what was said.
-fn helps(workflow: &Workflow, state: &State, row: &Row) -> String {
+fn helps(workflow: &Workflow, state: &State, row: &Row, command: &Command) -> String {
     match Status::of(state) {
+        Status::Completed if matches!(command, Command::Answer(_)) => "loop show".to_owned(),
         Status::Completed => format!("{} --fresh", run_again(workflow, &row.input)),
         Status::Cancelled => run_again(workflow, &row.input),
         Status::Ready

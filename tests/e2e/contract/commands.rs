@@ -238,7 +238,7 @@ fn commands_a_run_of_a_session_says_what_goes_on_with_it() {
     let next = |sandbox: &Sandbox| sandbox.status()["next_step"].as_str().expect("text").to_owned();
     assert_eq!(next(&sandbox), "loop wait");
     sandbox.run(&["status"]).exits(0).says("next: loop wait");
-    sandbox.run(&["guide", "be careful"]).exits(0).says("the session is told at its next stop");
+    sandbox.run(&["guide", "be careful"]).exits(0).says("the session gets it at its next stop");
     sandbox.run(&["pause"]).exits(0);
     assert_eq!(next(&sandbox), "loop resume");
     sandbox.run(&["resume"]).exits(0);
@@ -260,7 +260,7 @@ fn a_wrong_value_is_told_what_would_be_right() {
         ("--preset", "tddd", "did you mean \"tdd\"?"),
         ("--check", "tests", "write NAME=COMMAND, as tests=\"cargo test\""),
         ("--check", "tests=", "write tests=\"cargo test\""),
-        ("--allow-test-change", "[", "write one as tests/old_*.py"),
+        ("--allow-test-change", "[", "write one such as tests/old_*.py"),
         ("--model", "", "it is empty"),
         ("--promise", " ", "it is empty"),
         ("--notify", "", "it is empty"),
