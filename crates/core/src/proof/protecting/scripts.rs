@@ -16,7 +16,7 @@ const SCRIPTS_LIMIT: usize = 300;
 /// A script is a text that a person wrote.
 const SCRIPT_LENGTH_LIMIT: usize = 256 << 10;
 
-const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "source", "."];
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh"];
 const INTERPRETERS: &[&str] =
     &["python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "tsx", "ts-node", "lua"];
 
@@ -89,6 +89,7 @@ impl Search<'_> {
             let start = Start {
                 by_shell,
                 by_interpreter: INTERPRETERS.contains(&interpreter),
+                is_read: matches!(before, "." | "source"),
                 is_compared: is_substituted(&command[..at]) || is_taken(&command[at + word.len()..]),
             };
             let places = [joined("", word), joined(folder, word)].into_iter().flatten();
@@ -113,9 +114,11 @@ impl Search<'_> {
         let is_source = folder.split('/').any(|it| SOURCE_FOLDERS.contains(&it));
         let is_one_of =
             |words: &[&str], it: &str| words.iter().any(|word| it == *word || it == format!("{word}s"));
-        let is_started = || start.by_shell || self.begins_as_script(path);
+        // A library of shell functions is what is tested, also where the check reads it into its shell.
+        let is_library = start.is_read && self.defines_functions(path);
+        let is_started = || start.by_shell || start.is_read && !is_library || self.begins_as_script(path);
         let parts = || folder.split('/').chain(stem.split(['_', '-', '.']));
-        (!is_source && !start.is_compared && matches!(extension, "sh" | "bash" | "zsh" | "mk"))
+        (!is_source && !is_library && !start.is_compared && matches!(extension, "sh" | "bash" | "zsh" | "mk"))
             || folder.split('/').any(|it| SCRIPT_FOLDERS.contains(&it))
             || (!extension.is_empty() && stem.split(['_', '-', '.']).any(|it| is_one_of(SCRIPT_WORDS, it)))
             || (!is_source
@@ -130,6 +133,17 @@ impl Search<'_> {
     /// Whether a file names the program that reads it.
     fn begins_as_script(&self, path: &str) -> bool {
         (self.contents)(Side::Base, path).is_some_and(|it| it.starts_with(b"#!"))
+    }
+
+    fn defines_functions(&self, path: &str) -> bool {
+        let defines = |line: &str| {
+            let line = line.trim_start().trim_start_matches("function ");
+            line.split_once("()").is_some_and(|(name, _)| {
+                !name.is_empty()
+                    && name.trim_end().chars().all(|it| it.is_alphanumeric() || "_-".contains(it))
+            })
+        };
+        self.text(path).is_some_and(|it| it.lines().any(defines))
     }
 
     /// Whether a program compares something and says by its exit code what came of it.
@@ -153,6 +167,8 @@ struct Start {
     /// By a shell or by itself.
     by_shell: bool,
     by_interpreter: bool,
+    /// Into the shell of the check.
+    is_read: bool,
     /// Its output goes somewhere that judges it.
     is_compared: bool,
 }
@@ -239,14 +255,15 @@ mod tests {
                 "second.py",
                 "import shop\nassert shop.total([1]) == 1\nimport subprocess\nsubprocess.run(['sh', 'more/third.sh'])\n",
             ),
-            ("more/third.sh", ". ../lib/prices.sh\nsh fourth.sh\n"),
+            ("more/third.sh", ". ../prices.sh\n. ./settings.sh\nsh fourth.sh\n"),
+            ("more/settings.sh", "LEVEL=1\n"),
             ("more/fourth.sh", "true\n"),
-            ("lib/prices.sh", "total() { echo 3; }\n"),
+            ("prices.sh", "total() { echo 3; }\n"),
             ("shop.py", "import sys\nassert sys.argv\n"),
         ];
         assert_eq!(
             found(&["sh check.sh"], &files),
-            ["check.sh", "more/fourth.sh", "more/third.sh", "second.py"]
+            ["check.sh", "more/fourth.sh", "more/settings.sh", "more/third.sh", "second.py"]
         );
         let node = [
             ("package.json", "{\"scripts\":{\"test\":\"node run.js\"}}"),
