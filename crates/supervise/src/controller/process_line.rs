@@ -3,12 +3,20 @@
 //! by the control group of a run, or, where shim and controller are dead and everything else was
 //! cleared, by the session that the shim once led. What was started by a program that stands outside
 //! of the call (a tmux server, cron, at) cannot be told from a person's own command.
+//!
+//! A call can mount something else over `/proc` or over files in it. What is read here is the kernel's, or
+//! the line says that nobody can tell.
 
 use crate::contain::identity::{self, Identity};
-use crate::process::proc_stat::Stat;
+use crate::process::proc_stat::{self, Stat};
+use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags};
+use rustix::io::Errno;
 use rustix::process::getpid;
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +25,9 @@ const MARK: &[u8] = b"LOOP_RUN=";
 
 /// Another one, whose value lies in the run's folder.
 const RESULT: &[u8] = b"LOOP_RESULT_FILE=";
+
+/// What the kernel calls the PID namespace that it began with.
+const MACHINE_NAMESPACE: &[u8] = b"pid:[4026531836]";
 
 /// Nobody nests deeper; a list that goes on was read while pids were reused.
 const LINE_MOST: usize = 256;
@@ -30,6 +41,10 @@ pub struct ProcessLine {
     call: Option<String>,
     /// The folder of that run, where the call itself tells it.
     folder: Option<PathBuf>,
+    /// What the kernel says about processes cannot be read here.
+    is_hidden: bool,
+    /// Every process of the machine can be seen from here.
+    sees_all: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -46,18 +61,19 @@ impl ProcessLine {
     pub fn look(marked: Option<String>) -> ProcessLine {
         let mut line =
             ProcessLine { boot: identity::boot_id().unwrap_or_default(), ..ProcessLine::default() };
-        line.call = marked.or_else(|| in_group(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default()));
+        let kernel = KernelProcesses::open();
+        let group = kernel.read("self/cgroup").unwrap_or_default();
+        let (mut of_shim, mut of_mark) = (None, None);
         let mut pid = getpid().as_raw_nonzero().get();
         while line.ancestors.len() < LINE_MOST {
-            let Ok(Some(stat)) = Stat::read(pid) else { break };
-            let listed = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            let Some(stat) = kernel.stat(pid) else { break };
+            let listed = |name: &str| kernel.read(&format!("{pid}/{name}")).unwrap_or_default();
             let words = listed("cmdline");
             let words: Vec<&[u8]> = words.split(|it| *it == 0).collect();
             let (shim, environment) = (shim_of(&words), listed("environ"));
-            if line.call.is_none() {
-                let named = shim.as_deref().and_then(Path::file_name).map(OsStr::to_string_lossy);
-                line.call = named.map(Into::into).or_else(|| mark_in(&environment));
-            }
+            let named = shim.as_deref().and_then(Path::file_name).map(OsStr::to_string_lossy);
+            of_shim = of_shim.or(named.map(String::from));
+            of_mark = of_mark.or_else(|| mark_in(&environment));
             line.folder = shim.or(line.folder).or_else(|| folder_in(&environment));
             let is_errand = words.get(1) == Some(&&b"-c"[..]);
             line.ancestors.push(Ancestor { pid, start: stat.start, session: stat.session, is_errand });
@@ -66,12 +82,28 @@ impl ProcessLine {
             }
             pid = stat.parent;
         }
+        // A mark is whatever somebody wrote there; shims and control groups are ours.
+        let group = in_group(&String::from_utf8_lossy(&group));
+        line.call = of_shim.or(group).or(marked).or(of_mark);
+        line.is_hidden = kernel.is_hidden();
+        line.sees_all = kernel.is_of_machine();
         line
     }
 
     /// A line that is inside the call of this run.
     pub fn inside(run: &str) -> ProcessLine {
         ProcessLine { call: Some(run.to_owned()), ..ProcessLine::default() }
+    }
+
+    /// Returns whether something else stands in place of what the kernel says about processes, so that
+    /// nobody can tell who this command comes from.
+    pub fn is_hidden(&self) -> bool {
+        self.is_hidden
+    }
+
+    /// Returns whether this is the machine's own PID namespace: nobody is out of sight from here.
+    pub fn sees_all(&self) -> bool {
+        self.sees_all
     }
 
     /// Returns the run whose agent call this process belongs to.
@@ -128,6 +160,65 @@ impl ProcessLine {
     }
 }
 
+/// What the kernel says about processes, and nobody else.
+struct KernelProcesses {
+    folder: Option<OwnedFd>,
+    is_covered: Cell<bool>,
+}
+
+impl KernelProcesses {
+    fn open() -> KernelProcesses {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::open("/proc", flags, Mode::empty()).ok().filter(|it| {
+            // A file system of that kind that shows other processes has no such link for us.
+            let own = rustix::fs::readlinkat(it, "self", Vec::new());
+            let is_own = own.is_ok_and(|it| it.to_bytes() == getpid().to_string().as_bytes());
+            rustix::fs::fstatfs(it).is_ok_and(|it| it.f_type == PROC_SUPER_MAGIC) && is_own
+        });
+        KernelProcesses { folder, is_covered: Cell::new(false) }
+    }
+
+    /// Reads a file that no mount covers.
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let folder = self.folder.as_ref()?;
+        let name = match name.strip_prefix("self/") {
+            Some(rest) => format!("{}/{rest}", getpid()),
+            None => name.to_owned(),
+        };
+        let (flags, inside) =
+            (OFlags::RDONLY | OFlags::CLOEXEC, ResolveFlags::NO_XDEV | ResolveFlags::BENEATH);
+        let file = match rustix::fs::openat2(folder, &name, flags, Mode::empty(), inside) {
+            Ok(file) => file,
+            Err(Errno::XDEV) => {
+                self.is_covered.set(true);
+                return None;
+            }
+            // Kernels before 5.6, and filters that do not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => {
+                rustix::fs::openat(folder, &name, flags, Mode::empty()).ok()?
+            }
+            Err(_) => return None,
+        };
+        let mut bytes = Vec::new();
+        fs::File::from(file).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    fn stat(&self, pid: i32) -> Option<Stat> {
+        let bytes = self.read(&format!("{pid}/stat"))?;
+        proc_stat::parse(&String::from_utf8_lossy(&bytes), rustix::param::clock_ticks_per_second())
+    }
+
+    fn is_of_machine(&self) -> bool {
+        let link = |it: &OwnedFd| rustix::fs::readlinkat(it, format!("{}/ns/pid", getpid()), Vec::new()).ok();
+        self.folder.as_ref().and_then(link).is_some_and(|it| it.to_bytes() == MACHINE_NAMESPACE)
+    }
+
+    fn is_hidden(&self) -> bool {
+        self.folder.is_none() || self.is_covered.get()
+    }
+}
+
 /// `loop __shim FOLDER EPOCH`, where the folder is called like its run.
 fn shim_of(words: &[&[u8]]) -> Option<PathBuf> {
     let [_, b"__shim", folder, ..] = words else { return None };
@@ -171,6 +262,14 @@ mod tests {
         let run = "1f3e5a7b-0000-4000-8000-000000000000";
         assert_eq!(in_group(&format!("0::/user.slice/loop-{run}-12/agent\n")), Some(run.to_owned()));
         assert_eq!(in_group("0::/user.slice/loop-device-7\n"), None);
+    }
+
+    /// Another folder in place of what the kernel says is noticed.
+    #[test]
+    fn this_process_can_be_seen() {
+        assert!(!ProcessLine::look(None).is_hidden());
+        let none = super::KernelProcesses { folder: None, is_covered: false.into() };
+        assert!(none.is_hidden() && none.stat(1).is_none());
     }
 
     #[test]
