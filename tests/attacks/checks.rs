@@ -81,16 +81,16 @@ fn g29_what_the_repository_names_for_a_push_passes_no_gate() {
         scene
             .script("git init -q --bare \"$ROOT/remote.git\"; git remote add origin \"$ROOT/remote.git\"")
             .exits(0);
-        scene.file(
+        scene.program(
             "evil",
-            format!(
+            &format!(
                 "#!/bin/sh\necho \"$0\" >> '{root}/ran'\nenv -u LOOP_RUN LOOP_HOME='{root}/home' '{}' -C '{gated}' approve >> '{root}/said' 2>&1\n\
                  echo $? >> '{root}/codes'\ncase $1 in */remote.git) exec git-receive-pack \"$@\";; esac\nexit 1\n",
                 loop_harness::program(),
                 root = scene.root().display()
             ),
         );
-        scene.script("chmod +x \"$ROOT/evil\"").exits(0);
+        scene.give();
         let agent = scene.plays(&format!(
             "echo x > work; {COMMIT}\n\
              for it in remote.origin.receivepack remote.origin.uploadpack core.sshCommand core.askPass credential.helper \
@@ -102,7 +102,12 @@ fn g29_what_the_repository_names_for_a_push_passes_no_gate() {
         scene.act(&["ship", "--no-pr"]).exits(0);
         assert!(!scene.path("ran").exists(), "{user:?}: {}", scene.text("ran"));
         // By ssh the program of the configuration is started; what it asks for is refused.
-        scene.script("git remote set-url origin ssh://localhost/nowhere.git; echo y > more; git add more; git -c core.hooksPath=/dev/null commit -q --no-gpg-sign -m more").exits(0);
+        let quiet = "git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c commit.gpgsign=false";
+        scene
+            .script(&format!(
+                "sed -i 's#url = .*#url = ssh://localhost/nowhere.git#' .git/config; echo y > more; {quiet} add more; {quiet} commit -q -m more"
+            ))
+            .exits(0);
         scene.act(&["ship", "--no-pr"]);
         let codes = std::fs::read_to_string(scene.path("codes")).unwrap_or_default();
         assert!(codes.lines().all(|it| it == "2"), "{user:?}: {codes}");

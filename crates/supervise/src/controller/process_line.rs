@@ -45,6 +45,9 @@ pub struct ProcessLine {
     is_hidden: bool,
     /// Every process of the machine can be seen from here.
     sees_all: bool,
+    /// The parent of the last ancestor, where it may not be seen: some machines show people only those of
+    /// their processes that may be looked into, and a shim may not.
+    unseen_parent: Option<i32>,
 }
 
 #[derive(Clone, Debug)]
@@ -66,7 +69,10 @@ impl ProcessLine {
         let (mut of_shim, mut of_mark) = (None, None);
         let mut pid = getpid().as_raw_nonzero().get();
         while line.ancestors.len() < LINE_MOST {
-            let Some(stat) = kernel.stat(pid) else { break };
+            let Some(stat) = kernel.stat(pid) else {
+                line.unseen_parent = (!line.ancestors.is_empty()).then_some(pid);
+                break;
+            };
             let listed = |name: &str| kernel.read(&format!("{pid}/{name}")).unwrap_or_default();
             let words = listed("cmdline");
             let words: Vec<&[u8]> = words.split(|it| *it == 0).collect();
@@ -117,11 +123,12 @@ impl ProcessLine {
         self.folder.as_deref()
     }
 
-    /// Returns the run, of all whose folders lie here, that this process outlived a call of.
+    /// Returns the run, of all whose folders lie here, that this process outlived a call of, or is in a call
+    /// of that cannot be seen.
     pub fn outlived_call(&self, runs: &Path) -> Option<String> {
         // A person's session has a leader, and most homes have many runs.
         let is_led = |it: &Ancestor| matches!(Stat::read(it.session), Ok(Some(it)) if it.state != 'Z');
-        if self.ancestors.iter().all(is_led) {
+        if self.unseen_parent.is_none() && self.ancestors.iter().all(is_led) {
             return None;
         }
         let folders = fs::read_dir(runs).into_iter().flatten().flatten();
@@ -142,6 +149,9 @@ impl ProcessLine {
     }
 
     fn is_in_session_of(&self, shim: &Identity) -> bool {
+        if shim.boot == self.boot && self.unseen_parent == Some(shim.pid) {
+            return true;
+        }
         let is_member = self.ancestors.iter().any(|it| it.session == shim.pid && shim.start <= it.start);
         let leader = Stat::read(shim.pid).ok().flatten();
         shim.boot == self.boot && is_member && leader.is_none_or(|it| it.start == shim.start)
@@ -295,6 +305,9 @@ mod tests {
         assert!(!line.is_of_dead_shim(dir.path()));
         shim.write(dir.path(), 3).expect("written");
         assert!(line.is_of_dead_shim(dir.path()));
+        let unseen =
+            ProcessLine { unseen_parent: Some(session), boot: shim.boot.clone(), ..ProcessLine::default() };
+        assert!(unseen.is_of_dead_shim(dir.path()));
         Identity { boot: "another".to_owned(), ..shim }.write(dir.path(), 3).expect("written");
         assert!(!line.is_of_dead_shim(dir.path()));
     }
