@@ -106,6 +106,8 @@ fn percent_forms(line: &[u8]) -> Vec<Vec<u8>> {
     };
     let mut forms: Vec<Vec<u8>> =
         UNENCODED.iter().flat_map(|kept| [true, false].map(|upper| encode(kept, upper))).collect();
+    // An address inside of an address is encoded twice.
+    forms.push(String::from_utf8_lossy(&encode(UNENCODED[0], true)).replace('%', "%25").into_bytes());
     if line.contains(&b' ') {
         // A form writes a blank as a plus sign.
         let with_plus = forms.iter().map(|it| String::from_utf8_lossy(it).replace("%20", "+").into_bytes());
