@@ -33,7 +33,7 @@ impl Context {
         }
     }
 
-    /// The same, in a place that is gone afterwards.
+    /// Returns this context for a folder and a home that are gone afterwards.
     pub(super) fn in_temporary(dir: &Path, home: &Path, like: &Context) -> Context {
         let environment = like.caller.environment.clone();
         let caller = Caller { dir: dir.to_owned(), home: home.to_owned(), run: None, environment };

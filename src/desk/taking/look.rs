@@ -11,7 +11,7 @@ use crate::desk::obstacles::prepare::fill_checks;
 use crate::desk::refusal::Refusal;
 use crate::desk::request::RunRequest;
 use crate::measure::detect::proposed_flag;
-use crate::measure::once::{Once, run_once};
+use crate::measure::once::{NO_RUN, Once, run_once};
 use loop_core::documents::input;
 use loop_core::engine::{Opening, State, Status};
 use loop_core::workflow::model::Workflow;
@@ -93,7 +93,7 @@ fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
     }
     let results = {
         let _tree = TreeLock::take(&caller.home, place)?;
-        run_once(&workflow, &state.commands, place)?
+        run_once(&workflow, &state.commands, place, &row.id)?
     };
     why.extend(results.iter().filter(|it| !it.is_passed()).map(Once::words));
     if !why.is_empty() {
@@ -154,7 +154,7 @@ pub(crate) fn checks(
             && let Some(row) = caller.find(&home)?.filter(|it| Path::new(&it.place).is_dir())
         {
             let (workflow, state) = load(&home, &row)?;
-            return Ok(run_once(&workflow, &state.commands, Path::new(&row.place))?);
+            return Ok(run_once(&workflow, &state.commands, Path::new(&row.place), &row.id)?);
         }
         let mut request = request.clone();
         if is_plain && !project.join(choose_workflow::FILE).exists() {
@@ -166,7 +166,7 @@ pub(crate) fn checks(
             None => String::new(),
         };
         fill_checks(&mut workflow, &project, &text);
-        let results = run_once(&workflow, &Default::default(), &project)?;
+        let results = run_once(&workflow, &Default::default(), &project, NO_RUN)?;
         if results.is_empty() {
             let text = format!("no check found in {}", project.display());
             return Err(Refusal::usage(text, format!("loop checks {}", proposed_flag(&project))));
