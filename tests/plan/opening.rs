@@ -87,6 +87,22 @@ fn lp05_the_state_file_is_there_before_the_first_call() {
     assert_eq!(lines[3..], expected, "LP-06: 50 where nobody says another number");
 }
 
+/// What is not done as the file says is told, and an inserted phase is called by its name.
+#[test]
+fn waves_are_worked_on_in_turn_and_said_so() {
+    let project = Project::new();
+    project.config(r#"{"loop": {"parallel_waves": true, "validation_commands": ["sh test.sh"]}}"#);
+    let roadmap = project
+        .sandbox
+        .read(".planning/ROADMAP.md")
+        .replace("### Phase 10: Far", "### Phase 10: Far (INSERTED)");
+    project.sandbox.write(".planning/ROADMAP.md", roadmap);
+    project.sandbox.commit("an inserted phase");
+    project.run(HONEST, &[]).exits(0).says("plans are worked on one after the other");
+    assert!(project.sandbox.prompt(1).contains("Phase 3: Accounts"), "{}", project.sandbox.prompt(1));
+    assert!(project.sandbox.read(".planning/STATE.md").contains("Phase: 10 of 10 (Far)\n"));
+}
+
 #[test]
 fn lp38_a_missing_position_is_rebuilt_and_missing_learnings_are_a_warning() {
     let project = Project::new();

@@ -102,6 +102,7 @@ fn fill(
         run_iteration => state.iterations_numbered() + 1,
         max => state.iterations_limit(workflow),
         input => state.opening.document(),
+        input_title => &state.opening.beginning.title,
         promise => &state.opening.promise,
         criteria_count => state.opening.criteria,
         item => call.item.as_ref().map(|it| it.name.clone()),

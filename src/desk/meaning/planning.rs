@@ -128,6 +128,10 @@ pub(crate) fn find(
     if learned.is_none() {
         warnings.push(format!("{LEARNINGS} is missing; loop setup plan writes one"));
     }
+    if config.parallel_waves == Some(true) {
+        warnings
+            .push(format!("{CONFIG}: loop.parallel_waves is true; plans are worked on one after the other"));
+    }
     for (name, most) in [(LEARNINGS, learnings::LINES_MOST), (STATE, state_file::LINES_MOST)] {
         let lines = read(name).map_or(0, |it| it.lines().count());
         if most < lines {

@@ -17,6 +17,8 @@ pub struct Config {
     pub autonomous: Option<bool>,
     /// A line for the end of our own commits, such as `Co-Authored-By: …`.
     pub commit_trailer: Option<String>,
+    /// Plans of one wave beside each other.
+    pub parallel_waves: Option<bool>,
 }
 
 /// Reads the file, or returns everything that is wrong with it.
@@ -44,6 +46,7 @@ pub fn read(text: &str) -> Result<Config, Vec<DocumentMistake>> {
             .or_else(|| reader.flag(&whole, "", "commit_docs")),
         autonomous: reader.flag(&whole, "", "autonomous"),
         commit_trailer: reader.word(&planning, "planning", "commit_trailer"),
+        parallel_waves: reader.flag(&own, "loop", "parallel_waves"),
     };
     if reader.mistakes.is_empty() { Ok(config) } else { Err(reader.mistakes) }
 }
@@ -167,6 +170,7 @@ mod tests {
             commit_docs: Some(false),
             autonomous: Some(true),
             commit_trailer: None,
+            parallel_waves: None,
         };
         assert_eq!(read(text), Ok(expected));
         assert_eq!(read("{}"), Ok(Config::default()));

@@ -5,7 +5,7 @@
 use super::problem::{Place, Sources, suggest};
 
 /// What a prompt may name, and what it stands for.
-pub(crate) const NAMES: [(&str, &str); 36] = [
+pub(crate) const NAMES: [(&str, &str); 37] = [
     ("attempt", "1, and one more each time that this phase has sent the work back."),
     ("checks", "The checks of the phase that have a command: `name` and `run` of each."),
     ("context", "The documents that the phase's `context` names, within their budget."),
@@ -16,6 +16,7 @@ pub(crate) const NAMES: [(&str, &str); 36] = [
     ("goal", "The goal of the phase."),
     ("guidance", "What a person said; appended where a prompt does not place it."),
     ("input", "What the run works on: a path, an id or a sentence."),
+    ("input_title", "What people call it, where it has a name: `Phase 3: Accounts`."),
     ("item", "The name of the item that is being worked on."),
     ("item_body", "Where its text is: a path, if the list names one."),
     ("item_group", "The group that it belongs to, if the list names one."),
