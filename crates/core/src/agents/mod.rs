@@ -8,6 +8,7 @@ mod claude;
 mod codex;
 mod command;
 mod environment;
+mod events;
 mod gemini;
 mod limit;
 mod opencode;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use account::{Login, account, logins};
 pub use environment::keeps;
+pub use events::{AgentEvent, TokenClasses, UsageSoFar};
 pub use limit::Limit;
 pub use reader::StreamReader;
 
