@@ -11,6 +11,7 @@ mod environment;
 mod events;
 mod gemini;
 mod limit;
+mod narrative;
 mod opencode;
 mod program;
 mod reader;
@@ -24,6 +25,7 @@ pub use account::{Login, account, logins};
 pub use environment::keeps;
 pub use events::{AgentEvent, TokenClasses, UsageSoFar};
 pub use limit::Limit;
+pub use narrative::{Detail, Narrator, token_words};
 pub use reader::StreamReader;
 
 use crate::agent_table::{AgentRow, Start};
@@ -152,6 +154,12 @@ pub fn invocation(agent: &Agent, context: &InvocationContext<'_>) -> Result<Invo
     invocation.env.retain(|(name, _)| !agent.env.contains_key(name));
     invocation.env.extend(agent.env.iter().map(|(name, value)| (name.clone(), value.clone())));
     Ok(invocation)
+}
+
+/// Returns the command with which a person opens the agent's session again, in the working tree.
+pub fn reopen(row: &AgentRow, session: &str) -> Option<String> {
+    let words = row.reopen?;
+    Some(words.replace("{session}", &loop_base::text::shell_word(session)))
 }
 
 /// Returns the zone that the agent's process works in: its own `TZ` if the workflow sets one.

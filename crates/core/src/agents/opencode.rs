@@ -2,8 +2,8 @@
 //! finished with `stop`, or there is an `error`. Usage and cost come for each step and are added up.
 
 use super::claude::{Target, value};
+use super::events::{AgentEvent, TokenClasses};
 use super::reader::Heard;
-use super::wire::short;
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -64,6 +64,12 @@ struct OpencodePart<'a> {
 struct OpencodeState<'a> {
     #[serde(borrow)]
     input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -109,24 +115,32 @@ struct Headers<'a> {
 pub(super) fn line(heard: &mut Heard, text: &str) {
     let Ok(head) = serde_json::from_str::<OpencodeHead<'_>>(text) else { return };
     if let Some(session) = &head.session {
-        heard.session.get_or_insert_with(|| short(session));
+        heard.is_session(session);
     }
     let part = value::<OpencodePart<'_>>(head.part);
     match (head.kind.as_deref(), part) {
         (Some("step_start"), _) => {
             heard.terminal = false;
             heard.doing("thinking");
+            heard.event(|| AgentEvent::Thinking);
         }
         (Some("text"), Some(part)) => {
             if let Some(text) = value::<Cow<'_, str>>(part.text) {
                 heard.message.set(&text);
                 heard.doing(&text);
+                heard.says(&text, false);
             }
         }
         (Some("tool_use"), Some(part)) => {
             if let Some(tool) = part.tool {
                 let state = value::<OpencodeState<'_>>(part.state);
-                heard.uses(&tool, state.and_then(|it| Target::read(it.input)).as_deref());
+                let target = state.as_ref().and_then(|it| Target::read(it.input));
+                heard.uses(&tool, target.as_deref());
+                if let Some(state) = state.filter(|_| heard.events.is_some()) {
+                    let failed = state.status.as_deref() == Some("error");
+                    let text = value::<Cow<'_, str>>(if failed { state.error } else { state.output });
+                    heard.result(&text.unwrap_or_default(), failed);
+                }
             }
         }
         (Some("step_finish"), Some(part)) => finish_step(heard, &part),
@@ -153,6 +167,13 @@ fn finish_step(heard: &mut Heard, part: &OpencodePart<'_>) {
     usage.cached = usage.cached.saturating_add(tokens.cache.read);
     usage.output = usage.output.saturating_add(tokens.output).saturating_add(tokens.reasoning);
     usage.usd += value::<f64>(part.cost).unwrap_or_default();
+    let classes = TokenClasses {
+        input: tokens.input,
+        cache_write: tokens.cache.write,
+        cache_read: tokens.cache.read,
+        output: tokens.output.saturating_add(tokens.reasoning),
+    };
+    heard.used_more(classes, value::<f64>(part.cost));
 }
 
 fn complain(heard: &mut Heard, failure: OpencodeFailure<'_>) {
