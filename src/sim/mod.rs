@@ -284,6 +284,8 @@ impl Sim {
             context: None,
             model: None,
             session: None,
+            complaint: None,
+            denied: None,
             left: Vec::new(),
             tail: tail.to_owned(),
         }

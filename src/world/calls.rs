@@ -20,11 +20,12 @@ use loop_core::agents::{self, Detail, Limit};
 use loop_core::engine::{Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
-use loop_core::workflow::model::{LostCall, Protocol};
+use loop_core::workflow::model::{Agent, LostCall, Protocol, Workflow};
 use loop_store::run::Run;
 use loop_supervise::find_by_mark;
 use loop_supervise::pid_namespace;
 use loop_supervise::previous_call::{Attached, PreviousCall, before_restart, find};
+use loop_supervise::program_version;
 use loop_supervise::protocol::{Bounds, EndReason, Force, Order, OrderEnd as Exit, OrderKind};
 use loop_supervise::shim::resources as shim_resources;
 use loop_supervise::which::executable;
@@ -117,6 +118,7 @@ impl Host<'_> {
                 model: call.model.as_deref(),
                 root: rustix::process::geteuid().is_root(),
                 find: &|name| executable(name, workflow.agent.env.get("PATH")),
+                version: &|program| self.version(program),
             },
         )?;
         let row = AgentRow::named(&workflow.agent.cli).expect("it was just asked for its invocation");
@@ -146,7 +148,7 @@ impl Host<'_> {
             kind: OrderKind::Call,
             argv: before.into_iter().chain(invocation.argv.iter().map(OsString::from)).collect(),
             cwd: self.place.clone(),
-            env: child_environment(&set, &|name| agents::keeps(row, name)),
+            env: child_environment(&set, &|name| hands_on(row, limits, name)),
             stdin: text,
             bounds: Bounds {
                 first_ms: limits.first_timeout,
@@ -159,6 +161,12 @@ impl Host<'_> {
                 processes: limits.processes.unwrap_or(u64::MAX),
             },
         })
+    }
+
+    /// Returns the version of an agent's program, which is asked once.
+    fn version(&self, program: &str) -> Option<String> {
+        let path = Path::new(program);
+        self.version.get_or_init(|| program_version::version(path)).clone()
     }
 
     /// Waits for the call that our shim has, or finds out what became of one that another
@@ -318,36 +326,50 @@ impl Host<'_> {
         let mut report = Report::default();
         let mut said_tail = String::new();
         let mut warning = None;
-        let (mut model, mut session) = (None, None);
+        let (mut model, mut session, mut complaint, mut denied) = (None, None, None, None);
         if started {
-            let said =
-                final_message::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
+            let said = final_message::read(
+                &self.folder,
+                &self.place,
+                &workflow.agent,
+                call,
+                exit.code,
+                self.hearing.take(),
+            );
+            complaint = said.complaint.clone();
             usage = said.usage.spent();
-            let denied = said.denied();
+            denied = said.denied();
             (model, session) = (said.model.clone(), said.session.clone());
-            // An agent that waited for a network until its time was over is no agent that hangs.
-            let is_offline =
-                matches!((&ending, said.limit), (Ending::TimedOut { .. }, Some(Limit::Unreachable)));
+            // An agent that waited for a network or its provider until its time was over does not hang.
+            let waited = matches!(ending, Ending::TimedOut { .. }) && said.waited && said.limit.is_some();
             if let (Ending::Done | Ending::Failed { .. }, _, Some(why)) | (_, true, Some(why)) =
-                (&ending, is_offline, said.trouble)
+                (&ending, waited, said.trouble.clone())
             {
+                let why = not_handed_on(limits, why, said.complaint.as_deref());
                 ending = match said.limit {
                     Some(Limit::Plan { until }) => {
                         let until = until.unwrap_or_else(|| now().plus(workflow.limits.provider_wait));
                         self.shim.ears.hold(&run.account, until, &why);
                         Ending::Limited { why, until: Some(until) }
                     }
-                    Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
-                    Some(limit @ (Limit::Throttle { .. } | Limit::Overloaded | Limit::Unknown)) => {
+                    Some(Limit::Credit | Limit::Auth | Limit::UnknownModel) => Ending::Refused { why },
+                    // What was begun with tools may go better from where it is now.
+                    Some(Limit::ContextTooLong | Limit::Refusal) if !said.worked => Ending::Refused { why },
+                    Some(limit @ (Limit::Throttle { .. } | Limit::Unknown)) => {
                         Ending::Limited { why, until: limit.until(now()) }
                     }
-                    Some(Limit::Unreachable) => Ending::Unreachable { why },
-                    Some(Limit::ContextTooLong) | None => Ending::Failed { why },
+                    Some(Limit::Unreachable | Limit::Overloaded) => Ending::Unreachable { why },
+                    Some(Limit::ContextTooLong | Limit::Refusal | Limit::Empty) | None => {
+                        Ending::Failed { why }
+                    }
                 };
+            } else if let (Ending::TimedOut { why }, true) = (&ending, waits_in_silence(workflow, &said)) {
+                let why = format!("{why}; it was probably waiting for its provider");
+                ending = Ending::Unreachable { why };
             }
             let changes = self.changed_files_for_report(run, call);
             report = final_message::report(&self.folder, &self.place, run, call, &said.message, changes);
-            report.notes.extend(denied);
+            report.notes.extend(denied.clone());
             report.notes.extend(exit.trouble);
             if let Some(warned) = said.warning {
                 self.shim.ears.warn(&run.account, &warned);
@@ -368,10 +390,43 @@ impl Host<'_> {
             context: briefing::noted(&self.folder, call),
             model,
             session,
+            complaint,
+            denied,
             left: exit.left.into_iter().map(|it| LeftProcess { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
         }
     }
+}
+
+/// Whether the agent gets this variable of the user's.
+fn hands_on(row: &AgentRow, agent: &Agent, name: &str) -> bool {
+    agents::keeps(row, name) || agent.pass_env.iter().any(|it| it == name)
+}
+
+/// Says where an agent misses a variable that is set here and was not handed on.
+fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>) -> String {
+    let row = AgentRow::named(&agent.cli).filter(|it| !it.is_any_program());
+    let words = [why.as_str(), complaint.unwrap_or_default()].join(" ");
+    let names = words.split(|it: char| !it.is_ascii_uppercase() && !it.is_ascii_digit() && it != '_');
+    let is_missing = |it: &&str| {
+        4 <= it.len()
+            && it.contains('_')
+            && std::env::var_os(it).is_some()
+            && !agent.env.contains_key(*it)
+            && row.is_some_and(|row| !hands_on(row, agent, it))
+    };
+    match names.into_iter().find(is_missing) {
+        Some(name) => format!(
+            "{why}; {name} is set here but not handed on: write pass_env = [\"{name}\"] in [agent], then loop run --reload"
+        ),
+        None => why,
+    }
+}
+
+/// Whether an agent that said nothing at all is one that waits for its provider without a word.
+fn waits_in_silence(workflow: &Workflow, said: &agents::AgentOutput) -> bool {
+    let row = AgentRow::named(&workflow.agent.cli);
+    row.is_some_and(|it| it.waits_in_silence) && !said.worked && said.message.trim().is_empty()
 }
 
 /// The files that a call changed, where its report is one of them.
@@ -435,6 +490,8 @@ pub(crate) fn handed_back(
         context: None,
         model: None,
         session: None,
+        complaint: None,
+        denied: None,
         left: Vec::new(),
         tail: last_characters(message, TAIL_SHOWN),
     }

@@ -93,6 +93,8 @@ pub(crate) struct Host<'a> {
     pub(crate) leash: Leash,
     /// That nothing is left of the call which is being collected could not be proven.
     pub(crate) uncontained: bool,
+    /// The version of the agent's program, once somebody needed it.
+    pub(crate) version: std::cell::OnceCell<Option<String>>,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
     watcher: Watcher<'a>,
@@ -138,6 +140,7 @@ impl<'a> Host<'a> {
             kept_line: None,
             leash,
             uncontained: false,
+            version: std::cell::OnceCell::new(),
             namespace: std::cell::OnceCell::new(),
             watcher,
             onlooker: None,

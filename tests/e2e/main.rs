@@ -12,6 +12,7 @@ mod attach;
 mod bounded;
 mod call_diff;
 mod canaries;
+mod causes;
 mod contract;
 mod control;
 mod crowd;

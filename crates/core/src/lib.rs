@@ -6,6 +6,7 @@
 
 pub mod facts;
 
+mod agent_file;
 pub mod agent_table;
 
 pub mod proof;

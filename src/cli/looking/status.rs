@@ -118,6 +118,12 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     if let Some(criteria) = criteria(state) {
         let _ = writeln!(out, "  criteria    {}/{} ticked", criteria.total - criteria.open, criteria.total);
     }
+    if !state.models.is_empty() {
+        let models = state.models.iter();
+        let models: Vec<String> =
+            models.map(|(phase, model)| format!("{} {model}", workflow.phases[*phase].name)).collect();
+        let _ = writeln!(out, "  models      {}", models.join(", "));
+    }
     let _ = writeln!(out, "  progress    {} %", state.progress_percent(workflow));
     out.push_str(&progress::phases(home, row, workflow, state));
     out.push_str(&checks(workflow, state));
@@ -150,6 +156,13 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         }
     }
     out
+}
+
+/// The model that answered in each phase.
+fn named_models(workflow: &Workflow, state: &State) -> serde_json::Map<String, Value> {
+    let named =
+        state.models.iter().map(|(phase, model)| (workflow.phases[*phase].name.clone(), json!(model)));
+    named.collect()
 }
 
 /// The call that is under way: what it has used, and the last lines of what its agent did.
@@ -286,6 +299,7 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
             "tokens_limit": workflow.limits.tokens, "usd_limit": workflow.limits.usd,
             "seconds_limit": workflow.limits.time.map(|it| it / 1000),
         },
+        "models": named_models(workflow, state),
         "call": under_way(home, row, workflow, state).map(|(number, it)| {
             let last = it.lines.len().saturating_sub(LINES_SHOWN);
             json!({ "number": number, "doing": it.doing, "lines": it.lines[last..], "usage": it.usage })

@@ -160,6 +160,7 @@ impl RunView {
             | Event::Counted { .. }
             | Event::Granted { .. }
             | Event::Retried
+            | Event::CalledAgain { .. }
             | Event::Held(_)
             | Event::Reloaded { .. }
             | Event::Refused { .. }

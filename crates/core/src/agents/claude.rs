@@ -45,12 +45,27 @@ pub(super) fn invocation(
         Permissions::Edit => argv.extend(["--permission-mode", "acceptEdits"].map(str::to_owned)),
         Permissions::Agent => (),
     }
+    // Nobody is there to answer: a version that knows this says no at once and tells the model so.
+    if agent.permissions != Permissions::All
+        && (context.version)(&argv[0]).is_some_and(|it| PROMPTS_SINCE <= numbers(&it))
+    {
+        argv.extend(["--permission-prompts", "none"].map(str::to_owned));
+    }
     if let Some(model) = context.model {
         argv.extend(["--model".to_owned(), model.to_owned()]);
     }
     argv.extend(agent.args.iter().cloned());
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(Invocation { argv, env })
+}
+
+/// The first version with `--permission-prompts`.
+const PROMPTS_SINCE: [u32; 3] = [2, 1, 259];
+
+/// Reads `2.1.325 (Claude Code)`; what is no number is 0.
+fn numbers(version: &str) -> [u32; 3] {
+    let mut parts = version.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
+    [(); 3].map(|()| parts.next().and_then(|it| it.parse().ok()).unwrap_or(0))
 }
 
 #[derive(Deserialize)]

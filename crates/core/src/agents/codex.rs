@@ -6,7 +6,7 @@ use super::claude::value;
 use super::events::{AgentEvent, TokenClasses};
 use super::limit::PlanFields;
 use super::reader::Heard;
-use super::wire::Few;
+use super::wire::{Few, short};
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -236,6 +236,9 @@ struct CodexRecord<'a> {
 struct Payload<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
+    /// Each turn begins with the model that it asks.
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
     #[serde(borrow)]
     rate_limits: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -271,6 +274,9 @@ pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
                 if let Some(limits) = value::<RateLimits>(payload.rate_limits) {
                     heard.plan = fullest(limits).or(heard.plan.take());
                 }
+            }
+            Some(_) | None if payload.model.is_some() && heard.model.is_none() => {
+                heard.model = payload.model.map(|it| short(&it));
             }
             Some("task_complete") => {
                 let error = value::<TaskError<'_>>(payload.error).and_then(|it| it.codex_error_info);
