@@ -91,7 +91,7 @@ pub(crate) struct Host<'a> {
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
     pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
-    /// That nothing is left of the call which is being collected could not be proven.
+    /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
     /// The version of the agent's program, once somebody needed it.
     pub(crate) version: std::cell::OnceCell<Option<String>>,
@@ -147,8 +147,8 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Whoever moves a home takes the output of a call with it. What is not at its place is not read
-    /// as nothing: this controller ends, and the next one collects the call where the home is.
+    /// If the run's folder was moved, missing output would look like empty output, so this controller
+    /// stops. The next one collects the call where the folder is.
     pub(crate) fn stay(&self) -> anyhow::Result<()> {
         let held = self.held.metadata()?;
         let is_there = |it: Metadata| (it.dev(), it.ino()) == (held.dev(), held.ino());
@@ -196,7 +196,7 @@ impl<'a> Host<'a> {
         differences::since(&self.tree, &before, &status)
     }
 
-    /// The commit that the call began with which is being measured; empty where there was none.
+    /// The commit that was checked out when the measured call began; empty where there was none.
     fn commit_before(&self, run: &Run) -> Option<String> {
         match &run.state.station {
             Station::Reported(turn) => before_call::of(&self.folder, &turn.call).map(|it| it.commit),
@@ -334,7 +334,7 @@ impl<'a> Host<'a> {
             }
             printed = loop_base::files::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
         }
-        match item_list::list(&self.place, items, &printed, run.state.item_list()) {
+        match item_list::list(&self.place, items, &printed, run.state.item_list(), &run.state.refused_plans) {
             Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
             // Whoever wrote them can mend them; nothing is wrong with the controller.
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
