@@ -1,7 +1,7 @@
 //! What every command needs to know: how to say things, and where the request comes from.
 
 use super::Common;
-use crate::desk::{Caller, CallerEnvironment, Note, Weight};
+use crate::desk::{Caller, CallerEnvironment, Note, Weight, add_agent_files};
 use loop_base::text::sanitise;
 use loop_store::Home;
 use loop_supervise::process_line::ProcessLine;
@@ -24,6 +24,9 @@ impl Context {
         let dir = common.dir.unwrap_or_else(|| PathBuf::from("."));
         let dir = dir.canonicalize().unwrap_or(dir);
         let caller = Caller { dir, home, run: common.run_id, environment: environment() };
+        for mistake in add_agent_files(caller.environment.config.as_deref()) {
+            eprintln!("{}", sanitise(&mistake));
+        }
         Context {
             json: common.json,
             quiet: common.quiet,

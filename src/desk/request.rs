@@ -66,6 +66,8 @@ pub(crate) struct RunRequest {
     pub phase: Option<String>,
     /// The person's word that what blocked the run is gone.
     pub unblock: bool,
+    /// A wait for the provider is over, by the person's word.
+    pub now: bool,
     /// A run that stopped is a question first.
     pub ask_before_resuming: bool,
 }

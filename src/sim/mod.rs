@@ -284,6 +284,10 @@ impl Sim {
             uncontained: false,
             warning: None,
             context: None,
+            model: None,
+            session: None,
+            complaint: None,
+            denied: None,
             left: Vec::new(),
             tail: tail.to_owned(),
         }

@@ -17,6 +17,7 @@ use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::before_call;
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
+use crate::world::live_output::Observed;
 use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
@@ -61,7 +62,7 @@ pub(crate) enum Leash {
 pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) -> Vec<Event> + 'a>;
 
 /// Who is told what an agent is doing.
-pub(crate) type Onlooker<'a> = Box<dyn FnMut(&str) + 'a>;
+pub(crate) type Onlooker<'a> = Box<dyn FnMut(&Observed<'_>) + 'a>;
 
 pub(crate) struct Host<'a> {
     pub(crate) run_id: String,
@@ -92,6 +93,8 @@ pub(crate) struct Host<'a> {
     pub(crate) leash: Leash,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
+    /// The version of the agent's program, once somebody needed it.
+    pub(crate) version: std::cell::OnceCell<Option<String>>,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
     watcher: Watcher<'a>,
@@ -137,6 +140,7 @@ impl<'a> Host<'a> {
             kept_line: None,
             leash,
             uncontained: false,
+            version: std::cell::OnceCell::new(),
             namespace: std::cell::OnceCell::new(),
             watcher,
             onlooker: None,

@@ -3,7 +3,7 @@
 
 use crate::engine::{
     CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
-    Outcome, Step, StepTaken, Tests, Verdict,
+    OtherModel, Outcome, Step, StepTaken, Tests, Verdict,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -98,6 +98,10 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         }
         Event::Granted { until } => Some(format!("more calls allowed until {until}")),
         Event::Retried => Some("retrying".to_owned()),
+        Event::CalledAgain { model: None } => Some("the agent is called again".to_owned()),
+        Event::CalledAgain { model: Some(model) } => {
+            Some(format!("the agent is called again, with the model {model}"))
+        }
         Event::Held(hold) => Some(hold.reason.clone()),
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
@@ -147,7 +151,12 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
             };
             let item = call.item.as_ref().map(|it| format!(", {}", first_line(&it.name))).unwrap_or_default();
             let name = &workflow.phases[call.phase].name;
-            Some(format!("{name} iteration {}{step}{item}: call {} begins", call.iteration, call.number))
+            let differs = call.other_model.as_ref().map(|other| differs(call.model.as_deref(), other));
+            let differs = differs.unwrap_or_default();
+            Some(format!(
+                "{name} iteration {}{step}{item}: call {} begins{differs}",
+                call.iteration, call.number
+            ))
         }
         Effect::Ask(question) => Some(format!("question {}: {}", question.id, question.text)),
         Effect::Workspace
@@ -162,6 +171,15 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
         | Effect::Sleep { .. }
         | Effect::Tell
         | Effect::Finish => None,
+    }
+}
+
+/// Names the model of a call that is to differ from another, and that other one.
+fn differs(model: Option<&str>, other: &OtherModel) -> String {
+    let model = model.unwrap_or("the agent's own model");
+    match &other.model {
+        Some(name) => format!(" with {model}; {} ran with {name}", other.phase),
+        None => format!(" with {model}; which model {} ran with is not known", other.phase),
     }
 }
 
@@ -202,10 +220,9 @@ fn ended_line(ended: &Ended) -> String {
         Ending::Limited { why, until: Some(until) } => {
             format!("was refused by the provider until {until}: {why}")
         }
-        Ending::Limited { why, until: None } | Ending::Refused { why } => {
-            format!("was refused by the provider: {why}")
-        }
-        Ending::Unreachable { why } => format!("did not reach the provider: {why}"),
+        Ending::Limited { why, until: None } => format!("was refused by the provider: {why}"),
+        Ending::Refused { why } => format!("could not work: {why}"),
+        Ending::Unreachable { why } => format!("was not served: {why}"),
     };
     let said = match (&ended.report.signal, ended.report.found) {
         (Some(_), _) => "; the agent says it is done",

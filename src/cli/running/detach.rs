@@ -27,6 +27,8 @@ pub(crate) struct DetachFlags {
     #[arg(long)]
     unblock: bool,
     #[arg(long)]
+    now: bool,
+    #[arg(long)]
     exit_at_question: bool,
 }
 
@@ -55,6 +57,7 @@ pub(crate) fn start(
     let switches = [
         ("--reset", going.reset),
         ("--unblock", going.unblock),
+        ("--now", going.now),
         ("--exit-at-question", on_question == Some(OnQuestion::Exit)),
         ("--json", context.json),
         ("--quiet", context.quiet),
@@ -86,7 +89,13 @@ pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<
     let row = context.caller.find(&home)?.ok_or_else(Refusal::no_run)?;
     refuse_own(&context.caller, &row, Deed::Run)?;
     let log = home.folder(&row.id).join(LOG);
-    let going = Going { reset: flags.reset, phase: flags.phase, most: flags.most, unblock: flags.unblock };
+    let going = Going {
+        reset: flags.reset,
+        phase: flags.phase,
+        most: flags.most,
+        unblock: flags.unblock,
+        now: flags.now,
+    };
     let asking = if flags.exit_at_question { Ask::Exit } else { Ask::Wait };
     let found = FoundRun { home, row: Box::new(row) };
     let opened = match drive::take(context, found, &going)? {

@@ -17,6 +17,9 @@ pub(crate) struct ResumeFlags {
     /// Reset the counters (iterations, breaker) to 0
     #[arg(long)]
     reset: bool,
+    /// End a wait for the provider and ask it again now
+    #[arg(long)]
+    now: bool,
     /// Refuse unless the run has its own worktree
     #[arg(long)]
     worktree: bool,
@@ -47,7 +50,12 @@ pub(crate) fn run(context: &Context, flags: &ResumeFlags) -> anyhow::Result<u8> 
     let mut told = TellOnce::default();
     let caller = &context.caller;
     let found = told.with(context, |notes| desk::find_to_resume(caller, notes))?;
+    if flags.now && desk::ask_again(&found)? {
+        println!("run {} asks its provider again now", &found.row.id[..8]);
+        return Ok(0);
+    }
     let request = RunRequest {
+        now: flags.now,
         reset: flags.reset,
         phase: flags.state.clone(),
         max: flags.max,

@@ -114,6 +114,12 @@ impl RestingRun<'_> {
             told.truncate(told.len().saturating_sub(more + 1));
             told.push("  … loop show has the rest".to_owned());
         }
+        if let (None, Some(trouble)) = (question, &state.last_trouble)
+            && !lines[0].contains(&trouble.why)
+        {
+            lines.push(format!("  call {} went wrong: {}", trouble.call, trouble.why));
+            lines.extend(trouble.complaint.iter().map(|it| format!("{QUOTED}{it}")));
+        }
         lines.extend(told);
         lines.extend(output);
         if let Some(question) = question.filter(|_| !choices.is_empty()) {

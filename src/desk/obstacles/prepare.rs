@@ -14,7 +14,7 @@ use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
 use loop_core::facts::FactName;
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{Agent, Workflow};
 use loop_supervise::which::executable;
 use std::path::Path;
 
@@ -74,8 +74,10 @@ pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
 
 pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
     if workflow.agent.cli.is_empty() {
-        let installed: Vec<&str> =
-            AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect();
+        let installed: Vec<&str> = AgentRow::detected()
+            .filter(|it| executable(it.program, None).is_some())
+            .map(|it| it.name)
+            .collect();
         match installed.as_slice() {
             [only] => workflow.agent.cli = (*only).to_owned(),
             [] => {
@@ -91,15 +93,20 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
             }
         }
     }
+    find_agent(&workflow.agent)
+}
+
+/// Refuses an agent whose program is not there.
+pub(crate) fn find_agent(agent: &Agent) -> anyhow::Result<()> {
     let caller = agents::InvocationContext {
-        model: workflow.agent.model.as_deref(),
+        model: agent.model.as_deref(),
         root: rustix::process::geteuid().is_root(),
-        find: &|name| executable(name, workflow.agent.env.get("PATH")),
+        find: &|name| executable(name, agent.env.get("PATH")),
+        version: &|_| None,
     };
-    let invocation =
-        agents::invocation(&workflow.agent, &caller).map_err(|why| Refusal::usage(why, "loop agents"))?;
+    let invocation = agents::invocation(agent, &caller).map_err(|why| Refusal::usage(why, "loop agents"))?;
     let program = invocation.argv.first().cloned().unwrap_or_default();
-    if executable(&program, workflow.agent.env.get("PATH")).is_none() {
+    if executable(&program, agent.env.get("PATH")).is_none() {
         if Path::new(&program).is_file() {
             let text = format!("the agent's program \"{program}\" is not executable");
             return Err(Refusal::usage(text, format!("chmod +x {}", shell_word(&program))));

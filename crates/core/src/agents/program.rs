@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the program to start, or how to get it.
 pub(super) fn find(row: &AgentRow, context: &InvocationContext<'_>) -> Result<String, String> {
-    let name = row.name;
+    let name = row.program;
     let Some(found) = (context.find)(name) else {
         return Err(format!("no program \"{name}\" in PATH; {}", row.install));
     };

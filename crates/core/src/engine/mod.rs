@@ -16,7 +16,7 @@ pub use deciding::proving::checks as proof_checks;
 pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use journal::command::{Answer, Choice, Command, choices};
 pub use journal::decision::{Decision, Rest};
-pub use journal::effect::{Call, Effect, Step};
+pub use journal::effect::{Call, Effect, OtherModel, Step};
 pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess, Usage};
 pub use journal::event::Event;
 pub use journal::evidence::{
@@ -35,7 +35,7 @@ pub use judging::metrics::known_red;
 pub use judging::signature::signature;
 pub use standing::again::run_again;
 pub use standing::breaker::BreakerState;
-pub use standing::call::alike;
+pub use standing::call::{alike, uncommittable};
 pub use standing::feedback::Feedback;
 pub use standing::history::{
     Activity, BreakerChange, History, HistoryLimit, JudgedTurn, breaker, limit, open_reason, review_attempt,

@@ -160,6 +160,9 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub namespace: bool,
     pub env: BTreeMap<String, String>,
+    /// The user's own variables that are handed on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_env: Vec<String>,
     /// Further arguments; for the `command` agent, the program and its arguments.
     pub args: Vec<String>,
 }
@@ -169,7 +172,7 @@ pub struct Agent {
 pub enum Permissions {
     /// Everything, without asking.
     All,
-    /// Edits, and the commands that the user listed.
+    /// Files of the working tree, and no commit.
     Edit,
     /// Whatever the agent's own configuration says.
     Agent,

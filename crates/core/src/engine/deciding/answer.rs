@@ -110,7 +110,8 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         | QuestionKind::Blocked
         | QuestionKind::Checkpoint(_)
         | QuestionKind::Proof
-        | QuestionKind::Unproven => (),
+        | QuestionKind::Unproven
+        | QuestionKind::Agent => (),
     }
     let words = choices(question);
     let said = answer.choice.word().trim().to_lowercase();
@@ -126,6 +127,9 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     let choice = Choice::from(choice.to_owned());
     if matches!(choice, Choice::Waive | Choice::Accept) && answer.text.trim().is_empty() {
         return Err(format!("\"{choice}\" needs a reason: loop answer {choice} REASON"));
+    }
+    if choice == Choice::Model && answer.text.trim().is_empty() {
+        return Err("\"model\" needs the name of one: loop answer model NAME".to_owned());
     }
     let needs_text = matches!(choice, Choice::Modify | Choice::Changes);
     if needs_text && answer.text.trim().is_empty() {

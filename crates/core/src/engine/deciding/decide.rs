@@ -112,6 +112,9 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         }
         return Decision::Record(Event::Woke);
     }
+    if let Some(why) = &state.agent_trouble {
+        return ask(state, QuestionKind::Agent, why.clone(), None);
+    }
     if let Some(why) = &state.refused {
         return ask(state, QuestionKind::Blocked, why.clone(), None);
     }

@@ -75,8 +75,19 @@ pub struct Call {
     pub item: Option<Box<Item>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The model that this call is to differ from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_model: Option<OtherModel>,
     /// The epoch of the controller that meant to start it; names the shim.
     pub epoch: u64,
+}
+
+/// Another phase and the model that answered there; nothing where that is not known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherModel {
+    pub phase: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 impl Call {

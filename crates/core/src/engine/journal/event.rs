@@ -140,6 +140,10 @@ pub enum Event {
     },
     /// A failure will be tried again.
     Retried,
+    /// A person has the agent called again, with another model if one is named.
+    CalledAgain {
+        model: Option<String>,
+    },
     Held(Hold),
     Commanded(Command),
     /// A person had the workflow read again, or gave other values for these keys.
@@ -208,6 +212,7 @@ impl Event {
             Event::Granted { .. } => "granted",
             Event::Counted { .. } => "counted",
             Event::Retried => "retried",
+            Event::CalledAgain { .. } => "called-again",
             Event::Held(_) => "held",
             Event::Commanded(_) => "commanded",
             Event::Reloaded { .. } => "reloaded",

@@ -28,6 +28,16 @@ use std::sync::Arc;
 /// be misread; those are folded again from their events.
 pub const STATE_VERSION: i64 = 2;
 
+/// How a call went wrong, for the questions that follow it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallTrouble {
+    pub call: u32,
+    pub why: String,
+    /// The last line that it wrote to standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     pub opening: Opening,
@@ -117,6 +127,18 @@ pub struct State {
     pub wait: Option<Waiting>,
     /// Why a provider will not serve us before a person does something.
     pub refused: Option<String>,
+    /// Why the agent cannot work before a person does something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_trouble: Option<String>,
+    /// How the last call went wrong, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_trouble: Option<CallTrouble>,
+    /// The model that the last call asked for; nothing stands for the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_asked: Option<String>,
+    /// Model → the one that a person named in its place; an empty name is the agent's own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models_instead: BTreeMap<String, String>,
     /// How often in a row a provider could not be reached.
     #[serde(default)]
     pub unreachable: u32,
@@ -234,6 +256,10 @@ impl State {
             feedback: None,
             wait: None,
             refused: None,
+            agent_trouble: None,
+            last_trouble: None,
+            model_asked: None,
+            models_instead: BTreeMap::new(),
             unreachable: 0,
             plan_warning: None,
             hold: None,

@@ -44,7 +44,7 @@ impl Status {
             Station::Closed(Outcome::Completed) => Status::Completed,
             Station::Closed(Outcome::Cancelled) => Status::Cancelled,
             Station::Waiting { question, .. } => match question.kind {
-                QuestionKind::Breaker | QuestionKind::Blocked => Status::Halted,
+                QuestionKind::Breaker | QuestionKind::Blocked | QuestionKind::Agent => Status::Halted,
                 QuestionKind::Hourly => Status::Paused,
                 QuestionKind::Rejected
                 | QuestionKind::Gate(_)
@@ -302,6 +302,7 @@ fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
         QuestionKind::Breaker => "loop answer reset".to_owned(),
         QuestionKind::Hourly => "loop answer wait".to_owned(),
         QuestionKind::Blocked => "loop answer resume".to_owned(),
+        QuestionKind::Agent => "loop answer retry".to_owned(),
         // These need a text of the person's own; alone, the command shows the question and its answers.
         QuestionKind::Check(_)
         | QuestionKind::Prepare

@@ -114,8 +114,8 @@ section! {
         cli: AgentName,
         /// The model for every phase that names none.
         model: String,
-        /// `all` (the default: everything, without asking), `edit` (edits, and the commands that you
-        /// listed for the agent) or `agent` (what the agent's own configuration says).
+        /// `all` (the default: everything, without asking), `edit` (changes files of the working tree and
+        /// cannot commit, with every agent) or `agent` (what the agent's own configuration says).
         permissions: Permissions,
         /// The longest call. By default 45m.
         timeout: Length,
@@ -138,6 +138,9 @@ section! {
         signal: Signal,
         /// Environment variables of every call.
         env: Named<String>,
+        /// Names of your own variables that are handed on to the agent beside those that it knows. A name
+        /// that is not set here is not handed on.
+        pass_env: Vec<At<String>>,
         /// Further arguments. For `command`, the program and its arguments.
         args: Vec<At<String>>,
     }

@@ -37,7 +37,7 @@ impl State {
                 self.skipped.insert(skill.clone(), reason.clone());
             }
             Command::Stop => self.wish = Some(Wish::Stop),
-            Command::Unhold => self.wait = self.wait.take().filter(|it| it.wait != Wait::Provider),
+            Command::Unhold => self.wait = self.wait.take().filter(|it| it.wait == Wait::Window),
             Command::Pause { reason } => self.wish = Some(Wish::Pause { reason: reason.clone() }),
             Command::Cancel => self.wish = Some(Wish::Cancel),
             Command::Tried { what } => {

@@ -205,6 +205,7 @@ impl ImportedJournal<'_> {
             step: Step::Main,
             item: None,
             model: self.found.green_model.clone().filter(|_| is_green),
+            other_model: None,
             epoch: IMPORTED_EPOCH,
         };
         self.add(at, Event::Began(Effect::Work(call)));
