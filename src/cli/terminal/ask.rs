@@ -169,7 +169,7 @@ fn offer(question: &Question) -> (String, String) {
     let with_text = |word: &str| matches!(word, "modify" | "changes" | "fix");
     let list = |name: &dyn Fn(&str) -> String| -> String {
         let words = choices(question).into_iter().map(|it| {
-            let text = match *it {
+            let text = match it {
                 it if it == Choice::Model.word() => " NAME",
                 it if with_text(it) => " TEXT",
                 _ => "",
