@@ -2,5 +2,7 @@
 //! step asks first whether it was done already.
 
 pub(crate) mod finish;
+pub(crate) mod land;
+pub(crate) mod memory;
 pub(crate) mod planning;
 pub(crate) mod ship;

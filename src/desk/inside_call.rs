@@ -32,6 +32,7 @@ pub(crate) enum Deed {
     Prune,
     ClearLimits,
     Join,
+    Queue,
 }
 
 impl Deed {
@@ -55,6 +56,7 @@ impl Deed {
             Deed::Prune => "runs --prune",
             Deed::ClearLimits => "limits --clear",
             Deed::Join => "hook join",
+            Deed::Queue => "queue add, set or import",
         }
     }
 
@@ -72,7 +74,8 @@ impl Deed {
             | Deed::Restore
             | Deed::Prune
             | Deed::ClearLimits
-            | Deed::Join => false,
+            | Deed::Join
+            | Deed::Queue => false,
         }
     }
 
@@ -97,7 +100,8 @@ impl Deed {
             | Deed::Restore
             | Deed::Prune
             | Deed::ClearLimits
-            | Deed::Join => Refusal::usage(
+            | Deed::Join
+            | Deed::Queue => Refusal::usage(
                 format!("{text}; only a person may use loop {}", self.word()),
                 NextStep::by_hand("do it from another terminal"),
             ),

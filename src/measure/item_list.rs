@@ -16,17 +16,21 @@ const FILE_MOST: u64 = 16 << 20;
 /// Why this program cannot read such a list, if it cannot.
 pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
     match from {
-        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Command(_) | ItemSource::Plans(_) => None,
-        ItemSource::Queue(_) => Some("the queue of systems"),
+        ItemSource::List(_)
+        | ItemSource::Json { .. }
+        | ItemSource::Command(_)
+        | ItemSource::Plans(_)
+        | ItemSource::Queue(_) => None,
     }
 }
 
 /// Returns the items, or why there are none. `printed` is what the list's command printed, where it
-/// has one; `known` is the list as it was read before.
+/// has one; `queued` is what the queue says is to be built; `known` is the list as it was read before.
 pub(crate) fn list(
     place: &Path,
     items: &Items,
     printed: &str,
+    queued: &[String],
     known: Option<&ItemList>,
 ) -> Result<Vec<Item>, String> {
     let mut found: Vec<Item> = match &items.from {
@@ -39,7 +43,7 @@ pub(crate) fn list(
             let phase = planning::read_phase(place, folder).map_err(said)?;
             planning::items(&phase, folder, known)
         }
-        ItemSource::Queue(_) => return Err("the queue cannot be read yet".to_owned()),
+        ItemSource::Queue(_) => queued.iter().map(|it| item(it, it)).collect(),
     };
     if ITEMS_MOST < found.len() {
         return Err(format!("{} items are more than {ITEMS_MOST}", found.len()));

@@ -25,8 +25,8 @@ pub(crate) use happy::happy_plays;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
-    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Listing,
-    Question, QuestionKind, Station, StepTaken, Tests, Usage,
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Landing,
+    Listing, Question, QuestionKind, Station, StepTaken, Tests, Usage,
 };
 use loop_core::facts::FactName;
 use loop_core::proof::{Finding, FindingKind, Level, NewTest, Proof, ProvenTest, TestId};
@@ -198,6 +198,8 @@ impl World for Sim {
             })),
             Effect::Conclude => Event::Proved(Box::new(self.conclude(run))),
             Effect::Confirm => confirmed(run),
+            Effect::Land => Event::Landed(self.landing()),
+            Effect::Look => Event::Looked(self.landing()),
             Effect::Sleep { until, .. } => {
                 self.now = self.now.max(*until);
                 Event::Woke
@@ -298,6 +300,16 @@ fn current(run: &Run) -> Option<&Call> {
 }
 
 impl Sim {
+    /// The work is merged where the world says so; nobody knows better here.
+    fn landing(&self) -> Landing {
+        match self.world.get(FactName::PrMerged.name()) {
+            Some(Value::Bool(true)) => {
+                Landing::Merged { into: "main".to_owned(), commit: "merged".to_owned() }
+            }
+            Some(_) | None => Landing::Requested { at: "pull request 1".to_owned() },
+        }
+    }
+
     fn evidence(&self, run: &Run, play: &Play, checks: &[String]) -> Evidence {
         let results = checks.iter().map(|name| self.check(run, name, play));
         let mut values = self.world.clone();

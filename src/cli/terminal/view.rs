@@ -95,6 +95,8 @@ impl RunView {
                 | Effect::Prove(_)
                 | Effect::Conclude
                 | Effect::Confirm
+                | Effect::Land
+                | Effect::Look
                 | Effect::Sleep { .. }
                 | Effect::Ask(_)
                 | Effect::Tell
@@ -133,6 +135,9 @@ impl RunView {
             | Event::Held(_)
             | Event::Reloaded { .. }
             | Event::Refused { .. }
+            | Event::Detected { .. }
+            | Event::Landed(_)
+            | Event::Looked(_)
             | Event::Finished { .. }
             | Event::Noted { .. }
             | Event::Closed(_) => (),

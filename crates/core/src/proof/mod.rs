@@ -37,7 +37,7 @@ pub use ids::{Exit, IdHash, NamedTests, Results, TestId, TestOutcome};
 pub use locate::ProtectedChange;
 pub use overlay::{Action, NotJudged, OverlayPlan, plan_overlay, retry_without};
 pub use parts::brings_back;
-pub use protected::{Class, Mixed, ProtectedFiles};
+pub use protected::{Class, Mixed, ProtectedFiles, is_test_path};
 pub use ratchet::{Ratchet, ratchet};
 pub use readers::read_results;
 pub use record::{CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding};

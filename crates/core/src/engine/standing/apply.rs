@@ -4,7 +4,10 @@
 
 mod beginning;
 mod calls;
+mod landing;
 mod people;
+
+pub(crate) use landing::LOOK_EVERY_MS;
 
 use super::state::State;
 use super::station::{Leave, Station, Waiting};
@@ -85,6 +88,15 @@ impl State {
             Event::Commanded(command) => self.obey(command),
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
+            Event::Detected { check, command } => {
+                self.warn(format!("the check \"{check}\" was found in the project: {command}"));
+                self.commands.insert(check.clone(), command.clone());
+            }
+            Event::Landed(landing) => self.land(at, landing),
+            Event::Looked(landing) => {
+                self.withdrawn = false;
+                self.land(at, landing);
+            }
             Event::Finished { trouble, shipped, commit, next } => {
                 self.next_run = next.clone().or(self.next_run.take());
                 self.finish(trouble.as_ref(), shipped.as_ref(), commit.as_ref());

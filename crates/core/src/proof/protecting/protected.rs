@@ -263,7 +263,8 @@ fn glob(pattern: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(&whole).literal_separator(true).build()
 }
 
-fn is_test_path(path: &str) -> bool {
+/// Whether a file holds tests, by its folder or its name alone.
+pub fn is_test_path(path: &str) -> bool {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_lowercase();
     folder.split('/').any(is_test_folder) || is_test_name(path)
 }

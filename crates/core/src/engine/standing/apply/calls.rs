@@ -51,6 +51,8 @@ impl State {
             | Effect::Prove(_)
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::Land
+            | Effect::Look
             | Effect::Sleep { .. } => (),
         }
     }
