@@ -5,6 +5,7 @@ use crate::clock::now;
 use crate::tree::git::Git;
 use crate::tree::git_text::listed_paths;
 use loop_base::files;
+use loop_core::engine::Status;
 use loop_core::workflow::model::MirrorFormat;
 use loop_store::mirror::domain_memory::{FOLDER, queue_file, system_folder};
 use loop_store::run::Run;
@@ -82,8 +83,20 @@ fn write_interfaces(run: &Run, root: &Path, folder: &str) -> anyhow::Result<()> 
     Ok(())
 }
 
+/// Writes the handoff of a system whose run rests without being done.
+pub(crate) fn hand_over(run: &Run) {
+    let opening = &run.state.opening;
+    let (Some(domain), Some(plan)) = (&opening.beginning.domain, &opening.worktree) else { return };
+    let status = Status::of(&run.state);
+    let is_over = matches!(status, Status::Halted | Status::Paused | Status::Stopped | Status::Capped);
+    if is_over && !run.workflow.mirror.off {
+        // The journal has all of it; a folder that cannot be written harms nobody.
+        let _harmless = write_handoff(run, Path::new(&plan.root), domain, status.word());
+    }
+}
+
 /// Writes what the next session has to know, from what was measured and said.
-pub(crate) fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str) -> anyhow::Result<()> {
+fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str) -> anyhow::Result<()> {
     let (state, workflow) = (&run.state, &run.workflow);
     let id = &state.opening.input;
     let name = state.opening.beginning.title.as_deref().unwrap_or(id);

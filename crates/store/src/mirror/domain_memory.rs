@@ -124,6 +124,29 @@ impl DomainMemory {
         state_file::text(workflow, &self.history, &self.skills, &self.project)
     }
 
+    /// Returns the state that somebody wrote into the file of a run which nobody drives, where it is another
+    /// than the run's own: a person's word that it is to go on from there.
+    pub fn edited_state(&self, workflow: &Workflow) -> Option<String> {
+        if workflow.mirror.off {
+            return None;
+        }
+        let path = Path::new(&self.project).join(self.system_folder()).join(STATE);
+        let found: serde_json::Value = serde_json::from_str(&files::text(&path).ok()?).ok()?;
+        let ours: serde_json::Value = serde_json::from_str(&self.text(workflow)).ok()?;
+        let said = found["state"].as_str()?;
+        (Some(said) != ours["state"].as_str()).then(|| said.to_owned())
+    }
+
+    /// Writes what a run that nobody drives has come to, unless a person has said where it is to go on.
+    pub(super) fn restore(&mut self, home: &Home, workflow: &Workflow) {
+        let now = self.history.state.updated_at;
+        self.move_job(home, workflow, now);
+        let rests = !matches!(Status::of(&self.history.state), Status::Running | Status::Completed);
+        if !(rests && self.edited_state(workflow).is_some()) {
+            let _harmless = self.write(workflow);
+        }
+    }
+
     fn folder(&self) -> PathBuf {
         Path::new(&self.project).join(FOLDER).join(&self.domain)
     }

@@ -82,7 +82,7 @@ pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place
         return;
     }
     if let Ok(Some(mut mirror)) = domain_memory::DomainMemory::open(home, run, workflow) {
-        let _harmless = mirror.follow(home, workflow, &[]);
+        mirror.restore(home, workflow);
         return;
     }
     restore_plain(run, workflow, state, place);

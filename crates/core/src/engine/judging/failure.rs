@@ -73,7 +73,7 @@ pub(crate) fn findings(phase: &Phase, metrics: &Metrics) -> Option<Failure> {
     is_missed.then(|| failure(ErrorClass::Performance, "the performance targets are not met"))
 }
 
-fn failure(class: ErrorClass, text: &str) -> Failure {
+pub(crate) fn failure(class: ErrorClass, text: &str) -> Failure {
     Failure { class, signature: signature(text), text: text.chars().take(ERROR_KEPT).collect() }
 }
 

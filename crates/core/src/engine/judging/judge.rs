@@ -2,13 +2,13 @@
 //! is done, both in the same iteration. Nothing the agent wrote can make the condition true, and an
 //! unknown value never does.
 
-use super::failure::{error_of, findings, is_silent};
+use super::failure::{error_of, failure, findings, is_silent};
 use super::metrics::{broken_checks, failing_checks, gather};
 use super::reasons::{Grounds, false_claim_words, passed_words, reasons};
 use crate::engine::journal::effect::Step;
 use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::Evidence;
-use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::journal::judgement::{Failure, Judgement, Verdict};
 use crate::engine::journal::metric::{Metrics, Source};
 use crate::engine::journal::question::CheckpointKind;
 use crate::engine::standing::call::more_skills_than;
@@ -60,6 +60,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
             why
         }
     };
+    let error = error.or_else(|| unexplained(&verdict, &why));
     let options = match &verdict {
         Verdict::Checkpoint(kind) if turn.ended.call == 0 => item_options(turn, kind),
         Verdict::Checkpoint(_) => report.options.clone(),
@@ -140,6 +141,11 @@ fn verdict(
         return Verdict::Checkpoint(CheckpointKind::Merge);
     }
     once_more
+}
+
+/// A failure that no check and no report explains is known again by what the phase lacked.
+fn unexplained(verdict: &Verdict, why: &[String]) -> Option<Failure> {
+    (*verdict == Verdict::Fail && !why.is_empty()).then(|| failure(ErrorClass::Other, &why.join("; ")))
 }
 
 /// What a skill has to report and did not, in words: a value that nobody gave is not 0.
