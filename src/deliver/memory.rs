@@ -9,7 +9,7 @@ use loop_core::engine::Status;
 use loop_core::workflow::model::MirrorFormat;
 use loop_store::mirror::domain_memory::{FOLDER, queue_file, system_folder};
 use loop_store::run::Run;
-use loop_store::{Home, QueueKey};
+use loop_store::{Home, Job, QueueKey};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -35,7 +35,14 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
     write_handoff(run, root, domain, "complete")?;
     let file = queue_file(root, domain);
     let queue = QueueKey { project: &plan.root, domain, file: &file };
-    Ok(home.next_ready(queue)?.map(|it| format!("loop run {}", it.system.id)))
+    // This system is not complete yet, so those that wait for nothing else count as ready.
+    let mut ready: Vec<Job> = home.next_ready(queue)?.into_iter().collect();
+    for id in home.dependants(queue, &opening.input)? {
+        let is_last = home.job_waits_for(queue, &id)? == [opening.input.as_str()];
+        ready.extend(home.job(queue, &id)?.filter(|it| is_last && it.system.status.is_startable()));
+    }
+    let next = ready.into_iter().min_by_key(|it| it.system.priority);
+    Ok(next.map(|it| format!("loop run {}", it.system.id)))
 }
 
 /// Copies what is not committed below the folder of the system, and takes it out of the worktree.

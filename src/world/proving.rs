@@ -10,6 +10,7 @@ use crate::measure::proof::{
 };
 use crate::tree::git::Git;
 use crate::tree::git_text::listed_paths;
+use crate::world::agent_times;
 use crate::world::beside::Beside;
 use crate::world::real::Host;
 use crate::world::wait::WaitResult;
@@ -246,6 +247,15 @@ impl Host<'_> {
         Ok(self.shim.ears.shared_home().run(&run.id)?.map(|it| it.opened_at))
     }
 
+    /// When agents worked since then.
+    fn agent_times(&self, run: &Run, since: Option<i64>) -> anyhow::Result<Vec<(i64, i64)>> {
+        let Some(since) = since else { return Ok(Vec::new()) };
+        if let Some(session) = &run.state.session {
+            return Ok(agent_times::of_session(session, since));
+        }
+        agent_times::read(&self.shim.ears.shared_home(), &run.id, since)
+    }
+
     fn request(&self, run: &Run) -> anyhow::Result<ProofRequest> {
         let (workflow, state) = (&run.workflow, &run.state);
         let Some(baseline) = &state.baseline else { anyhow::bail!("a proof needs the tree at the opening") };
@@ -254,6 +264,7 @@ impl Host<'_> {
             Some(opening) => opening.clone(),
             None => self.take_opening(run)?,
         };
+        let opened_at_ms = self.tools_known_since(run)?;
         let commit = |it: &str| (!it.is_empty()).then(|| it.to_owned());
         let checks = proof_checks(workflow, state).map(|(name, command)| {
             let check = &workflow.checks[name];
@@ -272,7 +283,8 @@ impl Host<'_> {
             tree: state.seen.tree.clone(),
             tree_commit: commit(&state.seen.commit),
             opening,
-            opened_at_ms: self.tools_known_since(run)?,
+            opened_at_ms,
+            agent_times: self.agent_times(run, opened_at_ms)?,
             checks: checks.collect(),
             prepare: state.prepare.clone().or_else(|| workflow.proof.prepare.clone()),
             variables: workflow.proof.env.clone(),

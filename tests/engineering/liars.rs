@@ -77,9 +77,10 @@ fn an_agent_that_approves_or_edits_the_state_changes_nothing() {
     let root = project.sandbox.project.clone();
     let state = root.join("domain-memory/shop/systems/sys-002/loop-state.json");
     let script = format!(
-        "cd {} && loop approve deploy >/dev/null 2>&1; cd - >/dev/null; \
+        "cd {} && {} approve deploy >/dev/null 2>&1; cd - >/dev/null; \
          sed -i 's/\"state\": \"[A-Z]*\"/\"state\": \"SHIP\"/' {} 2>/dev/null; honest",
         root.display(),
+        env!("CARGO_BIN_EXE_loop"),
         state.display()
     );
     project.run(&script, &["-n", "2"]).exits(6);

@@ -54,8 +54,8 @@ fn an_edit_of_the_file_counts_and_a_mistake_in_it_is_named() {
 #[test]
 fn an_agent_cannot_change_the_queue() {
     let project = Project::new();
-    let script = "loop queue set sys-003 --priority 1 > \"$OUT/said\" 2>&1; honest";
-    project.run(script, &["-n", "1"]).exits(6);
+    let set = "queue set sys-003 --priority 1 > \"$OUT/said\" 2>&1; honest";
+    project.run(&format!("{} {set}", env!("CARGO_BIN_EXE_loop")), &["-n", "1"]).exits(6);
     let said = project.sandbox.notes("said").join(" ");
     assert!(said.contains("only a person may use loop queue"), "{said}");
     let list = project.sandbox.run(&["queue", "show", "sys-003", "--json"]).exits(0);

@@ -7,7 +7,7 @@ fn one_system_from_the_queue_to_the_main_branch() {
     let project = Project::new();
     let sandbox = &project.sandbox;
     let before = sandbox.git(&["rev-parse", "HEAD"]);
-    project.run("honest", &[]).exits(0);
+    project.run("honest", &[]).exits(0).says("merged into").says("next: loop run sys-003");
     let status = project.status();
     assert_eq!((status["status"].as_str(), status["verified"].as_bool()), (Some("completed"), Some(true)));
     assert_eq!(status["proof"]["level"], "red-to-green");

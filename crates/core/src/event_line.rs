@@ -2,8 +2,8 @@
 //! that nobody asks about has no line. While a run works, what its last lines repeat has none either.
 
 use crate::engine::{
-    CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, Landing, ListChange,
-    Listing, Outcome, Step, StepTaken, Tests, Verdict,
+    CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
+    Landing, ListChange, Listing, Outcome, Step, StepTaken, Tests, Verdict,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -280,6 +280,7 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
         Verdict::Fail => format!("not done{why}"),
         Verdict::Reject => format!("{phase}rejected the work"),
         Verdict::Stuck(reason) => format!("{phase}is stuck: {reason}"),
+        Verdict::Checkpoint(CheckpointKind::Merge) => format!("{phase}is done but for the merge"),
         Verdict::Checkpoint(kind) => format!("the agent needs a person ({kind})"),
     }
 }

@@ -68,7 +68,7 @@ impl Home {
         self.write(|transaction| {
             let read = take_over(transaction, queue, now)?;
             if let QueueRead::Read { .. } = &read {
-                write_file(transaction, queue, now)?;
+                write_file(transaction, queue, now, Rewrite::Always)?;
             }
             Ok(read)
         })
@@ -84,7 +84,7 @@ impl Home {
         self.write(|transaction| {
             let read = take_text(transaction, queue, text, now)?;
             if let QueueRead::Read { .. } = &read {
-                write_file(transaction, queue, now)?;
+                write_file(transaction, queue, now, Rewrite::Always)?;
             }
             Ok(read)
         })
@@ -145,7 +145,7 @@ impl Home {
                 return Ok(Err(mistakes));
             }
             store(transaction, queue, &rows, systems, None, now)?;
-            write_file(transaction, queue, now)?;
+            write_file(transaction, queue, now, Rewrite::Changed)?;
             Ok(Ok(()))
         })
     }
@@ -180,7 +180,7 @@ impl Home {
             row.job.run = Some(run.to_owned());
             change_status(&mut row.job.system, JobStatus::InProgress, None, now);
             save(transaction, &row)?;
-            write_file(transaction, queue, now)?;
+            write_file(transaction, queue, now, Rewrite::Changed)?;
             Ok(Claim::Claimed(Box::new(row.job)))
         })
     }
@@ -210,7 +210,7 @@ impl Home {
                 (_, JobStatus::Complete) => wake_dependants(transaction, row.key)?,
                 _ => Vec::new(),
             };
-            write_file(transaction, queue, now)?;
+            write_file(transaction, queue, now, Rewrite::Changed)?;
             Ok(woken)
         })
     }
@@ -517,23 +517,39 @@ fn put_header(
     Ok(())
 }
 
-/// Whether somebody deleted the file of a queue that has jobs.
-fn is_lost(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
-    let has_jobs = connection
-        .prepare_cached("select 1 from job where project = ?1 and queue = ?2 limit 1")?
-        .exists(params![queue.project, queue.domain])?;
-    Ok(has_jobs && !queue.file.exists())
+/// When the file is written.
+#[derive(Clone, Copy)]
+enum Rewrite {
+    /// A job differs from it.
+    Changed,
+    /// Somebody edited or deleted it, and not everything of that need hold.
+    Always,
+}
+
+fn is_empty(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
+    let mut query =
+        connection.prepare_cached("select 1 from job where project = ?1 and queue = ?2 limit 1")?;
+    Ok(!query.exists(params![queue.project, queue.domain])?)
 }
 
 /// Writes the file where a job differs from it, and remembers how it looks.
-fn write_file(transaction: &Transaction<'_>, queue: QueueKey<'_>, now: Timestamp) -> Result<(), StoreError> {
+fn write_file(
+    transaction: &Transaction<'_>,
+    queue: QueueKey<'_>,
+    now: Timestamp,
+    rewrite: Rewrite,
+) -> Result<(), StoreError> {
     let header: Option<String> = transaction
         .prepare_cached("select header from queue where project = ?1 and domain = ?2")?
         .query_row(params![queue.project, queue.domain], |it| it.get(0))
         .optional()?;
     let mut header: Map<String, Value> =
         header.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
-    if has_unfiled(transaction, queue)? || is_lost(transaction, queue)? {
+    let is_due = match rewrite {
+        Rewrite::Always => !is_empty(transaction, queue)?,
+        Rewrite::Changed => has_unfiled(transaction, queue)?,
+    };
+    if is_due {
         header.entry("domain").or_insert_with(|| queue.domain.into());
         header.entry("createdAt").or_insert_with(|| now.to_string().into());
         header.insert("updatedAt".to_owned(), now.to_string().into());

@@ -22,6 +22,7 @@ use super::site::Site;
 use super::tool_homes::HOMES;
 use super::tools;
 use super::touched::Manifest;
+use crate::clock::now;
 use crate::tree::git::Git;
 use loop_supervise::contain;
 use loop_supervise::identity::Identity;
@@ -121,7 +122,8 @@ impl Prover {
         let started = Instant::now();
         // Looked at before the first run of the final tree and after every one: what is to serve a later
         // step has to be there when an earlier one ends.
-        let before = if step == ProofStep::Clean { self.changed_tools(step) } else { Vec::new() };
+        let began_ms = now().0;
+        let before = if step == ProofStep::Clean { self.changed_tools(step, began_ms) } else { Vec::new() };
         let mut result = match step {
             ProofStep::Baseline => self.undisturbed_baseline(&key)?,
             ProofStep::Clean => self.clean(&key)?,
@@ -134,7 +136,7 @@ impl Prover {
             run.seconds = result.seconds;
         }
         if result.run().is_some() {
-            let after = self.changed_tools(step);
+            let after = self.changed_tools(step, began_ms);
             let is_new = |it: &String| !before.contains(it);
             result.changed_tools = before.iter().cloned().chain(after.into_iter().filter(is_new)).collect();
         }
@@ -149,14 +151,16 @@ impl Prover {
         Ok(result)
     }
 
-    /// Files of the tools that were changed since the run was opened. The baseline's step is shared by
-    /// runs, so it looks at none.
-    fn changed_tools(&self, step: ProofStep) -> Vec<String> {
-        let Some(opened_at) = self.request.opened_at_ms.filter(|_| step != ProofStep::Baseline) else {
+    /// Files of the tools that were changed while an agent worked, or since this step began. The
+    /// baseline's step is shared by runs, so it looks at none.
+    fn changed_tools(&self, step: ProofStep, began_ms: i64) -> Vec<String> {
+        if step == ProofStep::Baseline || self.request.opened_at_ms.is_none() {
             return Vec::new();
-        };
+        }
+        let mut times = self.request.agent_times.clone();
+        times.push((began_ms, i64::MAX));
         let trees = [self.repository.work_tree(), self.borrow_from.work_tree()];
-        tools::changed_since(&self.opening, opened_at, trees)
+        tools::changed_within(&self.opening, times, trees)
     }
 
     /// Whether A0 was taken and its caches are as it left them. Agents work beside A0 and after it.

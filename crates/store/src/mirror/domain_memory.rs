@@ -94,11 +94,10 @@ impl DomainMemory {
         let edited = self.edits(workflow);
         facts.iter().for_each(|(at, event)| self.take(workflow, *at, event));
         let now = facts.last().map_or(self.history.state.updated_at, |it| it.0);
-        let mut noted: Vec<Event> = edited.into_iter().collect();
-        noted.extend(self.move_job(home, workflow, now).into_iter().map(|text| Event::Noted { text }));
+        self.move_job(home, workflow, now);
         // The folder may be read-only, or the disk full: the database knows everything that is in here.
         let _harmless = self.write(workflow);
-        noted
+        edited.into_iter().collect()
     }
 
     /// Writes everything that is not as it should be.
@@ -173,16 +172,15 @@ impl DomainMemory {
         })
     }
 
-    /// Brings the job to where its run is. Says which systems that wakes.
-    fn move_job(&self, home: &Home, workflow: &Workflow, now: Timestamp) -> Option<String> {
+    /// Brings the job to where its run is.
+    fn move_job(&self, home: &Home, workflow: &Workflow, now: Timestamp) {
         let file = queue_file(Path::new(&self.project), &self.domain);
         let queue = QueueKey { project: &self.project, domain: &self.domain, file: &file };
         let state = &self.history.state;
         let reason = state.reason(workflow);
         let to = target(workflow, state, &reason);
         // A queue that cannot be written is told of by the next command that reads it.
-        let woken = home.move_job(queue, &self.run, to, now).unwrap_or_default();
-        (!woken.is_empty()).then(|| format!("nothing keeps these systems any more: {}", woken.join(", ")))
+        let _told_later = home.move_job(queue, &self.run, to, now);
     }
 }
 
