@@ -89,7 +89,7 @@ impl Host<'_> {
             }
         }
         let Some(result) = self.take_step(&prover, step)? else { return Ok(Performed::Begun) };
-        Ok(Performed::Done(taken(run, &prover, step, &result)))
+        Ok(Performed::Done(self.taken(run, &prover, step, &result)))
     }
 
     fn prover_for(&mut self, run: &Run, step: ProofStep) -> anyhow::Result<Prover> {
@@ -118,17 +118,17 @@ impl Host<'_> {
         }
         let prover = self.prover_for(run, step)?;
         if let Some(known) = prover.known(step) {
-            return Ok(InTime::Done(taken(run, &prover, step, &known)));
+            return Ok(InTime::Done(self.taken(run, &prover, step, &known)));
         }
         let mut pending = prover.start_to_the_end(step)?;
         loop {
             let is_over = pending.wait(Some(Duration::ZERO))?;
             if let Some(known) = prover.known(step) {
-                return Ok(InTime::Done(taken(run, &prover, step, &known)));
+                return Ok(InTime::Done(self.taken(run, &prover, step, &known)));
             }
             if is_over {
                 let result = prover.collect(pending)?;
-                return Ok(InTime::Done(taken(run, &prover, step, &result)));
+                return Ok(InTime::Done(self.taken(run, &prover, step, &result)));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -291,6 +291,20 @@ impl Host<'_> {
             protect: workflow.proof.protect.clone(),
         })
     }
+
+    /// The event of a step that was taken.
+    fn taken(&self, run: &Run, prover: &Prover, step: ProofStep, result: &StepResult) -> Event {
+        Event::StepTaken(Box::new(StepTaken {
+            step,
+            tree: run.state.seen.tree.clone(),
+            seconds: result.seconds,
+            not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
+            found: in_words(result),
+            digest: prover.digest(step),
+            expected_s: (step == ProofStep::Baseline).then(|| expected_rest(prover)).flatten(),
+            unprepared: unprepared(step, result, &in_place::read(&self.folder, in_place::OPENING)),
+        }))
+    }
 }
 
 /// A step that found no room pauses the run where it is, and is taken again when there is. What git
@@ -325,19 +339,6 @@ pub(crate) enum InTime {
     },
     /// The tree is not the one that was judged.
     Moved,
-}
-
-fn taken(run: &Run, prover: &Prover, step: ProofStep, result: &StepResult) -> Event {
-    Event::StepTaken(Box::new(StepTaken {
-        step,
-        tree: run.state.seen.tree.clone(),
-        seconds: result.seconds,
-        not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
-        found: in_words(result),
-        digest: prover.digest(step),
-        expected_s: (step == ProofStep::Baseline).then(|| expected_rest(prover)).flatten(),
-        unprepared: unprepared(step, result),
-    }))
 }
 
 /// The request whose overlay brings the tests of the phase that wrote them first.
@@ -408,12 +409,12 @@ fn tests_in_words(results: &Results) -> String {
 }
 
 /// Nothing ran on the baseline: the checkout lacks what a package manager would bring.
-fn unprepared(step: ProofStep, result: &StepResult) -> Option<Unprepared> {
+fn unprepared(step: ProofStep, result: &StepResult, in_place: &[Results]) -> Option<Unprepared> {
     if step != ProofStep::Baseline {
         return None;
     }
     let why = match &result.outcome {
-        StepOutcome::Ran(run) if nothing_ran(run) => {
+        StepOutcome::Ran(run) if nothing_ran(run, in_place) => {
             let said = ["its commands cannot be started there".to_owned()].into_iter();
             said.chain(result.notes.iter().cloned()).collect::<Vec<_>>().join("; ")
         }

@@ -100,7 +100,7 @@ pub(crate) struct Host<'a> {
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
     pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
-    /// That nothing is left of the call which is being collected could not be proven.
+    /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
@@ -153,8 +153,8 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Whoever moves a home takes the output of a call with it. What is not at its place is not read
-    /// as nothing: this controller ends, and the next one collects the call where the home is.
+    /// If the run's folder was moved, missing output would look like empty output, so this controller
+    /// stops. The next one collects the call where the folder is.
     pub(crate) fn stay(&self) -> anyhow::Result<()> {
         let held = self.held.metadata()?;
         let is_there = |it: Metadata| (it.dev(), it.ino()) == (held.dev(), held.ino());
@@ -202,7 +202,7 @@ impl<'a> Host<'a> {
         differences::since(&self.tree, &before, &status)
     }
 
-    /// The commit that the call began with which is being measured; empty where there was none.
+    /// The commit that was checked out when the measured call began; empty where there was none.
     fn commit_before(&self, run: &Run) -> Option<String> {
         match &run.state.station {
             Station::Reported(turn) => before_call::of(&self.folder, &turn.call).map(|it| it.commit),

@@ -348,7 +348,7 @@ fn claim(path: &Path) -> Result<(), StoreError> {
     if is_link {
         return refused(format!("{DATABASE} in it is a link"));
     }
-    // What belongs to others they can put something in place of.
+    // Another user could replace files in a folder that they own.
     let mine = geteuid().as_raw();
     if found.uid() != mine || std::fs::metadata(&database).is_ok_and(|it| it.uid() != mine) {
         return refused("it belongs to another user".to_owned());

@@ -153,7 +153,7 @@ fn take_file(path: &Path, what: impl Fn() -> String) -> Result<NamedLock, StoreE
                 if by.is_some() || left.is_zero() {
                     return Err(StoreError::Held { what: what(), by });
                 }
-                // What happens between the look and the watch is seen by looking once more.
+                // Try the lock once more after the watch is set, or a release in between is missed.
                 match watch.take() {
                     None => watch = Some(watched(path).map_err(failed)?),
                     Some(watch) => wait_for_change(&watch, left).map_err(failed)?,

@@ -76,6 +76,14 @@ impl ProofRequest {
     }
 }
 
+impl ProofRequest {
+    /// The trees of both sides and the commits that they lie on.
+    pub(super) fn objects(&self) -> Vec<String> {
+        let commits = [&self.base_commit, &self.tree_commit].into_iter().flatten();
+        [&self.base, &self.tree].into_iter().chain(commits).cloned().collect()
+    }
+}
+
 /// What a step found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StepResult {

@@ -187,8 +187,7 @@ impl LoopState {
     }
 }
 
-/// Returns what the file of a run that rests says in place of what it should: a person's word that it is
-/// to go on.
+/// Whether a person wrote `Status: running` into the file of a run that is stuck or at its limit.
 pub fn says_running(place: &Path) -> bool {
     files::text(&place.join(NAME)).is_ok_and(|it| status_in(&it) == Some("running"))
 }

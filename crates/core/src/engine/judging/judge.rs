@@ -124,7 +124,7 @@ fn verdict(
     if let Some(kind) = checkpoint(phase, turn).filter(|_| call_ok) {
         return Verdict::Checkpoint(kind);
     }
-    // The item itself is one, and nobody was called.
+    // The item is a checkpoint for a person, so no agent was called.
     if let Some(kind) =
         turn.call.item.as_ref().and_then(|it| it.checkpoint()).filter(|_| turn.ended.call == 0)
     {
