@@ -4,6 +4,7 @@
 //! a tree that has it checked out is taken along by a fast-forward, which git refuses where local changes
 //! are in the way. Everything here can be done again after a crash, and finds what was done.
 
+use crate::deliver::completion::{Standing, boxes};
 use crate::measure::check_place::Room;
 use crate::measure::run_checks::{Cut, Execute, order};
 use crate::tree::git::{Git, GitError};
@@ -40,6 +41,11 @@ pub(crate) fn land(
     if !run.state.is_proven() && !run.workflow.proof.accept_unverified {
         let why = run.state.closing(&run.workflow).unwrap_or_else(|| "nothing proves the work".to_owned());
         return kept_back(format!("the run is not verified: {why}"));
+    }
+    let open =
+        boxes(&run.workflow, &run.state).into_iter().find(|it| matches!(it.standing, Standing::Open(_)));
+    if let Some(open) = open {
+        return kept_back(format!("a box of the completion is open: {}", open.line()));
     }
     let git = Git::open(Path::new(&plan.root))?;
     let merge = match Merge::prepare(&git, run, plan, target)? {

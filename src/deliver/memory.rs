@@ -2,6 +2,7 @@
 //! are no part of its branch, the interfaces that it changed, and a handoff that is compiled from facts.
 
 use crate::clock::now;
+use crate::deliver::completion::{CompletionBox, boxes};
 use crate::tree::git::Git;
 use crate::tree::git_text::listed_paths;
 use loop_base::files;
@@ -123,6 +124,7 @@ fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str) -> anyhow::Res
     }
     let _ =
         writeln!(text, "\n## Proof\n\n{}", state.closing(workflow).unwrap_or_else(|| "none yet".to_owned()));
+    section(&mut text, "Complete when", boxes(workflow, state).iter().map(CompletionBox::line));
     section(
         &mut text,
         "Capabilities",

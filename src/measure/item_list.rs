@@ -104,7 +104,7 @@ mod tests {
         let items = Items { name: "task".to_owned(), from, bookkeeping: Vec::new() };
         let read = |text: &str| {
             std::fs::write(dir.path().join("todo.json"), text).expect("written");
-            list(dir.path(), &items, "", None)
+            list(dir.path(), &items, "", &[], None)
         };
         let good = r#"{"open": ["a", {"id": "b", "name": "the second"}, {"name": "c"}]}"#;
         assert_eq!(read(good), Ok(vec![item("a", "a"), item("b", "the second"), item("c", "c")]));

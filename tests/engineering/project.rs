@@ -20,12 +20,12 @@ pub(crate) const SYSTEM: &str = "domain-memory/shop/systems/sys-002";
 /// Words of shell that agents of these tests are made of.
 const WORDS: &str = r#"
 d=domain-memory/shop/systems/$ID
-mkdir -p "$d/decisions"
+mkdir -p "$d"
 write() { echo "$2 by call $LOOP_CALL" >> "$d/$1"; }
 say() { printf -- 'I worked.\n\n```json\n{"status":"done","summary":"%s"%s}\n```\n' "$LOOP_SKILL" "$1"; }
 file() { case $LOOP_SKILL in
   entry-portal) echo SYSTEM.md;; requirements) echo REQUIREMENTS.md;; spec) echo FEATURESPEC.md;;
-  estimation) echo ESTIMATES.md;; triage) echo TRIAGE.md;; architect) echo decisions/001-shape.md;;
+  estimation) echo ESTIMATES.md;; triage) echo TRIAGE.md;; architect) echo ADR.md;;
   architecture-review) echo ARCHITECTURE-REVIEW.md;; scaffold) echo SCAFFOLD.md;; implement) echo IMPLEMENTATION.md;;
   test-generation) echo TESTS.md;; code-verification) echo VERIFICATION.md;; code-validation) echo VALIDATION.md;;
   integration-test) echo INTEGRATION.md;; security-audit) echo SECURITY-AUDIT.md;; perf-analysis) echo PERFORMANCE.md;;

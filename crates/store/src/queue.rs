@@ -244,13 +244,14 @@ fn change_status(system: &mut SystemEntry, to: JobStatus, reason: Option<&str>, 
     system.status = to;
 }
 
-fn row(it: &SqlRow<'_>) -> rusqlite::Result<(i64, u32, Option<String>, String, Option<String>)> {
+/// The columns of a job: key, how many it waits for, run, system, system in the file.
+type JobColumns = (i64, u32, Option<String>, String, Option<String>);
+
+fn row(it: &SqlRow<'_>) -> rusqlite::Result<JobColumns> {
     Ok((it.get(0)?, it.get(1)?, it.get(2)?, it.get(3)?, it.get(4)?))
 }
 
-fn read_row(
-    (key, waits_for, run, body, filed): (i64, u32, Option<String>, String, Option<String>),
-) -> Result<JobRow, StoreError> {
+fn read_row((key, waits_for, run, body, filed): JobColumns) -> Result<JobRow, StoreError> {
     let read = |text: &str| {
         serde_json::from_str::<SystemEntry>(text)
             .map_err(|error| StoreError::damaged(format!("a job of the queue cannot be read: {error}")))
