@@ -2,6 +2,7 @@
 workflow engineering
 mode autonomous none
 item a
+check perf absent
 from VALIDATE
 VALIDATE says done x3
 VALIDATE perf-analysis says done tests 1/1 perf_targets_total=2
