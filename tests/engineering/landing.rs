@@ -32,7 +32,7 @@ fn a_merged_tree_that_is_red_is_not_merged() {
     let root = sandbox.project.display().to_string();
     let breaks = "printf 'echo 1..1\\necho \"not ok 1 - always\"\\nexit 1\\n' > test.sh";
     let script = format!(
-        "if [ \"$LOOP_SKILL\" = document ]; then (cd {root} && {breaks} && git commit -qam breaks); fi; honest"
+        "if [ \"$LOOP_SKILL\" = document ]; then (cd {root} && {breaks} && git commit -qm breaks test.sh); fi; honest"
     );
     project.run(&script, &[]).exits(4).says("fails on the merged tree");
     assert_eq!(sandbox.git(&["log", "--format=%s", "-1"]).trim(), "breaks");
