@@ -2,7 +2,7 @@
 //! so an agent may add to it.
 
 use super::planning;
-use loop_core::engine::{Item, ItemList};
+use loop_core::engine::{Item, ItemList, RefusedPlan};
 use loop_core::workflow::model::{ItemSource, Items};
 use serde_json::Value;
 use std::path::Path;
@@ -25,13 +25,15 @@ pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
 }
 
 /// Returns the items, or why there are none. `printed` is what the list's command printed, where it
-/// has one; `queued` is what the queue says is to be built; `known` is the list as it was read before.
+/// has one; `queued` is what the queue says is to be built; `known` is the list as it was read before, and
+/// `refused` are plans that are not worked on.
 pub(crate) fn list(
     place: &Path,
     items: &Items,
     printed: &str,
     queued: &[String],
     known: Option<&ItemList>,
+    refused: &[RefusedPlan],
 ) -> Result<Vec<Item>, String> {
     let mut found: Vec<Item> = match &items.from {
         ItemSource::List(names) => names.iter().map(|it| item(it, it)).collect(),
@@ -40,7 +42,7 @@ pub(crate) fn list(
         ItemSource::Plans(folder) => {
             let said =
                 |it: Vec<String>| it.iter().map(|it| format!("{folder}/{it}")).collect::<Vec<_>>().join("; ");
-            let phase = planning::read_phase(place, folder).map_err(said)?;
+            let phase = planning::read_phase(place, folder, refused).map_err(said)?;
             planning::items(&phase, folder, known)
         }
         ItemSource::Queue(_) => queued.iter().map(|it| item(it, it)).collect(),
@@ -67,7 +69,7 @@ fn json(place: &Path, file: &str, pointer: &str) -> Result<Vec<Item>, String> {
         return Err(format!("{file} is larger than {} MB", FILE_MOST >> 20));
     }
     let text = loop_base::files::text(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{file} is no JSON: {error}"))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{file} is not JSON: {error}"))?;
     let found = value.pointer(pointer).and_then(Value::as_array);
     let entries = found.ok_or_else(|| format!("{file} has no list at \"{pointer}\""))?;
     entries.iter().enumerate().map(|(index, it)| entry(file, index, it)).collect()
@@ -80,7 +82,7 @@ fn entry(file: &str, index: usize, value: &Value) -> Result<Item, String> {
         (None, Some(id), name) => (id, name.unwrap_or(id)),
         (None, None, Some(name)) => (name, name),
         (None, None, None) => {
-            return Err(format!("entry {index} of {file} is no text and has no id or name"));
+            return Err(format!("entry {index} of {file} is not a text and has no id or name"));
         }
     };
     let text = |name: &str| field(name).map(str::to_owned);
@@ -104,7 +106,7 @@ mod tests {
         let items = Items { name: "task".to_owned(), from, bookkeeping: Vec::new() };
         let read = |text: &str| {
             std::fs::write(dir.path().join("todo.json"), text).expect("written");
-            list(dir.path(), &items, "", &[], None)
+            list(dir.path(), &items, "", &[], None, &[])
         };
         let good = r#"{"open": ["a", {"id": "b", "name": "the second"}, {"name": "c"}]}"#;
         assert_eq!(read(good), Ok(vec![item("a", "a"), item("b", "the second"), item("c", "c")]));

@@ -10,21 +10,22 @@ use crate::world::before_call;
 use crate::world::briefing;
 use crate::world::final_message;
 use crate::world::final_message::Hearing;
-use crate::world::live_output::{self, Glance};
+use crate::world::live_output::{self, LiveCall, Observed};
 use crate::world::real::{Host, Leash};
 use crate::world::wait::{WaitResult, now};
 use loop_base::secret::redact;
 use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
-use loop_core::agents::{self, Limit};
+use loop_core::agents::{self, Detail, Limit};
 use loop_core::engine::{Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
-use loop_core::workflow::model::{LostCall, Protocol};
+use loop_core::workflow::model::{Agent, LostCall, Protocol, Workflow};
 use loop_store::run::Run;
 use loop_supervise::find_by_mark;
 use loop_supervise::pid_namespace;
 use loop_supervise::previous_call::{Attached, PreviousCall, before_restart, find};
+use loop_supervise::program_version;
 use loop_supervise::protocol::{Bounds, EndReason, Force, Order, OrderEnd as Exit, OrderKind};
 use loop_supervise::shim::resources as shim_resources;
 use loop_supervise::which::executable;
@@ -117,6 +118,7 @@ impl Host<'_> {
                 model: call.model.as_deref(),
                 root: rustix::process::geteuid().is_root(),
                 find: &|name| executable(name, workflow.agent.env.get("PATH")),
+                version: &|program| self.version(program),
             },
         )?;
         let row = AgentRow::named(&workflow.agent.cli).expect("it was just asked for its invocation");
@@ -146,7 +148,7 @@ impl Host<'_> {
             kind: OrderKind::Call,
             argv: before.into_iter().chain(invocation.argv.iter().map(OsString::from)).collect(),
             cwd: self.place.clone(),
-            env: child_environment(&set, &|name| agents::keeps(row, name)),
+            env: child_environment(&set, &|name| hands_on(row, limits, name)),
             stdin: text,
             bounds: Bounds {
                 first_ms: limits.first_timeout,
@@ -159,6 +161,12 @@ impl Host<'_> {
                 processes: limits.processes.unwrap_or(u64::MAX),
             },
         })
+    }
+
+    /// Returns the version of an agent's program, which is asked once.
+    fn version(&self, program: &str) -> Option<String> {
+        let path = Path::new(program);
+        self.version.get_or_init(|| program_version::version(path)).clone()
     }
 
     /// Waits for the call that our shim has, or finds out what became of one that another
@@ -179,16 +187,18 @@ impl Host<'_> {
     fn await_own(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
         let mut asked = false;
         let mut ending = false;
-        let mut glance: Option<Glance> = None;
+        let mut live: Option<LiveCall> = None;
         loop {
             let keeper = self.shim.keeper.as_mut().expect("it has the call");
             match keeper.answer() {
-                Ok(Some(exit)) => return Ok(exit),
+                Ok(Some(exit)) => {
+                    self.tell_the_rest(run, call, live);
+                    return Ok(exit);
+                }
                 Ok(None) => (),
                 Err(error) => {
                     let swept = self.shim.bury();
-                    let lost =
-                        Exit::without_exit(EndReason::Lost(format!("{error}, perhaps by the agent's hand")));
+                    let lost = Exit::without_exit(EndReason::Lost(format!("{error}, possibly by the agent")));
                     return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
                 }
             }
@@ -206,7 +216,7 @@ impl Host<'_> {
                     keeper.interrupt(Force::Soft)?;
                     ending = true;
                     if let Some(onlooker) = &mut self.onlooker {
-                        onlooker("asked to end, 10 s at most; once more ends it at once");
+                        onlooker(&Observed::Note("asked to end, 10 s at most; once more ends it at once"));
                     }
                 }
                 WaitResult::Now { impatient: true } => keeper.interrupt(Force::Hard)?,
@@ -216,15 +226,25 @@ impl Host<'_> {
                         (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli), ending)
                     {
                         let output = self.folder.join(format!("{}.out", call.stem()));
-                        let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));
-                        if let Some(activity) = glance.look() {
-                            onlooker(&activity);
-                        }
+                        let live = live
+                            .get_or_insert_with(|| LiveCall::at(&output, cli, &self.place, Detail::Results));
+                        onlooker(&Observed::Call(&live.look()));
                     }
                 }
                 WaitResult::Answer | WaitResult::Command => (),
             }
         }
+    }
+
+    /// Tells the onlooker what the call wrote since the last look.
+    fn tell_the_rest(&mut self, run: &Run, call: &Call, live: Option<LiveCall>) {
+        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli))
+        else {
+            return;
+        };
+        let output = self.folder.join(format!("{}.out", call.stem()));
+        let mut live = live.unwrap_or_else(|| LiveCall::at(&output, cli, &self.place, Detail::Results));
+        onlooker(&Observed::Call(&live.finish()));
     }
 
     fn await_found(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
@@ -268,7 +288,7 @@ impl Host<'_> {
             LostCall::Undo => match self.undo_lost(call) {
                 Ok(None) => why,
                 Ok(Some(undone)) => format!("{why}; {undone}"),
-                Err(error) => format!("{why}; what it left could not be put back: {error}"),
+                Err(error) => format!("{why}; its leftovers could not be undone: {error}"),
             },
         }
     }
@@ -290,7 +310,7 @@ impl Host<'_> {
             }
             EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
             EndReason::WaitedForInput(what) => {
-                Ending::WaitedForInput { why: format!("it waits for input that nobody gives: {what}") }
+                Ending::WaitedForInput { why: format!("it waits for input that nobody can give: {what}") }
             }
             EndReason::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
             EndReason::Interrupted => Ending::Interrupted,
@@ -305,34 +325,50 @@ impl Host<'_> {
         let mut report = Report::default();
         let mut said_tail = String::new();
         let mut warning = None;
+        let (mut model, mut session, mut complaint, mut denied) = (None, None, None, None);
         if started {
-            let said =
-                final_message::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
+            let said = final_message::read(
+                &self.folder,
+                &self.place,
+                &workflow.agent,
+                call,
+                exit.code,
+                self.hearing.take(),
+            );
+            complaint = said.complaint.clone();
             usage = said.usage.spent();
-            let denied = said.denied();
-            // An agent that waited for a network until its time was over is no agent that hangs.
-            let is_offline =
-                matches!((&ending, said.limit), (Ending::TimedOut { .. }, Some(Limit::Unreachable)));
+            denied = said.denied();
+            (model, session) = (said.model.clone(), said.session.clone());
+            // An agent that waited for a network or its provider until its time was over does not hang.
+            let waited = matches!(ending, Ending::TimedOut { .. }) && said.waited && said.limit.is_some();
             if let (Ending::Done | Ending::Failed { .. }, _, Some(why)) | (_, true, Some(why)) =
-                (&ending, is_offline, said.trouble)
+                (&ending, waited, said.trouble.clone())
             {
+                let why = not_handed_on(limits, why, said.complaint.as_deref());
                 ending = match said.limit {
                     Some(Limit::Plan { until }) => {
                         let until = until.unwrap_or_else(|| now().plus(workflow.limits.provider_wait));
                         self.shim.ears.hold(&run.account, until, &why);
                         Ending::Limited { why, until: Some(until) }
                     }
-                    Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
-                    Some(limit @ (Limit::Throttle { .. } | Limit::Overloaded | Limit::Unknown)) => {
+                    Some(Limit::Credit | Limit::Auth | Limit::UnknownModel) => Ending::Refused { why },
+                    // What was begun with tools may go better from where it is now.
+                    Some(Limit::ContextTooLong | Limit::Refusal) if !said.worked => Ending::Refused { why },
+                    Some(limit @ (Limit::Throttle { .. } | Limit::Unknown)) => {
                         Ending::Limited { why, until: limit.until(now()) }
                     }
-                    Some(Limit::Unreachable) => Ending::Unreachable { why },
-                    Some(Limit::ContextTooLong) | None => Ending::Failed { why },
+                    Some(Limit::Unreachable | Limit::Overloaded) => Ending::Unreachable { why },
+                    Some(Limit::ContextTooLong | Limit::Refusal | Limit::Empty) | None => {
+                        Ending::Failed { why }
+                    }
                 };
+            } else if let (Ending::TimedOut { why }, true) = (&ending, waits_in_silence(workflow, &said)) {
+                let why = format!("{why}; it was probably waiting for its provider");
+                ending = Ending::Unreachable { why };
             }
             let changes = self.changed_files_for_report(run, call);
             report = final_message::report(&self.folder, &self.place, run, call, &said.message, changes);
-            report.notes.extend(denied);
+            report.notes.extend(denied.clone());
             report.notes.extend(exit.trouble);
             if let Some(warned) = said.warning {
                 self.shim.ears.warn(&run.account, &warned);
@@ -351,10 +387,45 @@ impl Host<'_> {
             uncontained: std::mem::take(&mut self.uncontained),
             warning,
             context: briefing::noted(&self.folder, call),
+            model,
+            session,
+            complaint,
+            denied,
             left: exit.left.into_iter().map(|it| LeftProcess { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
         }
     }
+}
+
+/// Whether the agent gets this variable of the user's.
+fn hands_on(row: &AgentRow, agent: &Agent, name: &str) -> bool {
+    agents::keeps(row, name) || agent.pass_env.iter().any(|it| it == name)
+}
+
+/// Says where an agent misses a variable that is set here and was not handed on.
+fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>) -> String {
+    let row = AgentRow::named(&agent.cli).filter(|it| !it.is_any_program());
+    let words = [why.as_str(), complaint.unwrap_or_default()].join(" ");
+    let names = words.split(|it: char| !it.is_ascii_uppercase() && !it.is_ascii_digit() && it != '_');
+    let is_missing = |it: &&str| {
+        4 <= it.len()
+            && it.contains('_')
+            && std::env::var_os(it).is_some()
+            && !agent.env.contains_key(*it)
+            && row.is_some_and(|row| !hands_on(row, agent, it))
+    };
+    match names.into_iter().find(is_missing) {
+        Some(name) => format!(
+            "{why}; {name} is set here but not handed on: write pass_env = [\"{name}\"] in [agent], then loop run --reload"
+        ),
+        None => why,
+    }
+}
+
+/// Whether an agent that said nothing at all is one that waits for its provider without a word.
+fn waits_in_silence(workflow: &Workflow, said: &agents::AgentOutput) -> bool {
+    let row = AgentRow::named(&workflow.agent.cli);
+    row.is_some_and(|it| it.waits_in_silence) && !said.worked && said.message.trim().is_empty()
 }
 
 /// The files that a call changed, where its report is one of them.
@@ -416,6 +487,10 @@ pub(crate) fn handed_back(
         uncontained: false,
         warning: None,
         context: None,
+        model: None,
+        session: None,
+        complaint: None,
+        denied: None,
         left: Vec::new(),
         tail: last_characters(message, TAIL_SHOWN),
     }

@@ -11,6 +11,7 @@ mod codex_rollout;
 mod final_message;
 mod finish_run;
 pub(crate) mod live_output;
+mod opencode_log;
 pub(crate) mod proving;
 pub(crate) mod question_text;
 pub(crate) mod real;

@@ -19,6 +19,7 @@ use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::before_call;
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
+use crate::world::live_output::Observed;
 use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
@@ -41,10 +42,10 @@ use std::time::Duration;
 const LEFT_OUT_NAMED: usize = 10;
 
 /// Where the view of the run's tree is kept.
-const BOOKS: &str = "git";
+pub(crate) const VIEW: &str = "git";
 
 /// The same, while the worktree of the run is not made.
-const BOOKS_BEFORE: &str = "git-before";
+const VIEW_BEFORE: &str = "git-before";
 
 /// What the log of a list's command is called.
 const LIST: &str = "list";
@@ -61,7 +62,7 @@ const LIST_MS: u64 = 300_000;
 /// What this process may do of what is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leash {
-    /// Until the run rests.
+    /// Until the run stops.
     Free,
     /// So many calls, and no waiting.
     Calls(u32),
@@ -71,7 +72,7 @@ pub(crate) enum Leash {
 pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) -> Vec<Event> + 'a>;
 
 /// Who is told what an agent is doing.
-pub(crate) type Onlooker<'a> = Box<dyn FnMut(&str) + 'a>;
+pub(crate) type Onlooker<'a> = Box<dyn FnMut(&Observed<'_>) + 'a>;
 
 pub(crate) struct Host<'a> {
     pub(crate) run_id: String,
@@ -102,6 +103,8 @@ pub(crate) struct Host<'a> {
     pub(crate) leash: Leash,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
+    /// The version of the agent's program, once somebody needed it.
+    pub(crate) version: std::cell::OnceCell<Option<String>>,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
     watcher: Watcher<'a>,
@@ -125,8 +128,8 @@ impl<'a> Host<'a> {
         let ours = Ours::read(ours)?;
         // Until its worktree is made, the run looks at the tree that it is made from.
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
-        let (at, books) = plan.map_or((place, BOOKS), |it| (Path::new(&it.root), BOOKS_BEFORE));
-        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
+        let (at, view) = plan.map_or((place, VIEW), |it| (Path::new(&it.root), VIEW_BEFORE));
+        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(view))?, ours.clone())?;
         tree.ask_for(&asked_for(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),
@@ -147,6 +150,7 @@ impl<'a> Host<'a> {
             kept_line: None,
             leash,
             uncontained: false,
+            version: std::cell::OnceCell::new(),
             namespace: std::cell::OnceCell::new(),
             watcher,
             onlooker: None,
@@ -295,13 +299,13 @@ impl<'a> Host<'a> {
         let Some(plan) = run.state.opening.worktree.clone() else {
             anyhow::bail!("run {} was opened without a plan for its worktree; loop run --fresh", self.run_id)
         };
-        let books = self.folder.join(BOOKS);
-        worktree::ensure(&plan, &self.run_id, &books)?;
+        let view = self.folder.join(VIEW);
+        worktree::ensure(&plan, &self.run_id, &view)?;
         worktree::bring(&plan, self.input.as_deref())?;
         let repository = Git::open(&self.place)?;
-        self.tree = WorkingTree::open(Pinned::open(&repository, &books)?, self.ours.clone())?;
+        self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;
         self.tree.ask_for(&asked_for(&run.workflow));
-        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(BOOKS_BEFORE));
+        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(VIEW_BEFORE));
         if let Some(command) = &run.workflow.workspace.prepare {
             let order = run_checks::order(&self.run_id, PREPARE, command, PREPARE_MS, &self.place);
             match self.shim.carry_out(run.state.epoch, order)? {
@@ -329,10 +333,11 @@ impl<'a> Host<'a> {
         seat.err().map(|error| format!("{error}; {}", error.next))
     }
 
-    /// A disk that has no room for a call pauses the run where it is; it goes on when there is.
+    /// A disk that has no room for a call pauses the run where it is; it continues when there is.
     pub(crate) fn without_room(&self) -> Option<Event> {
         let full = disk_space::full(&self.folder, &self.place)?;
-        let reason = format!("{full}; make room (loop runs --prune deletes finished runs), then loop run");
+        let reason =
+            format!("{full}; free some disk space (loop runs --prune deletes finished runs), then loop run");
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 
@@ -359,13 +364,14 @@ impl<'a> Host<'a> {
             }
             printed = loop_base::files::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
         }
-        match item_list::list(&self.place, items, &printed, &queued, run.state.item_list()) {
+        let (known, refused) = (run.state.item_list(), &run.state.refused_plans);
+        match item_list::list(&self.place, items, &printed, &queued, known, refused) {
             Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
             // Whoever wrote them can mend them; nothing is wrong with the controller.
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
                 let input = &run.state.opening.input;
                 let reason = format!(
-                    "the list of {}s cannot be read: {why}; mend it, then loop run {input}",
+                    "the list of {}s cannot be read: {why}; fix it, then loop run {input}",
                     items.name
                 );
                 Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })))

@@ -4,8 +4,11 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod digest;
+
 pub mod facts;
 
+mod agent_file;
 pub mod agent_table;
 
 pub mod proof;

@@ -5,7 +5,7 @@
 
 use crate::cli::Common;
 use crate::cli::context::Context;
-use crate::desk::{self, NextStep, Refusal, Stopped};
+use crate::desk::{self, Deed, NextStep, Refusal, Stopped, refuse_agents};
 use crate::hook::{self, Stop};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 
 #[derive(Subcommand)]
 pub(crate) enum HookCommand {
-    /// Answer a session that wants to stop; reads the hook's JSON from standard input
+    /// Decide whether a session may stop; reads the hook's JSON from standard input
     Stop(HookStopFlags),
-    /// Give the work of this project's run to another session
+    /// Hand this project's run to another session
     Join(JoinFlags),
-    /// Put the stop hook into .claude/settings.json of this project
+    /// Install the stop hook in this project's .claude/settings.json
     Install,
 }
 
@@ -49,7 +49,10 @@ pub(crate) fn run(context: &Context, command: &HookCommand) -> anyhow::Result<u8
             Ok(0)
         }
         HookCommand::Join(flags) => join(context, flags),
-        HookCommand::Install => install(context),
+        HookCommand::Install => {
+            refuse_agents(&context.caller, None, Deed::InstallHook)?;
+            install(context)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::iterations::Iterations;
 use super::screen::{self, Screen};
 use super::verdict::{QUOTED, RestingRun};
 use super::view::RunView;
+use crate::world::live_output::Observed;
 use crate::world::question_text;
 use crate::world::real::Onlooker;
 use crate::world::wait::now;
@@ -26,6 +27,8 @@ pub(crate) struct RunOutput {
     /// The question that was said last.
     told: Cell<u32>,
     iterations: RefCell<Iterations>,
+    /// Whether every step of an agent is said.
+    is_verbose: bool,
 }
 
 enum Manner {
@@ -45,7 +48,7 @@ impl RunOutput {
             Some(in_colour) if is_terminal => Manner::Live(Screen::new(RunView::default(), in_colour)),
             Some(_) | None => Manner::Plain,
         };
-        RunOutput { manner, told: Cell::new(0), iterations: RefCell::default() }
+        RunOutput { manner, told: Cell::new(0), iterations: RefCell::default(), is_verbose: context.verbose }
     }
 
     /// The first line of every run: who works, with what, and what proves it.
@@ -53,7 +56,7 @@ impl RunOutput {
         let agent = &workflow.agent;
         let is_any_program = AgentRow::named(&agent.cli).is_some_and(AgentRow::is_any_program);
         let name = if is_any_program { agent.args.join(" ") } else { agent.cli.clone() };
-        let model = agent.model.as_deref().unwrap_or("its own model");
+        let model = agent.model.as_deref().unwrap_or("default model");
         let permissions = match agent.permissions {
             Permissions::All => "all permissions",
             Permissions::Edit => "may edit",
@@ -105,9 +108,24 @@ impl RunOutput {
 
     /// Returns who shows what an agent is doing, where somebody looks on.
     pub(crate) fn onlooker(&self) -> Option<Onlooker<'static>> {
-        let Manner::Live(screen) = &self.manner else { return None };
-        let screen = screen.clone();
-        Some(Box::new(move |doing| screen.show(|view| view.act(doing))))
+        let is_verbose = self.is_verbose;
+        match &self.manner {
+            Manner::Live(screen) => {
+                let screen = screen.clone();
+                Some(Box::new(move |seen| {
+                    if let (Observed::Call(progress), true) = (seen, is_verbose) {
+                        progress.lines.iter().for_each(|it| screen.line(it));
+                    }
+                    screen.show(|view| view.act(seen));
+                }))
+            }
+            Manner::Plain if is_verbose => Some(Box::new(|seen| {
+                if let Observed::Call(progress) = seen {
+                    progress.lines.iter().for_each(|it| eprintln!("{it}"));
+                }
+            })),
+            Manner::Plain | Manner::Json | Manner::Quiet => None,
+        }
     }
 
     /// Says what is asked, what there is to know, and what each answer does; once for each question.
@@ -168,10 +186,10 @@ impl RunOutput {
                         quoted.push(Ink::Plain, line);
                         eprintln!("{}", quoted.cut(width.max(20)).painted(false));
                     } else {
-                        eprintln!("{line}");
+                        self.rows(&line, width).iter().for_each(|it| eprintln!("{it}"));
                     }
                 }
-                if !ended.is_offered {
+                if ended.tells_next {
                     eprintln!("next: {}", sanitise(next));
                 }
             }
@@ -203,6 +221,14 @@ impl RunOutput {
         }
         eprintln!("{status}: {}", sanitise(reason));
         eprintln!("next: {}", sanitise(next_step));
+    }
+
+    /// A line as it is printed below the others: broken at its words on a terminal.
+    fn rows(&self, line: &str, width: usize) -> Vec<String> {
+        match self.manner {
+            Manner::Live(_) => screen::rows(line, width),
+            Manner::Json | Manner::Quiet | Manner::Plain => vec![line.to_owned()],
+        }
     }
 
     fn close(&self) {

@@ -1,13 +1,20 @@
-//! What a person sees of a run that goes on: where it stands, how far it has come, what it has used,
+//! What a person sees of a run that continues: where it stands, how far it has come, what it has used,
 //! and what is happening at this moment. It is fed with facts and states and asked for lines at a
 //! given moment and width; it reads no clock, so every countdown is right after a machine slept.
 
 use super::bar::bar;
 use super::fit::{Ink, PaintedLine, Part, fit};
+use crate::world::live_output::Observed;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
-use loop_core::engine::{CheckResult, Command, Effect, Event, State, Station, Tests, Wish};
+use loop_core::agents::token_words;
+use loop_core::engine::{CheckResult, Command, Decision, Effect, Event, State, Station, Tests, Wish, decide};
 use loop_core::workflow::model::Workflow;
+use std::collections::VecDeque;
+
+/// Three steps before the present one: enough to see where it is going, and a terminal of 24 rows keeps
+/// its room.
+const RECENT: usize = 4;
 
 /// What is known of a run, as far as it is shown.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +27,10 @@ pub(crate) struct RunView {
     tests: Option<(u32, u32)>,
     /// What the agent does, in its own words.
     activity: Option<String>,
+    /// The last lines of what it did.
+    recent: VecDeque<String>,
+    /// What the call has used up so far, in words.
+    call_used: Option<String>,
     standing: Option<ShownStatus>,
 }
 
@@ -70,8 +81,27 @@ impl RunView {
     }
 
     /// Says what the agent is doing; it ends with its call.
-    pub(crate) fn act(&mut self, text: &str) {
-        self.activity = Some(sanitise(text).split_whitespace().collect::<Vec<_>>().join(" "));
+    pub(crate) fn act(&mut self, seen: &Observed<'_>) {
+        let one_line = |text: &str| sanitise(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        match seen {
+            Observed::Note(text) => self.activity = Some(one_line(text)),
+            Observed::Call(progress) => {
+                if let Some(doing) = &progress.doing {
+                    self.activity = Some(one_line(doing));
+                }
+                self.call_used = progress.usage.and_then(|it| token_words(it.tokens));
+                self.recent.extend(progress.lines.iter().map(|it| one_line(it)));
+                let old = self.recent.len().saturating_sub(RECENT);
+                self.recent.drain(..old);
+            }
+        }
+    }
+
+    /// What was seen of a call ends with it.
+    fn forget_call(&mut self) {
+        self.activity = None;
+        self.call_used = None;
+        self.recent.clear();
     }
 
     fn fact(&mut self, at: Timestamp, event: &Event) {
@@ -79,9 +109,9 @@ impl RunView {
             Event::Opened(_) | Event::Commanded(Command::Resume { .. }) => self.began = Some(at),
             Event::Began(Effect::Work(call)) => {
                 self.call = Some((call.number, at));
-                self.activity = None;
+                self.forget_call();
             }
-            Event::Ended(_) => self.activity = None,
+            Event::Ended(_) => self.forget_call(),
             Event::Baselined(baseline) => self.count(baseline.results.iter()),
             Event::Measured(evidence) => self.count(evidence.results.iter()),
             // The state says everything else.
@@ -132,6 +162,7 @@ impl RunView {
             | Event::Counted { .. }
             | Event::Granted { .. }
             | Event::Retried
+            | Event::CalledAgain { .. }
             | Event::Held(_)
             | Event::Reloaded { .. }
             | Event::Refused { .. }
@@ -171,14 +202,15 @@ impl RunView {
             place: (state.phase + 1, workflow.phases.len()),
             item: state.item.as_ref().map(|it| sanitise(it.name.lines().next().unwrap_or_default())),
             iteration: match state.station {
-                Station::Leaving { .. } | Station::Finishing | Station::Finished | Station::Closed(_) => {
-                    before.max(1)
-                }
+                Station::Judged(_)
+                | Station::Leaving { .. }
+                | Station::Finishing
+                | Station::Finished
+                | Station::Closed(_) => before.max(1),
                 Station::Ready
                 | Station::Working(_)
                 | Station::Reported(_)
                 | Station::Measured(..)
-                | Station::Judged(_)
                 | Station::Between
                 | Station::Waiting { .. } => before + 1,
             },
@@ -224,16 +256,24 @@ impl RunView {
             },
             Station::Ready => match &state.wait {
                 Some(wait) => Doing::Until(sanitise(&wait.why), wait.until),
-                None if state.baseline.is_none() => {
-                    Doing::Since("every check once, before the first call".to_owned(), state.updated_at)
-                }
+                None if state.baseline.is_none() => Doing::Since(
+                    "running every check once before the first call".to_owned(),
+                    state.updated_at,
+                ),
                 None => Doing::Still("the next call".to_owned()),
             },
             Station::Waiting { .. }
             | Station::Measured(..)
             | Station::Judged(_)
             | Station::Between
-            | Station::Leaving { .. } => Doing::Still("what comes next".to_owned()),
+            | Station::Leaving { .. } => match decide(workflow, state, state.updated_at) {
+                Decision::Perform(Effect::Prove(step)) => {
+                    Doing::Since(format!("proof: {}", step.words()), state.updated_at)
+                }
+                Decision::Perform(_) | Decision::Record(_) | Decision::Rest(_) => {
+                    Doing::Still("deciding what comes next".to_owned())
+                }
+            },
             Station::Finishing | Station::Finished => Doing::Still("finishing".to_owned()),
             Station::Closed(_) => Doing::Still("done".to_owned()),
         }
@@ -260,7 +300,17 @@ impl RunView {
         let mut third = PaintedLine::default();
         third.push(Ink::Plain, "   ");
         third.extend(self.now(standing, now).cut(inside));
-        vec![first.cut(width), second.cut(width), third.cut(width)]
+        let mut lines = vec![first.cut(width), second.cut(width), third.cut(width)];
+        if let Doing::Call { .. } = standing.doing {
+            // The last one is what it is doing, which the line above says.
+            let shown = self.recent.len().saturating_sub(1);
+            lines.extend(self.recent.iter().take(shown).map(|it| {
+                let mut line = PaintedLine::default();
+                line.push(Ink::Dim, format!("     {it}"));
+                line.cut(width)
+            }));
+        }
+        lines
     }
 
     /// Returns what is waited for, where a question is open.
@@ -310,7 +360,8 @@ impl RunView {
         }
         match &standing.doing {
             Doing::Call { number, since } => {
-                line.push(Ink::Dim, format!("call {number}, {}", length(now.since(*since))));
+                let used = self.call_used.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+                line.push(Ink::Dim, format!("call {number}, {}{used}", length(now.since(*since))));
                 if let Some(activity) = &self.activity {
                     line.push(Ink::Dim, " · ");
                     line.push(Ink::Plain, activity.clone());

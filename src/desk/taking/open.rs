@@ -22,7 +22,7 @@ use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::{Signals, now};
-use loop_core::engine::{Event, Hold, HoldKind, Worktree, alike};
+use loop_core::engine::{Event, Hold, HoldKind, Worktree, alike, uncommittable};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, OpeningLock, Row, TreeLock};
@@ -300,7 +300,8 @@ fn begin(
     let mut run = Run::open(Rc::clone(&home), &id, now())?;
     let mut opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
     opening.beginning.run = Some(id.clone());
-    let noted = alike(&wanted.workflow).into_iter().map(|text| Event::Noted { text });
+    let noted = alike(&wanted.workflow).into_iter().chain(uncommittable(&wanted.workflow));
+    let noted = noted.map(|text| Event::Noted { text });
     let phase = wanted.input.phase.as_deref();
     let warned = phase.into_iter().flat_map(|it| it.warnings.clone()).map(|text| Event::Noted { text });
     let held = phase.and_then(|it| it.stuck.clone());

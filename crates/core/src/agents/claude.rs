@@ -5,6 +5,7 @@
 //! each time it stopped: the last counts. Its `usage` is that of one turn, its `modelUsage` and cost
 //! are those of the whole process.
 
+use super::events::{AgentEvent, TokenClasses};
 use super::limit::PlanFields;
 use super::program;
 use super::reader::Heard;
@@ -44,12 +45,27 @@ pub(super) fn invocation(
         Permissions::Edit => argv.extend(["--permission-mode", "acceptEdits"].map(str::to_owned)),
         Permissions::Agent => (),
     }
+    // Nobody is there to answer: a version that knows this says no at once and tells the model so.
+    if agent.permissions != Permissions::All
+        && (context.version)(&argv[0]).is_some_and(|it| PROMPTS_SINCE <= numbers(&it))
+    {
+        argv.extend(["--permission-prompts", "none"].map(str::to_owned));
+    }
     if let Some(model) = context.model {
         argv.extend(["--model".to_owned(), model.to_owned()]);
     }
     argv.extend(agent.args.iter().cloned());
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(Invocation { argv, env })
+}
+
+/// The first version with `--permission-prompts`.
+const PROMPTS_SINCE: [u32; 3] = [2, 1, 259];
+
+/// Reads `2.1.325 (Claude Code)`; what is no number is 0.
+fn numbers(version: &str) -> [u32; 3] {
+    let mut parts = version.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
+    [(); 3].map(|()| parts.next().and_then(|it| it.parse().ok()).unwrap_or(0))
 }
 
 #[derive(Deserialize)]
@@ -117,9 +133,13 @@ struct Spoken<'a> {
 #[derive(Deserialize)]
 struct ClaudeMessage<'a> {
     #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     model: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     content: Few<ClaudeBlock<'a>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -132,6 +152,23 @@ struct ClaudeBlock<'a> {
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
     input: Option<&'a RawValue>,
+}
+
+/// What came back from tools.
+#[derive(Deserialize)]
+struct ClaudeAnswer<'a> {
+    #[serde(borrow, default)]
+    content: Few<ClaudeToolResult<'a>>,
+}
+
+#[derive(Deserialize)]
+struct ClaudeToolResult<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    /// A text, or a list of blocks.
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    is_error: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -195,6 +232,17 @@ struct ClaudeTokens {
     cache_creation_input_tokens: u64,
 }
 
+impl ClaudeTokens {
+    fn classes(&self) -> TokenClasses {
+        TokenClasses {
+            input: self.input_tokens,
+            cache_write: self.cache_creation_input_tokens,
+            cache_read: self.cache_read_input_tokens,
+            output: self.output_tokens,
+        }
+    }
+}
+
 /// Whether the line cannot tell anything new: results of tools, and pieces of messages that come
 /// whole as well. They are most of a stream, and only name the session once more. What stands first
 /// in an object is its own; a second type would make the line unreadable.
@@ -208,13 +256,13 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         && let Ok(spoken) = serde_json::from_str::<Spoken<'_>>(text)
     {
         if let Some(session) = &spoken.session_id {
-            heard.session.get_or_insert_with(|| short(session));
+            heard.is_session(session);
         }
         return assistant(heard, &spoken.message, spoken.error, spoken.parent_tool_use_id.is_none());
     }
     let Ok(head) = serde_json::from_str::<ClaudeHead<'_>>(text) else { return };
     if let Some(session) = &head.session_id {
-        heard.session.get_or_insert_with(|| short(session));
+        heard.is_session(session);
     }
     match head.kind.as_deref() {
         Some("system") => system(heard, &head),
@@ -223,6 +271,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
                 assistant(heard, &message, head.error, head.parent_tool_use_id.is_none());
             }
         }
+        Some("user") if heard.events.is_some() => answered(heard, head.message),
         Some("rate_limit_event") => rate_limit(heard, &head),
         Some("result") => result(heard, &head),
         // The list of refused tools may be so long that the line was cut in it, before the type. No
@@ -238,14 +287,16 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
 fn system(heard: &mut Heard, head: &ClaudeHead<'_>) {
     match head.subtype.as_deref() {
         Some("init") => {
-            heard.model = value::<Cow<'_, str>>(head.model).map(|it| short(&it));
+            if let Some(model) = value::<Cow<'_, str>>(head.model) {
+                heard.is_model(&model);
+            }
             heard.terminal = false;
         }
         Some("api_retry") => {
             let attempt = value::<u64>(head.attempt).unwrap_or_default();
             let most = value::<u64>(head.max_retries).unwrap_or_default();
             let why = value::<Cow<'_, str>>(head.error).unwrap_or(Cow::Borrowed("unknown"));
-            heard.doing(&format!("the provider did not answer ({why}); retry {attempt} of {most}"));
+            heard.retries(&format!("the provider did not answer ({why}); retry {attempt} of {most}"));
         }
         Some(_) | None => (),
     }
@@ -258,6 +309,14 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
         heard.complaint = message.content.first.last().and_then(|it| it.text.as_deref()).map(str::to_owned);
         return;
     }
+    // Every block is an event of its own and repeats the usage of its request, in which only the number
+    // of written tokens is not final.
+    if message.id.is_some() && message.id.as_deref() != heard.last_id.as_deref() {
+        heard.last_id = message.id.as_deref().map(str::to_owned);
+        if let Some(usage) = value::<ClaudeTokens>(message.usage) {
+            heard.used_more(TokenClasses { output: 0, ..usage.classes() }, None);
+        }
+    }
     for block in &message.content.first {
         match (block.kind.as_ref(), &block.text, &block.name) {
             ("text", Some(text), _) => {
@@ -265,6 +324,7 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
                     heard.message.set(text);
                 }
                 heard.doing(text);
+                heard.says(text, false);
             }
             ("tool_use", _, Some(name)) => {
                 let on = Target::read(block.input);
@@ -272,11 +332,29 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
                     heard.uses(name, on.as_deref());
                 } else {
                     heard.doing_with(name, on.as_deref().or(Some("in a sub-agent")));
+                    heard.tool(name, on.as_deref(), true);
                 }
             }
-            ("thinking", _, _) => heard.doing("thinking"),
+            ("thinking", _, _) => {
+                heard.doing("thinking");
+                heard.event(|| AgentEvent::Thinking);
+            }
             _ => (),
         }
+    }
+}
+
+fn answered(heard: &mut Heard, message: Option<&RawValue>) {
+    let Some(answer) = value::<ClaudeAnswer<'_>>(message) else { return };
+    for block in answer.content.first.iter().filter(|it| it.kind == "tool_result") {
+        let text = match value::<Cow<'_, str>>(block.content) {
+            Some(text) => text.into_owned(),
+            None => {
+                let blocks = value::<Few<ClaudeBlock<'_>>>(block.content).unwrap_or_default();
+                blocks.first.iter().filter_map(|it| it.text.as_deref()).collect::<Vec<_>>().join("\n")
+            }
+        };
+        heard.result(&text, block.is_error == Some(true));
     }
 }
 
@@ -317,14 +395,17 @@ fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
     let by_model = value::<BTreeMap<Cow<'_, str>, ClaudeTokens>>(head.model_usage).unwrap_or_default();
     let turn = if by_model.is_empty() { value::<ClaudeTokens>(head.usage) } else { None };
     heard.usage = AgentUsage::default();
+    let mut classes = TokenClasses::default();
     for tokens in by_model.values().chain(&turn) {
         let uncached = tokens.input_tokens.saturating_add(tokens.cache_creation_input_tokens);
         let usage = &mut heard.usage;
         usage.cached = usage.cached.saturating_add(tokens.cache_read_input_tokens);
         usage.input = usage.input.saturating_add(uncached).saturating_add(tokens.cache_read_input_tokens);
         usage.output = usage.output.saturating_add(tokens.output_tokens);
+        classes.add(tokens.classes());
     }
     heard.usage.usd = value::<f64>(head.total_cost_usd).unwrap_or_default();
+    heard.used(classes, value::<f64>(head.total_cost_usd));
     let denials = value::<Few<Denial<'_>>>(head.permission_denials).unwrap_or_default();
     heard.denials = denials.first.iter().map(denial).collect();
     heard.activity = None;

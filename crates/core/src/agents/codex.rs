@@ -3,6 +3,7 @@
 //! record that it keeps of the session. Usage is that of the whole thread, so threads are not resumed.
 
 use super::claude::value;
+use super::events::{AgentEvent, TokenClasses};
 use super::limit::PlanFields;
 use super::reader::Heard;
 use super::wire::{Few, short};
@@ -54,6 +55,8 @@ struct CodexHead<'a> {
 
 #[derive(Deserialize)]
 struct CodexItem<'a> {
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
@@ -68,6 +71,11 @@ struct CodexItem<'a> {
     tool: Option<&'a RawValue>,
     #[serde(borrow)]
     query: Option<&'a RawValue>,
+    #[serde(borrow)]
+    aggregated_output: Option<&'a RawValue>,
+    exit_code: Option<i64>,
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -81,7 +89,21 @@ struct CodexChange<'a> {
 struct CodexTokens {
     input_tokens: u64,
     cached_input_tokens: u64,
+    cache_write_input_tokens: u64,
     output_tokens: u64,
+}
+
+impl CodexTokens {
+    /// Its input includes what came from a cache and what was written to one.
+    fn classes(&self) -> TokenClasses {
+        let cached = self.cached_input_tokens.saturating_add(self.cache_write_input_tokens);
+        TokenClasses {
+            input: self.input_tokens.saturating_sub(cached),
+            cache_write: self.cache_write_input_tokens,
+            cache_read: self.cached_input_tokens,
+            output: self.output_tokens,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -93,11 +115,15 @@ struct CodexFailure<'a> {
 pub(super) fn line(heard: &mut Heard, text: &str) {
     let Ok(head) = serde_json::from_str::<CodexHead<'_>>(text) else { return };
     match head.kind.as_deref() {
-        Some("thread.started") => heard.session = head.thread_id.map(|it| short(&it)),
-        Some("item.started" | "item.updated" | "item.completed") => {
+        Some("thread.started") => {
+            if let Some(thread) = &head.thread_id {
+                heard.is_session(thread);
+            }
+        }
+        Some(kind @ ("item.started" | "item.updated" | "item.completed")) => {
             heard.offline = false;
             if let Some(it) = value::<CodexItem<'_>>(head.item) {
-                item(heard, &it);
+                item(heard, &it, kind == "item.completed");
             }
         }
         Some("turn.completed") => {
@@ -107,6 +133,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             heard.usage.input = tokens.input_tokens;
             heard.usage.cached = tokens.cached_input_tokens;
             heard.usage.output = tokens.output_tokens;
+            heard.used(tokens.classes(), None);
             heard.activity = None;
         }
         Some("turn.failed") => {
@@ -119,7 +146,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         }
         Some("error") => {
             if let Some(message) = value::<Cow<'_, str>>(head.message) {
-                heard.doing(&message);
+                heard.retries(&message);
                 // Without a network it waits for one as long as it may live.
                 heard.offline = message.contains("waiting for network");
                 if !message.starts_with("Reconnecting...") {
@@ -131,23 +158,51 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     }
 }
 
-fn item(heard: &mut Heard, item: &CodexItem<'_>) {
+fn item(heard: &mut Heard, item: &CodexItem<'_>, is_complete: bool) {
     let text = |raw| value::<Cow<'_, str>>(raw);
+    // An item comes when it begins and again when it ends; some come only when they end.
+    let is_told = item.id.is_some() && item.id.as_deref() == heard.last_id.as_deref();
+    heard.last_id = item.id.as_deref().map(str::to_owned);
+    let mut uses = |tool: &str, on: Option<&str>| {
+        if is_told {
+            heard.message.clear();
+            heard.doing_with(tool, on);
+        } else {
+            heard.uses(tool, on);
+        }
+    };
     match item.kind.as_ref() {
         "agent_message" => {
             if let Some(text) = text(item.text) {
                 heard.message.set(&text);
                 heard.doing(&text);
+                if is_complete {
+                    heard.says(&text, false);
+                }
             }
         }
-        "command_execution" => heard.uses("run", text(item.command).as_deref().map(inside_shell)),
+        "command_execution" => {
+            uses("run", text(item.command).as_deref().map(inside_shell));
+            if is_complete {
+                let failed = item.exit_code.is_some_and(|it| it != 0);
+                heard.result(&text(item.aggregated_output).unwrap_or_default(), failed);
+            }
+        }
         "file_change" => {
             let changes = value::<Few<CodexChange<'_>>>(item.changes).unwrap_or_default();
-            heard.uses("edit", changes.first.first().map(|it| it.path.as_ref()));
+            uses("edit", changes.first.first().map(|it| it.path.as_ref()));
+            if is_complete && item.status.as_deref() == Some("failed") {
+                heard.result("the change could not be made", true);
+            }
         }
-        "mcp_tool_call" => heard.uses(&text(item.server).unwrap_or_default(), text(item.tool).as_deref()),
-        "web_search" => heard.uses("search", text(item.query).as_deref()),
-        "reasoning" => heard.doing("thinking"),
+        "mcp_tool_call" => uses(&text(item.server).unwrap_or_default(), text(item.tool).as_deref()),
+        "web_search" => uses("search", text(item.query).as_deref()),
+        "reasoning" => {
+            heard.doing("thinking");
+            if is_complete {
+                heard.event(|| AgentEvent::Thinking);
+            }
+        }
         // A list of things to do, a warning about a model, and what is still to come.
         _ => (),
     }
@@ -181,6 +236,9 @@ struct CodexRecord<'a> {
 struct Payload<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
+    /// Each turn begins with the model that it asks.
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
     #[serde(borrow)]
     rate_limits: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -216,6 +274,9 @@ pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
                 if let Some(limits) = value::<RateLimits>(payload.rate_limits) {
                     heard.plan = fullest(limits).or(heard.plan.take());
                 }
+            }
+            Some(_) | None if payload.model.is_some() && heard.model.is_none() => {
+                heard.model = payload.model.map(|it| short(&it));
             }
             Some("task_complete") => {
                 let error = value::<TaskError<'_>>(payload.error).and_then(|it| it.codex_error_info);

@@ -2,8 +2,8 @@
 //! error; ended by a signal it exits with 0 and without one. Its message comes in pieces.
 
 use super::claude::{Target, value};
+use super::events::TokenClasses;
 use super::reader::Heard;
-use super::wire::short;
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -55,6 +55,8 @@ struct GeminiHead<'a> {
     #[serde(borrow)]
     error: Option<&'a RawValue>,
     #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow)]
     stats: Option<&'a RawValue>,
 }
 
@@ -76,8 +78,12 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     let Ok(head) = serde_json::from_str::<GeminiHead<'_>>(text) else { return };
     match head.kind.as_deref() {
         Some("init") => {
-            heard.session = head.session_id.map(|it| short(&it));
-            heard.model = head.model.map(|it| short(&it));
+            if let Some(session) = &head.session_id {
+                heard.is_session(session);
+            }
+            if let Some(model) = &head.model {
+                heard.is_model(model);
+            }
         }
         Some("message") if head.role.as_deref() == Some("assistant") => {
             if let Some(text) = value::<Cow<'_, str>>(head.content) {
@@ -87,7 +93,12 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
                     heard.message.set(&text);
                 }
                 heard.doing(&text);
+                heard.says(&text, head.delta == Some(true));
             }
+        }
+        Some("tool_result") if heard.events.is_some() => {
+            let text = value::<Cow<'_, str>>(head.output).unwrap_or_default();
+            heard.result(&text, head.status.as_deref() == Some("error"));
         }
         Some("tool_use") => {
             if let Some(tool) = head.tool_name {
@@ -96,7 +107,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         }
         Some("error") => {
             if let Some(message) = value::<Cow<'_, str>>(head.message) {
-                heard.doing(&message);
+                heard.retries(&message);
                 heard.complaint = Some(message.into_owned());
             }
         }
@@ -110,6 +121,13 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             heard.usage.input = stats.input_tokens;
             heard.usage.output = stats.output_tokens;
             heard.usage.cached = stats.cached;
+            let tokens = TokenClasses {
+                input: stats.input_tokens.saturating_sub(stats.cached),
+                cache_read: stats.cached,
+                cache_write: 0,
+                output: stats.output_tokens,
+            };
+            heard.used(tokens, None);
             heard.activity = None;
         }
         Some(_) | None => (),

@@ -7,9 +7,12 @@ mod account;
 mod claude;
 mod codex;
 mod command;
+mod described;
 mod environment;
+mod events;
 mod gemini;
 mod limit;
+mod narrative;
 mod opencode;
 mod program;
 mod reader;
@@ -20,8 +23,12 @@ mod wire;
 mod tests;
 
 pub use account::{Login, account, logins};
+pub use described::DescribedStream;
 pub use environment::keeps;
+pub use events::{AgentEvent, TokenClasses, UsageSoFar};
 pub use limit::Limit;
+pub use narrative::{Detail, Narrator, token_words};
+pub use opencode::waits_for;
 pub use reader::StreamReader;
 
 use crate::agent_table::{AgentRow, Start};
@@ -49,6 +56,8 @@ pub struct InvocationContext<'a> {
     /// Returns the real path (links resolved) of an executable, by name in the agent's `PATH` or by
     /// path; nothing when there is none.
     pub find: &'a dyn Fn(&str) -> Option<PathBuf>,
+    /// Returns what a program says its version is; asked only where that makes a difference.
+    pub version: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// How a call ended and where, for what its text alone does not tell.
@@ -58,7 +67,8 @@ pub struct CallExit<'a> {
     pub exit: Option<i32>,
     /// The end of its standard error.
     pub complaints: &'a str,
-    /// The end of Codex's own record of the session, `rollout-…-<session>.jsonl`, if there is one.
+    /// What the CLI wrote about this session elsewhere: the end of Codex's `rollout-…-<session>.jsonl`, and
+    /// the lines of opencode's log that are about this working tree.
     pub rollout: &'a str,
     pub now: Timestamp,
     /// The zone that the agent writes times in when it names none; see [`zone`].
@@ -83,6 +93,12 @@ pub struct AgentOutput {
     pub session: Option<String>,
     /// The model that answered, as the agent names it.
     pub model: Option<String>,
+    /// Whether it used a tool, so that the tree may have changed.
+    pub worked: bool,
+    /// Whether it was waiting for its provider when it was ended.
+    pub waited: bool,
+    /// The last line on standard error of a call that failed.
+    pub complaint: Option<String>,
     /// Tools that the agent was not allowed to use.
     pub denials: Vec<String>,
     /// How much of a plan is used up, when the agent warns of it.
@@ -145,11 +161,18 @@ pub fn invocation(agent: &Agent, context: &InvocationContext<'_>) -> Result<Invo
         Start::Gemini => gemini::invocation(row, agent, context)?,
         Start::Opencode => opencode::invocation(row, agent, context)?,
         Start::Arguments => command::invocation(agent)?,
+        Start::Described(start) => described::invocation(row, start, agent, context)?,
     };
     // What the user sets wins over what we set.
     invocation.env.retain(|(name, _)| !agent.env.contains_key(name));
     invocation.env.extend(agent.env.iter().map(|(name, value)| (name.clone(), value.clone())));
     Ok(invocation)
+}
+
+/// Returns the command with which a person opens the agent's session again, in the working tree.
+pub fn reopen(row: &AgentRow, session: &str) -> Option<String> {
+    let words = row.reopen?;
+    Some(words.replace("{session}", &loop_base::text::shell_word(session)))
 }
 
 /// Returns the zone that the agent's process works in: its own `TZ` if the workflow sets one.

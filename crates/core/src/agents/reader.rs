@@ -2,9 +2,12 @@
 //! however much, the memory used here has a bound. Each agent's own module says what its lines mean;
 //! this one cuts lines, and says at the end what it all came to.
 
+use super::events::{AgentEvent, TokenClasses, UsageSoFar};
 use super::limit::{self, PlanFields};
-use super::wire::{beginning, readable, short};
-use super::{AgentOutput, AgentUsage, CallExit, claude, codex, command, gemini, opencode, trouble};
+use super::wire::{beginning, excerpt, readable, short};
+use super::{
+    AgentOutput, AgentUsage, CallExit, claude, codex, command, described, gemini, opencode, trouble,
+};
 use crate::agent_table::{AgentRow, Stream};
 use std::io::BufRead;
 
@@ -30,6 +33,24 @@ pub struct StreamReader {
 impl StreamReader {
     pub fn new(row: &'static AgentRow) -> StreamReader {
         StreamReader { row, heard: Heard::default(), open: Vec::new(), cut: false }
+    }
+
+    /// A reader that also keeps what the agent does, for [`StreamReader::take_events`]. Without somebody
+    /// who takes them, events are not made: most of a stream is results that nobody looks at.
+    pub fn narrating(row: &'static AgentRow) -> StreamReader {
+        let mut reader = StreamReader::new(row);
+        reader.heard.events = Some(Vec::new());
+        reader
+    }
+
+    /// Returns what the agent did since this was last asked.
+    pub fn take_events(&mut self) -> Vec<AgentEvent> {
+        self.heard.events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Returns what the call has used up so far, where its stream says it while it works.
+    pub fn usage_so_far(&self) -> Option<UsageSoFar> {
+        self.heard.so_far
     }
 
     /// Takes the next bytes of the stream, however they are divided.
@@ -61,7 +82,7 @@ impl StreamReader {
         if line.first() != Some(&b'{') {
             return;
         }
-        if self.row.stream == Stream::Claude && claude::is_known(heard, line) {
+        if self.row.stream == Stream::Claude && heard.events.is_none() && claude::is_known(heard, line) {
             return;
         }
         let text = readable(line, cut);
@@ -70,6 +91,7 @@ impl StreamReader {
             Stream::Codex => codex::line(heard, &text),
             Stream::Gemini => gemini::line(heard, &text),
             Stream::Opencode => opencode::line(heard, &text),
+            Stream::Described(stream) => described::line(heard, &text, stream),
             Stream::Text => unreachable!("its lines are not objects"),
         }
     }
@@ -92,22 +114,33 @@ impl StreamReader {
         let StreamReader { row, mut heard, .. } = self;
         if row.stream == Stream::Text {
             let message = heard.message.into_string();
-            let trouble = trouble::of_program(end);
+            let limit = limit::of_program(&message, end);
+            let trouble = trouble::of_program(row, limit.as_ref(), end);
             return AgentOutput {
                 message,
                 terminal: true,
                 error: end.exit != Some(0),
                 trouble,
+                limit,
+                complaint: last_line(end),
                 ..AgentOutput::default()
             };
         }
-        if row.stream == Stream::Codex {
-            codex::rollout(&mut heard, end.rollout);
+        match row.stream {
+            Stream::Codex => codex::rollout(&mut heard, end.rollout),
+            Stream::Opencode => opencode::own_log(&mut heard, end.rollout),
+            Stream::Described(stream) => heard.terminal |= stream.done.is_none() && end.exit == Some(0),
+            Stream::Claude | Stream::Gemini | Stream::Text => (),
         }
         let error = heard.error || heard.cut_terminal && end.exit != Some(0);
         let done = end.exit == Some(0) && heard.terminal && !error;
-        let limit = if done { None } else { limit::judge(row.stream, &heard, end) };
-        let trouble = if done { None } else { Some(trouble::words(row, &heard, limit.as_ref(), end)) };
+        let is_empty = done && !heard.worked && heard.message.is_blank();
+        let limit = match done {
+            true => is_empty.then_some(limit::Limit::Empty),
+            false => limit::judge(row.stream, &heard, end),
+        };
+        let trouble =
+            if done && !is_empty { None } else { Some(trouble::words(row, &heard, limit.as_ref(), end)) };
         AgentOutput {
             message: heard.message.into_string(),
             usage: heard.usage,
@@ -119,6 +152,9 @@ impl StreamReader {
             session: heard.session,
             model: heard.model,
             denials: heard.denials,
+            worked: heard.worked,
+            waited: heard.offline || heard.waiting_out,
+            complaint: if done { None } else { last_line(end) },
         }
     }
 
@@ -150,6 +186,13 @@ impl StreamReader {
     }
 }
 
+/// What a program said last on standard error, safe to show.
+fn last_line(end: &CallExit<'_>) -> Option<String> {
+    // The end of a stack trace says nothing to anybody.
+    let is_words = |it: &String| it.chars().any(char::is_alphabetic) && !it.starts_with("at ");
+    end.complaints.lines().rev().map(excerpt).find(is_words)
+}
+
 /// What was understood of a stream so far.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
@@ -163,8 +206,12 @@ pub(super) struct Heard {
     pub complaint: Option<String>,
     /// The agent's own word for what went wrong: a machine-readable kind.
     pub kind: Option<String>,
-    /// The agent waits for a network, and has done nothing since.
+    /// The agent waits for a network or for its provider, and has done nothing since.
     pub offline: bool,
+    /// The CLI's log says that it waits out an answer of its provider.
+    pub waiting_out: bool,
+    /// It used a tool.
+    pub worked: bool,
     /// The status of the provider's answer.
     pub status: Option<u16>,
     /// Seconds after which the provider wants to be asked again.
@@ -176,9 +223,75 @@ pub(super) struct Heard {
     /// In the agent's own words. Most of what it does is never shown to anybody, so it is made short
     /// and safe when somebody looks.
     pub activity: Option<String>,
+    /// What the agent did, where somebody takes it.
+    pub events: Option<Vec<AgentEvent>>,
+    pub so_far: Option<UsageSoFar>,
+    /// The request or the item that was counted or told last.
+    pub last_id: Option<String>,
 }
 
+/// Whoever takes events does so after every piece of the stream; what one piece can hold beyond this is
+/// dropped from its beginning.
+const EVENTS_MOST: usize = 4096;
+
 impl Heard {
+    /// Notes something that the agent did.
+    pub(super) fn event(&mut self, event: impl FnOnce() -> AgentEvent) {
+        if let Some(events) = &mut self.events {
+            if EVENTS_MOST <= events.len() {
+                events.drain(..EVENTS_MOST / 2);
+            }
+            events.push(event());
+        }
+    }
+
+    pub(super) fn says(&mut self, text: &str, is_piece: bool) {
+        self.event(|| AgentEvent::Text { text: bounded(text, TEXT_MOST), is_piece });
+    }
+
+    pub(super) fn result(&mut self, text: &str, failed: bool) {
+        self.event(|| AgentEvent::ToolResult { text: bounded(text, RESULT_MOST), failed });
+    }
+
+    pub(super) fn retries(&mut self, why: &str) {
+        self.doing(why);
+        self.event(|| AgentEvent::Retry { why: bounded(why, RESULT_MOST) });
+    }
+
+    /// Notes the agent's session, the first time that it is named.
+    pub(super) fn is_session(&mut self, session: &str) {
+        if self.session.is_none() {
+            let session = short(session);
+            self.session = Some(session.clone());
+            self.event(|| AgentEvent::Session(session));
+        }
+    }
+
+    pub(super) fn is_model(&mut self, model: &str) {
+        let model = short(model);
+        if self.model.as_ref() != Some(&model) {
+            self.model = Some(model.clone());
+            self.event(|| AgentEvent::Model(model));
+        }
+    }
+
+    /// Notes what the call has used up from its beginning.
+    pub(super) fn used(&mut self, tokens: TokenClasses, usd: Option<f64>) {
+        let so_far = UsageSoFar { tokens, usd: usd.or(self.so_far.and_then(|it| it.usd)) };
+        if self.so_far != Some(so_far) {
+            self.so_far = Some(so_far);
+            self.event(|| AgentEvent::Usage(so_far));
+        }
+    }
+
+    /// Notes what one more request has used up.
+    pub(super) fn used_more(&mut self, tokens: TokenClasses, usd: Option<f64>) {
+        let mut so_far = self.so_far.unwrap_or_default();
+        so_far.tokens.add(tokens);
+        let usd = usd.map(|it| it + so_far.usd.unwrap_or_default());
+        self.used(so_far.tokens, usd);
+    }
+
     /// Notes what the agent is doing.
     pub(super) fn doing(&mut self, what: &str) {
         let activity = self.activity.get_or_insert_default();
@@ -199,8 +312,38 @@ impl Heard {
     pub(super) fn uses(&mut self, tool: &str, on: Option<&str>) {
         // What was said before a tool was used is no final message.
         self.message.clear();
+        self.worked = true;
         self.doing_with(tool, on);
+        self.tool(tool, on, false);
     }
+
+    pub(super) fn tool(&mut self, tool: &str, on: Option<&str>, in_sub_agent: bool) {
+        self.event(|| AgentEvent::Tool {
+            tool: bounded(tool, NAME_MOST),
+            target: on.map(|it| bounded(it, TEXT_MOST)),
+            in_sub_agent,
+        });
+    }
+}
+
+/// What a person reads of one message; the final one is kept whole elsewhere.
+const TEXT_MOST: usize = 16 << 10;
+
+/// What a person reads of a result before looking into the file itself.
+const RESULT_MOST: usize = 4 << 10;
+
+const NAME_MOST: usize = 200;
+
+/// Returns the beginning of a text, with a mark where it was cut.
+fn bounded(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let mut end = most;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
 }
 
 /// A text of which the end is kept.
@@ -228,6 +371,10 @@ impl Tail {
 
     pub(super) fn clear(&mut self) {
         self.0.clear();
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.0.trim().is_empty()
     }
 
     fn into_string(self) -> String {

@@ -12,15 +12,16 @@ mod standing;
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
 pub use deciding::offer::{Offer, grounds_of, offers};
-pub use deciding::proving::{NOTHING_TO_DO, checks as proof_checks};
+pub use deciding::proving::checks as proof_checks;
 pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use journal::command::{Answer, Choice, Command, choices};
 pub use journal::decision::{Decision, Rest};
-pub use journal::effect::{Call, Effect, Step};
+pub use journal::effect::{Call, Effect, OtherModel, Step};
 pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess, Usage};
 pub use journal::event::Event;
 pub use journal::evidence::{
-    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, Tests, Uncommitted,
+    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, RefusedPlan, Tests,
+    Uncommitted,
 };
 pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::item::{Item, ListChange, Listing};
@@ -35,7 +36,7 @@ pub use judging::metrics::known_red;
 pub use judging::signature::signature;
 pub use standing::again::run_again;
 pub use standing::breaker::BreakerState;
-pub use standing::call::alike;
+pub use standing::call::{alike, uncommittable};
 pub use standing::feedback::Feedback;
 pub use standing::history::{
     Activity, BreakerChange, History, HistoryLimit, JudgedTurn, breaker, limit, open_reason, review_attempt,

@@ -17,7 +17,7 @@ pub struct Stat {
     pub group: i32,
     pub session: i32,
     /// Clock ticks after boot at which the process started; together with the pid and the boot it
-    /// names one process for ever.
+    /// names one process forever.
     pub start: u64,
     /// Processor time of the process itself.
     pub own_cpu: Duration,
@@ -86,7 +86,7 @@ fn pid_of(text: &str) -> Option<Pid> {
 }
 
 /// The name may contain spaces, brackets and newlines, so fields are counted from the last bracket.
-fn parse(text: &str, ticks_per_second: u64) -> Option<Stat> {
+pub(crate) fn parse(text: &str, ticks_per_second: u64) -> Option<Stat> {
     let (head, tail) = text.rsplit_once(')')?;
     let (pid, name) = head.split_once(" (")?;
     let fields: Vec<&str> = tail.split_ascii_whitespace().collect();

@@ -35,6 +35,11 @@ pub(crate) fn answered(
         (QuestionKind::Breaker | QuestionKind::Blocked, _) => {
             Decision::Record(Event::Reset { guidance: text })
         }
+        (QuestionKind::Agent, Choice::Abort) => aborted(HoldKind::Halted),
+        (QuestionKind::Agent, Choice::Model) => {
+            Decision::Record(Event::CalledAgain { model: text.map(|it| it.trim().to_owned()) })
+        }
+        (QuestionKind::Agent, _) => Decision::Record(Event::CalledAgain { model: None }),
         (QuestionKind::Rejected, _) => {
             let target = phase.reject.as_ref().expect("a rejecting phase has a route").go;
             Decision::Record(Event::Entered { phase: target, how: How::Fixed { text: answer.text.clone() } })
@@ -92,8 +97,11 @@ fn settled(state: &State, kind: &CheckpointKind, answer: &Answer, text: Option<S
         Some(text) => format!("{}: {text}", answer.choice),
         None => answer.choice.to_string(),
     };
-    let text = format!("the checkpoint ({kind}) is settled: {said}");
     let is_item = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
     let has_issues = answer.choice.word() == ISSUES;
+    let text = match is_item && has_issues {
+        true => format!("a person looked at it and found {said}; repair that, and the person looks again"),
+        false => format!("the checkpoint ({kind}) is settled: {said}"),
+    };
     Decision::Record(Event::Settled { text, automatic: false, done: is_item && !has_issues })
 }

@@ -114,6 +114,9 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         }
         return Decision::Record(Event::Woke);
     }
+    if let Some(why) = &state.agent_trouble {
+        return ask(state, QuestionKind::Agent, why.clone(), None);
+    }
     if let Some(why) = &state.refused {
         return ask(state, QuestionKind::Blocked, why.clone(), None);
     }
@@ -232,7 +235,7 @@ fn missing_check<'a>(phase: &'a Phase, state: &State, judgement: &Judgement) -> 
 }
 
 /// Only a person can act; what has to be looked at or decided, the autonomous mode settles itself
-/// where every check passes, and says so before it goes on.
+/// where every check passes, and says so before it continues.
 fn checkpoint(
     workflow: &Workflow,
     phase: &Phase,
@@ -256,7 +259,9 @@ fn checkpoint(
         | CheckpointKind::Merge
         | CheckpointKind::Other(_) => None,
     };
-    match settled.filter(|_| autonomous) {
+    // An item that is a checkpoint is worked on only after a person found something: they look again.
+    let is_repaired = item.is_some() && 0 < state.visit.iteration;
+    match settled.filter(|_| autonomous && !is_repaired) {
         Some(choice) => Decision::Record(Event::Settled {
             text: match item {
                 Some(item) => format!("Auto-decided: {}: {choice}", item.name),
