@@ -140,3 +140,8 @@ pub(super) const COMPLETIONS: &str = r#"Examples:
   loop completions fish > ~/.config/fish/completions/loop.fish"#;
 pub(super) const MAN: &str = r#"Examples:
   loop man ~/.local/share/man/man1"#;
+pub(super) const QUEUE: &str = r#"Examples:
+  loop queue                     the systems, and what they wait for
+  loop queue add "Work orders" --needs sys-001 --capability create --capability assign
+  loop queue set sys-002 --priority 1
+  loop queue next"#;

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Answer", &["answer", "approve", "changes", "reject", "waive", "guide", "skip"]),
     ("Stop and continue", &["stop", "pause", "cancel", "resume", "next", "restore", "limits"]),
     ("Check and deliver", &["checks", "evidence", "verify", "ship"]),
-    ("Prepare the work", &["design", "refine", "init", "presets", "check", "simulate", "hook"]),
+    ("Prepare the work", &["queue", "design", "refine", "init", "presets", "check", "simulate", "hook"]),
     ("This program", &["completions", "man", "help"]),
 ];
 

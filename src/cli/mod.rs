@@ -46,7 +46,9 @@ use looking::{attach, evidence, log, runs, show, status, verify, wait, why};
 use loop_base::secret::redact;
 use running::flags::RunFlags;
 use running::{checks, demo, demo_agent, detach, init, not_yet, resume, run};
-use setting_up::{agents, check, completions, design, doctor, hook, limits, man, presets, setup, simulate};
+use setting_up::{
+    agents, check, completions, design, doctor, hook, limits, man, presets, queue, setup, simulate,
+};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -218,9 +220,9 @@ enum CliCommand {
     /// Write the manual pages into a directory
     #[command(after_help = examples::MAN)]
     Man(man::ManFlags),
-    /// The jobs of a domain (comes with a later version)
-    #[command(hide = true)]
-    Queue(not_yet::Words),
+    /// List and change the systems that are to be built
+    #[command(after_help = examples::QUEUE)]
+    Queue(queue::QueueFlags),
     /// A terminal interface (comes with a later version)
     #[command(hide = true)]
     Watch(not_yet::Words),
@@ -294,7 +296,7 @@ pub(crate) fn main() -> ExitCode {
         Some(CliCommand::Limits(flags)) => limits::run(&context, &flags),
         Some(CliCommand::Completions(flags)) => completions::run(&flags),
         Some(CliCommand::Man(flags)) => man::run(&context, &flags),
-        Some(CliCommand::Queue(_)) => not_yet::command("queue", "loop run \"what to build\""),
+        Some(CliCommand::Queue(flags)) => queue::run(&context, &flags),
         Some(CliCommand::Evidence) => evidence::run(&context),
         Some(CliCommand::Watch(_)) => not_yet::command("watch", "loop log -f"),
         Some(CliCommand::Serve(_)) => not_yet::command("serve", "loop status --json"),

@@ -21,6 +21,10 @@ pub(crate) struct RunRequest {
     pub by: CarriedOutBy,
     /// A file, a phase, a job or a sentence, as the workflow says.
     pub input: Option<String>,
+    /// The domain whose queue is meant.
+    pub domain: Option<String>,
+    /// The next ready system of the queue is meant, whatever is unfinished.
+    pub next_job: bool,
     pub preset: Option<String>,
     /// A workflow file.
     pub workflow: Option<PathBuf>,

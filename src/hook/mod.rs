@@ -272,6 +272,8 @@ impl World for HookWorld<'_> {
             | Effect::Prove(_)
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::Land
+            | Effect::Look
             | Effect::Work(_)
             | Effect::Sleep { .. }
             | Effect::Ask(_)
@@ -296,6 +298,8 @@ impl World for HookWorld<'_> {
             | Effect::Contain
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::Land
+            | Effect::Look
             | Effect::Sleep { .. }
             | Effect::Ask(_)
             | Effect::Tell

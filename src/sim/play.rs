@@ -118,6 +118,10 @@ fn parse_detail<'a>(
             play.report.gates.push((*gate).to_owned());
             rest
         }
+        ["unreported", rest @ ..] => {
+            play.unreported = true;
+            rest
+        }
         ["failed", rest @ ..] => {
             play.report.failed = true;
             rest

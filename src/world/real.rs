@@ -2,8 +2,10 @@
 //! without polling. It decides nothing; whatever goes wrong with an agent, a check or git becomes
 //! an event.
 
+use crate::deliver::land;
 use crate::drive::{Performed, World};
 use crate::measure::child_environment::child_environment;
+use crate::measure::detect::detect;
 use crate::measure::evidence::{self, MeasuredRun};
 use crate::measure::run_checks::{Cut, exit_words};
 use crate::measure::{differences, item_list, run_checks};
@@ -24,7 +26,9 @@ use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Listing, Station};
-use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
+use loop_core::workflow::model::{InputKind, ItemSource, Protocol, Workflow};
+use loop_store::QueueKey;
+use loop_store::mirror::domain_memory::queue_file;
 use loop_store::run::Run;
 use loop_supervise::protocol::{Bounds, Order, OrderKind};
 use loop_supervise::{contain, disk_space, find_by_mark};
@@ -45,6 +49,12 @@ const VIEW_BEFORE: &str = "git-before";
 
 /// What the log of a list's command is called.
 const LIST: &str = "list";
+
+/// What the log of a worktree's preparation is called.
+const PREPARE: &str = "prepare";
+
+/// Installing the dependencies of a large project takes minutes; half an hour is a network that is gone.
+const PREPARE_MS: u64 = 1_800_000;
 
 /// A list that takes longer to print is work of its own.
 const LIST_MS: u64 = 300_000;
@@ -292,6 +302,21 @@ impl<'a> Host<'a> {
         self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;
         self.tree.ask_for(&asked_for(&run.workflow));
         let _only_a_cache = std::fs::remove_dir_all(self.folder.join(VIEW_BEFORE));
+        if let Some(command) = &run.workflow.workspace.prepare {
+            let order = run_checks::order(&self.run_id, PREPARE, command, PREPARE_MS, &self.place);
+            match self.shim.carry_out(run.state.epoch, order)? {
+                Ok(exit) if exit.code == Some(0) => (),
+                Ok(exit) => {
+                    let reason = format!(
+                        "the worktree could not be prepared: `{command}`: {}; its log is {}, then loop run",
+                        exit_words(exit.code, exit.signal),
+                        self.folder.join(format!("{PREPARE}.log")).display()
+                    );
+                    return Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })));
+                }
+                Err(Cut) => return Ok(Performed::Begun),
+            }
+        }
         Ok(Performed::Done(Event::Placed { place: plan.place, branch: Some(plan.branch) }))
     }
 
@@ -318,6 +343,10 @@ impl<'a> Host<'a> {
         let items = run.workflow.items.as_ref().expect("a body has items");
         let unread = |why: String| anyhow::anyhow!("the list of {}s: {why}", items.name);
         let mut printed = String::new();
+        let mut queued = Vec::new();
+        if let ItemSource::Queue(_) = &items.from {
+            queued = self.capabilities(run)?;
+        }
         if let ItemSource::Command(command) = &items.from {
             // What it complains about is no item.
             let quiet = format!("{{ {command}\n}} 2>/dev/null");
@@ -331,7 +360,8 @@ impl<'a> Host<'a> {
             }
             printed = loop_base::files::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
         }
-        match item_list::list(&self.place, items, &printed, run.state.item_list(), &run.state.refused_plans) {
+        let (known, refused) = (run.state.item_list(), &run.state.refused_plans);
+        match item_list::list(&self.place, items, &printed, &queued, known, refused) {
             Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
             // Whoever wrote them can mend them; nothing is wrong with the controller.
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
@@ -344,6 +374,48 @@ impl<'a> Host<'a> {
             }
             Err(why) => Err(unread(why)),
         }
+    }
+
+    /// What the queue says is to be built; a queue that cannot be read says nothing new.
+    fn capabilities(&self, run: &Run) -> anyhow::Result<Vec<String>> {
+        let opening = &run.state.opening;
+        let (Some(domain), Some(plan)) = (&opening.beginning.domain, &opening.worktree) else {
+            return Ok(Vec::new());
+        };
+        let file = queue_file(Path::new(&plan.root), domain);
+        let queue = QueueKey { project: &plan.root, domain, file: &file };
+        let home = self.shim.ears.shared_home();
+        home.read_queue(queue, now())?;
+        Ok(home.job(queue, &opening.input)?.map(|it| it.system.capabilities).unwrap_or_default())
+    }
+
+    /// Merges the proven work, or says why it is kept back.
+    fn land(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        self.status = None;
+        let home = self.shim.ears.shared_home();
+        let shim = &mut self.shim;
+        let mut execute = |order| shim.carry_out(run.state.epoch, order);
+        Ok(match land::land(run, &home, &mut execute)? {
+            Ok(landing) => Performed::Done(Event::Landed(landing)),
+            Err(Cut) => Performed::Begun,
+        })
+    }
+
+    /// Looks for commands of checks that had none when the run was opened: its project is made by the run.
+    fn detected(&self, run: &Run) -> Vec<Event> {
+        if run.workflow.input.kind != InputKind::Job {
+            return Vec::new();
+        }
+        let lacks = |name: &str| {
+            let check = run.workflow.checks.get(name);
+            check.is_some_and(|it| it.run.is_none()) && !run.state.commands.contains_key(name)
+        };
+        let mut missing = run.workflow.checks.keys().filter(|it| lacks(it)).peekable();
+        if missing.peek().is_none() {
+            return Vec::new();
+        }
+        let found = detect(&self.place).into_iter().filter(|it| lacks(it.name));
+        found.map(|it| Event::Detected { check: it.name.to_owned(), command: it.run }).collect()
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
@@ -471,6 +543,8 @@ impl World for Host<'_> {
             Effect::Prove(step) => self.prove(run, *step),
             Effect::Conclude => self.conclude(run),
             Effect::Confirm => self.confirm(run),
+            Effect::Land => self.land(run),
+            Effect::Look => Ok(Performed::Done(Event::Looked(land::look(run)?))),
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => self.finish(run),
@@ -478,7 +552,11 @@ impl World for Host<'_> {
     }
 
     fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
-        (self.watcher)(run, facts)
+        let mut noticed = (self.watcher)(run, facts);
+        if facts.iter().any(|(_, it)| matches!(it, Event::Ended(_))) {
+            noticed.extend(self.detected(run));
+        }
+        noticed
     }
 }
 

@@ -2,8 +2,8 @@
 //! that nobody asks about has no line. While a run works, what its last lines repeat has none either.
 
 use crate::engine::{
-    CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
-    OtherModel, Outcome, Step, StepTaken, Tests, Verdict,
+    CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
+    Landing, ListChange, Listing, OtherModel, Outcome, Step, StepTaken, Tests, Verdict,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -103,6 +103,10 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
         Event::Refused { command: _, why } => Some(format!("refused: {why}")),
+        Event::Detected { check, command } => {
+            Some(format!("the check \"{check}\" was found in the project: {command}"))
+        }
+        Event::Landed(landing) | Event::Looked(landing) => Some(landed(landing)),
         Event::Finished { trouble, shipped, .. } => finished(trouble.as_deref(), shipped.as_deref()),
         Event::Noted { text } => Some(text.clone()),
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
@@ -119,6 +123,16 @@ fn approved(gate: &str, by: &str, about: Option<String>, signer: Option<&str>) -
     let signer = signer.map(|it| format!(", signed by {it}")).unwrap_or_default();
     let about = about.map(|it| format!(": {it}")).unwrap_or_default();
     format!("gate {gate} approved{}{signer}{about}", by_whom(by))
+}
+
+fn landed(landing: &Landing) -> String {
+    match landing {
+        Landing::Merged { into, commit } => {
+            format!("merged into {into} as {}", commit.chars().take(12).collect::<String>())
+        }
+        Landing::Requested { at } => format!("not merged yet: {at}"),
+        Landing::Not { why } => format!("not merged: {why}"),
+    }
 }
 
 fn finished(trouble: Option<&str>, shipped: Option<&str>) -> Option<String> {
@@ -170,6 +184,8 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
         | Effect::Prove(_)
         | Effect::Conclude
         | Effect::Confirm
+        | Effect::Land
+        | Effect::Look
         | Effect::Sleep { .. }
         | Effect::Tell
         | Effect::Finish => None,
@@ -284,6 +300,7 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
         Verdict::Fail => format!("not done{why}"),
         Verdict::Reject => format!("{phase}rejected the work"),
         Verdict::Stuck(reason) => format!("{phase}is stuck: {reason}"),
+        Verdict::Checkpoint(CheckpointKind::Merge) => format!("{phase}is done but for the merge"),
         Verdict::Checkpoint(kind) => format!("the agent needs a person ({kind})"),
     }
 }

@@ -252,6 +252,18 @@ facts! {
     Verdict "verdict" Text Report Iteration Always false NO,
         "what the report decides; of `json` and `prp-status` reports in capitals, however the agent writes it",
         FactWords::Text { label: "verdict", none: "the agent reported no verdict" };
+    CriticalFindings "critical_findings" Number Report Iteration Always false NO,
+        "critical security findings that the report counts",
+        number("critical security findings", "no critical security finding");
+    HighFindings "high_findings" Number Report Iteration Always false NO,
+        "security findings of high severity that the report counts",
+        number("security findings of high severity", "no security finding of high severity");
+    PerfTargetsMet "perf_targets_met" Bool Report Iteration Always false NO,
+        "the report says that every stated performance target is met",
+        state("the performance targets are met", "the performance targets are not met");
+    PerfTargetsTotal "perf_targets_total" Number Report Iteration Always false NO,
+        "performance targets that the requirements state",
+        number("performance targets", "no performance target is stated");
 }
 
 impl FactName {

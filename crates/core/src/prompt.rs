@@ -75,6 +75,7 @@ fn fill(
             (Some(skill.clone()), workflow.skills.get(skill).map(|it| it.about.clone()))
         }
     };
+    let own_skill = skill.as_ref().and_then(|it: &String| workflow.skills.get(it));
     let checks: Vec<_> = phase
         .checks
         .iter()
@@ -112,6 +113,13 @@ fn fill(
         item_id => call.item.as_ref().map(|it| it.id.clone()),
         items_completed => state.items_done,
         items_remaining => state.items_left,
+        skill_instructions => own_skill.and_then(|it| it.instructions.clone()),
+        skill_references => own_skill.map(|it| it.references.clone()).unwrap_or_default(),
+        title => &state.opening.beginning.title,
+        about => &state.opening.beginning.about,
+        issue => state.opening.beginning.issue,
+        interfaces => &state.opening.beginning.interfaces,
+        domain => &state.opening.beginning.domain,
         skill,
         skill_about,
         model => &call.model,

@@ -98,8 +98,8 @@ pub(crate) struct RunFlags {
     /// Jobs of the queue at once (comes with a later version)
     #[arg(long, value_name = "N", hide = true)]
     pub jobs: Option<String>,
-    /// The domain whose queue is meant (comes with a later version)
-    #[arg(long, value_name = "NAME", hide = true)]
+    /// The domain whose queue is meant (default: the only folder below domain-memory/)
+    #[arg(long, value_name = "NAME")]
     pub domain: Option<String>,
 }
 
@@ -134,6 +134,7 @@ impl RunFlags {
             allow_dirty: it.allow_dirty,
             require_proof: it.require_proof,
             allow_test_change: it.allow_test_change,
+            domain: it.domain,
             ..RunRequest::default()
         }
     }

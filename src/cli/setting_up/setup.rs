@@ -6,7 +6,7 @@ use super::new_files::{NewFile, refuse_overwriting, write};
 use super::{hook, planning_files};
 use crate::cli::Context;
 use crate::cli::terminal::{ask_about_setup, installed};
-use crate::desk::{Deed, NextStep, Refusal, preset_named, refuse_agents};
+use crate::desk::{Deed, NextStep, Refusal, has_queue, preset_named, refuse_agents};
 use crate::measure::detect::{DetectedCheck, detect};
 use clap::Args;
 use loop_core::workflow::model::Workflow;
@@ -117,7 +117,7 @@ fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
     });
     let (name, why) = match () {
         () if project.join(".planning").is_dir() => ("plan", ".planning/ is there"),
-        () if project.join("system-queue.json").exists() => ("engineering", "system-queue.json is there"),
+        () if has_queue(project) => ("engineering", "domain-memory/ has a queue"),
         () if project.join("docs/PRPs").is_dir() => ("tdd", "docs/PRPs/ is there"),
         () if design => ("ralph", "a design is there"),
         () => ("ralph", "it needs the least setup"),

@@ -12,7 +12,7 @@ use loop_base::text::{counted, sanitise};
 use loop_base::time::took;
 use loop_base::value::Value;
 use loop_core::documents::input;
-use loop_core::engine::{CheckOutcome, CheckResult, State, Status};
+use loop_core::engine::{CheckOutcome, CheckResult, Landing, State, Status};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
@@ -210,12 +210,18 @@ impl RestingRun<'_> {
         let named = files.iter().take(FILES_NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = files.len().saturating_sub(FILES_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let is_merged = matches!(self.state.landing, Some(Landing::Merged { .. }));
         let commits = match self.commits() {
+            0 if is_merged => "committed".to_owned(),
             0 => "not committed".to_owned(),
             count => counted(count, "commit"),
         };
         let branch = self.state.branch.clone().or_else(|| branch(self.place));
-        let branch = branch.map(|it| format!(" on {it}")).unwrap_or_default();
+        let branch = match (&self.state.landing, branch) {
+            (Some(Landing::Merged { into, .. }), _) => format!(", merged into {into}"),
+            (_, Some(branch)) => format!(" on {branch}"),
+            (_, None) => String::new(),
+        };
         let kinds = self.state.seen.changed.as_ref().map(|it| it.run).map(|it| {
             let kinds = [(it.created, "created"), (it.modified, "modified"), (it.deleted, "deleted")];
             let kinds = kinds.iter().filter(|it| 0 < it.0).map(|(count, what)| format!("{count} {what}"));

@@ -125,6 +125,8 @@ impl RunView {
                 | Effect::Prove(_)
                 | Effect::Conclude
                 | Effect::Confirm
+                | Effect::Land
+                | Effect::Look
                 | Effect::Sleep { .. }
                 | Effect::Ask(_)
                 | Effect::Tell
@@ -164,6 +166,9 @@ impl RunView {
             | Event::Held(_)
             | Event::Reloaded { .. }
             | Event::Refused { .. }
+            | Event::Detected { .. }
+            | Event::Landed(_)
+            | Event::Looked(_)
             | Event::Finished { .. }
             | Event::Noted { .. }
             | Event::Closed(_) => (),

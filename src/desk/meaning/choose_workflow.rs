@@ -1,6 +1,6 @@
 //! Which workflow is meant: the request, files, and where neither says it, the input.
 
-use super::{design_file, words};
+use super::{design_file, domain, words};
 use crate::desk::caller::{Caller, CallerEnvironment};
 use crate::desk::note::Note;
 use crate::desk::refusal::{NextStep, Refusal, meant};
@@ -129,10 +129,14 @@ fn by_input(
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<String> {
     let Some(input) = request.input.as_deref() else {
-        return if design_file::newest(project).is_some() {
+        return if request.next_job {
+            Ok("engineering".to_owned())
+        } else if design_file::newest(project).is_some() {
             Ok("ralph".to_owned())
         } else if project.join(".planning/ROADMAP.md").is_file() {
             Ok("plan".to_owned())
+        } else if domain::has_queue(project) {
+            Ok("engineering".to_owned())
         } else {
             Err(Refusal::usage("no workflow and no input given", ["loop run \"what to build\"", "loop demo"]))
         };

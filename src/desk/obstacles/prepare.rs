@@ -14,7 +14,7 @@ use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
 use loop_core::facts::FactName;
-use loop_core::workflow::model::{Agent, Workflow};
+use loop_core::workflow::model::{Agent, InputKind, Workflow};
 use loop_supervise::which::executable;
 use std::path::Path;
 
@@ -167,7 +167,9 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
     let counts = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.must_count);
     let nothing = !used.is_empty() && !used.iter().any(|it| runs(&it));
     let uncounted = used.iter().any(|it| counts(&it)) && !used.iter().any(|it| counts(&it) && runs(&it));
-    if request.unverified || !(nothing || uncounted) {
+    // The project of a system may not exist yet; the first stage that needs a check asks for it.
+    let is_made_later = workflow.input.kind == InputKind::Job;
+    if request.unverified || is_made_later || !(nothing || uncounted) {
         return Ok(());
     }
     Err(Refusal::usage(

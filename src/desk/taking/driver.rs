@@ -2,6 +2,7 @@
 //! and answers its questions.
 
 use super::open::OpenRun;
+use crate::deliver::memory;
 use crate::desk::kept_head::{keep_head, match_kept_head};
 use crate::desk::record::write_record;
 use crate::desk::wishes::command::insert;
@@ -105,6 +106,7 @@ impl<'a> Driver<'a> {
     pub(crate) fn end(self) -> Rested {
         let Driver { run, host, home, place, _tree } = self;
         keep_head(&run, &place);
+        memory::hand_over(&run);
         let record_trouble = write_record_of(&home, &run.id);
         Rested { home, run, place, signal: host.shim.ears.signals.last(), record_trouble, tree: _tree }
     }

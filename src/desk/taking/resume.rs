@@ -21,6 +21,7 @@ use loop_core::engine::{
     Answer, Choice, Command, Opening, QuestionKind, Station, Status, acceptable, run_again,
 };
 use loop_core::workflow::model::{MirrorFormat, PhaseId, Workflow};
+use loop_store::mirror::domain_memory::DomainMemory;
 use loop_store::mirror::planning;
 use loop_store::run::Run;
 use loop_store::{Row, TreeLock};
@@ -105,7 +106,7 @@ pub(crate) fn ready(
     }
     let phase = match &request.phase {
         Some(name) => Some(phase_named(&load(home, row)?.0, name)?),
-        None => None,
+        None => phase_of_file(found, notes)?,
     };
     reload::before_going_on(caller, home, row, request, notes)?;
     let RunRequest { mut reset, max, unblock, .. } = *request;
@@ -133,6 +134,38 @@ pub(crate) fn ask_again(found: &FoundRun) -> anyhow::Result<bool> {
     home.clear_hold(&loop_store::run::account_of(&workflow))?;
     leave(home, row, &Command::Unhold)?;
     Ok(true)
+}
+
+/// The states of a system that are no stages: a run gets there by itself.
+const BETWEEN_STAGES: [&str; 3] = ["FAILED", "RETRY", "BLOCKED"];
+
+/// A person may write into `loop-state.json` where a system is to go on: a stage that was reached before.
+fn phase_of_file(found: &FoundRun, notes: &mut Vec<Note>) -> anyhow::Result<Option<PhaseId>> {
+    let FoundRun { home, row } = found;
+    if matches!(row.status, Status::Running | Status::Completed | Status::Cancelled) {
+        return Ok(None);
+    }
+    let (workflow, state) = load(home, row)?;
+    let memory = DomainMemory::open(home, &row.id, &workflow)?;
+    let Some(said) = memory.and_then(|it| it.edited_state(&workflow)) else { return Ok(None) };
+    let name = "loop-state.json";
+    if BETWEEN_STAGES.contains(&said.as_str()) {
+        return Ok(None);
+    }
+    let Some(phase) = workflow.phases.iter().position(|it| it.name == said) else {
+        let names: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
+        let next = NextStep::by_hand(format!("write one of {} as \"state\"", names.join(", ")));
+        let text = format!("{name} of {} says {said:?}, which is no state", row.input);
+        return Err(Refusal { text, next: Some(next), exit: 8 }.into());
+    };
+    if state.phase < phase {
+        notes.push(Note::for_people(format!(
+            "{name} says {said}, which has not been reached: nothing was taken from it"
+        )));
+        return Ok(None);
+    }
+    notes.push(Note::usual(format!("{name} says {said}: the run continues there")));
+    Ok(Some(phase))
 }
 
 fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {

@@ -26,6 +26,7 @@ pub use journal::evidence::{
 pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::item::{Item, ListChange, Listing};
 pub use journal::judgement::{Failure, Judgement, Verdict};
+pub use journal::landing::Landing;
 pub use journal::metric::{Metric, Source};
 pub use journal::opening::{Beginning, Opening, Session, SessionProcess, Worktree};
 pub use journal::proof_steps::{Proving, StepTaken, Unprepared};
@@ -44,5 +45,6 @@ pub use standing::item_list::ItemList;
 pub use standing::state::{STATE_VERSION, State};
 pub use standing::station::{Station, Wish};
 pub use standing::status::Status;
+pub use standing::troubles::FailureEntry;
 pub use standing::turn::IMPORTED_EPOCH;
 pub use standing::visit::PhaseStatus;

@@ -58,6 +58,12 @@ pub struct Report {
     pub summary: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deliverables: Vec<String>,
+    /// Documents that the skill read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
+    /// Skills that this one called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<NestedSkill>,
     /// Gates that the agent asks for. A report can only add one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<String>,
@@ -79,6 +85,19 @@ pub struct Report {
     /// What was odd, in words for the next prompt and for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// A skill that another one called, as its report tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NestedSkill {
+    pub skill: String,
+    #[serde(default)]
+    pub reason: String,
+    /// In the agent's own word: `complete`, `failed`, `skipped`.
+    #[serde(default)]
+    pub status: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliverables: Vec<String>,
 }
 
 /// Where a promise stands that does not count.

@@ -116,6 +116,12 @@ pub struct Workspace {
     pub at: WorkPlace,
     pub branch: String,
     pub cleanup: bool,
+    /// The branch goes with the worktree, once it is merged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub delete_branch: bool,
+    /// The command that makes a new worktree ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepare: Option<String>,
     #[serde(default)]
     pub lost_call: LostCall,
 }
@@ -325,6 +331,15 @@ pub struct Skill {
     /// Template of the prompt; `None`: the phase's.
     pub prompt: Option<String>,
     pub deliverables: Vec<String>,
+    /// Names that its report has to bring; without one of them it is not done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<String>,
+    /// The project's own instructions for it, which take the place of `about`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Documents that belong to those instructions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

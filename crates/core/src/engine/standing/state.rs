@@ -13,6 +13,7 @@ use crate::engine::journal::ending::LeftProcess;
 use crate::engine::journal::evidence::{Baseline, CheckResult, Facts, RefusedPlan};
 use crate::engine::journal::hold::Hold;
 use crate::engine::journal::item::Item;
+use crate::engine::journal::landing::Landing;
 use crate::engine::journal::opening::{Opening, Session};
 use crate::engine::journal::proof_steps::Proving;
 use crate::engine::journal::question::Question;
@@ -200,10 +201,23 @@ pub struct State {
     /// The commit that holds what was handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<String>,
+    /// How far the proven work has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landing: Option<Landing>,
+    /// What the phase that `[proof] at` names was left with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proven: Option<ProvenState>,
     pub warnings: Vec<String>,
     /// The last errors and failures. The key is older than the name.
     #[serde(default, rename = "history")]
     pub troubles: Troubles,
+}
+
+/// The commit and the tree that were proven, where phases follow that only write about the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvenState {
+    pub commit: String,
+    pub tree: String,
 }
 
 impl State {
@@ -284,6 +298,8 @@ impl State {
             review: None,
             shipped: None,
             delivered: None,
+            landing: None,
+            proven: None,
             warnings: Vec::new(),
             troubles: Troubles::default(),
         }

@@ -6,6 +6,7 @@ use super::state::State;
 use super::station::Station;
 use super::visit::PhaseStatus;
 use crate::engine::journal::hold::{Hold, HoldKind, Outcome};
+use crate::engine::journal::landing::Landing;
 use crate::engine::journal::question::QuestionKind;
 use crate::proof::Proof;
 use crate::workflow::model::{PhaseId, Workflow};
@@ -177,6 +178,9 @@ impl State {
             Status::Completed if self.next_run.is_some() => self.next_run.clone().unwrap_or_default(),
             Status::Completed if self.is_to_ship(workflow) => "loop ship".to_owned(),
             Status::Completed => match &self.opening.worktree {
+                Some(_) if matches!(self.landing, Some(Landing::Merged { .. })) => {
+                    "loop queue list".to_owned()
+                }
                 Some(worktree) => format!("git -C {} merge {}", shell_word(&worktree.root), worktree.branch),
                 None => "loop show".to_owned(),
             },

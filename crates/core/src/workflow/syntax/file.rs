@@ -101,6 +101,10 @@ section! {
         branch: String,
         /// Removes the worktree once the run is completed. Off by default; the branch stays.
         cleanup: bool,
+        /// Deletes the branch too, once it is merged. Off by default.
+        delete_branch: bool,
+        /// A command that is run once in a worktree that was just made, by `sh -c`.
+        prepare: String,
         /// What becomes of the files of a call that a crash ended: `judge` (the default: they stay, and the
         /// call is judged by them) or `undo` (kept in a snapshot, put back to the last commit, not counted).
         lost_call: LostCall,
@@ -252,6 +256,8 @@ section! {
         prompt_file: String,
         /// Files that it must leave behind: there, not empty, changed in this run.
         deliverables: Vec<At<String>>,
+        /// Names that its report must bring; without one of them it is not done.
+        reports: Vec<At<String>>,
     }
 }
 

@@ -53,6 +53,8 @@ impl State {
             | Effect::Prove(_)
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::Land
+            | Effect::Look
             | Effect::Sleep { .. } => (),
         }
     }

@@ -53,8 +53,8 @@ fn counting_checks(own: &[String], checks: &BTreeMap<String, Check>) -> Vec<Stri
     if !saying.is_empty() {
         return saying;
     }
-    let others: Vec<String> =
-        own.iter().filter(|it| !["build", "lint", "types"].contains(&it.as_str())).cloned().collect();
+    let uncounted = ["build", "lint", "types", "integration", "security", "perf"];
+    let others: Vec<String> = own.iter().filter(|it| !uncounted.contains(&it.as_str())).cloned().collect();
     if others.len() == 1 { others } else { Vec::new() }
 }
 
