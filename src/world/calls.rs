@@ -17,7 +17,7 @@ use loop_base::secret::redact;
 use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Limit};
-use loop_core::engine::{Call, Ended, Ending, Event, LeftProcess, Step, Usage};
+use loop_core::engine::{Allowance, Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
 use loop_core::workflow::model::{LostCall, Protocol};
@@ -66,7 +66,8 @@ impl Host<'_> {
         }
         self.growth.look(run, &self.folder);
         let text = prompt_for(&self.folder, &self.place, run, call);
-        let order = match self.order(run, call, text) {
+        let allowance = self.allowance(run);
+        let order = match self.order(run, call, text, &allowance) {
             Ok(order) => order,
             Err(why) => return Ok(Performed::Done(not_started(call, &why))),
         };
@@ -108,13 +109,15 @@ impl Host<'_> {
         self.namespace.get_or_init(pid_namespace::words).clone()
     }
 
-    fn order(&self, run: &Run, call: &Call, text: String) -> Result<Order, String> {
+    fn order(&self, run: &Run, call: &Call, text: String, allowance: &Allowance) -> Result<Order, String> {
         let workflow = &run.workflow;
         let phase = &workflow.phases[call.phase];
         let invocation = agents::invocation(
             &workflow.agent,
             &agents::InvocationContext {
                 model: call.model.as_deref(),
+                usd: allowance.usd.as_ref().map(|it| it.usd),
+                turns: allowance.turns,
                 root: rustix::process::geteuid().is_root(),
                 find: &|name| executable(name, workflow.agent.env.get("PATH")),
             },
@@ -151,7 +154,7 @@ impl Host<'_> {
             bounds: Bounds {
                 first_ms: limits.first_timeout,
                 idle_ms: limits.idle_timeout,
-                total_ms: limits.timeout,
+                total_ms: limits.timeout.min(allowance.ms.map_or(u64::MAX, |it| it.0.max(1))),
                 pipe_ms: 2000,
                 grace_ms: GRACE_MS,
                 out_bytes: TRANSCRIPT_MOST,
@@ -180,7 +183,14 @@ impl Host<'_> {
         let mut asked = false;
         let mut ending = false;
         let mut glance: Option<Glance> = None;
+        let mut caps = self.call_caps(run, call);
         loop {
+            if self.is_beyond(run, call, &mut caps) {
+                let keeper = self.shim.keeper.as_mut().expect("it has the call");
+                keeper.interrupt(Force::Soft)?;
+                ending = true;
+                self.cut_off.clone_from(&caps.passed);
+            }
             let keeper = self.shim.keeper.as_mut().expect("it has the call");
             match keeper.answer() {
                 Ok(Some(exit)) => return Ok(exit),
@@ -201,10 +211,12 @@ impl Host<'_> {
                 keeper.interrupt(Force::Soft)?;
             }
             let nap = if self.onlooker.is_some() { live_output::EVERY } else { Duration::MAX };
+            let nap = nap.min(caps.nap());
             match self.shim.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
                 WaitResult::Now { impatient: false } => {
                     keeper.interrupt(Force::Soft)?;
                     ending = true;
+                    self.cut_off = None;
                     if let Some(onlooker) = &mut self.onlooker {
                         onlooker("asked to end, 10 s at most; once more ends it at once");
                     }
@@ -242,17 +254,28 @@ impl Host<'_> {
                     left.extend(find_by_mark::hunt(&self.run_id));
                     return Ok(Exit { left, ..Exit::without_exit(EndReason::Lost(why)) });
                 }
-                PreviousCall::Live(attached) => self.await_attached(&attached, unwanted)?,
+                PreviousCall::Live(attached) => self.await_attached(run, call, &attached, unwanted)?,
             }
         }
     }
 
-    fn await_attached(&mut self, attached: &Attached, unwanted: bool) -> anyhow::Result<()> {
+    fn await_attached(
+        &mut self,
+        run: &Run,
+        call: &Call,
+        attached: &Attached,
+        unwanted: bool,
+    ) -> anyhow::Result<()> {
         if unwanted {
             attached.interrupt(Force::Soft)?;
         }
+        let mut caps = self.call_caps(run, call);
         loop {
-            match self.shim.ears.listen(Some(attached.as_fd()), Duration::MAX)? {
+            if self.is_beyond(run, call, &mut caps) {
+                attached.interrupt(Force::Soft)?;
+                self.cut_off.clone_from(&caps.passed);
+            }
+            match self.shim.ears.listen(Some(attached.as_fd()), caps.nap())? {
                 WaitResult::Answer => return Ok(()),
                 WaitResult::Now { impatient: false } => attached.interrupt(Force::Soft)?,
                 WaitResult::Now { impatient: true } => attached.interrupt(Force::Hard)?,
@@ -282,6 +305,8 @@ impl Host<'_> {
     fn ended(&mut self, run: &Run, call: &Call, exit: Exit) -> Ended {
         let workflow = &run.workflow;
         let limits = &workflow.agent;
+        let cut_off = self.cut_off.take();
+        let never_ran = matches!(exit.how, EndReason::CouldNotStart(_) | EndReason::NotStarted);
         let mut ending = match exit.how {
             EndReason::Exited if exit.code == Some(0) => Ending::Done,
             EndReason::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
@@ -292,8 +317,14 @@ impl Host<'_> {
             EndReason::WaitedForInput(what) => {
                 Ending::WaitedForInput { why: format!("it waits for input that nobody gives: {what}") }
             }
-            EndReason::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
-            EndReason::Interrupted => Ending::Interrupted,
+            EndReason::TimedOut => match self.allowance(run).out_of_time(exit.ms) {
+                Some(why) => Ending::CutOff { why },
+                None => timed_out(&format!("it took longer than {}", length(limits.timeout))),
+            },
+            EndReason::Interrupted => match cut_off {
+                Some(why) => Ending::CutOff { why },
+                None => Ending::Interrupted,
+            },
             EndReason::CouldNotStart(why) => {
                 Ending::Failed { why: format!("it could not be started: {why}") }
             }
@@ -308,7 +339,10 @@ impl Host<'_> {
         if started {
             let said =
                 final_message::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
-            usage = said.usage.spent();
+            usage = match never_ran {
+                true => Usage::nothing(),
+                false => self.priced(run, call, &said.usage, said.model.as_deref()),
+            };
             let denied = said.denied();
             // An agent that waited for a network until its time was over is no agent that hangs.
             let is_offline =
@@ -365,7 +399,8 @@ fn not_started(call: &Call, why: &str) -> Event {
 }
 
 fn without_start(call: &Call, ending: Ending) -> Event {
-    Event::Ended(Box::new(Ended::plain(call.number, ending, Report::default())))
+    let ended = Ended::plain(call.number, ending, Report::default());
+    Event::Ended(Box::new(Ended { usage: Usage::nothing(), ..ended }))
 }
 
 fn timed_out(why: &str) -> Ending {

@@ -26,7 +26,7 @@ const COMPLAINTS_MOST: u64 = 16 << 10;
 pub(crate) struct Hearing {
     stem: String,
     file: Option<std::fs::File>,
-    reader: agents::StreamReader,
+    pub(crate) reader: agents::StreamReader,
 }
 
 impl Hearing {
@@ -78,7 +78,7 @@ pub(crate) fn read(
 }
 
 /// Where Codex keeps its records: as the agent's process sees it.
-fn codex_home(agent: &Agent) -> Option<PathBuf> {
+pub(crate) fn codex_home(agent: &Agent) -> Option<PathBuf> {
     let set = |name: &str| {
         let own = agent.env.get(name).map(PathBuf::from);
         own.or_else(|| std::env::var_os(name).map(PathBuf::from))

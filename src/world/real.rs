@@ -23,6 +23,7 @@ use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Listing, Station};
+use loop_core::prices::PriceList;
 use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
 use loop_supervise::protocol::{Bounds, Order, OrderKind};
@@ -90,6 +91,12 @@ pub(crate) struct Host<'a> {
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
     pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
+    /// What is left of the day's cap for the call that begins or is under way.
+    pub(crate) day_left: Option<f64>,
+    /// Why the call that is under way was asked to end, where a cap is why.
+    pub(crate) cut_off: Option<String>,
+    /// The prices of models, once a call has cost something.
+    pub(crate) prices: std::cell::OnceCell<PriceList>,
     /// That nothing is left of the call which is being collected could not be proven.
     pub(crate) uncontained: bool,
     /// The words that give a call a PID namespace, once somebody has tried.
@@ -136,6 +143,9 @@ impl<'a> Host<'a> {
             beside: None,
             kept_line: None,
             leash,
+            day_left: None,
+            cut_off: None,
+            prices: std::cell::OnceCell::new(),
             uncontained: false,
             namespace: std::cell::OnceCell::new(),
             watcher,
@@ -425,8 +435,12 @@ impl World for Host<'_> {
         }
     }
 
-    /// With no check to run, a tree that stands still has been measured already.
+    /// With no check to run, a tree that stands still has been measured already. A call for which nothing is
+    /// left of a cap that runs share does not begin.
     fn knows(&mut self, effect: &Effect, run: &Run) -> Option<Event> {
+        if let Effect::Work(call) = effect {
+            return self.set_aside(run, call);
+        }
         let Effect::Measure { checks, deliverables } = effect else { return None };
         let status = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
         self.clear_stale_locks();

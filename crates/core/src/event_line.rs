@@ -192,7 +192,7 @@ fn ended_line(ended: &Ended) -> String {
     let how = match &ended.ending {
         Ending::Done => format!("finished in {time}"),
         Ending::Failed { why } => format!("failed after {time}: {why}"),
-        Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
+        Ending::TimedOut { why } | Ending::CutOff { why } | Ending::WaitedForInput { why } => {
             format!("was ended after {time}: {why}")
         }
         Ending::Interrupted => format!("was interrupted after {time}"),

@@ -28,4 +28,6 @@ pub mod prompt;
 
 pub mod delivery_names;
 
+pub mod prices;
+
 pub mod agents;

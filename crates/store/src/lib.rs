@@ -18,6 +18,7 @@ pub mod run;
 mod run_row;
 mod schema;
 mod seal;
+mod spending;
 mod verify;
 
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use home::Home;
 pub use inbox::{COMMAND, NOW, Wake, is_listening, wake};
 pub use index::{ByPrefix, Filter, NewRun, Row};
 pub use journal::{Commit, Journal, Opened, QuestionChange, QuestionRow, Recorded, RowUpdate};
-pub use ledger::{AccountHold, PlanUse, Spend};
+pub use ledger::{AccountHold, PlanUse};
 pub use lock::{OpeningLock, TreeLock};
+pub use spending::{Reservation, Reserved, Spend, local_day};
 pub use verify::JournalVerdict;

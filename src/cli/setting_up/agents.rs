@@ -117,8 +117,10 @@ fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
             env: Default::default(),
             args: Vec::new(),
         };
-        let invocation =
-            agents::invocation(&agent, &agents::InvocationContext { model: None, root, find: &find });
+        let invocation = agents::invocation(
+            &agent,
+            &agents::InvocationContext { model: None, usd: None, turns: None, root, find: &find },
+        );
         let words = |it: agents::Invocation| {
             let set = it.env.iter().map(|(name, value)| format!("{name}={value}"));
             set.chain(it.argv).collect::<Vec<String>>()

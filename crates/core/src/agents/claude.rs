@@ -8,8 +8,9 @@
 use super::limit::PlanFields;
 use super::program;
 use super::reader::Heard;
-use super::wire::{Few, short};
-use super::{AgentUsage, Invocation, InvocationContext};
+use super::usage::{self, Counts};
+use super::wire::{Count, Few, short};
+use super::{Invocation, InvocationContext};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
 use serde::Deserialize;
@@ -47,6 +48,7 @@ pub(super) fn invocation(
     if let Some(model) = context.model {
         argv.extend(["--model".to_owned(), model.to_owned()]);
     }
+    argv.extend(usage::cap_flags(row, agent, context));
     argv.extend(agent.args.iter().cloned());
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(Invocation { argv, env })
@@ -117,6 +119,10 @@ struct Spoken<'a> {
 #[derive(Deserialize)]
 struct ClaudeMessage<'a> {
     #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
     model: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     content: Few<ClaudeBlock<'a>>,
@@ -186,13 +192,24 @@ struct ClaudeRateLimit<'a> {
 #[serde(default)]
 struct ClaudeTokens {
     #[serde(alias = "inputTokens")]
-    input_tokens: u64,
+    input_tokens: Count,
     #[serde(alias = "outputTokens")]
-    output_tokens: u64,
+    output_tokens: Count,
     #[serde(alias = "cacheReadInputTokens")]
-    cache_read_input_tokens: u64,
+    cache_read_input_tokens: Count,
     #[serde(alias = "cacheCreationInputTokens")]
-    cache_creation_input_tokens: u64,
+    cache_creation_input_tokens: Count,
+}
+
+impl ClaudeTokens {
+    fn counts(&self) -> Counts {
+        Counts {
+            input: self.input_tokens.0,
+            cache_write: self.cache_creation_input_tokens.0,
+            cache_read: self.cache_read_input_tokens.0,
+            output: self.output_tokens.0,
+        }
+    }
 }
 
 /// Whether the line cannot tell anything new: results of tools, and pieces of messages that come
@@ -258,6 +275,13 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
         heard.complaint = message.content.first.last().and_then(|it| it.text.as_deref()).map(str::to_owned);
         return;
     }
+    if let (Some(id), Some(tokens)) = (&message.id, value::<ClaudeTokens>(message.usage)) {
+        let written = |it: &ClaudeBlock<'_>| {
+            it.text.as_ref().map_or(0, |it| it.len()) + it.input.map_or(0, |it| it.get().len())
+        };
+        let bytes: usize = message.content.first.iter().map(written).sum();
+        heard.usage.request(id, tokens.counts(), bytes as u64);
+    }
     for block in &message.content.first {
         match (block.kind.as_ref(), &block.text, &block.name) {
             ("text", Some(text), _) => {
@@ -316,15 +340,9 @@ fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
     }
     let by_model = value::<BTreeMap<Cow<'_, str>, ClaudeTokens>>(head.model_usage).unwrap_or_default();
     let turn = if by_model.is_empty() { value::<ClaudeTokens>(head.usage) } else { None };
-    heard.usage = AgentUsage::default();
-    for tokens in by_model.values().chain(&turn) {
-        let uncached = tokens.input_tokens.saturating_add(tokens.cache_creation_input_tokens);
-        let usage = &mut heard.usage;
-        usage.cached = usage.cached.saturating_add(tokens.cache_read_input_tokens);
-        usage.input = usage.input.saturating_add(uncached).saturating_add(tokens.cache_read_input_tokens);
-        usage.output = usage.output.saturating_add(tokens.output_tokens);
-    }
-    heard.usage.usd = value::<f64>(head.total_cost_usd).unwrap_or_default();
+    let counts = by_model.values().chain(&turn).map(ClaudeTokens::counts);
+    let whole = counts.fold(Counts::default(), |sum, it| sum.plus(&it));
+    heard.usage.count(None, whole, value(head.total_cost_usd));
     let denials = value::<Few<Denial<'_>>>(head.permission_denials).unwrap_or_default();
     heard.denials = denials.first.iter().map(denial).collect();
     heard.activity = None;

@@ -5,7 +5,8 @@
 use super::claude::value;
 use super::limit::PlanFields;
 use super::reader::Heard;
-use super::wire::{Few, short};
+use super::usage::Counts;
+use super::wire::{Count, Few, short};
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -79,9 +80,21 @@ struct CodexChange<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CodexTokens {
-    input_tokens: u64,
-    cached_input_tokens: u64,
-    output_tokens: u64,
+    input_tokens: Count,
+    cached_input_tokens: Count,
+    cache_write_input_tokens: Count,
+    output_tokens: Count,
+}
+
+impl CodexTokens {
+    fn counts(&self) -> Counts {
+        Counts {
+            input: self.input_tokens.0,
+            cache_write: self.cache_write_input_tokens.0,
+            cache_read: self.cached_input_tokens.0,
+            output: self.output_tokens.0,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -97,6 +110,9 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         Some("item.started" | "item.updated" | "item.completed") => {
             heard.offline = false;
             if let Some(it) = value::<CodexItem<'_>>(head.item) {
+                if head.kind.as_deref() == Some("item.completed") {
+                    heard.usage.turn();
+                }
                 item(heard, &it);
             }
         }
@@ -104,9 +120,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             heard.terminal = true;
             heard.error = false;
             let tokens = value::<CodexTokens>(head.usage).unwrap_or_default();
-            heard.usage.input = tokens.input_tokens;
-            heard.usage.cached = tokens.cached_input_tokens;
-            heard.usage.output = tokens.output_tokens;
+            heard.usage.count(None, tokens.counts(), None);
             heard.activity = None;
         }
         Some("turn.failed") => {
@@ -173,6 +187,8 @@ fn complain(heard: &mut Heard, message: &str) {
 
 #[derive(Deserialize)]
 struct CodexRecord<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
 }
@@ -181,6 +197,8 @@ struct CodexRecord<'a> {
 struct Payload<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    info: Option<&'a RawValue>,
     #[serde(borrow)]
     rate_limits: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -206,13 +224,32 @@ struct TaskError<'a> {
     codex_error_info: Option<Cow<'a, str>>,
 }
 
-/// Reads what the record of the session says about the plan.
+#[derive(Deserialize)]
+struct TokenInfo {
+    total_token_usage: CodexTokens,
+}
+
+#[derive(Deserialize)]
+struct TurnContext<'a> {
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+}
+
+/// Reads what the record of the session says about the plan, the model, and what was used so far.
 pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
     for line in rollout.lines() {
         let Ok(record) = serde_json::from_str::<CodexRecord<'_>>(line) else { continue };
+        if record.kind.as_deref() == Some("turn_context")
+            && let Some(model) = value::<TurnContext<'_>>(record.payload).and_then(|it| it.model)
+        {
+            heard.model = Some(short(&model));
+        }
         let Some(payload) = value::<Payload<'_>>(record.payload) else { continue };
         match payload.kind.as_deref() {
             Some("token_count") => {
+                if let Some(info) = value::<TokenInfo>(payload.info) {
+                    heard.usage.count(None, info.total_token_usage.counts(), None);
+                }
                 if let Some(limits) = value::<RateLimits>(payload.rate_limits) {
                     heard.plan = fullest(limits).or(heard.plan.take());
                 }

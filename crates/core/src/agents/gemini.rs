@@ -3,7 +3,8 @@
 
 use super::claude::{Target, value};
 use super::reader::Heard;
-use super::wire::short;
+use super::usage::Counts;
+use super::wire::{Count, short};
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -67,9 +68,10 @@ struct GeminiFailure<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Stats {
-    input_tokens: u64,
-    output_tokens: u64,
-    cached: u64,
+    total_tokens: Count,
+    input_tokens: Count,
+    output_tokens: Count,
+    cached: Count,
 }
 
 pub(super) fn line(heard: &mut Heard, text: &str) {
@@ -90,6 +92,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             }
         }
         Some("tool_use") => {
+            heard.usage.turn();
             if let Some(tool) = head.tool_name {
                 heard.uses(&tool, Target::read(head.parameters).as_deref());
             }
@@ -107,9 +110,15 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
                 complain(heard, &failure.message);
             }
             let stats = value::<Stats>(head.stats).unwrap_or_default();
-            heard.usage.input = stats.input_tokens;
-            heard.usage.output = stats.output_tokens;
-            heard.usage.cached = stats.cached;
+            // What it thought is in the total alone, and is paid for as output.
+            let beyond_input = stats.total_tokens.0.saturating_sub(stats.input_tokens.0);
+            let counts = Counts {
+                input: stats.input_tokens.0,
+                cache_write: 0,
+                cache_read: stats.cached.0,
+                output: stats.output_tokens.0.max(beyond_input),
+            };
+            heard.usage.count(None, counts, None);
             heard.activity = None;
         }
         Some(_) | None => (),

@@ -3,8 +3,9 @@
 //! this one cuts lines, and says at the end what it all came to.
 
 use super::limit::{self, PlanFields};
+use super::usage::{AgentUsage, UsageMeter};
 use super::wire::{beginning, readable, short};
-use super::{AgentOutput, AgentUsage, CallExit, claude, codex, command, gemini, opencode, trouble};
+use super::{AgentOutput, CallExit, claude, codex, command, gemini, opencode, trouble};
 use crate::agent_table::{AgentRow, Stream};
 use std::io::BufRead;
 
@@ -29,7 +30,8 @@ pub struct StreamReader {
 
 impl StreamReader {
     pub fn new(row: &'static AgentRow) -> StreamReader {
-        StreamReader { row, heard: Heard::default(), open: Vec::new(), cut: false }
+        let heard = Heard { usage: UsageMeter::new(row.usage), ..Heard::default() };
+        StreamReader { row, heard, open: Vec::new(), cut: false }
     }
 
     /// Takes the next bytes of the stream, however they are divided.
@@ -79,6 +81,23 @@ impl StreamReader {
         self.heard.activity.as_deref().map(short)
     }
 
+    /// Returns what the call has used so far, as far as the agent tells while it works.
+    pub fn usage(&self) -> AgentUsage {
+        self.heard.usage.so_far()
+    }
+
+    /// Takes what the record of the session says about usage.
+    pub fn record(&mut self, rollout: &str) {
+        if self.row.stream == Stream::Codex {
+            codex::rollout(&mut self.heard, rollout);
+        }
+    }
+
+    /// Returns the model as soon as the agent has named it.
+    pub fn model(&self) -> Option<&str> {
+        self.heard.model.as_deref()
+    }
+
     /// Returns the name of the agent's session as soon as it is known.
     pub fn session(&self) -> Option<&str> {
         self.heard.session.as_deref()
@@ -110,7 +129,7 @@ impl StreamReader {
         let trouble = if done { None } else { Some(trouble::words(row, &heard, limit.as_ref(), end)) };
         AgentOutput {
             message: heard.message.into_string(),
-            usage: heard.usage,
+            usage: heard.usage.so_far(),
             terminal: heard.terminal,
             error,
             trouble,
@@ -154,7 +173,7 @@ impl StreamReader {
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub message: Tail,
-    pub usage: AgentUsage,
+    pub usage: UsageMeter,
     pub terminal: bool,
     /// The terminal event was cut before it said whether the call failed.
     pub cut_terminal: bool,

@@ -39,8 +39,9 @@ fn shown(started: Result<Invocation, String>) -> String {
 fn every_agent_is_started_with_the_permissions_it_was_given() {
     let programs = ["claude", "codex", "gemini", "opencode"].map(|it| (it, it));
     let find = on(&programs);
-    let user = InvocationContext { model: None, root: false, find: &find };
-    let root = InvocationContext { model: Some("big"), root: true, find: &find };
+    let user = InvocationContext { model: None, usd: None, turns: None, root: false, find: &find };
+    let root =
+        InvocationContext { model: Some("big"), usd: Some(1.5), turns: Some(40), root: true, find: &find };
     let mut out = String::new();
     for cli in ["claude", "codex", "gemini", "opencode"] {
         for permissions in [Permissions::All, Permissions::Edit, Permissions::Agent] {
@@ -69,8 +70,11 @@ fn the_program_behind_a_script_is_started_itself() {
     let agent = agent("codex", Permissions::All, &[], &[]);
     let program = |programs: &[(&str, &str)]| {
         let find = on(programs);
-        invocation(&agent, &InvocationContext { model: None, root: false, find: &find })
-            .map(|it| it.argv[0].clone())
+        invocation(
+            &agent,
+            &InvocationContext { model: None, usd: None, turns: None, root: false, find: &find },
+        )
+        .map(|it| it.argv[0].clone())
     };
     assert_eq!(program(&[("codex", script), (native, native)]), Ok(native.to_owned()));
     assert_eq!(program(&[("codex", script)]), Ok(script.to_owned()));

@@ -6,7 +6,8 @@ use super::call_window::Calls;
 use super::feedback::Feedback;
 use super::item_list::ItemList;
 use super::retry::Retry;
-use super::station::{Spent, Station, Waiting, Wish};
+use super::spent::{RecentCosts, Spent};
+use super::station::{Station, Waiting, Wish};
 use super::troubles::Troubles;
 use super::visit::{PhaseLog, PhaseStatus, Visit};
 use crate::engine::journal::ending::LeftProcess;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 
 /// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
 /// be misread; those are folded again from their events.
-pub const STATE_VERSION: i64 = 2;
+pub const STATE_VERSION: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -56,6 +57,8 @@ pub struct State {
     pub voids: u32,
     pub calls: Calls,
     pub spent: Spent,
+    #[serde(default)]
+    pub recent_costs: RecentCosts,
     /// The session that has the work, where we do not start the agent ourselves.
     #[serde(default)]
     pub session: Option<Session>,
@@ -198,6 +201,7 @@ impl State {
             voids: 0,
             calls: Calls::default(),
             spent: Spent::default(),
+            recent_costs: RecentCosts::default(),
             session: None,
             place: None,
             branch: None,

@@ -67,9 +67,10 @@ impl State {
             ));
         }
         self.contain_tried = false;
-        self.spent.tokens = self.spent.tokens.saturating_add(ended.usage.tokens);
-        self.spent.usd += ended.usage.usd.max(0.0);
-        self.spent.ms += ended.ms;
+        let expected = self.expected_call_usd(workflow);
+        self.spent.add(ended, expected);
+        self.phases[call.phase].spent.add(ended, expected);
+        self.recent_costs.add(ended);
         self.void_attempts = 0;
         let undoes = workflow.workspace.lost_call == LostCall::Undo;
         let is_undone = undoes && matches!(ended.ending, Ending::Lost { .. });
@@ -84,6 +85,7 @@ impl State {
             Ending::Done
             | Ending::Failed { .. }
             | Ending::TimedOut { .. }
+            | Ending::CutOff { .. }
             | Ending::WaitedForInput { .. }
             | Ending::Lost { .. }
             | Ending::Limited { .. }
@@ -148,6 +150,7 @@ impl State {
             Ending::Done
             | Ending::Failed { .. }
             | Ending::TimedOut { .. }
+            | Ending::CutOff { .. }
             | Ending::WaitedForInput { .. }
             | Ending::Lost { .. } => Station::Reported(Turn { call, ended: Box::new(ended.clone()) }),
         }
