@@ -282,6 +282,8 @@ impl Sim {
             uncontained: false,
             warning: None,
             context: None,
+            model: None,
+            session: None,
             left: Vec::new(),
             tail: tail.to_owned(),
         }

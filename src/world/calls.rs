@@ -10,13 +10,13 @@ use crate::world::before_call;
 use crate::world::briefing;
 use crate::world::final_message;
 use crate::world::final_message::Hearing;
-use crate::world::live_output::{self, Glance};
+use crate::world::live_output::{self, LiveCall, Observed};
 use crate::world::real::{Host, Leash};
 use crate::world::wait::{WaitResult, now};
 use loop_base::secret::redact;
 use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
-use loop_core::agents::{self, Limit};
+use loop_core::agents::{self, Detail, Limit};
 use loop_core::engine::{Allowance, Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
@@ -182,7 +182,7 @@ impl Host<'_> {
     fn await_own(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
         let mut asked = false;
         let mut ending = false;
-        let mut glance: Option<Glance> = None;
+        let mut live: Option<LiveCall> = None;
         let mut caps = self.call_caps(run, call);
         loop {
             if self.is_beyond(run, call, &mut caps) {
@@ -193,7 +193,10 @@ impl Host<'_> {
             }
             let keeper = self.shim.keeper.as_mut().expect("it has the call");
             match keeper.answer() {
-                Ok(Some(exit)) => return Ok(exit),
+                Ok(Some(exit)) => {
+                    self.tell_the_rest(run, call, live);
+                    return Ok(exit);
+                }
                 Ok(None) => (),
                 Err(error) => {
                     let swept = self.shim.bury();
@@ -218,7 +221,7 @@ impl Host<'_> {
                     ending = true;
                     self.cut_off = None;
                     if let Some(onlooker) = &mut self.onlooker {
-                        onlooker("asked to end, 10 s at most; once more ends it at once");
+                        onlooker(&Observed::Note("asked to end, 10 s at most; once more ends it at once"));
                     }
                 }
                 WaitResult::Now { impatient: true } => keeper.interrupt(Force::Hard)?,
@@ -228,15 +231,25 @@ impl Host<'_> {
                         (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli), ending)
                     {
                         let output = self.folder.join(format!("{}.out", call.stem()));
-                        let glance = glance.get_or_insert_with(|| Glance::at(&output, cli));
-                        if let Some(activity) = glance.look() {
-                            onlooker(&activity);
-                        }
+                        let live = live
+                            .get_or_insert_with(|| LiveCall::at(&output, cli, &self.place, Detail::Results));
+                        onlooker(&Observed::Call(&live.look()));
                     }
                 }
                 WaitResult::Answer | WaitResult::Command => (),
             }
         }
+    }
+
+    /// Tells the onlooker what the call wrote since the last look.
+    fn tell_the_rest(&mut self, run: &Run, call: &Call, live: Option<LiveCall>) {
+        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli))
+        else {
+            return;
+        };
+        let output = self.folder.join(format!("{}.out", call.stem()));
+        let mut live = live.unwrap_or_else(|| LiveCall::at(&output, cli, &self.place, Detail::Results));
+        onlooker(&Observed::Call(&live.finish()));
     }
 
     fn await_found(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
@@ -336,6 +349,7 @@ impl Host<'_> {
         let mut report = Report::default();
         let mut said_tail = String::new();
         let mut warning = None;
+        let (mut model, mut session) = (None, None);
         if started {
             let said =
                 final_message::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
@@ -344,6 +358,7 @@ impl Host<'_> {
                 false => self.priced(run, call, &said.usage, said.model.as_deref()),
             };
             let denied = said.denied();
+            (model, session) = (said.model.clone(), said.session.clone());
             // An agent that waited for a network until its time was over is no agent that hangs.
             let is_offline =
                 matches!((&ending, said.limit), (Ending::TimedOut { .. }, Some(Limit::Unreachable)));
@@ -385,6 +400,8 @@ impl Host<'_> {
             uncontained: std::mem::take(&mut self.uncontained),
             warning,
             context: briefing::noted(&self.folder, call),
+            model,
+            session,
             left: exit.left.into_iter().map(|it| LeftProcess { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
         }
@@ -451,6 +468,8 @@ pub(crate) fn handed_back(
         uncontained: false,
         warning: None,
         context: None,
+        model: None,
+        session: None,
         left: Vec::new(),
         tail: last_characters(message, TAIL_SHOWN),
     }

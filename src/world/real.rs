@@ -17,6 +17,7 @@ use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::before_call;
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
+use crate::world::live_output::Observed;
 use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
@@ -62,7 +63,7 @@ pub(crate) enum Leash {
 pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) -> Vec<Event> + 'a>;
 
 /// Who is told what an agent is doing.
-pub(crate) type Onlooker<'a> = Box<dyn FnMut(&str) + 'a>;
+pub(crate) type Onlooker<'a> = Box<dyn FnMut(&Observed<'_>) + 'a>;
 
 pub(crate) struct Host<'a> {
     pub(crate) run_id: String,

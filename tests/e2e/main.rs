@@ -34,6 +34,7 @@ mod kills;
 mod liar;
 mod mirror;
 mod moved;
+mod narrative;
 mod places;
 mod power;
 mod proof;

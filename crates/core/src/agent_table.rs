@@ -22,6 +22,8 @@ pub struct AgentRow {
     pub natives: &'static [&'static str],
     /// What it says on standard error when it refuses to start, and what to do then.
     pub refusals: &'static [(&'static str, &'static str)],
+    /// How a person opens one of its sessions again.
+    pub reopen: Option<&'static str>,
     /// Whether the names of models in presets mean something to it.
     pub knows_preset_models: bool,
     pub usage: UsageRow,
@@ -200,6 +202,7 @@ static CLAUDE: AgentRow = AgentRow {
         "cannot be used with root/sudo privileges",
         "claude does not skip permissions for root; set IS_SANDBOX=1 in [agent] env if this is a sandbox",
     )],
+    reopen: Some("claude --resume {session}"),
     knows_preset_models: true,
     usage: UsageRow {
         cached: CachedInput::Beside,
@@ -229,6 +232,7 @@ static CODEX: AgentRow = AgentRow {
         "Not inside a trusted directory",
         "codex does not trust this folder; add --skip-git-repo-check to [agent] args",
     )],
+    reopen: Some("codex resume {session}"),
     knows_preset_models: false,
     usage: UsageRow {
         cached: CachedInput::Within,
@@ -259,6 +263,7 @@ static GEMINI: AgentRow = AgentRow {
         "is not running in a trusted directory",
         "gemini does not trust this folder; add --skip-trust to [agent] args",
     )],
+    reopen: Some("gemini --resume {session}"),
     knows_preset_models: false,
     usage: UsageRow {
         cached: CachedInput::Within,
@@ -307,6 +312,7 @@ static OPENCODE: AgentRow = AgentRow {
     // Its installer chooses among programs for older and newer processors.
     natives: &[],
     refusals: &[],
+    reopen: Some("opencode --session {session}"),
     knows_preset_models: false,
     usage: UsageRow {
         cached: CachedInput::Beside,
@@ -328,6 +334,7 @@ pub static COMMAND: AgentRow = AgentRow {
     stream: Stream::Text,
     natives: &[],
     refusals: &[],
+    reopen: None,
     // It may be a wrapper around anything, and is told what was asked for.
     knows_preset_models: true,
     usage: UsageRow {

@@ -6,12 +6,13 @@ use crate::cli::hint::next_step;
 use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
 use crate::cli::{Context, json};
 use crate::desk::{Caller, Deed, Refusal, leave, load, refuse_agents};
-use crate::world::live_output::{self, Glance};
+use crate::world::live_output::{self, LiveCall, Observed};
 use crate::world::real::Onlooker;
 use crate::world::wait::Signals;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
+use loop_core::agents::Detail;
 use loop_core::engine::{Event, Question, State, Station, Status, acceptable};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
@@ -47,7 +48,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
         state,
         output,
         onlooker,
-        glance: None,
+        live: None,
         next: (seq - LOOKED_AT).max(1),
         answered: 0,
         signals,
@@ -89,7 +90,7 @@ struct Follower {
     output: RunOutput,
     onlooker: Option<Onlooker<'static>>,
     /// The output of the call that is under way.
-    glance: Option<(String, Glance)>,
+    live: Option<(String, LiveCall)>,
     /// The next event to read.
     next: i64,
     /// The question that was answered here, until the run has taken it.
@@ -149,7 +150,7 @@ impl Follower {
             self.output.say(&self.workflow, &self.state, &facts);
         }
         let Station::Working(call) = &self.state.station else {
-            self.glance = None;
+            self.live = None;
             return Ok(());
         };
         let (Some(onlooker), Some(cli)) = (&mut self.onlooker, AgentRow::named(&self.workflow.agent.cli))
@@ -157,12 +158,14 @@ impl Follower {
             return Ok(());
         };
         let stem = call.stem();
-        if self.glance.as_ref().is_none_or(|it| it.0 != stem) {
+        if self.live.as_ref().is_none_or(|it| it.0 != stem) {
             let output = self.home.folder(&self.row.id).join(format!("{stem}.out"));
-            self.glance = output.exists().then(|| (stem, Glance::at(&output, cli)));
+            let place = std::path::Path::new(&self.row.place);
+            let live = || (stem, LiveCall::at(&output, cli, place, Detail::Results));
+            self.live = output.exists().then(live);
         }
-        if let Some(activity) = self.glance.as_mut().and_then(|(_, glance)| glance.look()) {
-            onlooker(&activity);
+        if let Some((_, live)) = &mut self.live {
+            onlooker(&Observed::Call(&live.look()));
         }
         Ok(())
     }

@@ -2,21 +2,26 @@
 
 use crate::cli::{Context, json};
 use crate::desk::load;
+use crate::world::live_output::{self, CallProgress, LiveCall};
 use crate::world::wait::Signals;
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
-use loop_core::engine::Event;
+use loop_core::agent_table::AgentRow;
+use loop_core::agents::Detail;
+use loop_core::engine::{Effect, Event};
 use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Recorded};
 use loop_supervise::follow::Watch;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
 #[derive(Args)]
 pub(crate) struct LogFlags {
-    /// Follow events as they come, until the run finishes or needs you
+    /// Follow the run and what its agent does as it happens, until it finishes or needs you (with -v also
+    /// what its tools answer)
     #[arg(short, long)]
     follow: bool,
 }
@@ -28,7 +33,18 @@ pub(crate) fn run(context: &Context, flags: &LogFlags) -> anyhow::Result<u8> {
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let (workflow, _) = load(&home, &row)?;
-    let mut log = EventLog { context, home, run: row.id, workflow, next: 1 };
+    let place = PathBuf::from(&row.place);
+    let mut log = EventLog {
+        context,
+        home,
+        run: row.id,
+        place,
+        workflow,
+        next: 1,
+        is_live: false,
+        call: None,
+        live: None,
+    };
     if flags.follow {
         return log.follow();
     }
@@ -40,9 +56,15 @@ struct EventLog<'a> {
     context: &'a Context,
     home: Rc<Home>,
     run: String,
+    place: PathBuf,
     workflow: Workflow,
     /// The next event to read.
     next: i64,
+    /// Whether what is read from now on happens now.
+    is_live: bool,
+    /// The call that is under way, with the name of its files.
+    call: Option<(u32, String)>,
+    live: Option<LiveCall>,
 }
 
 impl EventLog<'_> {
@@ -52,12 +74,49 @@ impl EventLog<'_> {
             let page = self.home.events(&self.run, self.next, PAGE)?;
             for recorded in &page {
                 self.next = recorded.seq + 1;
+                self.follow_call(recorded);
                 print(self.context, &self.workflow, recorded);
             }
             if page.len() < PAGE {
                 return Ok(());
             }
         }
+    }
+
+    /// Notes which call is under way; what one that ends wrote last is told before its end.
+    fn follow_call(&mut self, recorded: &Recorded) {
+        match serde_json::from_str::<Event>(&recorded.body) {
+            Ok(Event::Began(Effect::Work(call))) => {
+                self.call = Some((call.number, call.stem()));
+                self.live = None;
+            }
+            Ok(Event::Ended(_)) => {
+                if self.is_live {
+                    self.open_call();
+                    if let (Some(live), Some((number, _))) = (&mut self.live, &self.call) {
+                        tell(self.context, *number, &live.finish());
+                    }
+                }
+                (self.call, self.live) = (None, None);
+            }
+            Ok(_) | Err(_) => (),
+        }
+    }
+
+    /// Tells what the agent has done since the last look.
+    fn look(&mut self) {
+        self.open_call();
+        if let (Some(live), Some((number, _))) = (&mut self.live, &self.call) {
+            tell(self.context, *number, &live.look());
+        }
+    }
+
+    fn open_call(&mut self) {
+        let (Some((_, stem)), None) = (&self.call, &self.live) else { return };
+        let Some(agent) = AgentRow::named(&self.workflow.agent.cli) else { return };
+        let output = self.home.folder(&self.run).join(format!("{stem}.out"));
+        let detail = if self.context.verbose { Detail::Results } else { Detail::Steps };
+        self.live = output.exists().then(|| LiveCall::at(&output, agent, &self.place, detail));
     }
 
     /// Prints events as they come, until nobody drives the run or a signal ends us.
@@ -67,8 +126,11 @@ impl EventLog<'_> {
             let Some(watch) = Watch::of(self.home.path(), holder.pid)? else { continue };
             // What was written before the watch began woke nobody.
             self.print()?;
+            self.is_live = true;
             while self.home.holder(&self.run).is_some() {
-                let woken = watch.wait(&mut signals, None, Duration::MAX)?;
+                self.look();
+                let nap = if self.call.is_some() { live_output::EVERY } else { Duration::MAX };
+                let woken = watch.wait(&mut signals, None, nap)?;
                 self.print()?;
                 if let Some(signal) = woken.signal {
                     return Ok(128 + u8::try_from(signal).unwrap_or(0));
@@ -78,6 +140,18 @@ impl EventLog<'_> {
         self.print()?;
         Ok(0)
     }
+}
+
+/// Prints what an agent did.
+fn tell(context: &Context, call: u32, progress: &CallProgress) {
+    if context.json {
+        for event in &progress.events {
+            let object = serde_json::json!({ "kind": "agent", "call": call, "event": event });
+            println!("{}", loop_base::secret::redact(&json::line(&object)));
+        }
+        return;
+    }
+    progress.lines.iter().for_each(|it| println!("       {it}"));
 }
 
 fn print(context: &Context, workflow: &Workflow, recorded: &Recorded) {

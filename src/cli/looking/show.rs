@@ -5,10 +5,14 @@ use super::{plan_view, report};
 use crate::cli::Context;
 use crate::desk::{Refusal, load};
 use crate::tree::git::Git;
+use crate::world::live_output::{CallProgress, LiveCall};
 use crate::world::trim_logs;
 use clap::Args;
-use loop_base::text::{bytes, counted, sanitise};
-use loop_core::engine::{Call, CheckResult, Effect, Event, Evidence, State};
+use loop_base::secret::redact;
+use loop_base::text::{bytes, counted, sanitise, shell_word};
+use loop_core::agent_table::AgentRow;
+use loop_core::agents::{self, Detail, token_words};
+use loop_core::engine::{Call, CheckResult, Effect, Ending, Event, Evidence, State};
 use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
@@ -90,18 +94,81 @@ pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
         println!("{}", crate::cli::json::pretty(&object));
         return Ok(0);
     }
-    if !flags.names_parts() {
-        for event in &call.events {
-            if let Some(text) = line(&workflow, event) {
-                println!("{}", sanitise(&text));
-            }
-        }
+    if flags.names_parts() {
+        show_parts(flags, &folder, &call);
+    } else {
+        narrate(&row, &workflow, &folder, &call);
     }
-    show_parts(flags, &folder, &call);
     if flags.diff {
         section(false, "diff", &diff(Path::new(&row.place), &call)?);
     }
     Ok(0)
+}
+
+/// Tells a call from its beginning to its judgement, with what the agent did between them.
+fn narrate(row: &Row, workflow: &Workflow, folder: &Path, call: &CallRecord) {
+    for event in &call.events {
+        if let Event::Ended(ended) = event {
+            let told = narrative(row, workflow, folder, &call.call);
+            told.lines.iter().for_each(|it| println!("{it}"));
+            if let Some(usage) = told.usage.and_then(|it| token_words(it.tokens)) {
+                println!("  {usage}");
+            }
+            let complaints = text(&folder.join(format!("{}.err", call.call.stem())));
+            if ended.ending != Ending::Done && !complaints.trim().is_empty() {
+                let lines: Vec<&str> = complaints.lines().filter(|it| !it.trim().is_empty()).collect();
+                let last = lines.len().saturating_sub(COMPLAINTS_SHOWN);
+                println!("  standard error:");
+                lines[last..].iter().for_each(|it| println!("    {}", sanitise(&redact(it))));
+            }
+        }
+        if let Some(text) = line(workflow, event) {
+            println!("{}", sanitise(&text));
+        }
+        if let Event::Ended(ended) = event {
+            if let Some(model) = &ended.model {
+                println!("  model: {}", sanitise(model));
+            }
+            if let Some(command) = reopen_command(row, workflow, ended.session.as_deref()) {
+                println!("  open this session: {}", sanitise(&command));
+            }
+        }
+    }
+    if !call.events.iter().any(|it| matches!(it, Event::Ended(_))) {
+        narrative(row, workflow, folder, &call.call).lines.iter().for_each(|it| println!("{it}"));
+    }
+    show_gone(folder, &call.call.stem());
+    let number = call.call.number;
+    println!("more: loop show {number} --prompt | --output | --checks | --diff");
+}
+
+/// What a program says about its failure stands in its last lines.
+const COMPLAINTS_SHOWN: usize = 5;
+
+/// Reads the whole output of a call and tells it.
+fn narrative(row: &Row, workflow: &Workflow, folder: &Path, call: &Call) -> CallProgress {
+    let Some(agent) = AgentRow::named(&workflow.agent.cli) else { return CallProgress::default() };
+    let output = folder.join(format!("{}.out", call.stem()));
+    let mut live = LiveCall::at(&output, agent, Path::new(&row.place), Detail::Results);
+    let mut whole = CallProgress::default();
+    loop {
+        let more = live.look();
+        if more.events.is_empty() {
+            break;
+        }
+        whole.lines.extend(more.lines);
+        whole.events.extend(more.events);
+        whole.usage = more.usage;
+    }
+    whole.lines.extend(live.finish().lines);
+    whole
+}
+
+/// Returns the command that opens the agent's own session of a call again.
+fn reopen_command(row: &Row, workflow: &Workflow, session: Option<&str>) -> Option<String> {
+    let agent = AgentRow::named(&workflow.agent.cli)?;
+    let command = agents::reopen(agent, session?)?;
+    Some(format!("cd {} && {command}", shell_word(&row.place)))
 }
 
 fn show_requirements(context: &Context, row: &Row, state: &State) {
@@ -120,10 +187,17 @@ fn call_json(row: &Row, workflow: &Workflow, folder: &Path, call: &CallRecord) -
     let read = |name: &str| text(&folder.join(name));
     let stem = call.call.stem();
     let log = |name: &str| if name.is_empty() { String::new() } else { read(name) };
+    let ended = call.events.iter().find_map(|it| match it {
+        Event::Ended(ended) => Some(ended),
+        _ => None,
+    });
+    let session = ended.and_then(|it| it.session.as_deref());
     let checks: Vec<_> = call.results().map(|it| json!({ "result": it, "log": log(&it.log) })).collect();
     json!({
         "run": row.id, "call": call.call.number, "phase": workflow.phases[call.call.phase].name,
         "iteration": call.call.iteration, "events": call.events, "prompt": prompt(folder, &stem),
+        "narrative": narrative(row, workflow, folder, &call.call).events,
+        "session": session, "open_session": reopen_command(row, workflow, session), "model": ended.and_then(|it| it.model.as_deref()),
         "output": read(&format!("{stem}.out")), "stderr": read(&format!("{stem}.err")), "checks": checks,
         "tree_before": call.before, "tree_after": call.evidence.as_ref().map(|it| &it.facts.tree),
     })
@@ -131,9 +205,30 @@ fn call_json(row: &Row, workflow: &Workflow, folder: &Path, call: &CallRecord) -
 
 /// Prints what the files of the run's folder hold of a call.
 fn show_parts(flags: &ShowFlags, folder: &Path, call: &CallRecord) {
-    let all = !flags.names_parts();
     let read = |name: &str| text(&folder.join(name));
     let stem = call.call.stem();
+    show_gone(folder, &stem);
+    if flags.prompt {
+        section(false, "prompt", &prompt(folder, &stem));
+    }
+    if flags.output {
+        section(false, "output", &read(&format!("{stem}.out")));
+        let complaints = read(&format!("{stem}.err"));
+        if !complaints.is_empty() {
+            section(true, "standard error", &complaints);
+        }
+    }
+    if flags.checks {
+        for result in call.results().filter(|it| !it.log.is_empty()) {
+            section(true, &format!("check {}", result.name), &read(&result.log));
+        }
+        if call.results().next().is_none() {
+            eprintln!("no check was run for call {}", call.call.number);
+        }
+    }
+}
+
+fn show_gone(folder: &Path, stem: &str) {
     let gone = trim_logs::gone(folder).filter(|_| !folder.join(format!("{stem}.out")).exists());
     if let Some(gone) = gone {
         println!(
@@ -142,24 +237,6 @@ fn show_parts(flags: &ShowFlags, folder: &Path, call: &CallRecord) {
             counted(gone.calls, "call"),
             bytes(gone.bytes)
         );
-    }
-    if flags.prompt || all {
-        section(all, "prompt", &prompt(folder, &stem));
-    }
-    if flags.output || all {
-        section(all, "output", &read(&format!("{stem}.out")));
-        let complaints = read(&format!("{stem}.err"));
-        if !complaints.is_empty() {
-            section(true, "standard error", &complaints);
-        }
-    }
-    if flags.checks || all {
-        for result in call.results().filter(|it| !it.log.is_empty()) {
-            section(true, &format!("check {}", result.name), &read(&result.log));
-        }
-        if flags.checks && call.results().next().is_none() {
-            eprintln!("no check was run for call {}", call.call.number);
-        }
     }
 }
 

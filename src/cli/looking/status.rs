@@ -5,11 +5,14 @@ use crate::cli::Context;
 use crate::cli::hint;
 use crate::cli::terminal::frame;
 use crate::desk::{self, load};
+use crate::world::live_output::{CallProgress, LiveCall};
 use crate::world::question_text::QuestionText;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
+use loop_core::agent_table::AgentRow;
+use loop_core::agents::{Detail, token_words};
 use loop_core::documents::input;
-use loop_core::engine::{BreakerState, SIGNATURE_NAMESPACE, State, Status};
+use loop_core::engine::{BreakerState, SIGNATURE_NAMESPACE, State, Station, Status};
 use loop_core::workflow::model::{Phase, Workflow};
 use loop_store::{Home, Row};
 use serde_json::{Value, json};
@@ -138,6 +141,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");
     }
+    for line in live_lines(home, row, workflow, state) {
+        let _ = writeln!(out, "  {line}");
+    }
     match home.holder(&row.id) {
         Some(holder) => {
             let _ = writeln!(out, "  driven by   {holder}");
@@ -147,6 +153,30 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         }
     }
     out
+}
+
+/// The call that is under way: what it has used, and the last lines of what its agent did.
+fn live_lines(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Vec<String> {
+    let Some((number, progress)) = under_way(home, row, workflow, state) else { return Vec::new() };
+    let used = progress.usage.and_then(|it| token_words(it.tokens)).map(|it| format!(", {it} so far"));
+    let doing = progress.doing.as_deref().map(|it| format!(": {it}")).unwrap_or_default();
+    let mut lines =
+        vec![format!("call {number:<7}{}{doing}", used.unwrap_or_default().trim_start_matches(", "))];
+    let last = progress.lines.len().saturating_sub(LINES_SHOWN);
+    lines.extend(progress.lines[last..].iter().map(|it| format!("  {it}")));
+    lines
+}
+
+/// What fits under a status without pushing it off a screen.
+const LINES_SHOWN: usize = 4;
+
+fn under_way(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Option<(u32, CallProgress)> {
+    let Station::Working(call) = &state.station else { return None };
+    let agent = AgentRow::named(&workflow.agent.cli)?;
+    let output = home.folder(&row.id).join(format!("{}.out", call.stem()));
+    let place = std::path::Path::new(&row.place);
+    let live = output.exists().then(|| LiveCall::at(&output, agent, place, Detail::Steps).finish());
+    Some((call.number, live?))
 }
 
 /// One line for each check that has a command.
@@ -256,6 +286,10 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
             "warning": state.plan_warning,
         },
         "budget": cost::budget_json(home, workflow, state),
+        "call": under_way(home, row, workflow, state).map(|(number, it)| {
+            let last = it.lines.len().saturating_sub(LINES_SHOWN);
+            json!({ "number": number, "doing": it.doing, "lines": it.lines[last..], "usage": it.usage })
+        }),
         "metrics": state.visit.metrics,
         "phases": phases,
         "updated_at": state.updated_at.to_string(),

@@ -9,6 +9,7 @@ use super::iterations::Iterations;
 use super::screen::{self, Screen};
 use super::verdict::{QUOTED, RestingRun};
 use super::view::RunView;
+use crate::world::live_output::Observed;
 use crate::world::question_text;
 use crate::world::real::Onlooker;
 use crate::world::wait::now;
@@ -26,6 +27,8 @@ pub(crate) struct RunOutput {
     /// The question that was said last.
     told: Cell<u32>,
     iterations: RefCell<Iterations>,
+    /// Whether every step of an agent is said.
+    is_verbose: bool,
 }
 
 enum Manner {
@@ -45,7 +48,7 @@ impl RunOutput {
             Some(in_colour) if is_terminal => Manner::Live(Screen::new(RunView::default(), in_colour)),
             Some(_) | None => Manner::Plain,
         };
-        RunOutput { manner, told: Cell::new(0), iterations: RefCell::default() }
+        RunOutput { manner, told: Cell::new(0), iterations: RefCell::default(), is_verbose: context.verbose }
     }
 
     /// The first line of every run: who works, with what, and what proves it.
@@ -105,9 +108,24 @@ impl RunOutput {
 
     /// Returns who shows what an agent is doing, where somebody looks on.
     pub(crate) fn onlooker(&self) -> Option<Onlooker<'static>> {
-        let Manner::Live(screen) = &self.manner else { return None };
-        let screen = screen.clone();
-        Some(Box::new(move |doing| screen.show(|view| view.act(doing))))
+        let is_verbose = self.is_verbose;
+        match &self.manner {
+            Manner::Live(screen) => {
+                let screen = screen.clone();
+                Some(Box::new(move |seen| {
+                    if let (Observed::Call(progress), true) = (seen, is_verbose) {
+                        progress.lines.iter().for_each(|it| screen.line(it));
+                    }
+                    screen.show(|view| view.act(seen));
+                }))
+            }
+            Manner::Plain if is_verbose => Some(Box::new(|seen| {
+                if let Observed::Call(progress) = seen {
+                    progress.lines.iter().for_each(|it| eprintln!("{it}"));
+                }
+            })),
+            Manner::Plain | Manner::Json | Manner::Quiet => None,
+        }
     }
 
     /// Says what is asked, what there is to know, and what each answer does; once for each question.

@@ -4,10 +4,17 @@
 
 use super::bar::bar;
 use super::fit::{Ink, PaintedLine, Part, fit};
+use crate::world::live_output::Observed;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
+use loop_core::agents::token_words;
 use loop_core::engine::{CheckResult, Command, Effect, Event, State, Station, Tests, Wish};
 use loop_core::workflow::model::Workflow;
+use std::collections::VecDeque;
+
+/// Three steps before the present one: enough to see where it is going, and a terminal of 24 rows keeps
+/// its room.
+const RECENT: usize = 4;
 
 /// What is known of a run, as far as it is shown.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +27,10 @@ pub(crate) struct RunView {
     tests: Option<(u32, u32)>,
     /// What the agent does, in its own words.
     activity: Option<String>,
+    /// The last lines of what it did.
+    recent: VecDeque<String>,
+    /// What the call has used up so far, in words.
+    call_used: Option<String>,
     standing: Option<ShownStatus>,
 }
 
@@ -70,8 +81,27 @@ impl RunView {
     }
 
     /// Says what the agent is doing; it ends with its call.
-    pub(crate) fn act(&mut self, text: &str) {
-        self.activity = Some(sanitise(text).split_whitespace().collect::<Vec<_>>().join(" "));
+    pub(crate) fn act(&mut self, seen: &Observed<'_>) {
+        let one_line = |text: &str| sanitise(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        match seen {
+            Observed::Note(text) => self.activity = Some(one_line(text)),
+            Observed::Call(progress) => {
+                if let Some(doing) = &progress.doing {
+                    self.activity = Some(one_line(doing));
+                }
+                self.call_used = progress.usage.and_then(|it| token_words(it.tokens));
+                self.recent.extend(progress.lines.iter().map(|it| one_line(it)));
+                let old = self.recent.len().saturating_sub(RECENT);
+                self.recent.drain(..old);
+            }
+        }
+    }
+
+    /// What was seen of a call ends with it.
+    fn forget_call(&mut self) {
+        self.activity = None;
+        self.call_used = None;
+        self.recent.clear();
     }
 
     fn fact(&mut self, at: Timestamp, event: &Event) {
@@ -79,9 +109,9 @@ impl RunView {
             Event::Opened(_) | Event::Commanded(Command::Resume { .. }) => self.began = Some(at),
             Event::Began(Effect::Work(call)) => {
                 self.call = Some((call.number, at));
-                self.activity = None;
+                self.forget_call();
             }
-            Event::Ended(_) => self.activity = None,
+            Event::Ended(_) => self.forget_call(),
             Event::Baselined(baseline) => self.count(baseline.results.iter()),
             Event::Measured(evidence) => self.count(evidence.results.iter()),
             // The state says everything else.
@@ -255,7 +285,17 @@ impl RunView {
         let mut third = PaintedLine::default();
         third.push(Ink::Plain, "   ");
         third.extend(self.now(standing, now).cut(inside));
-        vec![first.cut(width), second.cut(width), third.cut(width)]
+        let mut lines = vec![first.cut(width), second.cut(width), third.cut(width)];
+        if let Doing::Call { .. } = standing.doing {
+            // The last one is what it is doing, which the line above says.
+            let shown = self.recent.len().saturating_sub(1);
+            lines.extend(self.recent.iter().take(shown).map(|it| {
+                let mut line = PaintedLine::default();
+                line.push(Ink::Dim, format!("     {it}"));
+                line.cut(width)
+            }));
+        }
+        lines
     }
 
     /// Returns what is waited for, where a question is open.
@@ -305,7 +345,8 @@ impl RunView {
         }
         match &standing.doing {
             Doing::Call { number, since } => {
-                line.push(Ink::Dim, format!("call {number}, {}", length(now.since(*since))));
+                let used = self.call_used.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+                line.push(Ink::Dim, format!("call {number}, {}{used}", length(now.since(*since))));
                 if let Some(activity) = &self.activity {
                     line.push(Ink::Dim, " · ");
                     line.push(Ink::Plain, activity.clone());

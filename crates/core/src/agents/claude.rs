@@ -5,6 +5,7 @@
 //! each time it stopped: the last counts. Its `usage` is that of one turn, its `modelUsage` and cost
 //! are those of the whole process.
 
+use super::events::AgentEvent;
 use super::limit::PlanFields;
 use super::program;
 use super::reader::Heard;
@@ -121,11 +122,11 @@ struct ClaudeMessage<'a> {
     #[serde(borrow)]
     id: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     model: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     content: Few<ClaudeBlock<'a>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -138,6 +139,23 @@ struct ClaudeBlock<'a> {
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
     input: Option<&'a RawValue>,
+}
+
+/// What came back from tools.
+#[derive(Deserialize)]
+struct ClaudeAnswer<'a> {
+    #[serde(borrow, default)]
+    content: Few<ClaudeToolResult<'a>>,
+}
+
+#[derive(Deserialize)]
+struct ClaudeToolResult<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    /// A text, or a list of blocks.
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    is_error: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -225,13 +243,13 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         && let Ok(spoken) = serde_json::from_str::<Spoken<'_>>(text)
     {
         if let Some(session) = &spoken.session_id {
-            heard.session.get_or_insert_with(|| short(session));
+            heard.is_session(session);
         }
         return assistant(heard, &spoken.message, spoken.error, spoken.parent_tool_use_id.is_none());
     }
     let Ok(head) = serde_json::from_str::<ClaudeHead<'_>>(text) else { return };
     if let Some(session) = &head.session_id {
-        heard.session.get_or_insert_with(|| short(session));
+        heard.is_session(session);
     }
     match head.kind.as_deref() {
         Some("system") => system(heard, &head),
@@ -240,6 +258,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
                 assistant(heard, &message, head.error, head.parent_tool_use_id.is_none());
             }
         }
+        Some("user") if heard.events.is_some() => answered(heard, head.message),
         Some("rate_limit_event") => rate_limit(heard, &head),
         Some("result") => result(heard, &head),
         // The list of refused tools may be so long that the line was cut in it, before the type. No
@@ -255,14 +274,16 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
 fn system(heard: &mut Heard, head: &ClaudeHead<'_>) {
     match head.subtype.as_deref() {
         Some("init") => {
-            heard.model = value::<Cow<'_, str>>(head.model).map(|it| short(&it));
+            if let Some(model) = value::<Cow<'_, str>>(head.model) {
+                heard.is_model(&model);
+            }
             heard.terminal = false;
         }
         Some("api_retry") => {
             let attempt = value::<u64>(head.attempt).unwrap_or_default();
             let most = value::<u64>(head.max_retries).unwrap_or_default();
             let why = value::<Cow<'_, str>>(head.error).unwrap_or(Cow::Borrowed("unknown"));
-            heard.doing(&format!("the provider did not answer ({why}); retry {attempt} of {most}"));
+            heard.retries(&format!("the provider did not answer ({why}); retry {attempt} of {most}"));
         }
         Some(_) | None => (),
     }
@@ -281,6 +302,7 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
         };
         let bytes: usize = message.content.first.iter().map(written).sum();
         heard.usage.request(id, tokens.counts(), bytes as u64);
+        heard.used();
     }
     for block in &message.content.first {
         match (block.kind.as_ref(), &block.text, &block.name) {
@@ -289,6 +311,7 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
                     heard.message.set(text);
                 }
                 heard.doing(text);
+                heard.says(text, false);
             }
             ("tool_use", _, Some(name)) => {
                 let on = Target::read(block.input);
@@ -296,11 +319,29 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
                     heard.uses(name, on.as_deref());
                 } else {
                     heard.doing_with(name, on.as_deref().or(Some("in a sub-agent")));
+                    heard.tool(name, on.as_deref(), true);
                 }
             }
-            ("thinking", _, _) => heard.doing("thinking"),
+            ("thinking", _, _) => {
+                heard.doing("thinking");
+                heard.event(|| AgentEvent::Thinking);
+            }
             _ => (),
         }
+    }
+}
+
+fn answered(heard: &mut Heard, message: Option<&RawValue>) {
+    let Some(answer) = value::<ClaudeAnswer<'_>>(message) else { return };
+    for block in answer.content.first.iter().filter(|it| it.kind == "tool_result") {
+        let text = match value::<Cow<'_, str>>(block.content) {
+            Some(text) => text.into_owned(),
+            None => {
+                let blocks = value::<Few<ClaudeBlock<'_>>>(block.content).unwrap_or_default();
+                blocks.first.iter().filter_map(|it| it.text.as_deref()).collect::<Vec<_>>().join("\n")
+            }
+        };
+        heard.result(&text, block.is_error == Some(true));
     }
 }
 
@@ -343,6 +384,7 @@ fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
     let counts = by_model.values().chain(&turn).map(ClaudeTokens::counts);
     let whole = counts.fold(Counts::default(), |sum, it| sum.plus(&it));
     heard.usage.count(None, whole, value(head.total_cost_usd));
+    heard.used();
     let denials = value::<Few<Denial<'_>>>(head.permission_denials).unwrap_or_default();
     heard.denials = denials.first.iter().map(denial).collect();
     heard.activity = None;

@@ -3,10 +3,11 @@
 //! record that it keeps of the session. Usage is that of the whole thread, so threads are not resumed.
 
 use super::claude::value;
+use super::events::AgentEvent;
 use super::limit::PlanFields;
 use super::reader::Heard;
 use super::usage::Counts;
-use super::wire::{Count, Few, short};
+use super::wire::{Count, Few};
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -55,6 +56,8 @@ struct CodexHead<'a> {
 
 #[derive(Deserialize)]
 struct CodexItem<'a> {
+    #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
@@ -69,6 +72,11 @@ struct CodexItem<'a> {
     tool: Option<&'a RawValue>,
     #[serde(borrow)]
     query: Option<&'a RawValue>,
+    #[serde(borrow)]
+    aggregated_output: Option<&'a RawValue>,
+    exit_code: Option<i64>,
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -106,14 +114,18 @@ struct CodexFailure<'a> {
 pub(super) fn line(heard: &mut Heard, text: &str) {
     let Ok(head) = serde_json::from_str::<CodexHead<'_>>(text) else { return };
     match head.kind.as_deref() {
-        Some("thread.started") => heard.session = head.thread_id.map(|it| short(&it)),
-        Some("item.started" | "item.updated" | "item.completed") => {
+        Some("thread.started") => {
+            if let Some(thread) = &head.thread_id {
+                heard.is_session(thread);
+            }
+        }
+        Some(kind @ ("item.started" | "item.updated" | "item.completed")) => {
             heard.offline = false;
             if let Some(it) = value::<CodexItem<'_>>(head.item) {
-                if head.kind.as_deref() == Some("item.completed") {
+                if kind == "item.completed" {
                     heard.usage.turn();
                 }
-                item(heard, &it);
+                item(heard, &it, kind == "item.completed");
             }
         }
         Some("turn.completed") => {
@@ -121,6 +133,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             heard.error = false;
             let tokens = value::<CodexTokens>(head.usage).unwrap_or_default();
             heard.usage.count(None, tokens.counts(), None);
+            heard.used();
             heard.activity = None;
         }
         Some("turn.failed") => {
@@ -133,7 +146,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         }
         Some("error") => {
             if let Some(message) = value::<Cow<'_, str>>(head.message) {
-                heard.doing(&message);
+                heard.retries(&message);
                 // Without a network it waits for one as long as it may live.
                 heard.offline = message.contains("waiting for network");
                 if !message.starts_with("Reconnecting...") {
@@ -145,23 +158,51 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     }
 }
 
-fn item(heard: &mut Heard, item: &CodexItem<'_>) {
+fn item(heard: &mut Heard, item: &CodexItem<'_>, is_complete: bool) {
     let text = |raw| value::<Cow<'_, str>>(raw);
+    // An item comes when it begins and again when it ends; some come only when they end.
+    let is_told = item.id.is_some() && item.id.as_deref() == heard.last_id.as_deref();
+    heard.last_id = item.id.as_deref().map(str::to_owned);
+    let mut uses = |tool: &str, on: Option<&str>| {
+        if is_told {
+            heard.message.clear();
+            heard.doing_with(tool, on);
+        } else {
+            heard.uses(tool, on);
+        }
+    };
     match item.kind.as_ref() {
         "agent_message" => {
             if let Some(text) = text(item.text) {
                 heard.message.set(&text);
                 heard.doing(&text);
+                if is_complete {
+                    heard.says(&text, false);
+                }
             }
         }
-        "command_execution" => heard.uses("run", text(item.command).as_deref().map(inside_shell)),
+        "command_execution" => {
+            uses("run", text(item.command).as_deref().map(inside_shell));
+            if is_complete {
+                let failed = item.exit_code.is_some_and(|it| it != 0);
+                heard.result(&text(item.aggregated_output).unwrap_or_default(), failed);
+            }
+        }
         "file_change" => {
             let changes = value::<Few<CodexChange<'_>>>(item.changes).unwrap_or_default();
-            heard.uses("edit", changes.first.first().map(|it| it.path.as_ref()));
+            uses("edit", changes.first.first().map(|it| it.path.as_ref()));
+            if is_complete && item.status.as_deref() == Some("failed") {
+                heard.result("the change could not be made", true);
+            }
         }
-        "mcp_tool_call" => heard.uses(&text(item.server).unwrap_or_default(), text(item.tool).as_deref()),
-        "web_search" => heard.uses("search", text(item.query).as_deref()),
-        "reasoning" => heard.doing("thinking"),
+        "mcp_tool_call" => uses(&text(item.server).unwrap_or_default(), text(item.tool).as_deref()),
+        "web_search" => uses("search", text(item.query).as_deref()),
+        "reasoning" => {
+            heard.doing("thinking");
+            if is_complete {
+                heard.event(|| AgentEvent::Thinking);
+            }
+        }
         // A list of things to do, a warning about a model, and what is still to come.
         _ => (),
     }
@@ -242,13 +283,14 @@ pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
         if record.kind.as_deref() == Some("turn_context")
             && let Some(model) = value::<TurnContext<'_>>(record.payload).and_then(|it| it.model)
         {
-            heard.model = Some(short(&model));
+            heard.is_model(&model);
         }
         let Some(payload) = value::<Payload<'_>>(record.payload) else { continue };
         match payload.kind.as_deref() {
             Some("token_count") => {
                 if let Some(info) = value::<TokenInfo>(payload.info) {
                     heard.usage.count(None, info.total_token_usage.counts(), None);
+                    heard.used();
                 }
                 if let Some(limits) = value::<RateLimits>(payload.rate_limits) {
                     heard.plan = fullest(limits).or(heard.plan.take());

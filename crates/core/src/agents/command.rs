@@ -18,5 +18,6 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     heard.message.add_line(text);
     if !text.trim().is_empty() {
         heard.doing(text);
+        heard.says(text, false);
     }
 }

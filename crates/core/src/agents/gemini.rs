@@ -4,7 +4,7 @@
 use super::claude::{Target, value};
 use super::reader::Heard;
 use super::usage::Counts;
-use super::wire::{Count, short};
+use super::wire::Count;
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -56,6 +56,8 @@ struct GeminiHead<'a> {
     #[serde(borrow)]
     error: Option<&'a RawValue>,
     #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow)]
     stats: Option<&'a RawValue>,
 }
 
@@ -78,8 +80,12 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     let Ok(head) = serde_json::from_str::<GeminiHead<'_>>(text) else { return };
     match head.kind.as_deref() {
         Some("init") => {
-            heard.session = head.session_id.map(|it| short(&it));
-            heard.model = head.model.map(|it| short(&it));
+            if let Some(session) = &head.session_id {
+                heard.is_session(session);
+            }
+            if let Some(model) = &head.model {
+                heard.is_model(model);
+            }
         }
         Some("message") if head.role.as_deref() == Some("assistant") => {
             if let Some(text) = value::<Cow<'_, str>>(head.content) {
@@ -89,7 +95,12 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
                     heard.message.set(&text);
                 }
                 heard.doing(&text);
+                heard.says(&text, head.delta == Some(true));
             }
+        }
+        Some("tool_result") if heard.events.is_some() => {
+            let text = value::<Cow<'_, str>>(head.output).unwrap_or_default();
+            heard.result(&text, head.status.as_deref() == Some("error"));
         }
         Some("tool_use") => {
             heard.usage.turn();
@@ -99,7 +110,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         }
         Some("error") => {
             if let Some(message) = value::<Cow<'_, str>>(head.message) {
-                heard.doing(&message);
+                heard.retries(&message);
                 heard.complaint = Some(message.into_owned());
             }
         }
@@ -119,6 +130,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
                 output: stats.output_tokens.0.max(beyond_input),
             };
             heard.usage.count(None, counts, None);
+            heard.used();
             heard.activity = None;
         }
         Some(_) | None => (),

@@ -8,8 +8,10 @@ mod claude;
 mod codex;
 mod command;
 mod environment;
+mod events;
 mod gemini;
 mod limit;
+mod narrative;
 mod opencode;
 mod program;
 mod reader;
@@ -22,7 +24,9 @@ mod tests;
 
 pub use account::{Login, account, logins};
 pub use environment::keeps;
+pub use events::{AgentEvent, UsageSoFar};
 pub use limit::Limit;
+pub use narrative::{Detail, Narrator, token_words};
 pub use reader::StreamReader;
 pub use usage::AgentUsage;
 
@@ -134,6 +138,12 @@ pub fn invocation(agent: &Agent, context: &InvocationContext<'_>) -> Result<Invo
     invocation.env.retain(|(name, _)| !agent.env.contains_key(name));
     invocation.env.extend(agent.env.iter().map(|(name, value)| (name.clone(), value.clone())));
     Ok(invocation)
+}
+
+/// Returns the command with which a person opens the agent's session again, in the working tree.
+pub fn reopen(row: &AgentRow, session: &str) -> Option<String> {
+    let words = row.reopen?;
+    Some(words.replace("{session}", &loop_base::text::shell_word(session)))
 }
 
 /// Returns the zone that the agent's process works in: its own `TZ` if the workflow sets one.

@@ -2,9 +2,10 @@
 //! finished with `stop`, or there is an `error`. Usage and cost come for each step and are added up.
 
 use super::claude::{Target, value};
+use super::events::AgentEvent;
 use super::reader::Heard;
 use super::usage::Counts;
-use super::wire::{Count, short};
+use super::wire::Count;
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -67,6 +68,12 @@ struct OpencodePart<'a> {
 struct OpencodeState<'a> {
     #[serde(borrow)]
     input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -112,7 +119,7 @@ struct Headers<'a> {
 pub(super) fn line(heard: &mut Heard, text: &str) {
     let Ok(head) = serde_json::from_str::<OpencodeHead<'_>>(text) else { return };
     if let Some(session) = &head.session {
-        heard.session.get_or_insert_with(|| short(session));
+        heard.is_session(session);
     }
     let part = value::<OpencodePart<'_>>(head.part);
     match (head.kind.as_deref(), part) {
@@ -120,17 +127,25 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             heard.terminal = false;
             heard.usage.turn();
             heard.doing("thinking");
+            heard.event(|| AgentEvent::Thinking);
         }
         (Some("text"), Some(part)) => {
             if let Some(text) = value::<Cow<'_, str>>(part.text) {
                 heard.message.set(&text);
                 heard.doing(&text);
+                heard.says(&text, false);
             }
         }
         (Some("tool_use"), Some(part)) => {
             if let Some(tool) = part.tool {
                 let state = value::<OpencodeState<'_>>(part.state);
-                heard.uses(&tool, state.and_then(|it| Target::read(it.input)).as_deref());
+                let target = state.as_ref().and_then(|it| Target::read(it.input));
+                heard.uses(&tool, target.as_deref());
+                if let Some(state) = state.filter(|_| heard.events.is_some()) {
+                    let failed = state.status.as_deref() == Some("error");
+                    let text = value::<Cow<'_, str>>(if failed { state.error } else { state.output });
+                    heard.result(&text.unwrap_or_default(), failed);
+                }
             }
         }
         (Some("step_finish"), Some(part)) => finish_step(heard, &part),
@@ -158,6 +173,7 @@ fn finish_step(heard: &mut Heard, part: &OpencodePart<'_>) {
         output: tokens.output.0.saturating_add(tokens.reasoning.0),
     };
     heard.usage.count(part.id.as_deref(), counts, value(part.cost));
+    heard.used();
 }
 
 fn complain(heard: &mut Heard, failure: OpencodeFailure<'_>) {

@@ -2,6 +2,7 @@
 //! however much, the memory used here has a bound. Each agent's own module says what its lines mean;
 //! this one cuts lines, and says at the end what it all came to.
 
+use super::events::{AgentEvent, UsageSoFar};
 use super::limit::{self, PlanFields};
 use super::usage::{AgentUsage, UsageMeter};
 use super::wire::{beginning, readable, short};
@@ -34,6 +35,19 @@ impl StreamReader {
         StreamReader { row, heard, open: Vec::new(), cut: false }
     }
 
+    /// A reader that also keeps what the agent does, for [`StreamReader::take_events`]. Without somebody
+    /// who takes them, events are not made: most of a stream is results that nobody looks at.
+    pub fn narrating(row: &'static AgentRow) -> StreamReader {
+        let mut reader = StreamReader::new(row);
+        reader.heard.events = Some(Vec::new());
+        reader
+    }
+
+    /// Returns what the agent did since this was last asked.
+    pub fn take_events(&mut self) -> Vec<AgentEvent> {
+        self.heard.events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Takes the next bytes of the stream, however they are divided.
     pub fn bytes(&mut self, mut bytes: &[u8]) {
         loop {
@@ -63,7 +77,7 @@ impl StreamReader {
         if line.first() != Some(&b'{') {
             return;
         }
-        if self.row.stream == Stream::Claude && claude::is_known(heard, line) {
+        if self.row.stream == Stream::Claude && heard.events.is_none() && claude::is_known(heard, line) {
             return;
         }
         let text = readable(line, cut);
@@ -195,9 +209,63 @@ pub(super) struct Heard {
     /// In the agent's own words. Most of what it does is never shown to anybody, so it is made short
     /// and safe when somebody looks.
     pub activity: Option<String>,
+    /// What the agent did, where somebody takes it.
+    pub events: Option<Vec<AgentEvent>>,
+    /// The item that was told last.
+    pub last_id: Option<String>,
 }
 
+/// Whoever takes events does so after every piece of the stream; what one piece can hold beyond this is
+/// dropped from its beginning.
+const EVENTS_MOST: usize = 4096;
+
 impl Heard {
+    /// Notes something that the agent did.
+    pub(super) fn event(&mut self, event: impl FnOnce() -> AgentEvent) {
+        if let Some(events) = &mut self.events {
+            if EVENTS_MOST <= events.len() {
+                events.drain(..EVENTS_MOST / 2);
+            }
+            events.push(event());
+        }
+    }
+
+    pub(super) fn says(&mut self, text: &str, is_piece: bool) {
+        self.event(|| AgentEvent::Text { text: bounded(text, TEXT_MOST), is_piece });
+    }
+
+    pub(super) fn result(&mut self, text: &str, failed: bool) {
+        self.event(|| AgentEvent::ToolResult { text: bounded(text, RESULT_MOST), failed });
+    }
+
+    pub(super) fn retries(&mut self, why: &str) {
+        self.doing(why);
+        self.event(|| AgentEvent::Retry { why: bounded(why, RESULT_MOST) });
+    }
+
+    /// Notes the agent's session, the first time that it is named.
+    pub(super) fn is_session(&mut self, session: &str) {
+        if self.session.is_none() {
+            let session = short(session);
+            self.session = Some(session.clone());
+            self.event(|| AgentEvent::Session(session));
+        }
+    }
+
+    pub(super) fn is_model(&mut self, model: &str) {
+        let model = short(model);
+        if self.model.as_ref() != Some(&model) {
+            self.model = Some(model.clone());
+            self.event(|| AgentEvent::Model(model));
+        }
+    }
+
+    /// Tells what the call has used up so far, after it was counted.
+    pub(super) fn used(&mut self) {
+        let AgentUsage { tokens, usd, .. } = self.usage.so_far();
+        self.event(|| AgentEvent::Usage(UsageSoFar { tokens, usd }));
+    }
+
     /// Notes what the agent is doing.
     pub(super) fn doing(&mut self, what: &str) {
         let activity = self.activity.get_or_insert_default();
@@ -219,7 +287,36 @@ impl Heard {
         // What was said before a tool was used is no final message.
         self.message.clear();
         self.doing_with(tool, on);
+        self.tool(tool, on, false);
     }
+
+    pub(super) fn tool(&mut self, tool: &str, on: Option<&str>, in_sub_agent: bool) {
+        self.event(|| AgentEvent::Tool {
+            tool: bounded(tool, NAME_MOST),
+            target: on.map(|it| bounded(it, TEXT_MOST)),
+            in_sub_agent,
+        });
+    }
+}
+
+/// What a person reads of one message; the final one is kept whole elsewhere.
+const TEXT_MOST: usize = 16 << 10;
+
+/// What a person reads of a result before looking into the file itself.
+const RESULT_MOST: usize = 4 << 10;
+
+const NAME_MOST: usize = 200;
+
+/// Returns the beginning of a text, with a mark where it was cut.
+fn bounded(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let mut end = most;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end])
 }
 
 /// A text of which the end is kept.

@@ -58,6 +58,12 @@ pub struct Ended {
     /// The documents that its prompt brought along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Briefing>,
+    /// The model that answered, as the agent's stream names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The agent's own name for the session, with which its CLI opens it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 impl Ended {
@@ -76,6 +82,8 @@ impl Ended {
             tail: String::new(),
             warning: None,
             context: None,
+            model: None,
+            session: None,
         }
     }
 

@@ -109,6 +109,8 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for() {
         ending: Ending::Limited { why: "overloaded".to_owned(), until: None },
         report: Report::default(),
         usage: Usage::default(),
+        model: None,
+        session: None,
         ms: 10,
         bytes: 0,
         swept: 0,
