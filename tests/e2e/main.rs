@@ -33,6 +33,7 @@ mod json;
 mod kills;
 mod liar;
 mod mirror;
+mod money;
 mod moved;
 mod narrative;
 mod places;

@@ -112,17 +112,16 @@ impl Home {
         if is_any { self.write(|transaction| void(transaction, run, working)) } else { Ok(()) }
     }
 
-    /// Returns what earlier completed runs of a workflow cost, the newest first: dollars and calls. Runs with
+    /// Returns what earlier completed runs of a workflow cost, the newest first. Runs with
     /// calls of unknown cost are left out.
-    pub fn costs_of(&self, project: &str, workflow: &str, most: u32) -> Result<Vec<(f64, i64)>, StoreError> {
+    pub fn costs_of(&self, project: &str, workflow: &str, most: u32) -> Result<Vec<f64>, StoreError> {
         self.read(|connection| {
             let mut query = connection.prepare_cached(
-                "select micro_usd, calls_total from run where project = ?1 and workflow = ?2
+                "select micro_usd from run where project = ?1 and workflow = ?2
                      and status = 'completed' and micro_usd is not null and unknown_calls = 0
                      and 0 < calls_total order by key desc limit ?3",
             )?;
-            let rows = query
-                .query_map(params![project, workflow, most], |row| Ok((usd(row.get(0)?), row.get(1)?)))?;
+            let rows = query.query_map(params![project, workflow, most], |row| Ok(usd(row.get(0)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }

@@ -4,8 +4,12 @@ use crate::world::wait::now;
 use loop_base::text::counted;
 use loop_core::engine::{Ended, Forecast, Spent, State, TokenClasses, cost_words, dollars};
 use loop_core::workflow::model::Workflow;
+use loop_store::run::Run;
 use loop_store::{Home, Row, local_day};
 use serde_json::{Value, json};
+
+/// Earlier runs that say what one costs; older ones may have had other models.
+const RUNS_LOOKED_AT: u32 = 5;
 
 /// Returns the lines of `status` about money and tokens.
 pub(super) fn status_lines(home: &Home, workflow: &Workflow, state: &State) -> Vec<(&'static str, String)> {
@@ -23,6 +27,13 @@ pub(super) fn status_lines(home: &Home, workflow: &Workflow, state: &State) -> V
 pub(super) fn report_lines(spent: &Spent) -> Vec<String> {
     let cost = spent.words().map(|it| format!("cost: {it}"));
     cost.into_iter().chain(tokens(&spent.tokens).map(|it| format!("tokens: {it}"))).collect()
+}
+
+/// Returns the lines about what a call cost and used.
+pub(super) fn call_lines(ended: &Ended) -> Vec<String> {
+    let mut spent = Spent::default();
+    spent.count(ended);
+    report_lines(&spent)
 }
 
 /// Returns what a call cost; nothing where it cannot have cost anything.
@@ -92,6 +103,24 @@ pub(crate) fn spend_words(spend: &loop_store::Spend) -> String {
     let cost = cost_words(amount, false, spend.unknown_calls).unwrap_or_else(|| "nothing".to_owned());
     let tokens = tokens(&spend.tokens).map(|it| format!("; {it}")).unwrap_or_default();
     format!("{}, {cost}{tokens}", counted(spend.calls, "call"))
+}
+
+/// Returns what a run that has made no call is going to cost, where earlier ones of its workflow tell.
+pub(crate) fn expected(home: &Home, run: &Run) -> Option<String> {
+    let row = home.run(&run.id).ok().flatten().filter(|_| run.state.calls_total == 0)?;
+    let costs = home.costs_of(&row.project, &row.workflow, RUNS_LOOKED_AT).ok()?;
+    let mean = costs.iter().sum::<f64>() / costs.len() as f64;
+    let whose = match costs.len() {
+        0 => return None,
+        1 => format!("the last run of {} here", row.workflow),
+        count => {
+            let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = costs.iter().copied().fold(0.0, f64::max);
+            let (least, most) = (dollars(least), dollars(most));
+            format!("the last {count} runs of {} here ({least} to {most})", row.workflow)
+        }
+    };
+    Some(format!("expected cost: about {}, by {whose}", dollars(mean)))
 }
 
 fn tokens(tokens: &TokenClasses) -> Option<String> {
