@@ -6,3 +6,10 @@ use loop_base::time::Timestamp;
 pub(crate) fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_millisecond())
 }
+
+/// Returns when the machine was started, where the kernel tells: no process is older.
+pub(crate) fn booted_at() -> Option<Timestamp> {
+    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+    let seconds: f64 = uptime.split_whitespace().next()?.parse().ok()?;
+    Some(Timestamp(now().0 - (seconds * 1000.0) as i64))
+}

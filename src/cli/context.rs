@@ -26,7 +26,7 @@ impl Context {
         Context { json: common.json, quiet: common.quiet, verbose: common.verbose, caller }
     }
 
-    /// The same, elsewhere.
+    /// Returns this context for another folder and home.
     pub(super) fn at(dir: &Path, home: &Path, like: &Context) -> Context {
         let environment = like.caller.environment.clone();
         let caller = Caller { dir: dir.to_owned(), home: home.to_owned(), run: None, environment };

@@ -31,7 +31,8 @@ pub(crate) fn close_phase(run: &Run, home: &Home, place: &Path) -> anyhow::Resul
     } else {
         "notes"
     };
-    let plans = planning::read_phase(place, folder).map(|it| it.plans).unwrap_or_default();
+    let plans =
+        planning::read_phase(place, folder, &run.state.refused_plans).map(|it| it.plans).unwrap_or_default();
     let plans: Vec<&str> = plans.iter().map(|it| it.id.as_str()).collect();
     let ticked = roadmap::tick(&text, &number, &date, mark, &plans);
     replace(place, ROADMAP, &text, &ticked)?;

@@ -204,7 +204,7 @@ impl CompletedWork {
         });
         let Some(command) = command else { return Ok(None) };
         let time = own.map_or(CHECK_TIME, |it| Duration::from_millis(it.timeout));
-        let done = foreground::run("sh", ["-c", &command], Path::new(&self.row.place), time)?;
+        let done = foreground::run_check(&command, &self.row.id, Path::new(&self.row.place), time)?;
         if !done.is_done {
             errors.push(format!("{name} fails ({command}): {}", done.trouble));
         }
@@ -232,7 +232,11 @@ impl CompletedWork {
             shipped.warnings.push("there is no remote; the branch was not pushed".to_owned());
             return Ok(());
         };
-        self.git.run(["push", "-q", "-u", remote, &format!("refs/heads/{branch}:refs/heads/{branch}")])?;
+        // Programs that the repository's configuration names for reaching a remote may be an agent's: they
+        // carry the mark of the run, and the one at the other end is git's own.
+        let marked = self.git.with(vec![("LOOP_RUN", self.row.id.clone().into())]);
+        let branches = format!("refs/heads/{branch}:refs/heads/{branch}");
+        marked.run(["push", "-q", "--receive-pack=git-receive-pack", "-u", remote, &branches])?;
         if self.wanted.request {
             pull_request::open(Path::new(&self.row.place), branch, &self.message, shipped)?;
         }

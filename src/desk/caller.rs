@@ -3,7 +3,8 @@
 
 use super::refusal::{NextStep, Refusal};
 use crate::tree::worktree::FOLDER;
-use loop_core::engine::{State, Status};
+use loop_base::text::shell_word;
+use loop_core::engine::{Opening, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::problem::nearest;
 use loop_store::{ByPrefix, Filter, Home, Row, StoreError, fold};
@@ -180,6 +181,10 @@ pub(crate) fn next_step(
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
     let Some(row) = home.run(id)?.filter(|_| names_a_run) else { return Ok(step) };
+    // Killed before it was opened: nothing is known of it but its input.
+    if state.opening == Opening::default() {
+        return Ok(format!("loop run {}", shell_word(&row.input)));
+    }
     let filter = Filter { project: Some(&row.project), limit: Some(RUNS_LOOKED_AT), ..Filter::default() };
     let is_other = |it: &Row| it.id != row.id && is_unfinished(it);
     let is_alone = !home.runs(&filter)?.iter().any(is_other);

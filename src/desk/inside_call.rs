@@ -7,8 +7,9 @@ use super::caller::{Caller, is_unfinished, load};
 use super::refusal::{NextStep, Refusal};
 use crate::world::wait::now;
 use loop_core::engine::Command;
-use loop_store::{Home, Row};
+use loop_store::{Filter, Home, Row};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,9 @@ pub(crate) enum Deed {
     Prune,
     ClearLimits,
     Join,
+    SetUp,
+    InstallHook,
+    Design,
 }
 
 impl Deed {
@@ -55,6 +59,9 @@ impl Deed {
             Deed::Prune => "runs --prune",
             Deed::ClearLimits => "limits --clear",
             Deed::Join => "hook join",
+            Deed::SetUp => "setup",
+            Deed::InstallHook => "hook install",
+            Deed::Design => "design",
         }
     }
 
@@ -72,7 +79,10 @@ impl Deed {
             | Deed::Restore
             | Deed::Prune
             | Deed::ClearLimits
-            | Deed::Join => false,
+            | Deed::Join
+            | Deed::SetUp
+            | Deed::InstallHook
+            | Deed::Design => false,
         }
     }
 
@@ -97,7 +107,10 @@ impl Deed {
             | Deed::Restore
             | Deed::Prune
             | Deed::ClearLimits
-            | Deed::Join => Refusal::usage(
+            | Deed::Join
+            | Deed::SetUp
+            | Deed::InstallHook
+            | Deed::Design => Refusal::usage(
                 format!("{text}; only a person may use loop {}", self.word()),
                 NextStep::by_hand("do it from another terminal"),
             ),
@@ -111,11 +124,15 @@ pub(crate) fn refuse(caller: &Caller, about: Option<(&Home, &Row)>, deed: Deed) 
         note(caller, &run, deed);
         return Err(deed.refusal(&run));
     }
-    let Some((home, row)) = about else { return Ok(()) };
-    if is_in_namespace_of_call(home, row)? {
-        note(caller, &row.id, deed);
-        return Err(deed.refusal(&row.id));
+    if caller.environment.process_line.is_hidden() {
+        return Err(unseen("something is mounted over /proc, so nobody can tell who asks", deed));
     }
+    if let Some(run) = driven_unseen(caller, deed)? {
+        note(caller, &run, deed);
+        let text = format!("run {} is driven by a process that cannot be seen from here", &run[..8]);
+        return Err(unseen(&format!("{text}; this may be inside one of its calls"), deed));
+    }
+    let Some((home, row)) = about else { return Ok(()) };
     if !deed.is_a_persons_word() {
         return Ok(());
     }
@@ -132,11 +149,46 @@ pub(crate) fn refuse(caller: &Caller, about: Option<(&Home, &Row)>, deed: Deed) 
     }
 }
 
-/// Whether the request comes from a PID namespace that a call of this run was given: somebody drives the
-/// run, and cannot be seen from here.
-fn is_in_namespace_of_call(home: &Home, row: &Row) -> anyhow::Result<bool> {
-    let is_hidden = home.holder(&row.id).is_none() && loop_store::is_listening(&home.folder(&row.id));
-    Ok(is_hidden && load(home, row)?.0.agent.namespace)
+fn unseen(why: &str, deed: Deed) -> anyhow::Error {
+    Refusal::usage(
+        format!("{why}; loop {} is refused here", deed.word()),
+        NextStep::by_hand("do it from another terminal, outside of containers and namespaces"),
+    )
+}
+
+/// Unfinished runs of a home that are looked at; a machine drives a handful.
+const DRIVEN_LOOKED_AT: usize = 200;
+
+/// Whoever drives a run lets go of its lock a moment before it stops listening.
+const FAREWELL: Duration = Duration::from_millis(300);
+
+/// Returns a run that somebody drives who cannot be seen from here: then the request comes from a PID
+/// namespace, and that may be one that a call of this run was given or has made. Runs may be driven beside
+/// each other in containers that share a home.
+fn driven_unseen(caller: &Caller, deed: Deed) -> anyhow::Result<Option<String>> {
+    let is_harmless = matches!(
+        deed,
+        Deed::Run | Deed::Resume | Deed::Join | Deed::SetUp | Deed::InstallHook | Deed::Design
+    );
+    if is_harmless || caller.environment.process_line.sees_all() {
+        return Ok(None);
+    }
+    let Some(home) = caller.home_to_look_at()? else { return Ok(None) };
+    let rows = home.runs(&Filter { limit: Some(DRIVEN_LOOKED_AT), ..Filter::default() })?;
+    let is_unseen =
+        |row: &Row| home.holder(&row.id).is_none() && loop_store::is_listening(&home.folder(&row.id));
+    for row in rows.iter().filter(|it| is_unfinished(it)) {
+        let begun = Instant::now();
+        let mut unseen = is_unseen(row);
+        while unseen && begun.elapsed() < FAREWELL {
+            std::thread::sleep(Duration::from_millis(10));
+            unseen = is_unseen(row);
+        }
+        if unseen {
+            return Ok(Some(row.id.clone()));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the run whose call the request comes from, or has outlived.

@@ -101,8 +101,8 @@ impl CountReader {
     }
 }
 
-/// Adds up what several runners said in one log. What one says in the middle of another was printed
-/// by a test of the other; what was only perhaps said counts where nothing else was.
+/// Adds up the summaries of several runners in one log. A summary inside another runner's output was
+/// printed by a test and is not counted; an uncertain one counts only where it is alone.
 fn several(mut findings: Vec<LogFinding>) -> Option<LogTally> {
     if findings.iter().any(|it| it.sure) {
         findings.retain(|it| it.sure);

@@ -120,7 +120,9 @@ pub(crate) fn complete(
     let exit = run.workflow.phases[run.state.phase].exit.as_ref();
     let asks = exit.is_some_and(|it| it.names().iter().any(|(name, _)| *name == FactName::TreeClean.name()));
     evidence.facts = facts::gather(tree, status, run, input, &differences, before_commit)?;
-    evidence.notes.extend(facts::notes_on_plans(tree, run, &differences.call));
+    evidence.refused_plans = facts::refused_plans(tree, run, &differences.call);
+    let uncounted = evidence.refused_plans.iter().map(|it| format!("{} does not count: {}", it.name, it.why));
+    evidence.notes.extend(uncounted);
     if asks {
         evidence.uncommitted = uncommitted::groups(tree, &differences.uncommitted, &commanded_checks(run));
         if evidence.uncommitted.iter().any(|it| !it.left_by.is_empty()) {

@@ -10,9 +10,10 @@ use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::WorkingTree;
 use globset::GlobMatcher;
 use loop_base::value::Value;
+use loop_core::digest::sha256;
 use loop_core::documents::input;
 use loop_core::documents::planning::phase;
-use loop_core::engine::{Facts, FilesChanged, Item, Station};
+use loop_core::engine::{Facts, FilesChanged, Item, RefusedPlan, Station};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{Fact, ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
@@ -55,7 +56,7 @@ pub(crate) fn gather(
     put(&mut values, FactName::TreeClean, uncommitted.is_empty());
     put(&mut values, FactName::DocsGenerated, changes::documents(since_start).len());
     put(&mut values, FactName::HasAdr, changes::has_decision_record(since_start));
-    put(&mut values, FactName::NewPlans, new_plans(tree, run, since_call).0);
+    put(&mut values, FactName::NewPlans, judge_plans(tree, run, since_call).0);
     put(&mut values, FactName::PlanSummarised, is_summarised(state.item.as_ref(), differences));
     put(&mut values, FactName::PrMerged, false);
     put(&mut values, FactName::Autonomous, run.workflow.is_autonomous());
@@ -92,16 +93,23 @@ fn commits(
     Ok((work.len() as u64, work))
 }
 
-/// Returns how many plans a call added, and why some of them do not count: where the workflow lists its
-/// tasks by plan files, a plan for gaps has to fit.
-fn new_plans(tree: &WorkingTree, run: &Run, since_call: &[Change]) -> (usize, Vec<String>) {
+/// Returns how many plans a call added, and those of them that do not count: where the workflow lists its
+/// tasks by plan files, a plan for gaps has to fit. One that was refused before and was changed is looked
+/// at again.
+fn judge_plans(tree: &WorkingTree, run: &Run, since_call: &[Change]) -> (usize, Vec<RefusedPlan>) {
     let from = run.workflow.items.as_ref().map(|it| &it.from);
     let Some(ItemSource::Plans(folder)) = from else { return (added(since_call, PLAN).count(), Vec::new()) };
     let place = tree.pinned.repository.work_tree();
-    let is_added = |it: &&Change| it.kind == ChangeKind::Added;
+    let file_name = |it: &Path| it.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let was_refused = |it: &Change| run.state.refused_plans.iter().any(|old| old.name == file_name(&it.path));
+    let is_fresh = |it: &&Change| match it.kind {
+        ChangeKind::Added => true,
+        ChangeKind::Modified => was_refused(it),
+        ChangeKind::Deleted => false,
+    };
     let fresh: Vec<&Path> = since_call
         .iter()
-        .filter(is_added)
+        .filter(is_fresh)
         .map(|it| it.path.as_path())
         .filter(|it| it.parent() == Some(Path::new(folder)) && it.to_string_lossy().ends_with(PLAN))
         .collect();
@@ -110,28 +118,26 @@ fn new_plans(tree: &WorkingTree, run: &Run, since_call: &[Change]) -> (usize, Ve
     }
     let names = std::fs::read_dir(place.join(folder)).into_iter().flatten().flatten();
     let names = names.filter_map(|it| it.file_name().into_string().ok());
-    let is_old = |name: &String| {
-        !fresh.iter().any(|it| it.file_name().is_some_and(|it| it.to_string_lossy() == *name))
-    };
+    let is_old = |name: &String| !fresh.iter().any(|it| file_name(it) == *name);
     let numbers = names.filter(is_old).filter_map(|it| phase::plan_id(&it).and_then(phase::plan_number));
     let before = numbers.max().unwrap_or(0);
     let gaps = run.state.review.as_ref().map(|it| it.blockers.as_slice()).unwrap_or_default();
-    let (mut count, mut notes) = (0, Vec::new());
+    let (mut count, mut refused) = (0, Vec::new());
     for path in fresh {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = file_name(path);
         let text = planning::document(place, &path.to_string_lossy()).unwrap_or_default();
         match planning::refused_gap_plan(&name, &text, before, gaps) {
             None => count += 1,
-            Some(why) => notes.push(format!("{name} does not count: {why}")),
+            Some(why) => refused.push(RefusedPlan { name, digest: sha256(&text), why }),
         }
     }
-    (count, notes)
+    (count, refused)
 }
 
-/// Says which of the plans that a call added do not count, where somebody asks for plans.
-pub(crate) fn notes_on_plans(tree: &WorkingTree, run: &Run, since_call: &[Change]) -> Vec<String> {
+/// Returns those of the plans that a call added that do not count, where somebody asks for plans.
+pub(crate) fn refused_plans(tree: &WorkingTree, run: &Run, since_call: &[Change]) -> Vec<RefusedPlan> {
     let asks = run.workflow.phases[run.state.phase].asks_for(FactName::NewPlans.name());
-    if asks { new_plans(tree, run, since_call).1 } else { Vec::new() }
+    if asks { judge_plans(tree, run, since_call).1 } else { Vec::new() }
 }
 
 /// Returns what the input says: how many of its boxes are open, and whether its lock is broken.

@@ -2,7 +2,7 @@
 //! so an agent may add to it.
 
 use super::planning;
-use loop_core::engine::{Item, ItemList};
+use loop_core::engine::{Item, ItemList, RefusedPlan};
 use loop_core::workflow::model::{ItemSource, Items};
 use serde_json::Value;
 use std::path::Path;
@@ -22,12 +22,14 @@ pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
 }
 
 /// Returns the items, or why there are none. `printed` is what the list's command printed, where it
-/// has one; `known` is the list as it was read before.
+/// has one; `known` is the list as it was read before, and
+/// `refused` are plans that are not worked on.
 pub(crate) fn list(
     place: &Path,
     items: &Items,
     printed: &str,
     known: Option<&ItemList>,
+    refused: &[RefusedPlan],
 ) -> Result<Vec<Item>, String> {
     let mut found: Vec<Item> = match &items.from {
         ItemSource::List(names) => names.iter().map(|it| item(it, it)).collect(),
@@ -36,7 +38,7 @@ pub(crate) fn list(
         ItemSource::Plans(folder) => {
             let said =
                 |it: Vec<String>| it.iter().map(|it| format!("{folder}/{it}")).collect::<Vec<_>>().join("; ");
-            let phase = planning::read_phase(place, folder).map_err(said)?;
+            let phase = planning::read_phase(place, folder, refused).map_err(said)?;
             planning::items(&phase, folder, known)
         }
         ItemSource::Queue(_) => return Err("the queue cannot be read yet".to_owned()),
@@ -100,7 +102,7 @@ mod tests {
         let items = Items { name: "task".to_owned(), from, bookkeeping: Vec::new() };
         let read = |text: &str| {
             std::fs::write(dir.path().join("todo.json"), text).expect("written");
-            list(dir.path(), &items, "", None)
+            list(dir.path(), &items, "", None, &[])
         };
         let good = r#"{"open": ["a", {"id": "b", "name": "the second"}, {"name": "c"}]}"#;
         assert_eq!(read(good), Ok(vec![item("a", "a"), item("b", "the second"), item("c", "c")]));

@@ -39,26 +39,31 @@ impl Once {
     }
 }
 
-/// Runs every check that a phase uses and that has a command, in its workflow or among these.
+/// The mark of checks that belong to no run.
+pub(crate) const NO_RUN: &str = "no-run";
+
+/// Runs every check that a phase uses and that has a command, in its workflow or among these. They carry
+/// the mark of this run.
 pub(crate) fn run_once(
     workflow: &Workflow,
     commands: &BTreeMap<String, String>,
     place: &Path,
+    id: &str,
 ) -> io::Result<Vec<Once>> {
     let used = |name: &String| workflow.phases.iter().any(|it| it.checks.contains(name));
     let mut found = Vec::new();
     for (name, check) in workflow.checks.iter().filter(|(name, _)| used(name)) {
         if let Some(command) = check.run.as_ref().or(commands.get(name)) {
-            found.push(run(name, check, command, place)?);
+            found.push(run(name, check, command, place, id)?);
         }
     }
     Ok(found)
 }
 
-fn run(name: &str, check: &Check, command: &str, place: &Path) -> io::Result<Once> {
+fn run(name: &str, check: &Check, command: &str, place: &Path, id: &str) -> io::Result<Once> {
     let begun = Instant::now();
     let whole = format!("exec 2>&1\n{command}");
-    let errand = foreground::run("sh", ["-c", &whole], place, Duration::from_millis(check.timeout))?;
+    let errand = foreground::run_check(&whole, id, place, Duration::from_millis(check.timeout))?;
     let counts = check.counts.and_then(|format| {
         let mut reader = CountReader::new(format);
         errand.output.lines().for_each(|it| reader.line(it.as_bytes()));

@@ -2,10 +2,11 @@
 //! summaries, and the items that they make. What the texts mean is the core's business.
 
 use loop_base::files;
+use loop_core::digest::sha256;
 use loop_core::documents::planning::number::PhaseNumber;
 use loop_core::documents::planning::phase::{self, PlanFile, PlannedPhase};
 use loop_core::documents::planning::plan;
-use loop_core::engine::{Item, ItemList};
+use loop_core::engine::{Item, ItemList, RefusedPlan};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -40,12 +41,21 @@ pub(crate) fn phase_folder(place: &Path, number: &PhaseNumber) -> Option<String>
     names.iter().find(is_it).map(|it| format!("{PHASES}/{it}"))
 }
 
-/// Reads the plans of a phase, or returns everything that is wrong with them.
-pub(crate) fn read_phase(place: &Path, folder: &str) -> Result<PlannedPhase, Vec<String>> {
+/// Reads the plans of a phase, or returns everything that is wrong with them. Those that were refused are
+/// passed over until somebody changes them.
+pub(crate) fn read_phase(
+    place: &Path,
+    folder: &str,
+    refused: &[RefusedPlan],
+) -> Result<PlannedPhase, Vec<String>> {
+    let is_refused = |(name, text): &(String, String)| {
+        refused.iter().any(|it| it.name == *name && it.digest == sha256(text))
+    };
     let files: Vec<(String, String)> = names(&place.join(folder))
         .into_iter()
         .filter(|it| it.ends_with(".md"))
         .filter_map(|name| document(place, &format!("{folder}/{name}")).map(|text| (name, text)))
+        .filter(|it| !is_refused(it))
         .collect();
     phase::assemble(&files, &plans_elsewhere(place, folder))
 }

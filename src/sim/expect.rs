@@ -1,7 +1,7 @@
 //! The words of a story that say what must have come of it. Each compares one thing with the state,
 //! and says what it found where that differs.
 
-use super::story::{number, phase_id};
+use super::words::{number, phase_id};
 use loop_base::value::Value;
 use loop_core::engine::{PhaseStatus, Source, State, Status};
 use loop_core::workflow::model::Workflow;

@@ -11,6 +11,8 @@ mod happy;
 mod play;
 mod setting;
 pub(crate) mod story;
+mod teller;
+mod words;
 
 #[cfg(test)]
 mod invariants;

@@ -1,7 +1,7 @@
 //! The words of a story that say what one call does: how it ends, what it reports, and what is
 //! measured after it.
 
-use super::story::{fraction, millis, number};
+use super::words::{fraction, millis, number};
 use super::{BEGIN, Play};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;

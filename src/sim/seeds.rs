@@ -21,6 +21,7 @@ use loop_core::engine::{
     Answer, Command, Effect, Event, Hold, Item, Opening, Rest, State, Status, Step, choices,
 };
 use loop_core::workflow::model::{ModeName, Skill, Window, WindowThen, Workflow};
+use loop_core::workflow::preset;
 use loop_core::workflow::resolve::{Layers, resolve};
 use loop_store::run::{Memory, Run};
 
@@ -258,7 +259,7 @@ fn survive(seed: u64, presets: &[Workflow]) -> Status {
 #[test]
 fn en01_killed_anywhere_a_run_comes_to_the_same_end() {
     const THREADS: u64 = 2;
-    let presets = ["tdd", "engineering", "plan", "ralph"].map(preset);
+    let presets = preset::names().map(preset).collect::<Vec<_>>();
     let share = |first: u64| (first..seeds()).step_by(THREADS as usize).map(|seed| survive(seed, &presets));
     let ends: Vec<Status> = std::thread::scope(|scope| {
         let threads: Vec<_> =
@@ -273,7 +274,7 @@ fn en01_killed_anywhere_a_run_comes_to_the_same_end() {
 
 #[test]
 fn the_same_seed_plays_the_same_run() {
-    let presets = ["tdd", "engineering", "plan", "ralph"].map(preset);
+    let presets = preset::names().map(preset).collect::<Vec<_>>();
     for seed in 0..seeds() / 10 {
         let workflow = workflow(seed, &presets);
         let one = play(seed, &workflow, Deaths::Never);

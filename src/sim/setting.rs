@@ -1,7 +1,8 @@
 //! The words of a story that say how things are before the run begins.
 
 use super::PlayedProof;
-use super::story::{Teller, fraction, millis, number};
+use super::teller::Teller;
+use super::words::{fraction, millis, number};
 use loop_core::proof::Level;
 use loop_core::workflow::model::{Limits, ModeName, Window, WindowThen};
 

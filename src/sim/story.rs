@@ -56,6 +56,8 @@
 use super::expect::expect;
 use super::play::parse_play;
 use super::setting::set;
+use super::teller::Teller;
+use super::words::{millis, number, phase_id};
 use super::{Cast, Play, Sim};
 use crate::drive::drive;
 use loop_base::time::Timestamp;
@@ -90,16 +92,6 @@ pub(crate) fn tell(text: &str, load: &dyn Fn(&str) -> Result<Workflow, String>) 
     let mut teller = teller.ok_or("the story is empty; it begins with the line: workflow NAME")?;
     teller.play_on()?;
     Ok(teller.journal())
-}
-
-pub(super) struct Teller {
-    pub opening: Opening,
-    run: Option<Run>,
-    pub workflow: Workflow,
-    pub sim: Sim,
-    /// The prompt of the last call.
-    prompt: Rc<RefCell<String>>,
-    pub from: Option<String>,
 }
 
 impl Teller {
@@ -297,14 +289,6 @@ impl Teller {
     }
 }
 
-pub(super) fn phase_id(workflow: &Workflow, name: &str) -> Result<usize, String> {
-    let found = workflow.phases.iter().position(|it| it.name.eq_ignore_ascii_case(name));
-    found.ok_or_else(|| {
-        let names: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
-        format!("no phase \"{name}\"; one of: {}", names.join(", "))
-    })
-}
-
 /// `x6`
 fn is_times(word: &str) -> bool {
     word.strip_prefix('x').is_some_and(|it| !it.is_empty() && it.chars().all(|it| it.is_ascii_digit()))
@@ -323,30 +307,4 @@ fn words(line: &str) -> Result<Vec<String>, String> {
         rest = after.trim_start();
     }
     Ok(words)
-}
-
-pub(super) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("\"{text}\" is not a whole number"))
-}
-
-pub(super) fn fraction(text: &str) -> Result<(u32, u32), String> {
-    let (passing, total) =
-        text.split_once('/').ok_or_else(|| format!("\"{text}\" should be passing/total"))?;
-    let (passing, total) = (number(passing)?, number(total)?);
-    if total < passing {
-        return Err(format!("{passing} of {total} tests cannot pass"));
-    }
-    Ok((passing, total))
-}
-
-pub(super) fn millis(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|it: char| it.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        other => return Err(format!("\"{other}\" is no unit of time; one of: ms, s, m, h")),
-    };
-    Ok(number::<u64>(digits)? * unit)
 }

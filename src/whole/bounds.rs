@@ -3,6 +3,7 @@ use crate::sim::{Cast, Dice, Sim};
 use loop_core::bounds::{Bound, prove};
 use loop_core::engine::{Effect, Ending, Event, Item, Opening, Rest};
 use loop_core::workflow::model::Workflow;
+use loop_core::workflow::preset;
 use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
 use loop_store::run::{Memory, Run};
 use std::fmt::Write;
@@ -229,7 +230,7 @@ fn no_run_exceeds_the_bound_of_its_workflow() {
 #[test]
 fn presets_end_and_say_after_how_many_calls() {
     let mut shown = String::new();
-    for name in ["tdd", "engineering", "plan", "ralph"] {
+    for name in preset::names() {
         let proof = prove(&preset(name));
         let _ = writeln!(shown, "{name}: ends {}, {}", proof.ends, proof.calls);
         for why in &proof.why {

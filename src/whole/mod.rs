@@ -11,7 +11,10 @@ pub(crate) fn generated(path: &str, text: &str) {
         std::fs::write(path, text).expect("it can be written");
     }
     let there = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    assert!(there == text, "{path} is behind; LOOP_REGENERATE=1 cargo test --lib published writes it");
+    assert!(
+        there == text,
+        "{path} is behind; LOOP_REGENERATE=1 cargo test --workspace --lib published writes it"
+    );
 }
 
 #[test]

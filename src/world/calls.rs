@@ -58,7 +58,7 @@ impl Host<'_> {
         self.clear_stale_locks();
         let kept = self.keep_before(call);
         if let Err(error) = kept {
-            // Nothing is lost by working on; what could not be kept is named.
+            // Without a snapshot the agent could destroy work for good, so the call is not started.
             return Ok(Performed::Done(not_started(
                 call,
                 &format!("the working tree could not be kept: {error}"),
@@ -434,7 +434,7 @@ pub(crate) fn reports_by_file(run: &Run, call: &Call) -> bool {
     }
 }
 
-/// Returns the prompt of a call that somebody else carries out.
+/// Renders the prompt of a call and adds it to the run's prompts.
 pub(crate) fn prompt_for(folder: &Path, place: &Path, run: &Run, call: &Call) -> String {
     let gathered = briefing::gather(place, &run.workflow, &run.state, call);
     let (context, briefing) = gathered.unzip();

@@ -1,6 +1,7 @@
 //! The real `World`: joins the supervisor, the working tree, measuring and delivery. It decides
 //! nothing; whatever goes wrong with an agent, a check or git becomes an event.
 
+mod agent_times;
 pub(crate) mod approval;
 mod before_call;
 mod beside;

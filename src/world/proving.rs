@@ -10,6 +10,7 @@ use crate::measure::proof::{
 };
 use crate::tree::git::Git;
 use crate::tree::git_text::listed_paths;
+use crate::world::agent_times;
 use crate::world::beside::Beside;
 use crate::world::real::Host;
 use crate::world::wait::WaitResult;
@@ -88,7 +89,7 @@ impl Host<'_> {
             }
         }
         let Some(result) = self.take_step(&prover, step)? else { return Ok(Performed::Begun) };
-        Ok(Performed::Done(taken(run, &prover, step, &result)))
+        Ok(Performed::Done(self.taken(run, &prover, step, &result)))
     }
 
     fn prover_for(&mut self, run: &Run, step: ProofStep) -> anyhow::Result<Prover> {
@@ -117,17 +118,17 @@ impl Host<'_> {
         }
         let prover = self.prover_for(run, step)?;
         if let Some(known) = prover.known(step) {
-            return Ok(InTime::Done(taken(run, &prover, step, &known)));
+            return Ok(InTime::Done(self.taken(run, &prover, step, &known)));
         }
         let mut pending = prover.start_to_the_end(step)?;
         loop {
             let is_over = pending.wait(Some(Duration::ZERO))?;
             if let Some(known) = prover.known(step) {
-                return Ok(InTime::Done(taken(run, &prover, step, &known)));
+                return Ok(InTime::Done(self.taken(run, &prover, step, &known)));
             }
             if is_over {
                 let result = prover.collect(pending)?;
-                return Ok(InTime::Done(taken(run, &prover, step, &result)));
+                return Ok(InTime::Done(self.taken(run, &prover, step, &result)));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -246,6 +247,15 @@ impl Host<'_> {
         Ok(self.shim.ears.shared_home().run(&run.id)?.map(|it| it.opened_at))
     }
 
+    /// When agents worked since then.
+    fn agent_times(&self, run: &Run, since: Option<i64>) -> anyhow::Result<Vec<(i64, i64)>> {
+        let Some(since) = since else { return Ok(Vec::new()) };
+        if let Some(session) = &run.state.session {
+            return Ok(agent_times::of_session(session, since));
+        }
+        agent_times::read(&self.shim.ears.shared_home(), &run.id, since)
+    }
+
     fn request(&self, run: &Run) -> anyhow::Result<ProofRequest> {
         let (workflow, state) = (&run.workflow, &run.state);
         let Some(baseline) = &state.baseline else { anyhow::bail!("a proof needs the tree at the opening") };
@@ -254,6 +264,7 @@ impl Host<'_> {
             Some(opening) => opening.clone(),
             None => self.take_opening(run)?,
         };
+        let opened_at_ms = self.tools_known_since(run)?;
         let commit = |it: &str| (!it.is_empty()).then(|| it.to_owned());
         let checks = proof_checks(workflow, state).map(|(name, command)| {
             let check = &workflow.checks[name];
@@ -272,12 +283,27 @@ impl Host<'_> {
             tree: state.seen.tree.clone(),
             tree_commit: commit(&state.seen.commit),
             opening,
-            opened_at_ms: self.tools_known_since(run)?,
+            opened_at_ms,
+            agent_times: self.agent_times(run, opened_at_ms)?,
             checks: checks.collect(),
             prepare: state.prepare.clone().or_else(|| workflow.proof.prepare.clone()),
             variables: workflow.proof.env.clone(),
             protect: workflow.proof.protect.clone(),
         })
+    }
+
+    /// The event of a step that was taken.
+    fn taken(&self, run: &Run, prover: &Prover, step: ProofStep, result: &StepResult) -> Event {
+        Event::StepTaken(Box::new(StepTaken {
+            step,
+            tree: run.state.seen.tree.clone(),
+            seconds: result.seconds,
+            not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
+            found: in_words(result),
+            digest: prover.digest(step),
+            expected_s: (step == ProofStep::Baseline).then(|| expected_rest(prover)).flatten(),
+            unprepared: unprepared(step, result, &in_place::read(&self.folder, in_place::OPENING)),
+        }))
     }
 }
 
@@ -313,19 +339,6 @@ pub(crate) enum InTime {
     },
     /// The tree is not the one that was judged.
     Moved,
-}
-
-fn taken(run: &Run, prover: &Prover, step: ProofStep, result: &StepResult) -> Event {
-    Event::StepTaken(Box::new(StepTaken {
-        step,
-        tree: run.state.seen.tree.clone(),
-        seconds: result.seconds,
-        not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
-        found: in_words(result),
-        digest: prover.digest(step),
-        expected_s: (step == ProofStep::Baseline).then(|| expected_rest(prover)).flatten(),
-        unprepared: unprepared(step, result),
-    }))
 }
 
 /// The request whose overlay brings the tests of the phase that wrote them first.
@@ -396,12 +409,12 @@ fn tests_in_words(results: &Results) -> String {
 }
 
 /// Nothing ran on the baseline: the checkout lacks what a package manager would bring.
-fn unprepared(step: ProofStep, result: &StepResult) -> Option<Unprepared> {
+fn unprepared(step: ProofStep, result: &StepResult, in_place: &[Results]) -> Option<Unprepared> {
     if step != ProofStep::Baseline {
         return None;
     }
     let why = match &result.outcome {
-        StepOutcome::Ran(run) if nothing_ran(run) => {
+        StepOutcome::Ran(run) if nothing_ran(run, in_place) => {
             let said = ["its commands cannot be started there".to_owned()].into_iter();
             said.chain(result.notes.iter().cloned()).collect::<Vec<_>>().join("; ")
         }

@@ -98,7 +98,7 @@ pub(crate) struct Host<'a> {
     pub(crate) cut_off: Option<String>,
     /// The prices of models, once a call has cost something.
     pub(crate) prices: std::cell::OnceCell<PriceList>,
-    /// That nothing is left of the call which is being collected could not be proven.
+    /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
@@ -154,8 +154,8 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Whoever moves a home takes the output of a call with it. What is not at its place is not read
-    /// as nothing: this controller ends, and the next one collects the call where the home is.
+    /// If the run's folder was moved, missing output would look like empty output, so this controller
+    /// stops. The next one collects the call where the folder is.
     pub(crate) fn stay(&self) -> anyhow::Result<()> {
         let held = self.held.metadata()?;
         let is_there = |it: Metadata| (it.dev(), it.ino()) == (held.dev(), held.ino());
@@ -203,7 +203,7 @@ impl<'a> Host<'a> {
         differences::since(&self.tree, &before, &status)
     }
 
-    /// The commit that the call began with which is being measured; empty where there was none.
+    /// The commit that was checked out when the measured call began; empty where there was none.
     fn commit_before(&self, run: &Run) -> Option<String> {
         match &run.state.station {
             Station::Reported(turn) => before_call::of(&self.folder, &turn.call).map(|it| it.commit),
@@ -341,7 +341,7 @@ impl<'a> Host<'a> {
             }
             printed = loop_base::files::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
         }
-        match item_list::list(&self.place, items, &printed, run.state.item_list()) {
+        match item_list::list(&self.place, items, &printed, run.state.item_list(), &run.state.refused_plans) {
             Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
             // Whoever wrote them can mend them; nothing is wrong with the controller.
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {

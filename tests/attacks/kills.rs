@@ -2,7 +2,7 @@
 //! `loop ship`. However often somebody is killed, it ends as an uninterrupted one does: nothing is lost,
 //! nothing is done twice, and nothing is left.
 
-use loop_harness::{Dice, Sandbox, times};
+use loop_harness::{Dice, Running, Sandbox, times};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -55,6 +55,65 @@ fn is_answered(sandbox: &Sandbox) -> bool {
     database.query_row(left, [], |row| row.get::<_, i64>(0)).is_ok_and(|it| 0 < it)
 }
 
+/// What the command was at when it was killed: by the last thing that the run knows, and for `ship` by what
+/// the world has of it.
+fn hit(sandbox: &Sandbox, command: &str) -> &'static str {
+    if command == "approve" {
+        return "gate, an approval";
+    }
+    if command == "ship" {
+        let has = |words: &[&str]| !sandbox.git(words).is_empty();
+        return if sandbox.note("open").exists() {
+            "ship, a request is open"
+        } else if has(&["ls-remote", "--heads", "origin", "feat*"]) {
+            "ship, the branch is pushed"
+        } else if has(&["branch", "--list", "feat*"]) {
+            "ship, the branch is made"
+        } else {
+            "ship, looking at what is there"
+        };
+    }
+    let status = sandbox.status_if_any();
+    if status["run"].is_null() {
+        return "opening";
+    }
+    let events = sandbox.events();
+    let last = events.iter().rev().find(|it| it["kind"] != "owned");
+    match last.and_then(|it| it["kind"].as_str()).unwrap_or_default() {
+        "" | "opened" => "opening",
+        "baselined" | "repeated" | "began" if status["question"].is_null() => "call",
+        "ended" | "measured" => "measuring",
+        "judged" => "proof, its first step",
+        "step-taken" => "proof, a later step",
+        "proved" | "began" | "told" | "answered" | "commanded" => "gate, the question",
+        _ => "the end",
+    }
+}
+
+/// Lets the command run for a while that chance decides: until some time is over, or until its run has
+/// written down some more and a little later. Returns whether it has ended by itself.
+fn runs_for_a_while(dice: &mut Dice, sandbox: &Sandbox, running: &mut Running, most: u64) -> bool {
+    if dice.below(2) == 0 {
+        return running.ends_within(Duration::from_micros(dice.below(most)));
+    }
+    let wanted = written(sandbox) + 1 + dice.below(7);
+    while written(sandbox) < wanted {
+        if running.ends_within(Duration::from_millis(2)) {
+            return true;
+        }
+    }
+    running.ends_within(Duration::from_micros(dice.below(most / 8)))
+}
+
+/// How much the journal holds.
+fn written(sandbox: &Sandbox) -> u64 {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let database = rusqlite::Connection::open_with_flags(sandbox.home.join("loop.db"), flags);
+    let count =
+        |it: rusqlite::Connection| it.query_row("select count(*) from event", [], |row| row.get::<_, i64>(0));
+    database.and_then(count).unwrap_or(0).unsigned_abs()
+}
+
 /// What a run came to, without times and names.
 fn result(sandbox: &Sandbox) -> Value {
     let status = sandbox.status();
@@ -98,7 +157,8 @@ fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_d
         "{expected}"
     );
     assert_eq!(expected["requests"], json!(["create"]), "{expected}");
-    let (mut kills, mut runs, mut killed_at) = (0, 0, std::collections::BTreeMap::new());
+    let (mut kills, mut runs) = (0, 0);
+    let mut killed_at: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
     while kills < KILLS * times() {
         let sandbox = project();
         let agent = sandbox.agent(AGENT);
@@ -109,8 +169,12 @@ fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_d
             // On a busy machine everybody needs longer to bring anything forward.
             let longest = u64::try_from(took[words[0]].as_micros()).expect("a short time");
             let most = if words[0] == "run" { longest * 6 / 10 } else { longest * 13 / 10 };
-            let moment = Duration::from_micros(dice.below(most * (1 + u64::from(kills - before) / 20)));
-            if running.ends_within(moment) {
+            let most = most * (1 + u64::from(kills - before) / 20);
+            let ended = match words[0] {
+                "run" => runs_for_a_while(&mut dice, &sandbox, &mut running, most),
+                _ => running.ends_within(Duration::from_micros(dice.below(most))),
+            };
+            if ended {
                 let done = running.wait();
                 assert!(matches!(done.code, 0 | 3), "seed {seed}, {words:?}: {done:?}");
                 if words[0] == "ship" {
@@ -120,14 +184,17 @@ fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_d
             }
             running.kill();
             kills += 1;
-            *killed_at.entry(words[0].to_owned()).or_insert(0) += 1;
+            *killed_at.entry(hit(&sandbox, words[0])).or_insert(0) += 1;
         }
         runs += 1;
         sandbox.assert_nothing_runs();
         assert_eq!(result(&sandbox), expected, "seed {seed}, after {kills} kills");
         sandbox.run(&["verify"]).exits(0).says("whole");
     }
-    println!("{kills} kills in {runs} runs, of {killed_at:?}: 0 lost, 0 twice, 0 left");
-    assert!(times() == 1 || killed_at.len() == 3, "{killed_at:?}");
-    assert!(killed_at.contains_key("run"), "{killed_at:?}");
+    println!("{kills} kills in {runs} runs, of {killed_at:#?}: 0 lost, 0 twice, 0 left");
+    let hits = |what: &str| killed_at.iter().filter(|it| it.0.starts_with(what)).map(|it| it.1).sum::<u32>();
+    for (what, least) in [("call", 5), ("proof", 20), ("gate", 10), ("ship", 20)] {
+        // A few kills need not hit everything.
+        assert!(times() < 10 || least <= hits(what), "{what}: {killed_at:?}");
+    }
 }

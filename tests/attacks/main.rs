@@ -5,6 +5,7 @@
 //! `LOOP_TEST_TIMES=N` repeats what chance decides N times, `LOOP_TEST_SEED=N` repeats a failure.
 
 mod causes;
+mod checks;
 mod commands;
 mod contained;
 mod files;

@@ -1,6 +1,6 @@
 //! Agents that cheat, messages that pretend, and honest work, as data: what must become of each run.
 //! README.md describes the files. The default run takes a seeded part of the rows; with
-//! `LOOP_TEST_TIMES` it takes all. `LOOP_CHEATS=TEXT` takes the rows whose id contains the text.
+//! `LOOP_TEST_TIMES` it takes all. `LOOP_CHEATS=TEXT,TEXT` takes the rows whose id contains one of the texts.
 
 mod data;
 mod defences;
@@ -184,7 +184,7 @@ fn seed() -> u64 {
 /// All rows in a campaign, the named ones by `LOOP_CHEATS`, else a part that the seed chooses.
 fn chosen(rows: &[Row], part: usize) -> Vec<&Row> {
     if let Ok(text) = std::env::var("LOOP_CHEATS") {
-        return rows.iter().filter(|it| it.id.contains(&text)).collect();
+        return rows.iter().filter(|it| text.split(',').any(|part| it.id.contains(part))).collect();
     }
     if std::env::var_os("LOOP_TEST_TIMES").is_some() {
         return rows.iter().collect();

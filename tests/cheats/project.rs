@@ -81,13 +81,14 @@ impl Project {
         self.sh(&["-c", &format!("{}\n{script}", self.header())])
     }
 
-    /// A fresh clone with a HOME of its own and its dependencies installed afresh.
+    /// A fresh clone of the branch, by git's own protocol so that only its objects come along, with a HOME
+    /// of its own and its dependencies installed afresh.
     pub(crate) fn seen_from_outside(&self, sample: &Sample) -> Project {
         let clone = Project::empty();
         clone.take_notes_of(self);
         clone.fill_caches(sample);
         let source = self.project.display();
-        clone.must(&format!("git -c protocol.file.allow=always clone -q --recurse-submodules '{source}' ."));
+        clone.must(&format!("git -c protocol.file.allow=always clone -q --no-local --single-branch --recurse-submodules '{source}' ."));
         clone.must(sample.prepare.as_deref().unwrap_or(":"));
         clone
     }

@@ -49,7 +49,7 @@ fn canaries() -> Vec<(String, String)> {
     names.iter().enumerate().map(|(index, name)| ((*name).to_owned(), value(index))).collect()
 }
 
-/// Prints each of them: as it is, in base64, in hexadecimal, in two colours, in two writes.
+/// Prints each of them: as it is, in base64, in hexadecimal, percent-encoded, in two colours, in two writes.
 fn printer(canaries: &[(String, String)]) -> String {
     let each = canaries.iter().map(|(name, _)| {
         format!(
@@ -57,6 +57,8 @@ fn printer(canaries: &[(String, String)]) -> String {
              printf '%s' \"${name}\" | base64\n\
              printf 'x%s' \"${name}\" | base64 -w0; echo\n\
              printf '%s' \"${name}\" | od -An -v -tx1 | tr -d ' \\n'; echo\n\
+             printf '%s' \"${name}\" | od -An -v -tx1 | tr ' ' '%' | tr -d '\\n'; echo\n\
+             printf '%s' \"${name}\" | od -An -v -tx1 | tr ' a-f' ':A-F' | tr -d '\\n'; echo\n\
              V=\"${{{name}%????}}\"; W=\"${{{name}#\"$V\"}}\"\n\
              printf '%s\\033[1;31m%s\\033[0m\\n' \"$V\" \"$W\"\n\
              printf '%s' \"$V\"; sync /dev/null 2>/dev/null; printf '%s\\n' \"$W\"\n"
@@ -73,6 +75,8 @@ fn forms(value: &str) -> Vec<String> {
         let json = serde_json::to_string(line).expect("JSON");
         forms.push(json[1..json.len() - 1].to_owned());
         forms.push(line.bytes().map(|it| format!("{it:02x}")).collect());
+        forms.push(line.bytes().map(|it| format!("%{it:02x}")).collect());
+        forms.push(line.bytes().map(|it| format!("{it:02X}")).collect::<Vec<_>>().join(":"));
     }
     forms.push(base64(value.as_bytes()));
     forms

@@ -395,6 +395,18 @@ fn g24_the_baseline_of_a_session_is_taken_beside_its_first_work() {
 }
 
 #[test]
+fn g22_a_tool_that_was_updated_between_two_calls_is_no_question() {
+    let sandbox = project(WRONG, "");
+    let plugin = sandbox.user.join(".nvm/versions/node/plugin.js");
+    std::fs::create_dir_all(plugin.parent().expect("a folder")).expect("folders");
+    let agent = sandbox.agent(&format!("[ $LOOP_CALL = 1 ] && exit 0; {FIX}"));
+    sandbox.run(&["run", "fix add", "--agent-cmd", &agent, "--max", "1"]).exits(6);
+    std::fs::write(&plugin, "").expect("a file");
+    sandbox.run(&["run", "--max", "2"]).exits(0);
+    assert_eq!(sandbox.status()["verified"], true);
+}
+
+#[test]
 fn g22_a_tool_that_was_changed_in_the_run_is_a_question() {
     let sandbox = project(WRONG, "");
     let plugin = sandbox.user.join(".nvm/versions/node/plugin.js");

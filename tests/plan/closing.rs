@@ -93,6 +93,40 @@ fn lp27_plans_that_close_no_gap_are_none_and_gaps_that_stay_are_stuck() {
     assert!(project.loop_state().contains("Gap closure cycle: 2\n"));
 }
 
+/// A plan that does not count stays where it is, and nobody works on it; one that cannot be read stops nothing.
+#[test]
+fn lp27_a_plan_that_does_not_count_is_not_worked_on_beside_one_that_does() {
+    let project = Project::new();
+    for (name, head, tasks) in [
+        ("good", "gap_closure: true\nt: People can log out", 1),
+        ("long", "gap_closure: true\nt: People can log out", 3),
+        ("other", "gap_closure: true\nt: Something else", 1),
+        ("broken", "gap_closure: [\nt: People can log out", 1),
+    ] {
+        project.sandbox.file(&format!("{name}.md"), plan_text(3, head, tasks));
+    }
+    let script = format!(
+        "case $LOOP_PHASE in EXECUTE) case $LOOP_ITEM in 03-04/1) do_task; summary; say PLAN_COMPLETE;; *) honest;; esac;;\n\
+         VERIFY) if [ -f 03-04_1.txt ]; then report passed 'score: 4/4'; else {GAPS}; fi;;\n\
+         CLOSE_GAPS) cd '{}'; n=4; for it in good long other broken; do cp $it.md project/$folder/03-0$n-PLAN.md; n=$((n + 1)); done;; esac",
+        project.sandbox.root().display()
+    );
+    let done = project.run(&script, &[]).exits(0).says("Gap closure cycle 1: 1 plan created");
+    assert_eq!(
+        project.sandbox.calls().len(),
+        11,
+        "seven tasks, one for the gap, verifier, planner, verifier"
+    );
+    for (name, why) in [("03-05", "it has 3 tasks"), ("03-06", "names none of the gaps"), ("03-07", "line 4")]
+    {
+        let warning = format!("{name}-PLAN.md is not worked on: ");
+        let warnings = project.status()["warnings"].to_string();
+        assert!(warnings.contains(&warning) && warnings.contains(why), "{name}: {warnings}\n{}", done.err);
+        assert!(project.sandbox.project.join(format!("{FOLDER}/{name}-PLAN.md")).exists());
+    }
+    assert!(!project.sandbox.read(".planning/LOOP-STATE.md").contains("03-05"));
+}
+
 #[test]
 fn lp28_what_only_a_person_can_judge_waits_or_is_left_open() {
     let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) report human_needed 'human_verification:\n  - test: Look whether people can log out\n    expected: they can';; esac";
@@ -157,6 +191,39 @@ fn lp34_checkpoints_are_questions_by_the_type_of_the_task() {
         "{}",
         done.err
     );
+}
+
+/// Whoever found something at a checkpoint looks at it again after the repair, also where nobody is asked otherwise.
+#[test]
+fn lp34_what_a_person_found_is_repaired_and_the_person_looks_again() {
+    for autonomous in [false, true] {
+        let project = Project::new();
+        project.config(&format!(
+            r#"{{"autonomous": {autonomous}, "loop": {{"validation_commands": ["sh test.sh"]}}}}"#
+        ));
+        for name in ["03-02-PLAN.md", "03-03-PLAN.md"] {
+            project.sandbox.git(&["rm", "-q", &format!("{FOLDER}/{name}")]);
+        }
+        project.sandbox.write(
+            &format!("{FOLDER}/03-01-PLAN.md"),
+            "---\nwave: 1\n---\n<task type=\"checkpoint:human-verify\"><what-built>a page</what-built></task>\n",
+        );
+        project.sandbox.commit("a checkpoint");
+        let script = "case $LOOP_PHASE in EXECUTE) do_task; say TASK_COMPLETE;; VERIFY) report passed 'score: 1';; esac";
+        project.run(script, &[]).exits(3).says("a page");
+        for (found, calls) in [("it is green", 1), ("it is red", 2)] {
+            project.sandbox.run(&["answer", "issues", found]).exits(0);
+            let done = project.run(script, &[]).exits(3).says("a page");
+            assert!(!done.err.contains("Auto-decided"), "{}", done.err);
+            assert_eq!(project.sandbox.calls().len(), calls, "one repair, then the question");
+            assert!(project.sandbox.prompt(u32::try_from(calls).expect("few")).contains(found));
+            let choices = project.status()["question"]["choices"].to_string();
+            assert!(choices.contains("done") && choices.contains("issues"), "{choices}");
+        }
+        project.sandbox.run(&["answer", "done"]).exits(0);
+        project.run(script, &[]).exits(0);
+        assert_eq!(project.sandbox.calls().len(), 3, "two repairs and the verifier");
+    }
 }
 
 #[test]

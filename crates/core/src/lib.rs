@@ -4,6 +4,8 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod digest;
+
 pub mod facts;
 
 pub mod agent_table;

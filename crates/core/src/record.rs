@@ -3,12 +3,12 @@
 //! and says the same wherever it is read. Its bytes are fixed: a file that reads the same and is written
 //! differently is not the one that was made.
 
+use crate::digest::sha256;
 use crate::engine::{Event, Signer, State, Subject as Asked, proof_checks};
 use crate::proof::{Proof, Waiver};
 use crate::workflow::model::Workflow;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 const STATEMENT: &str = "https://in-toto.io/Statement/v1";
@@ -245,8 +245,4 @@ fn decision((at, event): &(Timestamp, Event)) -> Option<String> {
         return None;
     };
     Some(format!("{at} {text}"))
-}
-
-fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -132,3 +132,12 @@ pub(super) fn parse_head(text: &str) -> Option<Head> {
     }
     Some(Head { seq, epoch, hash })
 }
+
+/// Stands in the folder of a run whose rows are about to go.
+pub(super) const PRUNED: &str = "pruned";
+
+/// Whether a run with this folder, that is not in the list, should be there: it had a journal, and nobody
+/// was about to delete it.
+pub(super) fn is_lost(folder: &Path) -> bool {
+    !folder.join(PRUNED).exists() && !matches!(anchored(folder), Ok(None))
+}

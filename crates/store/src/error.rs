@@ -2,7 +2,7 @@
 //! knows its exit code. Errors of SQLite and of the file system are sorted here, once, by what a
 //! person can do about them; nothing else in the store looks at error numbers.
 
-use super::lock::Holder;
+use super::holder::Holder;
 use rusqlite::ErrorCode;
 use rusqlite::types::Type;
 use rustix::io::Errno;
@@ -52,7 +52,7 @@ impl StoreError {
     }
 
     pub(super) fn damaged(what: impl Into<String>) -> Self {
-        Self::Damaged { path: PathBuf::from(super::home::DATABASE), what: what.into() }
+        Self::Damaged { path: PathBuf::from(super::schema::DATABASE), what: what.into() }
     }
 
     /// Sorts an error of the file system.
@@ -84,7 +84,7 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        let (path, why) = (PathBuf::from(super::home::DATABASE), error.to_string());
+        let (path, why) = (PathBuf::from(super::schema::DATABASE), error.to_string());
         match error {
             rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
                 ErrorCode::DatabaseCorrupt => Self::Damaged { path, what: why },

@@ -5,7 +5,7 @@
 use super::error::StoreError;
 use super::home::Home;
 use super::index::{Definition, Listed};
-use super::journal::Recorded;
+use super::rows::Recorded;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Event, History, ItemList, State, Status};
 use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};

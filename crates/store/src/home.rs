@@ -4,7 +4,7 @@
 //! the same for a home of any age: whole databases are checked by `verify`, not here.
 
 use super::error::StoreError;
-use super::schema;
+use super::schema::{self, DATABASE};
 use loop_base::files::ours;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -18,7 +18,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(super) const DATABASE: &str = "loop.db";
 const TURNSTILE: &str = "turnstile";
 const RUNS: &str = "runs";
 
@@ -161,7 +160,7 @@ impl Home {
     /// Gives an error its place. A run whose folder is there was in the list once.
     fn placed(&self, error: StoreError) -> StoreError {
         match error.within(&self.path) {
-            StoreError::NoRun { run } if super::index::is_lost(&self.folder(&run)) => {
+            StoreError::NoRun { run } if super::chain::is_lost(&self.folder(&run)) => {
                 StoreError::damaged(format!("run {run} is missing, and its folder is there"))
                     .within(&self.path)
             }
@@ -349,7 +348,7 @@ fn claim(path: &Path) -> Result<(), StoreError> {
     if is_link {
         return refused(format!("{DATABASE} in it is a link"));
     }
-    // What belongs to others they can put something in place of.
+    // Another user could replace files in a folder that they own.
     let mine = geteuid().as_raw();
     if found.uid() != mine || std::fs::metadata(&database).is_ok_and(|it| it.uid() != mine) {
         return refused("it belongs to another user".to_owned());

@@ -4,11 +4,11 @@
 
 use super::chain::{self, Hash};
 use super::error::StoreError;
-use super::home::{Home, private_folder};
-use super::journal::{QuestionRow, Recorded};
 #[cfg(test)]
-use super::lock::Holder;
+use super::holder::Holder;
+use super::home::{Home, private_folder};
 use super::lock::RunLock;
+use super::rows::{QuestionRow, Recorded};
 use super::seal;
 use crate::run_row::find;
 use loop_base::files::ours;
@@ -16,7 +16,6 @@ use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
 use rusqlite::types::{ToSql, Type};
 use rusqlite::{OptionalExtension, params};
-use std::path::Path;
 
 /// A run to be opened.
 #[derive(Clone, Copy, Debug)]
@@ -356,7 +355,7 @@ impl Home {
         self.read(|connection| find(connection, run))?;
         let _lock = RunLock::take(self, run)?;
         let folder = self.folder(run);
-        let mark = folder.join(PRUNED);
+        let mark = folder.join(chain::PRUNED);
         ours()
             .write(true)
             .create(true)
@@ -378,15 +377,6 @@ impl Home {
     }
 }
 
-/// Stands in the folder of a run whose rows are about to go.
-const PRUNED: &str = "pruned";
-
-/// Whether a run with this folder, that is not in the list, should be there: it had a journal, and nobody
-/// was about to delete it.
-pub(super) fn is_lost(folder: &Path) -> bool {
-    !folder.join(PRUNED).exists() && !matches!(chain::anchored(folder), Ok(None))
-}
-
 impl Home {
     /// A run that has a folder with a journal's head in it, and is not in the list, was taken out of the
     /// database by somebody. One that is there, and that a list should have shown which was empty, is hidden
@@ -399,7 +389,7 @@ impl Home {
                 continue;
             };
             let what = match self.run(id)? {
-                None if is_lost(&folder) => {
+                None if chain::is_lost(&folder) => {
                     format!("run {id} is missing, and its folder {} is there", folder.display())
                 }
                 Some(row) if should_be_listed(&row) => format!("run {id} is there, and no list shows it"),

@@ -7,9 +7,11 @@
 
 use super::chain::{self, Anchor, Hash, Head, Link};
 use super::error::StoreError;
+use super::holder::Holder;
 use super::home::Home;
 use super::ledger;
-use super::lock::{Holder, RunLock};
+use super::lock::RunLock;
+use super::rows::{QuestionRow, Recorded};
 use super::seal;
 use super::spending::{self, Spend};
 use crate::index::{Listed, status_at};
@@ -17,16 +19,6 @@ use crate::run_row::{RunKey, find, standing};
 use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
 use rusqlite::{Transaction, TransactionBehavior, params};
-
-/// An event as it stands in the journal.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
-    pub seq: i64,
-    pub epoch: i64,
-    pub at: i64,
-    pub kind: String,
-    pub body: String,
-}
 
 /// The list columns that change while a run goes on.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,16 +41,6 @@ pub struct RowUpdate {
     /// Whether part of that was computed from prices.
     pub computed: bool,
     pub unknown_calls: i64,
-}
-
-/// A question that waits for a person. `choices` is a JSON list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QuestionRow {
-    pub id: String,
-    pub kind: String,
-    pub text: String,
-    pub choices: String,
-    pub asked_at: i64,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,13 @@
 //! What is kept on disk: one SQLite database for each home, a folder for each run, and the kernel
 //! locks that give a run and a working tree one owner. The engine's events, states and definitions
-//! are text here; nothing in this module reads them, and nothing here decides.
+//! are stored as text; only `fold` and `mirror` read them, and nothing here decides.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod chain;
 mod error;
 pub mod fold;
+mod holder;
 mod home;
 mod inbox;
 mod index;
@@ -14,6 +15,7 @@ mod journal;
 mod ledger;
 mod lock;
 pub mod mirror;
+mod rows;
 pub mod run;
 mod run_row;
 mod schema;
@@ -28,8 +30,9 @@ pub use error::StoreError;
 pub use home::Home;
 pub use inbox::{COMMAND, NOW, Wake, is_listening, wake};
 pub use index::{ByPrefix, Filter, NewRun, Row};
-pub use journal::{Commit, Journal, Opened, QuestionChange, QuestionRow, Recorded, RowUpdate};
+pub use journal::{Commit, Journal, Opened, QuestionChange, RowUpdate};
 pub use ledger::{AccountHold, PlanUse};
 pub use lock::{OpeningLock, TreeLock};
+pub use rows::{QuestionRow, Recorded};
 pub use spending::{Reservation, Reserved, Spend, local_day};
 pub use verify::JournalVerdict;

@@ -4,78 +4,18 @@
 //! decides who may work.
 
 use super::error::StoreError;
+use super::holder::Holder;
 use super::home::{Home, private_folder};
 use loop_base::files::ours;
-use loop_base::secret::redact;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, flock, inotify};
 use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-
-/// A process, named so that a recycled pid or another boot is not taken for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    pub pid: i32,
-    /// Ticks after boot at which it started; 0 where the system does not say.
-    pub start: u64,
-    /// The boot's id; empty where the system does not say.
-    pub boot: String,
-    pub command: String,
-}
-
-/// The part of a command line that is kept: enough to recognise it in a message.
-const COMMAND_CHARS: usize = 200;
-
-impl Holder {
-    /// Returns this process, which is looked up once: a run, its tree and its epoch are all taken in
-    /// its name.
-    pub fn this_process() -> Holder {
-        static THIS: OnceLock<Holder> = OnceLock::new();
-        THIS.get_or_init(Holder::look_up).clone()
-    }
-
-    fn look_up() -> Holder {
-        let words: Vec<String> =
-            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let pid = std::process::id() as i32;
-        Holder {
-            pid,
-            start: start_of(pid).unwrap_or(0),
-            boot: boot_id(),
-            command: redact(&words.join(" ")).chars().take(COMMAND_CHARS).collect(),
-        }
-    }
-
-    /// Whether exactly this process is alive.
-    pub fn is_alive(&self) -> bool {
-        let exists =
-            Pid::from_raw(self.pid).is_some_and(|pid| !matches!(test_kill_process(pid), Err(Errno::SRCH)));
-        exists
-            && self.boot == boot_id()
-            && !is_zombie(self.pid)
-            && start_of(self.pid).unwrap_or(0) == self.start
-    }
-}
-
-impl std::fmt::Display for Holder {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // What a detached controller is started with is our own business, and long.
-        if self.command.contains(" __controller ") {
-            return write!(out, "pid {} (detached)", self.pid);
-        }
-        // A command line is whatever somebody typed; control characters stay out of terminals.
-        let command: String = self.command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        write!(out, "pid {} ({command})", self.pid)
-    }
-}
 
 /// The lock of one run; dropping it gives the run free.
 #[derive(Debug)]
@@ -213,7 +153,7 @@ fn take_file(path: &Path, what: impl Fn() -> String) -> Result<NamedLock, StoreE
                 if by.is_some() || left.is_zero() {
                     return Err(StoreError::Held { what: what(), by });
                 }
-                // What happens between the look and the watch is seen by looking once more.
+                // Try the lock once more after the watch is set, or a release in between is missed.
                 match watch.take() {
                     None => watch = Some(watched(path).map_err(failed)?),
                     Some(watch) => wait_for_change(&watch, left).map_err(failed)?,
@@ -268,34 +208,5 @@ fn in_kernel_list(directory: &File) -> Option<Holder> {
             words.get(1) == Some(&"FLOCK") && words.get(5).is_some_and(|place| place.ends_with(&inode));
         if ours { words.get(4)?.parse::<i32>().ok() } else { None }
     })?;
-    let raw = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let command = String::from_utf8_lossy(&raw).replace('\0', " ");
-    Some(Holder {
-        pid,
-        start: start_of(pid)?,
-        boot: boot_id(),
-        command: redact(command.trim()).chars().take(COMMAND_CHARS).collect(),
-    })
-}
-
-/// The 22nd field of `/proc/PID/stat`.
-fn start_of(pid: i32) -> Option<u64> {
-    stat_field(pid, 22)?.parse().ok()
-}
-
-/// A process that is dead and not yet waited for has a pid and a start time, and holds no lock.
-fn is_zombie(pid: i32) -> bool {
-    stat_field(pid, 3).is_some_and(|state| state == "Z" || state == "X")
-}
-
-/// Fields are counted after the second, the command's name, which may contain anything.
-fn stat_field(pid: i32, number: usize) -> Option<String> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let after_name = stat.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(&stat[after_name + 1..]).ok()?;
-    rest.split_ascii_whitespace().nth(number - 3).map(str::to_owned)
-}
-
-fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+    Holder::with_pid(pid)
 }

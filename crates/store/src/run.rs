@@ -52,8 +52,8 @@ impl Run {
         Run::of(home, id, now, opened)
     }
 
-    /// Becomes its owner for a visit that commits once; before that it may do only what two owners
-    /// could both do.
+    /// Takes the run for one commit. Until then the caller does only what is safe if two processes do
+    /// it at once.
     pub fn visit(home: Rc<Home>, id: &str, now: Timestamp) -> Result<Run, StoreError> {
         let opened = Journal::visit(&home, id)?;
         Run::of(home, id, now, opened)

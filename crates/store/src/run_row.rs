@@ -4,7 +4,7 @@
 
 use super::chain::{self, Hash, Head, Link, ORIGIN};
 use super::error::StoreError;
-use super::journal::Recorded;
+use super::rows::Recorded;
 use super::seal;
 use loop_core::engine::STATE_VERSION;
 use rusqlite::{Connection, OptionalExtension, params};

@@ -4,6 +4,9 @@
 //! run's rows are removed together in one place, and a check on every event insert would cost a
 //! lookup for nothing.
 
+/// The file in a home.
+pub(super) const DATABASE: &str = "loop.db";
+
 /// Marks the file as ours: "LOOP" in ASCII.
 pub(super) const APPLICATION_ID: i64 = 0x4c4f_4f50;
 

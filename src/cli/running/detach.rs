@@ -12,7 +12,7 @@ use loop_supervise::detached::{self, Started};
 use std::ffi::OsString;
 use std::rc::Rc;
 
-/// FoundRun a controller without a terminal writes what it would say.
+/// Where a controller without a terminal writes its messages.
 const LOG: &str = "controller.log";
 
 /// How the controller goes on, handed from one process to the other.

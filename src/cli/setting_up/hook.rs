@@ -5,7 +5,7 @@
 
 use crate::cli::Common;
 use crate::cli::context::Context;
-use crate::desk::{self, NextStep, Refusal, Stopped};
+use crate::desk::{self, Deed, NextStep, Refusal, Stopped, refuse_agents};
 use crate::hook::{self, Stop};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
@@ -49,7 +49,10 @@ pub(crate) fn run(context: &Context, command: &HookCommand) -> anyhow::Result<u8
             Ok(0)
         }
         HookCommand::Join(flags) => join(context, flags),
-        HookCommand::Install => install(context),
+        HookCommand::Install => {
+            refuse_agents(&context.caller, None, Deed::InstallHook)?;
+            install(context)
+        }
     }
 }
 

@@ -240,7 +240,7 @@ fn plans(
         )
     };
     let folder = folder.ok_or_else(none)?;
-    let phase = planning::read_phase(project, &folder).map_err(|mistakes| {
+    let phase = planning::read_phase(project, &folder, &[]).map_err(|mistakes| {
         let said: Vec<String> = mistakes.iter().map(|it| format!("{folder}/{it}")).collect();
         Refusal::usage(said.join("\n"), NextStep::ByHand(format!("repair the plans, then loop run {number}")))
     })?;

@@ -10,7 +10,7 @@ use crate::desk::note::Note;
 use crate::desk::obstacles::prepare::fill_checks;
 use crate::desk::refusal::Refusal;
 use crate::desk::request::RunRequest;
-use crate::measure::once::{Once, run_once};
+use crate::measure::once::{NO_RUN, Once, run_once};
 use loop_core::documents::input;
 use loop_core::engine::{NOTHING_TO_DO, Opening, State, Status};
 use loop_core::workflow::model::Workflow;
@@ -91,7 +91,7 @@ fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
     }
     let results = {
         let _tree = TreeLock::take(&caller.home, place)?;
-        run_once(&workflow, &state.commands, place)?
+        run_once(&workflow, &state.commands, place, &row.id)?
     };
     why.extend(results.iter().filter(|it| !it.is_passed()).map(Once::words));
     if !why.is_empty() {
@@ -152,7 +152,7 @@ pub(crate) fn checks(
             && let Some(row) = caller.find(&home)?.filter(|it| Path::new(&it.place).is_dir())
         {
             let (workflow, state) = load(&home, &row)?;
-            return Ok(run_once(&workflow, &state.commands, Path::new(&row.place))?);
+            return Ok(run_once(&workflow, &state.commands, Path::new(&row.place), &row.id)?);
         }
         let mut request = request.clone();
         if is_plain && !project.join(choose_workflow::FILE).exists() {
@@ -164,7 +164,7 @@ pub(crate) fn checks(
             None => String::new(),
         };
         fill_checks(&mut workflow, &project, &text);
-        let results = run_once(&workflow, &Default::default(), &project)?;
+        let results = run_once(&workflow, &Default::default(), &project, NO_RUN)?;
         if results.is_empty() {
             let text = format!("no check found in {}", project.display());
             return Err(Refusal::usage(text, "loop checks --check tests=\"npm test\""));

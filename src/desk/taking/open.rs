@@ -245,7 +245,7 @@ fn cancel_before(
     cancel_unowned(home, &row)
 }
 
-/// FoundRun a run that is about to begin works, and who it is.
+/// Where a run that is about to begin works, and its id.
 struct Seat {
     id: String,
     plan: Option<Worktree>,

@@ -176,6 +176,7 @@ fn rerun_in(home: &Path, git: &Git, statement: &Statement, tree: &str) -> anyhow
         tree_commit: commit,
         opening: OpeningConditions::take(git, git)?.keep(home)?,
         opened_at_ms: None,
+        agent_times: Vec::new(),
         checks: checks.collect(),
         prepare: record.prepare.clone(),
         variables: record.env.clone(),

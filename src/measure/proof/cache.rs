@@ -10,6 +10,7 @@
 
 use super::files::{self, Budget};
 use super::folders::StepFolder;
+use super::history::History;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,11 @@ impl Cache {
     /// Where copies of borrowed folders are kept.
     pub(super) fn borrowed(&self) -> PathBuf {
         self.folder.join("borrowed")
+    }
+
+    /// Where the objects of the baseline and its history are kept.
+    pub(super) fn history(&self) -> History {
+        History::at(self.folder.join("history"))
     }
 
     /// What tells whether anybody wrote to the cache since A0 did.

@@ -1,22 +1,23 @@
 //! A clean checkout of one tree, in a folder of ours. The repository is our own: written by hand like
-//! `git clone --shared` would (its own HEAD, index and configuration, the user's objects as an
-//! alternate), so no hook, filter, template, monitor or remote of the user's repository takes part.
-//! `git archive` would drop files with `export-ignore` and has no history; `git worktree add` runs
-//! the repository's hooks and filters. Every file is written now, so every time stamp is newer than
-//! any build cache.
+//! `git clone` would (its own HEAD, index, configuration and objects), so no hook, filter, template,
+//! monitor or remote of the user's repository takes part, and no object that the tree's history does
+//! not lead to. `git archive` would drop files with `export-ignore` and has no history; `git worktree
+//! add` runs the repository's hooks and filters. Every file is written now, so every time stamp is
+//! newer than any build cache.
 //!
 //! Submodules come from the module folders of the user's repository, so commits that were never
 //! pushed are there. A shallow repository stays shallow. What a partial clone lacks is named, or
 //! fetched by the user's own git. Files kept by LFS are filled from the local LFS store.
 
 use super::files;
+use super::history::{self, History};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_dir;
 use crate::tree::git_text::{bytes_to_path, is_object_id, single_line};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 /// Submodules inside submodules are rarely two deep; a repository that names itself has no end.
@@ -36,48 +37,67 @@ pub(super) struct CheckoutSource<'a> {
     pub(super) parent: Option<&'a str>,
     /// Settings that decide how blobs become files, as they were at the opening.
     pub(super) settings: &'a [(String, String)],
+    /// Trees and commits whose objects are there too: overlays take files from them.
+    pub(super) more: Vec<String>,
+    /// The refs of the opening, object and name.
+    pub(super) refs: &'a [(String, String)],
+    /// Objects that the baseline's step kept.
+    pub(super) history: Option<&'a History>,
+    /// This is the baseline's step.
+    pub(super) keeps: bool,
 }
 
 /// A checkout on disk.
 pub(super) struct Checkout {
     pub(super) path: PathBuf,
     pub(super) git: Git,
-    /// Object stores of the user's repository, and the empty folders of ours at which they are
-    /// mounted when the checkout hides the place where they are.
-    pub(super) stores: Vec<(PathBuf, PathBuf)>,
     pub(super) notes: Vec<String>,
 }
 
-/// Writes the tree to `path`, which must not exist. `stores` is an empty folder for mount points.
-pub(super) fn write(source: &CheckoutSource<'_>, path: &Path, stores: &Path) -> Result<Checkout, GitError> {
-    let mut writer =
-        Writer { settings: source.settings, folder: stores, stores: Vec::new(), notes: Vec::new() };
+/// Writes the tree to `path`, which must not exist.
+pub(super) fn write(source: &CheckoutSource<'_>, path: &Path) -> Result<Checkout, GitError> {
+    let mut writer = Writer { source, notes: Vec::new() };
     let from = Repository {
         objects: source.repository.common_dir().join("objects"),
         git_dirs: distinct([source.repository.git_dir(), source.repository.common_dir()]),
         work_tree: Some(source.repository.work_tree().to_owned()),
     };
-    let refs = source.repository.run([
-        "for-each-ref",
-        "--format=%(objectname) %(refname)",
-        "refs/heads",
-        "refs/tags",
-        "refs/remotes",
-    ])?;
+    fetch_missing(source)?;
+    let refs = refs(source)?;
     let git = writer.repository(&from, path, &refs)?;
+    let trees = [Some(source.tree), source.parent].into_iter().flatten().map(str::to_owned);
+    let named = refs.iter().map(|(id, _)| id.clone());
+    writer.fill(&git, path, &from, trees.chain(source.more.iter().cloned()).chain(named).collect())?;
     let commit = commit(&git, source)?;
-    let written = writer.files(&git, path, &commit);
-    let written = match written {
-        Err(error) if fetch_missing(source)? => {
-            drop(error);
-            writer.files(&git, path, &commit)
-        }
-        written => written,
-    };
-    written?;
+    writer.files(&git, path, &commit)?;
     writer.fill_large_files(&git, path, &from)?;
     writer.submodules(&git, path, &from, 0)?;
-    Ok(Checkout { path: path.to_owned(), git, stores: writer.stores, notes: writer.notes })
+    Ok(Checkout { path: path.to_owned(), git, notes: writer.notes })
+}
+
+/// The refs that a checkout has: those of the opening, as they were, and those that the commit has in
+/// its history, as they are. A branch or tag that the run made aside is no part of the tree.
+fn refs(source: &CheckoutSource<'_>) -> Result<Vec<(String, String)>, GitError> {
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    let there = history::present(source.repository, source.refs.iter().map(|(id, _)| id.clone()))?;
+    let kept = source.refs.iter().filter(|(id, _)| there.contains(id));
+    all.extend(kept.map(|(id, name)| (name.clone(), id.clone())));
+    if let Some(parent) = source.parent {
+        let merged = format!("--merged={parent}");
+        all.extend(listed_refs(source.repository, &[&merged])?.into_iter().map(|(id, name)| (name, id)));
+    }
+    Ok(all.into_iter().map(|(name, id)| (id, name)).collect())
+}
+
+/// Object and name of every branch and tag.
+pub(super) fn listed_refs(git: &Git, more: &[&str]) -> Result<Vec<(String, String)>, GitError> {
+    let mut words = vec!["for-each-ref", "--format=%(objectname) %(refname)"];
+    words.extend(more);
+    words.extend(["refs/heads", "refs/tags", "refs/remotes"]);
+    let listing = git.run(words)?;
+    let listing = String::from_utf8_lossy(&listing).into_owned();
+    let pair = |it: &str| it.split_once(' ').map(|(id, name)| (id.to_owned(), name.to_owned()));
+    Ok(listing.lines().filter_map(pair).collect())
 }
 
 /// A repository of the user's that has objects for us.
@@ -89,32 +109,31 @@ struct Repository {
 }
 
 struct Writer<'a> {
-    settings: &'a [(String, String)],
-    folder: &'a Path,
-    stores: Vec<(PathBuf, PathBuf)>,
+    source: &'a CheckoutSource<'a>,
     notes: Vec<String>,
 }
 
 impl Writer<'_> {
-    /// Makes the repository of the checkout.
-    fn repository(&mut self, from: &Repository, path: &Path, refs: &[u8]) -> Result<Git, GitError> {
+    /// Makes the repository of the checkout, which has no objects yet.
+    fn repository(
+        &mut self,
+        from: &Repository,
+        path: &Path,
+        refs: &[(String, String)],
+    ) -> Result<Git, GitError> {
         let dot = path.join(".git");
         for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
             make_folder(&dot.join(folder))?;
         }
-        let store = self.folder.join(self.stores.len().to_string());
-        make_folder(&store)?;
-        // The first is where the objects are, the second where they are while the checkout is mounted
-        // over the first; whichever does not apply is empty or the checkout's own.
-        let mut alternates = from.objects.as_os_str().as_bytes().to_vec();
-        alternates.push(b'\n');
-        alternates.extend_from_slice(store.as_os_str().as_bytes());
-        alternates.push(b'\n');
-        put(&dot.join("objects/info/alternates"), &alternates)?;
-        self.stores.push((from.objects.clone(), store));
-        put(&dot.join("packed-refs"), refs)?;
+        if let Some(history) = self.source.history {
+            let mut alternates = history.objects().into_os_string().into_vec();
+            alternates.push(b'\n');
+            put(&dot.join("objects/info/alternates"), &alternates)?;
+        }
+        let refs: String = refs.iter().map(|(id, name)| format!("{id} {name}\n")).collect();
+        put(&dot.join("packed-refs"), refs.as_bytes())?;
         put(&dot.join("HEAD"), b"ref: refs/heads/unborn\n")?;
-        put(&dot.join("config"), &configuration(self.settings))?;
+        put(&dot.join("config"), &configuration(self.source.settings))?;
         for folder in &from.git_dirs {
             if let Ok(shallow) = fs::read(folder.join("shallow")) {
                 put(&dot.join("shallow"), &shallow)?;
@@ -124,6 +143,17 @@ impl Writer<'_> {
             path,
             vec![("GIT_CONFIG_NOSYSTEM", "1".into()), ("GIT_CONFIG_GLOBAL", "/dev/null".into())],
         )
+    }
+
+    /// Brings the objects that these tips lead to, and no others.
+    fn fill(&self, git: &Git, path: &Path, from: &Repository, tips: Vec<String>) -> Result<(), GitError> {
+        match self.source.history {
+            Some(history) if self.source.keeps => history.add(git, &from.objects, &tips),
+            kept => {
+                let known = kept.map(History::tips).unwrap_or_default();
+                history::pack(git, &from.objects, &path.join(".git/objects"), &tips, &known)
+            }
+        }
     }
 
     fn files(&mut self, git: &Git, path: &Path, commit: &str) -> Result<(), GitError> {
@@ -157,7 +187,8 @@ impl Writer<'_> {
                 continue;
             };
             let target = path.join(&inside);
-            let git = self.repository(&module, &target, b"")?;
+            let git = self.repository(&module, &target, &[])?;
+            self.fill(&git, &target, &module, vec![commit.clone()])?;
             self.files(&git, &target, &commit)?;
             self.fill_large_files(&git, &target, &module)?;
             self.submodules(&git, &target, &module, depth + 1)?;
@@ -241,8 +272,8 @@ pub(crate) fn keep(
     Ok(commit)
 }
 
-/// Has the user's git fetch what a partial clone lacks of this tree; returns whether there was any.
-fn fetch_missing(source: &CheckoutSource<'_>) -> Result<bool, GitError> {
+/// Has the user's git fetch what a partial clone lacks of this tree.
+fn fetch_missing(source: &CheckoutSource<'_>) -> Result<(), GitError> {
     let repository = source.repository;
     let remote = repository.run(["config", "--get-regexp", r"^remote\..*\.promisor$", "true"]);
     let remote = remote.map(|it| single_line(&it)).unwrap_or_default();
@@ -252,19 +283,18 @@ fn fetch_missing(source: &CheckoutSource<'_>) -> Result<bool, GitError> {
         .and_then(|it| it.strip_prefix("remote."))
         .and_then(|it| it.strip_suffix(".promisor"))
     else {
-        return Ok(false);
+        return Ok(());
     };
     let listed =
         repository.run(["rev-list", "--objects", "--missing=print", "--no-object-names", source.tree])?;
     let listed = String::from_utf8_lossy(&listed);
     let missing: Vec<&str> = listed.lines().filter_map(|it| it.strip_prefix('?')).collect();
     if missing.is_empty() {
-        return Ok(false);
+        return Ok(());
     }
     let mut words = vec!["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"];
     words.extend(["--filter=blob:none", "--stdin", remote]);
-    repository.feed(words, missing.join("\n").as_bytes())?;
-    Ok(true)
+    repository.feed(words, missing.join("\n").as_bytes()).map(drop)
 }
 
 /// The names of submodules by their paths, from the `.gitmodules` that was checked out.

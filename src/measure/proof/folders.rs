@@ -150,7 +150,7 @@ impl Folders {
         DirBuilder::new().recursive(true).mode(0o700).create(&top)?;
         files::replace(&top.join("mark"), mark.as_bytes())?;
         let work = StepFolder { top, mark };
-        for folder in [work.run(), work.stores(), work.home(), work.reports()] {
+        for folder in [work.run(), work.home(), work.reports()] {
             DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         }
         Ok(work)
@@ -281,11 +281,6 @@ impl StepFolder {
     /// The folder of the shim and its logs; its name is part of the name of the control group.
     pub(super) fn run(&self) -> PathBuf {
         self.top.join(&self.mark)
-    }
-
-    /// Mount points for object stores.
-    pub(super) fn stores(&self) -> PathBuf {
-        self.top.join("stores")
     }
 
     /// HOME of the checks.

@@ -17,6 +17,8 @@ mod environment;
 
 mod opening;
 
+mod history;
+
 mod checkout;
 
 mod objects;
@@ -36,6 +38,9 @@ mod touched;
 
 mod site;
 
+mod canary;
+mod flaky;
+mod planned_canaries;
 mod steps;
 
 mod prover;

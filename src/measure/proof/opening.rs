@@ -4,6 +4,7 @@
 //! so runs that were opened under the same conditions share it.
 
 use super::borrow;
+use super::checkout::listed_refs;
 use super::files;
 use super::folders::Folders;
 use super::request::ProofError;
@@ -80,6 +81,9 @@ pub(crate) struct OpeningConditions {
     pub(super) folders: Vec<borrow::BorrowedFolder>,
     /// Configuration files outside of the tree that builds read, by the hash of their text.
     pub(super) configurations: BTreeMap<PathBuf, String>,
+    /// Branches and tags, object and name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) refs: Vec<(String, String)>,
 }
 
 /// One folder of PATH.
@@ -123,6 +127,7 @@ impl OpeningConditions {
                 .filter_map(|it| Some((it.clone(), files::hash_file(&it).ok()?)))
                 .collect(),
             home,
+            refs: listed_refs(repository, &[])?,
         })
     }
 

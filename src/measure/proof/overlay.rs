@@ -6,7 +6,10 @@
 use super::checkout::{commit_tree, entries, zero_separated};
 use super::files;
 use super::objects::{Blob, refuse_forged_blobs, refuse_forged_tree};
-use super::pure::{Action, Class, Mixed, OverlayPlan, ProtectedFiles, Side, TreeChange};
+use super::pure::{
+    Action, Canary, Class, Mixed, OverlayPlan, ProtectedFiles, Side, TreeChange, canary_command,
+    may_be_of_tests, says_what_is_protected, shell_canary,
+};
 use super::request::{ProofError, ProofRequest};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::{is_object_id, single_line};
@@ -39,7 +42,7 @@ impl<'a> Trees<'a> {
         let changes = changes(git, base, last)?;
         let base = entries_of(git, base)?;
         let last = if request.tree == request.base { base.clone() } else { entries_of(git, last)? };
-        let nothing = ProtectedFiles::new(&[], &[], &[], &|_, _| None).map_err(ProofError::Protect)?;
+        let nothing = ProtectedFiles::new(&[], &[], &[], &[], &|_, _| None).map_err(ProofError::Protect)?;
         let mut trees = Trees { git, base, last, read: RefCell::default(), changes, rules: nothing };
         trees.rules = trees.protection(request)?;
         Ok(trees)
@@ -50,8 +53,60 @@ impl<'a> Trees<'a> {
         commands
             .extend(request.checks.iter().filter_map(|it| it.prepare.clone()).chain(request.prepare.clone()));
         let paths: Vec<String> = self.base.keys().cloned().collect();
+        let changed: Vec<String> =
+            self.changes.iter().filter(|it| it.base_mode.is_some()).map(|it| it.path.clone()).collect();
         let contents = |side, path: &str| self.contents(side, path);
-        ProtectedFiles::new(&request.protect, &commands, &paths, &contents).map_err(ProofError::Protect)
+        let text = |path: &str| {
+            contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok()).unwrap_or_default()
+        };
+        self.read_ahead(changed.iter().any(|it| may_be_of_tests(it, &text(it))))?;
+        ProtectedFiles::new(&request.protect, &commands, &paths, &changed, &contents)
+            .map_err(ProofError::Protect)
+    }
+
+    /// Reads the texts of the baseline at once that are looked into to tell what is protected; one by one
+    /// they cost a process each. The product's own are needed only where a changed file could be of
+    /// use to tests alone.
+    fn read_ahead(&self, with_product: bool) -> Result<(), GitError> {
+        let is_wanted = |path: &str| with_product || says_what_is_protected(path);
+        let plain = self.base.iter().filter(|(_, (mode, _))| mode & 0o170000 == 0o100000);
+        let ids: Vec<&String> =
+            plain.filter(|(path, _)| is_wanted(path)).map(|(_, (_, id))| id).take(AHEAD_MOST).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let asked: String = ids.iter().map(|it| format!("{it}\n")).collect();
+        let sizes =
+            self.git.feed(["cat-file", "--batch-check=%(objectname) %(objectsize)"], asked.as_bytes())?;
+        let sizes = String::from_utf8_lossy(&sizes).into_owned();
+        let mut left = AHEAD_BYTES_MOST;
+        let fits = |line: &str| {
+            let (id, size) = line.split_once(' ')?;
+            let size: usize = size.parse().ok().filter(|it| *it <= CARRIER_MOST)?;
+            left = left.checked_sub(size)?;
+            Some(format!("{id}\n"))
+        };
+        let asked: String = sizes.lines().filter_map(fits).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let said = self.git.feed(["cat-file", "--batch"], asked.as_bytes())?;
+        let mut rest = said.as_slice();
+        let mut read = self.read.borrow_mut();
+        while let Some(end) = rest.iter().position(|it| *it == b'\n') {
+            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+            let mut words = head.split(' ');
+            let (Some(id), Some("blob"), Some(size)) = (words.next(), words.next(), words.next()) else {
+                break;
+            };
+            let Some(text) = size.parse().ok().and_then(|size: usize| rest.get(end + 1..end + 1 + size))
+            else {
+                break;
+            };
+            read.insert(id.to_owned(), Some(text.to_vec()));
+            rest = rest.get(end + 2 + text.len()..).unwrap_or_default();
+        }
+        Ok(())
     }
 
     fn side(&self, side: Side) -> &TreeEntries {
@@ -88,6 +143,39 @@ impl<'a> Trees<'a> {
         protected.map(|it| it.path.clone()).collect()
     }
 
+    /// Canaries of the scripts and commands that read the product into their own shell.
+    pub(super) fn shell_canaries(&self, checkout: &Path, word: &str) -> Vec<Canary> {
+        let is_shell = |it: &&String| it.ends_with(".sh") || it.ends_with(".bash");
+        let is_protected = |it: &&String| match self.class(it) {
+            Class::Test | Class::Control => true,
+            Class::Mixed(_) | Class::Ordinary => false,
+        };
+        let planted = self.base.keys().filter(is_shell).filter(is_protected).filter_map(|path| {
+            is_reached_plainly(checkout, Path::new(path)).then_some(())?;
+            let text = loop_base::files::text(&checkout.join(path)).ok()?;
+            let text = shell_canary(&text, word, &|it| self.is_product(it))?;
+            Some(Canary { path: path.clone(), text })
+        });
+        planted.take(SHELL_CANARIES_MOST).collect()
+    }
+
+    /// The request with a canary in the commands that read the product into their own shell.
+    pub(super) fn with_canary_commands(&self, request: &ProofRequest, word: &str) -> ProofRequest {
+        let mut planted = request.clone();
+        for check in &mut planted.checks {
+            if let Some(command) = canary_command(&check.command, word, &|it| self.is_product(it)) {
+                check.command = command;
+            }
+        }
+        planted
+    }
+
+    /// Whether a file of this name is the product's.
+    fn is_product(&self, name: &str) -> bool {
+        let mut named = self.base.keys().filter(|it| it.rsplit('/').next() == Some(name));
+        named.any(|it| self.class(it) == Class::Ordinary)
+    }
+
     /// The baseline's files that can carry a canary, with their text in this checkout.
     pub(super) fn carriers(&self, checkout: &Path) -> Vec<(String, String)> {
         let can_carry = |it: &&String| match self.class(it) {
@@ -108,6 +196,13 @@ const SUBMODULE: u32 = 0o160000;
 
 /// A test file is a text that a person reads.
 const CARRIER_MOST: usize = 1 << 20;
+
+/// Scripts that carry a canary; the first that a check gets to ends it.
+const SHELL_CANARIES_MOST: usize = 16;
+
+/// Texts that are read at once; what is beyond is read when it is asked for.
+const AHEAD_MOST: usize = 5000;
+const AHEAD_BYTES_MOST: usize = 48 << 20;
 
 /// A handful of them carry a canary; the rest only says which kinds there are.
 const CARRIERS_MOST: usize = 3000;

@@ -26,9 +26,13 @@ pub(crate) struct ProofRequest {
     pub(crate) tree_commit: Option<String>,
     /// The name of the opening's conditions.
     pub(crate) opening: String,
-    /// When the run was opened, in milliseconds since 1970; later changes of the tools are named.
+    /// When the run was opened, in milliseconds since 1970.
     #[serde(default)]
     pub(crate) opened_at_ms: Option<i64>,
+    /// From when to when agents and the checks of their work were running, in the same unit. Tools that
+    /// changed then are named.
+    #[serde(default)]
+    pub(crate) agent_times: Vec<(i64, i64)>,
     pub(crate) checks: Vec<ProofCheck>,
     /// Runs once in every checkout before its checks.
     pub(crate) prepare: Option<String>,
@@ -69,6 +73,14 @@ impl ProofRequest {
             &self.protect,
         );
         files::hash(&serde_json::to_vec(&parts).expect("plain data"))[..32].to_owned()
+    }
+}
+
+impl ProofRequest {
+    /// The trees of both sides and the commits that they lie on.
+    pub(super) fn objects(&self) -> Vec<String> {
+        let commits = [&self.base_commit, &self.tree_commit].into_iter().flatten();
+        [&self.base, &self.tree].into_iter().chain(commits).cloned().collect()
     }
 }
 

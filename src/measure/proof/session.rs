@@ -64,10 +64,8 @@ impl ProofSession {
     }
 
     fn mount_at(&mut self, original: &Path) -> Result<(), ProofError> {
-        let stores = self.checkout.stores.iter();
-        let mut binds: Vec<Bind> =
-            stores.map(|(from, to)| Bind { from: from.clone(), to: to.clone(), read_only: true }).collect();
-        binds.push(Bind { from: self.checkout.path.clone(), to: original.to_owned(), read_only: false });
+        let binds =
+            vec![Bind { from: self.checkout.path.clone(), to: original.to_owned(), read_only: false }];
         let mounts = Mounts { binds, cwd: original.to_owned() };
         fs::write(self.mounts(), serde_json::to_vec(&mounts).map_err(io::Error::from)?)?;
         self.is_mounted = true;

@@ -71,8 +71,13 @@ impl Site {
     ) -> Result<(), ProofError> {
         loop {
             let so_far = attempts.iter().map(|it| it.iter().map(|it| it.results.clone()).collect()).collect();
-            let run =
-                StepRun { tree: self.tree.clone(), attempts: so_far, seconds: 0.0, touched: Vec::new() };
+            let run = StepRun {
+                tree: self.tree.clone(),
+                attempts: so_far,
+                seconds: 0.0,
+                touched: Vec::new(),
+                baseline_again: Vec::new(),
+            };
             let again = needs_repeat(self.result.step, &run, baseline);
             if again.is_empty() {
                 return Ok(());

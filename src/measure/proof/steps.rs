@@ -12,9 +12,10 @@ use super::folders::{Folders, Occupant};
 use super::objects::refuse_forged_files;
 use super::opening::OpeningConditions;
 use super::overlay::{self, Trees};
+use super::planned_canaries::{planned_canaries, random_word};
 use super::pure::{
     CanaryOutcome, Direction, Exit, NamedTests, NotRun, OverlayPlan, ProofStep, Results, StepOutcome,
-    StepRun, canaries, canaries_reported, canary_seen, plan_overlay, retry_without, without_canary,
+    StepRun, canary_seen, plan_overlay, retry_without,
 };
 use super::request::{ProofError, ProofRequest, StepResult};
 use super::session::{ProofSession, Ran};
@@ -22,6 +23,7 @@ use super::site::Site;
 use super::tool_homes::HOMES;
 use super::tools;
 use super::touched::Manifest;
+use crate::clock::now;
 use crate::tree::git::Git;
 use loop_supervise::contain;
 use loop_supervise::identity::Identity;
@@ -121,7 +123,8 @@ impl Prover {
         let started = Instant::now();
         // Looked at before the first run of the final tree and after every one: what is to serve a later
         // step has to be there when an earlier one ends.
-        let before = if step == ProofStep::Clean { self.changed_tools(step) } else { Vec::new() };
+        let began_ms = now().0;
+        let before = if step == ProofStep::Clean { self.changed_tools(step, began_ms) } else { Vec::new() };
         let mut result = match step {
             ProofStep::Baseline => self.undisturbed_baseline(&key)?,
             ProofStep::Clean => self.clean(&key)?,
@@ -134,7 +137,7 @@ impl Prover {
             run.seconds = result.seconds;
         }
         if result.run().is_some() {
-            let after = self.changed_tools(step);
+            let after = self.changed_tools(step, began_ms);
             let is_new = |it: &String| !before.contains(it);
             result.changed_tools = before.iter().cloned().chain(after.into_iter().filter(is_new)).collect();
         }
@@ -149,14 +152,16 @@ impl Prover {
         Ok(result)
     }
 
-    /// Files of the tools that were changed since the run was opened. The baseline's step is shared by
-    /// runs, so it looks at none.
-    fn changed_tools(&self, step: ProofStep) -> Vec<String> {
-        let Some(opened_at) = self.request.opened_at_ms.filter(|_| step != ProofStep::Baseline) else {
+    /// Files of the tools that were changed while an agent worked, or since this step began. The
+    /// baseline's step is shared by runs, so it looks at none.
+    fn changed_tools(&self, step: ProofStep, began_ms: i64) -> Vec<String> {
+        if step == ProofStep::Baseline || self.request.opened_at_ms.is_none() {
             return Vec::new();
-        };
+        }
+        let mut times = self.request.agent_times.clone();
+        times.push((began_ms, i64::MAX));
         let trees = [self.repository.work_tree(), self.borrow_from.work_tree()];
-        tools::changed_since(&self.opening, opened_at, trees)
+        tools::changed_within(&self.opening, times, trees)
     }
 
     /// Whether A0 was taken and its caches are as it left them. Agents work beside A0 and after it.
@@ -213,18 +218,24 @@ impl Prover {
         site.repeat(&self.request, &mut attempts, None)?;
         let touched = site.touched(&trees);
         let word = random_word();
-        let planned = canaries(&trees.carriers(&site.session.checkout.path), &word).canaries;
-        if !planned.is_empty() {
+        let planned = planned_canaries(&trees, &site.session.checkout.path, &word);
+        let request = trees.with_canary_commands(&self.request, &word);
+        if !planned.is_empty() || request != self.request {
             site.result.canary_word.clone_from(&word);
-            for (check, ran) in site.with_canaries(&self.request, &planned, &trees)? {
+            for (check, ran) in site.with_canaries(&request, &planned, &trees)? {
                 let is_seen = canary_seen(&ran.results, &ran.output, &word);
                 let outcome = if is_seen { CanaryOutcome::Seen } else { CanaryOutcome::NotOnBaseline };
                 site.result.canary.insert(check, outcome);
             }
         }
         let borrowed: Vec<PathBuf> = site.result.folders.iter().map(|(path, _)| path.clone()).collect();
-        let run =
-            StepRun { tree: self.request.base.clone(), attempts: results(attempts), seconds: 0.0, touched };
+        let run = StepRun {
+            tree: self.request.base.clone(),
+            attempts: results(attempts),
+            seconds: 0.0,
+            touched,
+            baseline_again: Vec::new(),
+        };
         let (session, mut result) = site.finish(run)?;
         let cache = Cache::at(self.folders.cache());
         cache.take(key, &session.work, &session.seen, &borrowed)?;
@@ -252,9 +263,14 @@ impl Prover {
         let baseline = self.known(ProofStep::Baseline);
         site.repeat(&self.request, &mut attempts, baseline.as_ref().and_then(StepResult::run))?;
         let touched = site.touched(&trees);
-        let run =
-            StepRun { tree: self.request.tree.clone(), attempts: results(attempts), seconds: 0.0, touched };
-        Ok(site.finish(run)?.1)
+        let run = StepRun {
+            tree: self.request.tree.clone(),
+            attempts: results(attempts),
+            seconds: 0.0,
+            touched,
+            baseline_again: Vec::new(),
+        };
+        self.told_from_flaky(key, site.finish(run)?.1)
     }
 
     /// E, with the canaries of G in the same run where the runner goes on after a failure.
@@ -319,47 +335,17 @@ impl Prover {
         site.repeat(&self.request, &mut attempts, baseline)?;
         let outputs: String = attempts[0].iter().map(|it| it.output.as_str()).collect();
         let touched = site.touched(trees);
-        let run = StepRun { tree: site.tree.clone(), attempts: results(attempts), seconds: 0.0, touched };
+        let run = StepRun {
+            tree: site.tree.clone(),
+            attempts: results(attempts),
+            seconds: 0.0,
+            touched,
+            baseline_again: Vec::new(),
+        };
         if self.did_not_build(&run) {
             site.result.canary.values_mut().for_each(|it| *it = CanaryOutcome::None);
         }
-        Ok((site.finish(run)?.1, outputs))
-    }
-
-    /// Runs the checks with canaries, notes what became of each, and returns the results as they would
-    /// be without.
-    fn plant(
-        &self,
-        site: &mut Site,
-        trees: &Trees<'_>,
-        baseline: Option<&StepResult>,
-    ) -> Result<Vec<Ran>, ProofError> {
-        let Some(baseline) = baseline.filter(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen))
-        else {
-            let outcomes =
-                self.request.checks.iter().map(|it| (it.name.clone(), CanaryOutcome::NotOnBaseline));
-            site.result.canary = outcomes.collect();
-            return Ok(Vec::new());
-        };
-        let word = &baseline.canary_word;
-        let planned = canaries(&trees.carriers(&site.session.checkout.path), word).canaries;
-        let mut plain = Vec::new();
-        for (check, ran) in site.with_canaries(&self.request, &planned, trees)? {
-            let was_seen = baseline.canary.get(&check) == Some(&CanaryOutcome::Seen);
-            let is_seen = canary_seen(&ran.results, &ran.output, word);
-            let outcome = match (was_seen, is_seen) {
-                (false, _) => CanaryOutcome::NotOnBaseline,
-                (true, true) => CanaryOutcome::Seen,
-                (true, false) => CanaryOutcome::Unseen,
-            };
-            // Whoever stopped at the first canary did not get to the other tests.
-            let went_on = planned.len() <= canaries_reported(&ran.results, word);
-            if outcome == CanaryOutcome::Seen && went_on {
-                plain.push(Ran { results: without_canary(&ran.results, word), output: ran.output });
-            }
-            site.result.canary.insert(check, outcome);
-        }
-        Ok(plain)
+        Ok((self.told_from_flaky(key, site.finish(run)?.1)?, outputs))
     }
 
     /// F: the final tests on the baseline's code.
@@ -379,37 +365,12 @@ impl Prover {
         let baseline = self.known(ProofStep::Baseline);
         site.repeat(&self.request, &mut attempts, baseline.as_ref().and_then(StepResult::run))?;
         let touched = site.touched(&trees);
-        let run = StepRun { tree: site.tree.clone(), attempts: results(attempts), seconds: 0.0, touched };
-        Ok(site.finish(run)?.1)
-    }
-
-    /// G by itself, where E was not needed: the final tree is its own overlay.
-    fn canary(&self, key: &str) -> Result<StepResult, ProofError> {
-        if let Some(overlay) = self.known(ProofStep::Overlay).filter(|it| !it.canary.is_empty()) {
-            return Ok(StepResult { step: ProofStep::Canary, key: key.to_owned(), ..overlay });
-        }
-        let trees = Trees::read(&self.repository, &self.request)?;
-        let baseline = self.known(ProofStep::Baseline);
-        if !baseline.as_ref().is_some_and(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen)) {
-            let mut result = StepResult::not_run(ProofStep::Canary, key.to_owned(), NotRun::NotNeeded);
-            result.canary = self
-                .request
-                .checks
-                .iter()
-                .map(|it| (it.name.clone(), CanaryOutcome::NotOnBaseline))
-                .collect();
-            return Ok(result);
-        }
-        let mut site = self.site(ProofStep::Canary, key, &ProvenTree::last(&self.request))?;
-        if let Some(why) = site.prepare(&self.request)? {
-            return Ok(site.failed(why));
-        }
-        let plain = self.plant(&mut site, &trees, baseline.as_ref())?;
         let run = StepRun {
-            tree: self.request.tree.clone(),
-            attempts: results(vec![plain]),
+            tree: site.tree.clone(),
+            attempts: results(attempts),
             seconds: 0.0,
-            touched: Vec::new(),
+            touched,
+            baseline_again: Vec::new(),
         };
         Ok(site.finish(run)?.1)
     }
@@ -427,7 +388,7 @@ impl Prover {
         })
     }
 
-    fn site(&self, step: ProofStep, key: &str, tree: &ProvenTree<'_>) -> Result<Site, ProofError> {
+    pub(super) fn site(&self, step: ProofStep, key: &str, tree: &ProvenTree<'_>) -> Result<Site, ProofError> {
         self.site_with(step, key, tree, |_, _| Ok(tree.id.to_owned()))
     }
 
@@ -444,13 +405,21 @@ impl Prover {
         let mut budget = self.folders.budget();
         let settings: Vec<(String, String)> =
             self.opening.settings.iter().filter(|(it, _)| !it.starts_with("user.")).cloned().collect();
+        let cache = Cache::at(self.folders.cache());
+        let is_baseline = step == ProofStep::Baseline;
+        let has_cache = is_baseline || cache.is_for(&self.request.key(ProofStep::Baseline));
+        let history = has_cache.then(|| cache.history());
         let source = CheckoutSource {
             repository: &self.repository,
             tree: tree.id,
             parent: tree.commit,
             settings: &settings,
+            more: if is_baseline { Vec::new() } else { self.request.objects() },
+            refs: &self.opening.refs,
+            history: history.as_ref(),
+            keeps: is_baseline,
         };
-        let checkout = checkout::write(&source, &work.tree(), &work.stores())?;
+        let checkout = checkout::write(&source, &work.tree())?;
         let tree = apply(&checkout.git, &checkout.path)?;
         refuse_forged_files(&checkout.git, &checkout.path)?;
         let mut result = StepResult::not_run(step, key.to_owned(), NotRun::Skipped);
@@ -460,17 +429,15 @@ impl Prover {
         let hidden = self.must_stay_visible();
         let session = ProofSession::open(work.clone(), checkout, original, &hidden)?;
         result.is_mounted = session.is_mounted;
-        let cache = Cache::at(self.folders.cache());
-        if step != ProofStep::Baseline {
+        if !is_baseline {
             cache.lend(&self.request.key(ProofStep::Baseline), &work, &mut budget)?;
         }
-        let has_kept = step == ProofStep::Baseline || cache.is_for(&self.request.key(ProofStep::Baseline));
-        let kept = has_kept.then(|| cache.borrowed());
+        let kept = has_cache.then(|| cache.borrowed());
         let borrowing = Borrowing {
             from: &self.borrow_from,
             opening: &self.opening.folders,
             kept: kept.as_deref(),
-            keeps: step == ProofStep::Baseline,
+            keeps: is_baseline,
             checkout: &work.tree(),
             is_mounted: session.is_mounted,
         };
@@ -508,32 +475,25 @@ impl Prover {
 }
 
 /// One of the two trees of a request.
-struct ProvenTree<'a> {
+pub(super) struct ProvenTree<'a> {
     id: &'a str,
     commit: Option<&'a str>,
 }
 
 impl<'a> ProvenTree<'a> {
-    fn base(request: &'a ProofRequest) -> ProvenTree<'a> {
+    pub(super) fn base(request: &'a ProofRequest) -> ProvenTree<'a> {
         ProvenTree { id: &request.base, commit: request.base_commit.as_deref() }
     }
 
-    fn last(request: &'a ProofRequest) -> ProvenTree<'a> {
+    pub(super) fn last(request: &'a ProofRequest) -> ProvenTree<'a> {
         ProvenTree { id: &request.tree, commit: request.tree_commit.as_deref() }
     }
 }
 
-fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
+pub(super) fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
     attempts.into_iter().map(|it| it.into_iter().map(|it| it.results).collect()).collect()
 }
 
 fn has_red(run: &StepRun) -> bool {
     run.attempts.iter().flatten().any(|it| it.exit != Exit::Green)
-}
-
-/// A word that stands in no project, and by which code could not tell that it is being looked at.
-fn random_word() -> String {
-    let digits = uuid::Uuid::new_v4().simple().to_string();
-    let first = digits.bytes().next().map_or('q', |it| char::from(b'g' + it % 16));
-    format!("{first}{}", &digits[1..14])
 }

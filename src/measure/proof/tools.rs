@@ -1,9 +1,9 @@
-//! Whether somebody changed the tools that checks run with after the run was opened: toolchains below HOME,
-//! and the libraries of interpreters in PATH. A clean run has to use them, because they cannot be made
-//! afresh, so a plugin or a start-up file that came into them would take part. A file counts by the time
-//! at which the kernel says that it was changed, which nobody but root can set: nothing has to be
-//! remembered from the opening but when it was. Files that this user cannot write are left out: the
-//! agent has the same rights, so a newer one came with an update of the system.
+//! Whether the tools that checks run with were changed while an agent, or code that it wrote, was running:
+//! toolchains below HOME, and the libraries of interpreters in PATH. A clean run has to use them, because
+//! they cannot be made afresh, so a plugin or a start-up file that came into them would take part. A file
+//! counts by the time at which the kernel says that it was changed, which nobody but root can set, so
+//! nothing has to be remembered from the opening. What changed between two calls is an update of the
+//! system, and so is a file that this user cannot write: the agent has the same rights.
 
 use super::opening::OpeningConditions;
 use super::tool_homes::HOMES;
@@ -21,15 +21,18 @@ const DOCUMENTS: [&str; 2] = ["share/doc", "share/man"];
 /// Files that are named; one is enough to ask.
 const NAMED_MOST: usize = 5;
 
-/// Returns files of the tools that were written after this moment, in milliseconds since 1970. What lies
-/// in one of the `trees` is theirs.
-pub(super) fn changed_since(
+/// The kernel stamps files with a clock that is read at every tick, up to 10 ms ago.
+const TICK_MS: i64 = 10;
+
+/// Returns files of the tools that were written within these times, each from and to a moment in
+/// milliseconds since 1970. What lies in one of the `trees` is theirs.
+pub(super) fn changed_within(
     opening: &OpeningConditions,
-    opened_at_ms: i64,
+    times: Vec<(i64, i64)>,
     trees: [&Path; 2],
 ) -> Vec<String> {
     let user = geteuid().as_raw();
-    let mut walk = ToolWalk { since: opened_at_ms, user, left: FILES_MOST, found: Vec::new() };
+    let mut walk = ToolWalk { times, user, left: FILES_MOST, found: Vec::new() };
     for folder in folders(opening).iter().filter(|it| !trees.iter().any(|tree| it.starts_with(tree))) {
         walk.look(folder);
     }
@@ -66,7 +69,7 @@ fn libraries(prefix: &Path) -> Vec<PathBuf> {
 }
 
 struct ToolWalk {
-    since: i64,
+    times: Vec<(i64, i64)>,
     /// Who the agent is too; 0 may write everything.
     user: u32,
     left: usize,
@@ -91,11 +94,15 @@ impl ToolWalk {
                 }
             } else if !is_compiled
                 && self.may_write(&metadata)
-                && self.since < metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000
+                && self.is_within(metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000)
             {
                 self.found.push(path.display().to_string());
             }
         }
+    }
+
+    fn is_within(&self, changed_ms: i64) -> bool {
+        self.times.iter().any(|(from, to)| (from - TICK_MS..=*to).contains(&changed_ms))
     }
 
     /// Whether the agent could have written this. Whoever puts a file of their own in its place owns
@@ -123,10 +130,19 @@ mod tests {
         }
         let owner = geteuid().as_raw();
         for (user, expected) in [(owner + 1, 1), (owner, 2), (0, 2)] {
-            let mut walk = ToolWalk { since: 0, user, left: FILES_MOST, found: Vec::new() };
+            let times = vec![(0, i64::MAX)];
+            let mut walk = ToolWalk { times, user, left: FILES_MOST, found: Vec::new() };
             walk.look(folder.path());
             assert_eq!(walk.found.len(), expected, "{user}: {:?}", walk.found);
             assert!(walk.found.iter().any(|it| it.ends_with("everyones")), "{user}");
         }
+    }
+
+    #[test]
+    fn a_file_counts_that_changed_while_somebody_worked() {
+        let walk = ToolWalk { times: vec![(100, 200), (500, 600)], user: 0, left: 1, found: Vec::new() };
+        let counts: Vec<i64> =
+            [50, 95, 150, 300, 500, 601].into_iter().filter(|it| walk.is_within(*it)).collect();
+        assert_eq!(counts, [95, 150, 500]);
     }
 }

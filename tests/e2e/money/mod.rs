@@ -13,13 +13,13 @@ const WORKFLOW: &str = "name = \"money\"\n[[phase]]\nname = \"BUILD\"\nprompt = 
      breaker = { no_progress = 1000, same_error = 1000, failures = 1000 }\n";
 
 /// A project, and a program for each agent.
-pub(super) struct Till {
-    pub sandbox: Sandbox,
+struct Till {
+    pub(super) sandbox: Sandbox,
 }
 
 impl Till {
     /// `agent` is what the program of that name does, a shell script; `limits` are lines of `[limits]`.
-    pub fn new(agent: &str, script: &str, limits: &str) -> Till {
+    pub(super) fn new(agent: &str, script: &str, limits: &str) -> Till {
         let mut sandbox = Sandbox::new();
         let path = std::env::var_os("PATH").expect("a path");
         let all = [sandbox.root().join("bin")].into_iter().chain(std::env::split_paths(&path));
@@ -38,43 +38,43 @@ impl Till {
     }
 
     /// The agent prints a recording of the real one.
-    pub fn playing(agent: &str, recording: &str, limits: &str) -> Till {
+    pub(super) fn playing(agent: &str, recording: &str, limits: &str) -> Till {
         let file = source_tree().join(format!("tests/fixtures/agents/{agent}/{recording}.stdout"));
         Till::new(agent, &format!("cat '{}'\n", file.display()), limits)
     }
 
-    pub fn run(&self, agent: &str, more: &[&str]) -> Done {
+    pub(super) fn run(&self, agent: &str, more: &[&str]) -> Done {
         let words = ["run", "a bridge", "--agent", agent, "--unverified"];
         self.sandbox.run(&[&words[..], more].concat())
     }
 
-    pub fn budget(&self) -> Value {
+    pub(super) fn budget(&self) -> Value {
         self.sandbox.status()["budget"].clone()
     }
 
     /// Puts a file into the user's configuration folder.
-    pub fn configure(&self, name: &str, text: &str) {
+    pub(super) fn configure(&self, name: &str, text: &str) {
         self.sandbox.file(&format!("user/.config/loop/{name}"), text);
     }
 
     /// Asks the database for a number.
-    pub fn count(&self, question: &str) -> i64 {
+    pub(super) fn count(&self, question: &str) -> i64 {
         let database = rusqlite::Connection::open(self.sandbox.home.join("loop.db")).expect("a database");
         database.query_row(question, [], |row| row.get(0)).expect("a number")
     }
 }
 
 /// The last event of a Claude stream, with what is said about its cost.
-pub(super) fn result(usage: &str) -> String {
+fn result(usage: &str) -> String {
     format!(
         "printf '%s\\n' '{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"ok\",{usage}}}'\n"
     )
 }
 
-pub(super) const INIT: &str = "printf '%s\\n' '{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"model\":\"claude-opus-4-8\"}'\n";
+const INIT: &str = "printf '%s\\n' '{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"model\":\"claude-opus-4-8\"}'\n";
 
 /// A message of a Claude stream; its number makes it a request of its own.
-pub(super) fn message(number: &str, input: u64) -> String {
+fn message(number: &str, input: u64) -> String {
     format!(
         "printf '%s\\n' \"{{\\\"type\\\":\\\"assistant\\\",\\\"message\\\":{{\\\"id\\\":\\\"m{number}\\\",\\\"model\\\":\\\"claude-opus-4-8\\\",\
          \\\"content\\\":[{{\\\"type\\\":\\\"text\\\",\\\"text\\\":\\\"hm\\\"}}],\\\"usage\\\":{{\\\"input_tokens\\\":{input},\\\"output_tokens\\\":1}}}},\

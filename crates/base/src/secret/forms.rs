@@ -36,17 +36,22 @@ pub(super) fn of(value: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
-/// One line as it is, in JSON, in JSON inside of JSON, percent-encoded, and in hexadecimal.
+/// One line as it is, in JSON, in JSON inside of JSON, percent-encoded, in hexadecimal and as markup.
 fn plain(line: &[u8]) -> Vec<Vec<u8>> {
-    let mut forms = vec![line.to_vec(), percent(line, true), percent(line, false)];
+    let mut forms = vec![line.to_vec()];
+    forms.extend(percent_forms(line));
+    forms.extend(byte_forms(line));
     if let Ok(text) = std::str::from_utf8(line) {
         let once = json(text);
         forms.push(json(&once).into_bytes());
         forms.push(once.replace('/', "\\/").into_bytes());
+        forms.push(escaped(&once, |it| !it.is_ascii()));
+        // Go and Rails keep JSON from being taken for markup.
+        forms.push(escaped(&once, |it| !it.is_ascii() || matches!(it, '<' | '>' | '&')));
+        forms.push(escaped(text, |_| true));
         forms.push(once.into_bytes());
+        forms.extend(["&quot;", "&#34;"].map(|quote| markup(text, quote)));
     }
-    forms.push(line.iter().flat_map(|it| format!("{it:02x}").into_bytes()).collect());
-    forms.push(line.iter().flat_map(|it| format!("{it:02X}").into_bytes()).collect());
     forms
 }
 
@@ -55,14 +60,60 @@ fn json(text: &str) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-fn percent(line: &[u8], upper: bool) -> Vec<u8> {
-    let encode = |byte: &u8| match byte {
-        b'-' | b'.' | b'_' | b'~' => vec![*byte],
-        _ if byte.is_ascii_alphanumeric() => vec![*byte],
-        _ if upper => format!("%{byte:02X}").into_bytes(),
-        _ => format!("%{byte:02x}").into_bytes(),
+/// These characters as `\u00e9`.
+fn escaped(text: &str, is_escaped: fn(char) -> bool) -> Vec<u8> {
+    let mut out = String::new();
+    for letter in text.chars() {
+        match is_escaped(letter) {
+            true => out.extend(letter.encode_utf16(&mut [0; 2]).iter().map(|it| format!("\\u{it:04x}"))),
+            false => out.push(letter),
+        }
+    }
+    out.into_bytes()
+}
+
+fn markup(text: &str, quote: &str) -> Vec<u8> {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', quote).replace('\'', "&#39;").into_bytes()
+}
+
+/// Every byte by its number: in hexadecimal as one word, with colons or blanks between, and as `\x41`.
+fn byte_forms(line: &[u8]) -> Vec<Vec<u8>> {
+    let numbered = |before: &str, between: &str, upper: bool| {
+        let number = |it: &u8| if upper { format!("{before}{it:02X}") } else { format!("{before}{it:02x}") };
+        line.iter().map(number).collect::<Vec<_>>().join(between).into_bytes()
     };
-    line.iter().flat_map(encode).collect()
+    let cases = [false, true].into_iter();
+    cases
+        .flat_map(|upper| {
+            [("", ""), ("", ":"), ("", " "), ("\\x", ""), ("%", "")].map(|it| numbered(it.0, it.1, upper))
+        })
+        .collect()
+}
+
+/// What is left as it is in an address, by who encodes it: the standard, Python, a browser's form, and
+/// JavaScript's two functions.
+const UNENCODED: [&[u8]; 5] = [b"-._~", b"-._~/", b"-._*", b"-._~!*'()", b"-._~!*'();/?:@&=+$,#"];
+
+fn percent_forms(line: &[u8]) -> Vec<Vec<u8>> {
+    let encode = |kept: &[u8], upper: bool| -> Vec<u8> {
+        let one = |byte: &u8| match byte {
+            _ if byte.is_ascii_alphanumeric() || kept.contains(byte) => vec![*byte],
+            _ if upper => format!("%{byte:02X}").into_bytes(),
+            _ => format!("%{byte:02x}").into_bytes(),
+        };
+        line.iter().flat_map(one).collect()
+    };
+    let mut forms: Vec<Vec<u8>> =
+        UNENCODED.iter().flat_map(|kept| [true, false].map(|upper| encode(kept, upper))).collect();
+    // An address inside of an address is encoded twice.
+    forms.push(String::from_utf8_lossy(&encode(UNENCODED[0], true)).replace('%', "%25").into_bytes());
+    if line.contains(&b' ') {
+        // A form writes a blank as a plus sign.
+        let with_plus = forms.iter().map(|it| String::from_utf8_lossy(it).replace("%20", "+").into_bytes());
+        forms.extend(with_plus.collect::<Vec<_>>());
+    }
+    forms
 }
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

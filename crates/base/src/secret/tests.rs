@@ -33,6 +33,16 @@ fn every_form_of_a_value_goes_and_its_surroundings_stay() {
         "hV7/q\\\\\\\"x+Zr9\\\\\\\\kT2m=",
         "hV7%2Fq%22x%2BZr9%5CkT2m%3D",
         "hV7%2fq%22x%2bZr9%5ckT2m%3d",
+        "%68%56%37%2F%71%22%78%2B%5A%72%39%5C%6B%54%32%6D%3D",
+        "%68%56%37%2f%71%22%78%2b%5a%72%39%5c%6b%54%32%6d%3d",
+        "hV7/q%22x%2BZr9%5CkT2m%3D",
+        "hV7%252Fq%2522x%252BZr9%255CkT2m%253D",
+        "hV7/q%22x+Zr9%5CkT2m=",
+        "68:56:37:2f:71:22:78:2b:5a:72:39:5c:6b:54:32:6d:3d",
+        "68 56 37 2F 71 22 78 2B 5A 72 39 5C 6B 54 32 6D 3D",
+        "\\x68\\x56\\x37\\x2f\\x71\\x22\\x78\\x2b\\x5a\\x72\\x39\\x5c\\x6b\\x54\\x32\\x6d\\x3d",
+        "hV7/q&quot;x+Zr9\\kT2m=",
+        "%68%56%37%2F%71\u{1b}[31m%22%78%2B%5A%72%39%5C%6B%54%32%6D%3D\u{1b}[0m",
         "6856372f7122782b5a72395c6b54326d3d",
         "6856372F7122782B5A72395C6B54326D3D",
         "hV7/q\u{1b}[31m\"x+Zr9\\kT\u{1b}[0m2m=",
@@ -48,6 +58,29 @@ fn every_form_of_a_value_goes_and_its_surroundings_stay() {
                 format!("before {MARK} after\n"),
                 "{form:?}"
             );
+        }
+    }
+}
+
+/// Signs that only some encoders escape.
+#[test]
+fn every_encoder_is_known() {
+    let known = secrets(&["pä<s>&'w(ö)rd 7"]);
+    for form in [
+        "p\\u00e4<s>&'w(\\u00f6)rd 7",
+        "p\\u00e4\\u003cs\\u003e\\u0026'w(\\u00f6)rd 7",
+        "p%C3%A4%3Cs%3E%26'w(%C3%B6)rd%207",
+        "p%C3%A4%3Cs%3E%26%27w%28%C3%B6%29rd+7",
+        "p%c3%a4%3cs%3e&'w(%c3%b6)rd%207",
+        "pä&lt;s&gt;&amp;&#39;w(ö)rd 7",
+    ] {
+        for size in [1, 2, 5, 1000] {
+            let left = in_pieces(&known, format!("before {form} after\n").as_bytes(), size);
+            assert!(
+                left.starts_with("before [redacted]") && left.ends_with(" after\n"),
+                "{form:?}: {left:?}"
+            );
+            assert!(!left.contains("rd"), "{form:?}: {left:?}");
         }
     }
 }

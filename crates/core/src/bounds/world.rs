@@ -81,8 +81,8 @@ pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> R
                 Effect::Workspace => Event::Placed { place: String::new(), branch: None },
                 Effect::Contain => Event::Contained { left: Vec::new() },
                 Effect::Measure { .. } => {
-                    // Every skill is done, so the phase is looked at without a call. What can come of
-                    // that can also come of the call which follows where it comes to nothing.
+                    // Every skill is done, so the phase is measured without a call. That can lead
+                    // nowhere that a failed call cannot, so it is skipped.
                     state.visit.looked = true;
                     continue;
                 }

@@ -21,7 +21,8 @@ pub use journal::effect::{Call, Effect, Step};
 pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess};
 pub use journal::event::Event;
 pub use journal::evidence::{
-    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, Tests, Uncommitted,
+    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, RefusedPlan, Tests,
+    Uncommitted,
 };
 pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::item::{Item, ListChange, Listing};

@@ -24,6 +24,8 @@ pub enum FindingKind {
     NoTestsRan,
     /// A test that must fail was not reported.
     CanaryUnseen,
+    /// Passed at the opening, is red and green on the same tree now.
+    Flaky,
     /// A file changed while a clean run was under way.
     Touched,
     /// A change of tests that the overlay could not judge.
@@ -104,6 +106,7 @@ impl Finding {
             | FindingKind::StillRed
             | FindingKind::Vanished
             | FindingKind::Skipped
+            | FindingKind::Flaky
             | FindingKind::RedInOverlay
             | FindingKind::NotJudged => true,
             FindingKind::RedInClean
@@ -132,6 +135,7 @@ impl FindingKind {
             | FindingKind::StillRed
             | FindingKind::Vanished
             | FindingKind::Skipped
+            | FindingKind::Flaky
             | FindingKind::RedInOverlay
             | FindingKind::NotJudged => false,
         }

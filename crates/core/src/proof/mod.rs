@@ -21,6 +21,7 @@ mod ratchet;
 mod readers;
 mod record;
 mod sentence;
+mod shell_canary;
 mod steps;
 #[cfg(test)]
 mod testing;
@@ -37,10 +38,14 @@ pub use ids::{Exit, IdHash, NamedTests, Results, TestId, TestOutcome};
 pub use locate::ProtectedChange;
 pub use overlay::{Action, NotJudged, OverlayPlan, plan_overlay, retry_without};
 pub use parts::brings_back;
-pub use protected::{Class, Mixed, ProtectedFiles};
+pub use protected::{Class, Mixed, ProtectedFiles, says_what_is_protected};
+pub use protecting::only_tests::may_be_of_tests;
 pub use ratchet::{Ratchet, ratchet};
 pub use readers::read_results;
 pub use record::{CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding};
 pub(crate) use sentence::closing_sentence;
-pub use steps::{CanaryOutcome, NotRun, ProofStep, StepOutcome, StepRun, needs_repeat, nothing_ran};
+pub use shell_canary::{canary_command, shell_canary};
+pub use steps::{
+    CanaryOutcome, NotRun, ProofStep, StepOutcome, StepRun, became_flaky, needs_repeat, nothing_ran,
+};
 pub use trees::{Contents, Direction, Side, TreeChange};

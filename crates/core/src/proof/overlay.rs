@@ -331,7 +331,7 @@ mod tests {
         };
         let changes: Vec<TreeChange> =
             files.iter().filter(|(_, base, now)| base != now).map(change).collect();
-        let rules = ProtectedFiles::new(&[], &[], &[], &contents).expect("no globs");
+        let rules = ProtectedFiles::new(&[], &[], &[], &[], &contents).expect("no globs");
         plan_overlay(&changes, &rules, &contents, direction)
     }
 
@@ -447,7 +447,7 @@ mod tests {
             TreeChange { path: "pkg/tests/a.py".to_owned(), base_mode: Some(FILE), final_mode: None },
             TreeChange { path: "pkg/tests".to_owned(), base_mode: None, final_mode: Some(LINK_MODE) },
         ];
-        let rules = ProtectedFiles::new(&[], &[], &[], &files).expect("no globs");
+        let rules = ProtectedFiles::new(&[], &[], &[], &[], &files).expect("no globs");
         let plan = plan_overlay(&changes, &rules, &files, Direction::BaseTestsOverFinal);
         assert_eq!(plan.actions, [remove("pkg/tests"), take("pkg/tests/a.py", Side::Base)]);
     }

@@ -51,6 +51,9 @@ pub struct StepRun {
     pub seconds: f64,
     /// Protected or tracked files that changed while the step ran: such a run is void.
     pub touched: Vec<String>,
+    /// More attempts on the baseline, taken because a test that passed there is flaky here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baseline_again: Vec<Vec<Results>>,
 }
 
 /// What became of the canary of one check.
@@ -118,7 +121,10 @@ pub(crate) fn settled(run: &StepRun) -> Settled {
     for first in run.attempts.first().into_iter().flatten() {
         let all: Vec<&Results> = run.attempts.iter().flatten().filter(|it| it.check == first.check).collect();
         let mut results = first.clone();
+        let mut exit_differs = false;
         for other in &all[1..] {
+            exit_differs |=
+                matches!((first.exit, other.exit), (Exit::Red, Exit::Green) | (Exit::Green, Exit::Red));
             for (name, outcome) in &other.ids {
                 let before = first.outcome(name);
                 let differs = match before {
@@ -138,7 +144,7 @@ pub(crate) fn settled(run: &StepRun) -> Settled {
                 results.exit = Exit::Green;
             }
         }
-        if results.exit != first.exit && !settled.flaky.iter().any(|it| it.check == first.check) {
+        if exit_differs && !settled.flaky.iter().any(|it| it.check == first.check) {
             settled.flaky.insert(TestId::exit(&first.check));
         }
         results.ids.retain(|name, _| !settled.flaky.contains(&first.id(name)));
@@ -175,15 +181,36 @@ pub fn needs_repeat(step: ProofStep, run: &StepRun, baseline: Option<&StepRun>) 
     settled.results.iter().filter(wanted).map(|it| it.check.clone()).collect()
 }
 
-/// Tells whether no check could do anything on this tree: then a preparation is missing. A check that
-/// ran and failed did something.
-pub fn nothing_ran(run: &StepRun) -> bool {
+/// Returns the checks with a test that is red and green on this tree and was green on the baseline, each
+/// time it ran there. Whether it is the work that made it so, more runs of the baseline tell.
+pub fn became_flaky(run: &StepRun, baseline: &StepRun) -> Vec<String> {
+    let before = settled(baseline);
+    let ids = flaky_since(&settled(run), &before);
+    ids.into_iter().map(|it| it.check).collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+/// The ids that are flaky in a step and passed whenever they ran on the baseline.
+pub(crate) fn flaky_since(step: &Settled, before: &Settled) -> Vec<TestId> {
+    let passed = |id: &&TestId| {
+        before.check(&id.check).is_some_and(|it| match id.is_exit() {
+            true => it.exit == Exit::Green && !before.flaky.contains(*id),
+            false => it.outcome(&id.name) == Some(TestOutcome::Passed),
+        })
+    };
+    step.flaky.iter().filter(passed).cloned().collect()
+}
+
+/// Tells whether no check could do anything on this tree although one did so in place: then a
+/// preparation is missing. A check that ran and failed did something. One that could not begin in
+/// place either was given a test before the module that it needs: nothing would prepare that.
+pub fn nothing_ran(run: &StepRun, in_place: &[Results]) -> bool {
     let idle = |it: &Results| match it.exit {
         Exit::NotStarted => true,
         Exit::Green | Exit::Interrupted => false,
         Exit::Red => it.build_failed && it.executed().unwrap_or(0) == 0,
     };
-    run.attempts.first().is_some_and(|it| !it.is_empty() && it.iter().all(idle))
+    let is_idle_everywhere = !in_place.is_empty() && in_place.iter().all(idle);
+    !is_idle_everywhere && run.attempts.first().is_some_and(|it| !it.is_empty() && it.iter().all(idle))
 }
 
 #[cfg(test)]
@@ -202,6 +229,20 @@ mod tests {
             (check.exit, check.outcome("a"), check.outcome("b")),
             (Exit::Green, None, Some(TestOutcome::Passed))
         );
+    }
+
+    #[test]
+    fn a_test_became_flaky_unless_the_baseline_was() {
+        let red = results("tests", Exit::Red, &[("a", TestOutcome::Failed)]);
+        let green = results("tests", Exit::Green, &[("a", TestOutcome::Passed)]);
+        let mixed = run(vec![vec![red.clone()], vec![green.clone()]]);
+        assert_eq!(became_flaky(&mixed, &run(vec![vec![green.clone()]])), ["tests"]);
+        assert!(became_flaky(&mixed, &run(vec![vec![green], vec![red.clone()]])).is_empty());
+        assert!(became_flaky(&mixed, &run(vec![vec![red]])).is_empty());
+        let [red, green] = [Exit::Red, Exit::Green].map(|it| Results::by_exit("tests", it));
+        let mixed = run(vec![vec![red.clone()], vec![green.clone()]]);
+        assert_eq!(became_flaky(&mixed, &run(vec![vec![green.clone()]])), ["tests"]);
+        assert!(became_flaky(&mixed, &run(vec![vec![green], vec![red]])).is_empty());
     }
 
     #[test]
@@ -229,8 +270,11 @@ mod tests {
         let missing = Results::by_exit("tests", Exit::NotStarted);
         let not_built = Results { build_failed: true, ..results("tests", Exit::Red, &[]) };
         let failed = results("tests", Exit::Red, &[("a", TestOutcome::Failed)]);
-        assert!(nothing_ran(&run(vec![vec![missing.clone()]])));
-        assert!(nothing_ran(&run(vec![vec![missing.clone(), not_built]])));
-        assert!(!nothing_ran(&run(vec![vec![missing, failed]])));
+        assert!(nothing_ran(&run(vec![vec![missing.clone()]]), &[]));
+        let idle = run(vec![vec![missing.clone(), not_built.clone()]]);
+        assert!(nothing_ran(&idle, &[]));
+        assert!(nothing_ran(&idle, &[missing.clone(), failed.clone()]));
+        assert!(!nothing_ran(&idle, &[missing.clone(), not_built]));
+        assert!(!nothing_ran(&run(vec![vec![missing, failed]]), &[]));
     }
 }

@@ -17,5 +17,5 @@ pub(crate) fn results(check: &str, exit: Exit, tests: &[(&str, TestOutcome)]) ->
 }
 
 pub(crate) fn run(attempts: Vec<Vec<Results>>) -> StepRun {
-    StepRun { tree: "t".to_owned(), attempts, seconds: 1.0, touched: Vec::new() }
+    StepRun { tree: "t".to_owned(), attempts, seconds: 1.0, touched: Vec::new(), baseline_again: Vec::new() }
 }

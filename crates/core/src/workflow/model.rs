@@ -120,7 +120,7 @@ pub struct Workspace {
     pub lost_call: LostCall,
 }
 
-/// What becomes of the files that a call left behind which nobody knows the end of.
+/// What happens to the files of a call whose end is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LostCall {

@@ -27,7 +27,7 @@ fn generated(path: &str, text: &str) {
     }
     assert!(
         document(path) == text,
-        "{path} is behind; LOOP_REGENERATE=1 cargo test --lib published writes it"
+        "{path} is behind; LOOP_REGENERATE=1 cargo test --workspace --lib published writes it"
     );
 }
 

@@ -75,9 +75,10 @@ impl LoopState {
     /// Takes into account what has become durable, and writes the file. Returns what somebody else's edit
     /// comes to.
     pub fn follow(&mut self, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<Event> {
-        let mut edits = self.edits();
         let rows = self.rows.len();
         facts.iter().for_each(|(at, event)| self.take(workflow, *at, event));
+        // Right before the write: an agent that was just started may be editing already.
+        let mut edits = self.edits(&self.text(workflow, status(&self.history.state)));
         if rows != self.rows.len() && !self.is_told_of_length && self.has_long_learnings() {
             self.is_told_of_length = true;
             edits.push(Event::Noted {
@@ -115,10 +116,11 @@ impl LoopState {
         learnings::LINES_MOST < text.lines().count()
     }
 
-    fn edits(&self) -> Vec<Event> {
+    /// What somebody did to the file since it was written, which is to have the text `next`.
+    fn edits(&self, next: &str) -> Vec<Event> {
         let Some(written) = &self.written else { return Vec::new() };
         let found = files::text(&self.path).unwrap_or_default();
-        if found == *written {
+        if found == *written || found == next {
             return Vec::new();
         }
         // The last step of a run writes it as it is to be committed.
@@ -185,8 +187,7 @@ impl LoopState {
     }
 }
 
-/// Returns what the file of a run that rests says in place of what it should: a person's word that it is
-/// to go on.
+/// Whether a person wrote `Status: running` into the file of a run that is stuck or at its limit.
 pub fn says_running(place: &Path) -> bool {
     files::text(&place.join(NAME)).is_ok_and(|it| status_in(&it) == Some("running"))
 }

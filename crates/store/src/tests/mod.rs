@@ -9,8 +9,8 @@ mod tamper;
 mod versions;
 mod write;
 
+use super::holder::Holder;
 use super::ledger::WindowCalls;
-use super::lock::Holder;
 use super::*;
 use loop_core::engine::STATE_VERSION;
 pub(super) use loop_core::engine::Status;

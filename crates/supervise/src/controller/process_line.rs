@@ -3,12 +3,20 @@
 //! by the control group of a run, or, where shim and controller are dead and everything else was
 //! cleared, by the session that the shim once led. What was started by a program that stands outside
 //! of the call (a tmux server, cron, at) cannot be told from a person's own command.
+//!
+//! A call can mount something else over `/proc` or over files in it. What is read here is the kernel's, or
+//! the line says that nobody can tell.
 
 use crate::contain::identity::{self, Identity};
-use crate::process::proc_stat::Stat;
+use crate::process::proc_stat::{self, Stat};
+use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags};
+use rustix::io::Errno;
 use rustix::process::getpid;
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +25,9 @@ const MARK: &[u8] = b"LOOP_RUN=";
 
 /// Another one, whose value lies in the run's folder.
 const RESULT: &[u8] = b"LOOP_RESULT_FILE=";
+
+/// What the kernel calls the PID namespace that it began with.
+const MACHINE_NAMESPACE: &[u8] = b"pid:[4026531836]";
 
 /// Nobody nests deeper; a list that goes on was read while pids were reused.
 const LINE_MOST: usize = 256;
@@ -30,6 +41,13 @@ pub struct ProcessLine {
     call: Option<String>,
     /// The folder of that run, where the call itself tells it.
     folder: Option<PathBuf>,
+    /// What the kernel says about processes cannot be read here.
+    is_hidden: bool,
+    /// Every process of the machine can be seen from here.
+    sees_all: bool,
+    /// The parent of the last ancestor, where it may not be seen: some machines show people only those of
+    /// their processes that may be looked into, and a shim may not.
+    unseen_parent: Option<i32>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,18 +64,22 @@ impl ProcessLine {
     pub fn look(marked: Option<String>) -> ProcessLine {
         let mut line =
             ProcessLine { boot: identity::boot_id().unwrap_or_default(), ..ProcessLine::default() };
-        line.call = marked.or_else(|| in_group(&fs::read_to_string("/proc/self/cgroup").unwrap_or_default()));
+        let kernel = KernelProcesses::open();
+        let group = kernel.read("self/cgroup").unwrap_or_default();
+        let (mut of_shim, mut of_mark) = (None, None);
         let mut pid = getpid().as_raw_nonzero().get();
         while line.ancestors.len() < LINE_MOST {
-            let Ok(Some(stat)) = Stat::read(pid) else { break };
-            let listed = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            let Some(stat) = kernel.stat(pid) else {
+                line.unseen_parent = (!line.ancestors.is_empty()).then_some(pid);
+                break;
+            };
+            let listed = |name: &str| kernel.read(&format!("{pid}/{name}")).unwrap_or_default();
             let words = listed("cmdline");
             let words: Vec<&[u8]> = words.split(|it| *it == 0).collect();
             let (shim, environment) = (shim_of(&words), listed("environ"));
-            if line.call.is_none() {
-                let named = shim.as_deref().and_then(Path::file_name).map(OsStr::to_string_lossy);
-                line.call = named.map(Into::into).or_else(|| mark_in(&environment));
-            }
+            let named = shim.as_deref().and_then(Path::file_name).map(OsStr::to_string_lossy);
+            of_shim = of_shim.or(named.map(String::from));
+            of_mark = of_mark.or_else(|| mark_in(&environment));
             line.folder = shim.or(line.folder).or_else(|| folder_in(&environment));
             let is_errand = words.get(1) == Some(&&b"-c"[..]);
             line.ancestors.push(Ancestor { pid, start: stat.start, session: stat.session, is_errand });
@@ -66,12 +88,28 @@ impl ProcessLine {
             }
             pid = stat.parent;
         }
+        // A mark is whatever somebody wrote there; shims and control groups are ours.
+        let group = in_group(&String::from_utf8_lossy(&group));
+        line.call = of_shim.or(group).or(marked).or(of_mark);
+        line.is_hidden = kernel.is_hidden();
+        line.sees_all = kernel.is_of_machine();
         line
     }
 
     /// A line that is inside the call of this run.
     pub fn inside(run: &str) -> ProcessLine {
         ProcessLine { call: Some(run.to_owned()), ..ProcessLine::default() }
+    }
+
+    /// Returns whether something else stands in place of what the kernel says about processes, so that
+    /// nobody can tell who this command comes from.
+    pub fn is_hidden(&self) -> bool {
+        self.is_hidden
+    }
+
+    /// Returns whether this is the machine's own PID namespace: nobody is out of sight from here.
+    pub fn sees_all(&self) -> bool {
+        self.sees_all
     }
 
     /// Returns the run whose agent call this process belongs to.
@@ -85,11 +123,12 @@ impl ProcessLine {
         self.folder.as_deref()
     }
 
-    /// Returns the run, of all whose folders lie here, that this process outlived a call of.
+    /// Returns the run, of all whose folders lie here, that this process outlived a call of, or is in a call
+    /// of that cannot be seen.
     pub fn outlived_call(&self, runs: &Path) -> Option<String> {
         // A person's session has a leader, and most homes have many runs.
         let is_led = |it: &Ancestor| matches!(Stat::read(it.session), Ok(Some(it)) if it.state != 'Z');
-        if self.ancestors.iter().all(is_led) {
+        if self.unseen_parent.is_none() && self.ancestors.iter().all(is_led) {
             return None;
         }
         let folders = fs::read_dir(runs).into_iter().flatten().flatten();
@@ -110,6 +149,9 @@ impl ProcessLine {
     }
 
     fn is_in_session_of(&self, shim: &Identity) -> bool {
+        if shim.boot == self.boot && self.unseen_parent == Some(shim.pid) {
+            return true;
+        }
         let is_member = self.ancestors.iter().any(|it| it.session == shim.pid && shim.start <= it.start);
         let leader = Stat::read(shim.pid).ok().flatten();
         shim.boot == self.boot && is_member && leader.is_none_or(|it| it.start == shim.start)
@@ -125,6 +167,65 @@ impl ProcessLine {
     pub fn caller(&self) -> Option<(i32, u64, String)> {
         let above = self.ancestors.iter().skip(1).find(|it| !it.is_errand)?;
         Some((above.pid, above.start, self.boot.clone()))
+    }
+}
+
+/// What the kernel says about processes, and nobody else.
+struct KernelProcesses {
+    folder: Option<OwnedFd>,
+    is_covered: Cell<bool>,
+}
+
+impl KernelProcesses {
+    fn open() -> KernelProcesses {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::open("/proc", flags, Mode::empty()).ok().filter(|it| {
+            // A file system of that kind that shows other processes has no such link for us.
+            let own = rustix::fs::readlinkat(it, "self", Vec::new());
+            let is_own = own.is_ok_and(|it| it.to_bytes() == getpid().to_string().as_bytes());
+            rustix::fs::fstatfs(it).is_ok_and(|it| it.f_type == PROC_SUPER_MAGIC) && is_own
+        });
+        KernelProcesses { folder, is_covered: Cell::new(false) }
+    }
+
+    /// Reads a file that no mount covers.
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let folder = self.folder.as_ref()?;
+        let name = match name.strip_prefix("self/") {
+            Some(rest) => format!("{}/{rest}", getpid()),
+            None => name.to_owned(),
+        };
+        let (flags, inside) =
+            (OFlags::RDONLY | OFlags::CLOEXEC, ResolveFlags::NO_XDEV | ResolveFlags::BENEATH);
+        let file = match rustix::fs::openat2(folder, &name, flags, Mode::empty(), inside) {
+            Ok(file) => file,
+            Err(Errno::XDEV) => {
+                self.is_covered.set(true);
+                return None;
+            }
+            // Kernels before 5.6, and filters that do not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => {
+                rustix::fs::openat(folder, &name, flags, Mode::empty()).ok()?
+            }
+            Err(_) => return None,
+        };
+        let mut bytes = Vec::new();
+        fs::File::from(file).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    fn stat(&self, pid: i32) -> Option<Stat> {
+        let bytes = self.read(&format!("{pid}/stat"))?;
+        proc_stat::parse(&String::from_utf8_lossy(&bytes), rustix::param::clock_ticks_per_second())
+    }
+
+    fn is_of_machine(&self) -> bool {
+        let link = |it: &OwnedFd| rustix::fs::readlinkat(it, format!("{}/ns/pid", getpid()), Vec::new()).ok();
+        self.folder.as_ref().and_then(link).is_some_and(|it| it.to_bytes() == MACHINE_NAMESPACE)
+    }
+
+    fn is_hidden(&self) -> bool {
+        self.folder.is_none() || self.is_covered.get()
     }
 }
 
@@ -173,6 +274,14 @@ mod tests {
         assert_eq!(in_group("0::/user.slice/loop-device-7\n"), None);
     }
 
+    /// Another folder in place of what the kernel says is noticed.
+    #[test]
+    fn this_process_can_be_seen() {
+        assert!(!ProcessLine::look(None).is_hidden());
+        let none = super::KernelProcesses { folder: None, is_covered: false.into() };
+        assert!(none.is_hidden() && none.stat(1).is_none());
+    }
+
     #[test]
     fn this_process_descends_from_itself_and_its_parent_and_nobody_else() {
         let line = ProcessLine::look(None);
@@ -196,6 +305,9 @@ mod tests {
         assert!(!line.is_of_dead_shim(dir.path()));
         shim.write(dir.path(), 3).expect("written");
         assert!(line.is_of_dead_shim(dir.path()));
+        let unseen =
+            ProcessLine { unseen_parent: Some(session), boot: shim.boot.clone(), ..ProcessLine::default() };
+        assert!(unseen.is_of_dead_shim(dir.path()));
         Identity { boot: "another".to_owned(), ..shim }.write(dir.path(), 3).expect("written");
         assert!(!line.is_of_dead_shim(dir.path()));
     }

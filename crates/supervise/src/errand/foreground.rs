@@ -5,12 +5,17 @@
 
 use super::exchange::{ExchangeResult, converse};
 use super::git_variables::leads_astray;
+use crate::contain;
+use crate::process::own_children;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// The mark of calls and checks.
+const RUN_VARIABLE: &str = "LOOP_RUN";
 
 /// What a check prints is looked at by nobody beyond its end; this holds every test log we know.
 const OUTPUT_MOST: usize = 64 << 20;
@@ -31,6 +36,22 @@ pub fn run<S: AsRef<OsStr>>(
     folder: &Path,
     time_most: Duration,
 ) -> io::Result<Errand> {
+    carry_out(command(program, arguments, folder), time_most)
+}
+
+/// Runs a check by the shell. Agents write what checks execute, so it carries the mark of a run, by which
+/// commands of ours are refused below it, and nothing that it started is left when it is over.
+pub fn run_check(script: &str, run: &str, folder: &Path, time_most: Duration) -> io::Result<Errand> {
+    contain::become_subreaper()?;
+    own_children::before_order();
+    let mut command = command("sh", ["-c", script], folder);
+    command.env(RUN_VARIABLE, run);
+    let errand = carry_out(command, time_most);
+    contain::sweep();
+    errand
+}
+
+fn command<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).process_group(0);
     for (name, _) in std::env::vars_os() {
@@ -41,6 +62,10 @@ pub fn run<S: AsRef<OsStr>>(
     }
     command.env("CI", "true").env("GIT_TERMINAL_PROMPT", "0");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn carry_out(mut command: Command, time_most: Duration) -> io::Result<Errand> {
     let mut child = command.spawn()?;
     let failed = |trouble: String| Errand { is_done: false, output: String::new(), trouble };
     Ok(match converse(&mut child, &[], time_most, OUTPUT_MOST)? {

@@ -86,7 +86,7 @@ fn pid_of(text: &str) -> Option<Pid> {
 }
 
 /// The name may contain spaces, brackets and newlines, so fields are counted from the last bracket.
-fn parse(text: &str, ticks_per_second: u64) -> Option<Stat> {
+pub(crate) fn parse(text: &str, ticks_per_second: u64) -> Option<Stat> {
     let (head, tail) = text.rsplit_once(')')?;
     let (pid, name) = head.split_once(" (")?;
     let fields: Vec<&str> = tail.split_ascii_whitespace().collect();

@@ -72,7 +72,9 @@ pub fn read(text: &str) -> Result<Plan, DocumentMistake> {
             task.ticked |= boxes.iter().any(|(ticked, name)| *ticked && is_about(name, &task.name));
         }
     }
-    tasks.truncate(TASKS_MOST);
+    if TASKS_MOST < tasks.len() {
+        return Err(DocumentMistake::at(1, format!("a plan has at most {TASKS_MOST} tasks")));
+    }
     Ok(Plan {
         wave,
         depends_on: head.texts("depends_on").into_iter().filter(|it| !it.is_empty()).collect(),
@@ -233,7 +235,7 @@ fn boxes(body: &str) -> Vec<(bool, String)> {
         |it: &(Option<String>, bool, String)| if named { says(&it.0, "task") } else { !other(&it.0) };
     // An empty checkbox is a slot of a template: nothing is asked for there.
     let asks = |it: &(Option<String>, bool, String)| !it.2.is_empty();
-    found.into_iter().filter(is_task).filter(asks).map(|it| (it.1, it.2)).take(TASKS_MOST).collect()
+    found.into_iter().filter(is_task).filter(asks).map(|it| (it.1, it.2)).collect()
 }
 
 /// Whether a checkbox names a task: `Task 1: Add login` and `Add login` are the same.
@@ -309,6 +311,7 @@ mod tests {
             (PLAN.replace("wave: 2", "wave: two"), "wave is \"two\""),
             (PLAN.replace("gap_closure: true", "gap_closure: yes"), "neither true nor false"),
             (PLAN.replacen("</task>", "", 2), "not closed by </task>"),
+            (format!("## Tasks\n{}", "- [ ] one\n".repeat(101)), "at most 100 tasks"),
         ] {
             let mistake = read(&text).expect_err(says);
             assert!(mistake.text.contains(says), "{mistake}");

@@ -92,8 +92,11 @@ fn settled(state: &State, kind: &CheckpointKind, answer: &Answer, text: Option<S
         Some(text) => format!("{}: {text}", answer.choice),
         None => answer.choice.to_string(),
     };
-    let text = format!("the checkpoint ({kind}) is settled: {said}");
     let is_item = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
     let has_issues = answer.choice.word() == ISSUES;
+    let text = match is_item && has_issues {
+        true => format!("a person looked at it and found {said}; repair that, and the person looks again"),
+        false => format!("the checkpoint ({kind}) is settled: {said}"),
+    };
     Decision::Record(Event::Settled { text, automatic: false, done: is_item && !has_issues })
 }

@@ -253,7 +253,9 @@ fn checkpoint(
         | CheckpointKind::Merge
         | CheckpointKind::Other(_) => None,
     };
-    match settled.filter(|_| autonomous) {
+    // An item that is a checkpoint is worked on only after a person found something: they look again.
+    let is_repaired = item.is_some() && 0 < state.visit.iteration;
+    match settled.filter(|_| autonomous && !is_repaired) {
         Some(choice) => Decision::Record(Event::Settled {
             text: match item {
                 Some(item) => format!("Auto-decided: {}: {choice}", item.name),

@@ -5,7 +5,6 @@
 
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// The namespace of our signatures: one that was made for something else is none of ours.
@@ -139,10 +138,6 @@ fn short(name: &str, id: &str) -> String {
     format!("{name} {}", id.chars().take(16).collect::<String>())
 }
 
-pub(in crate::engine) fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::Subject;
@@ -151,7 +146,7 @@ mod tests {
     fn subject() -> Subject {
         let text = |it: &str| it.to_owned();
         let (commit, tree, base) = (text("c1"), text("t1"), text("t0"));
-        let (changes, policy) = (super::sha256("t0..t1\n"), text("p"));
+        let (changes, policy) = (crate::digest::sha256("t0..t1\n"), text("p"));
         Subject { commit, tree, base, changes, policy, expires: Some(Timestamp(0)) }
     }
 

@@ -40,7 +40,20 @@ pub struct Evidence {
     /// Tests that pass and did not in the measurement before; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turned_green: Vec<String>,
+    /// Plans that the call added and that do not count; capped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_plans: Vec<RefusedPlan>,
     pub ms: Millis,
+}
+
+/// A plan that is not worked on as long as it is what it was when it was refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedPlan {
+    /// The name of its file.
+    pub name: String,
+    /// SHA-256 of its text.
+    pub digest: String,
+    pub why: String,
 }
 
 /// Uncommitted files and folders of one origin.

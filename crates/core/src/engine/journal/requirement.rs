@@ -51,7 +51,7 @@ impl Requirement {
         Requirement { id: id.into(), text: text.into(), ..Requirement::default() }
     }
 
-    /// Whether nothing shows yet that it is met, and a person is not the only one who could.
+    /// Whether it is not shown to be met, and no person has to judge it.
     pub fn is_open(&self) -> bool {
         self.by.is_none() && !self.for_person
     }

@@ -60,7 +60,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
         }
     };
     let options = match &verdict {
-        Verdict::Checkpoint(kind) if turn.ended.call == 0 => item_options(turn, kind),
+        Verdict::Checkpoint(kind) if item_checkpoint(turn).is_some() => item_options(turn, kind),
         Verdict::Checkpoint(_) => report.options.clone(),
         Verdict::Leave
         | Verdict::Step
@@ -120,18 +120,18 @@ fn verdict(
     if let Some(kind) = checkpoint(phase, turn).filter(|_| call_ok) {
         return Verdict::Checkpoint(kind);
     }
-    // The item itself is one, and nobody was called.
-    if let Some(kind) =
-        turn.call.item.as_ref().and_then(|it| it.checkpoint()).filter(|_| turn.ended.call == 0)
-    {
-        return Verdict::Checkpoint(kind);
+    // The item is a checkpoint for a person, so no agent was called.
+    let of_item = item_checkpoint(turn);
+    if let Some(kind) = of_item.as_ref().filter(|_| turn.ended.call == 0) {
+        return Verdict::Checkpoint(kind.clone());
     }
     if call_ok && rejects {
         return Verdict::Reject;
     }
     let told = evidence.ratchet.is_empty() || evidence.ratchet == state.ratchet_told;
     if done_well && holds && signal && exit == Truth::True && told {
-        return Verdict::Leave;
+        // What a person found there is repaired; whether it is well now, that person says.
+        return of_item.map_or(Verdict::Leave, Verdict::Checkpoint);
     }
     if done_well && holds && signal && is_left_by_a_merge(phase, metrics) {
         return Verdict::Checkpoint(CheckpointKind::Merge);
@@ -157,6 +157,11 @@ fn checkpoint(phase: &Phase, turn: &Turn) -> Option<CheckpointKind> {
         }
         Some(_) | None => None,
     }
+}
+
+/// What the item of the call is, where it is for a person.
+fn item_checkpoint(turn: &Turn) -> Option<CheckpointKind> {
+    turn.call.item.as_ref().and_then(|it| it.checkpoint())
 }
 
 /// Whether the merge of the pull request is all that keeps a phase: no agent can bring that about.

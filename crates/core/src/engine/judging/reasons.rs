@@ -161,7 +161,7 @@ impl Grounds<'_> {
         }
     }
 
-    /// What an agent may not say yet is told by what is missing for it.
+    /// If the agent gave a signal too early, lists what is missing for it.
     fn alternative_words(&self, alternatives: &[Vec<Missing<'_>>]) -> Vec<String> {
         let said = self.turn.ended.report.signal.as_ref();
         let forbids = |it: &Vec<Missing<'_>>| said.is_some() && it.iter().any(forbids_signal);

@@ -11,7 +11,7 @@ use super::station::{Station, Waiting, Wish};
 use super::troubles::Troubles;
 use super::visit::{PhaseLog, PhaseStatus, Visit};
 use crate::engine::journal::ending::LeftProcess;
-use crate::engine::journal::evidence::{Baseline, CheckResult, Facts};
+use crate::engine::journal::evidence::{Baseline, CheckResult, Facts, RefusedPlan};
 use crate::engine::journal::hold::Hold;
 use crate::engine::journal::item::Item;
 use crate::engine::journal::opening::{Opening, Session};
@@ -93,6 +93,9 @@ pub struct State {
     /// Items that a report proposed, for a workflow whose own list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items_proposed: Vec<String>,
+    /// Plans that lie in the folder of the phase and are not worked on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_plans: Vec<RefusedPlan>,
     /// Where a direct way back leads once this phase is left.
     pub back_to: Option<PhaseId>,
     pub rejections: BTreeMap<PhaseId, u32>,
@@ -218,6 +221,7 @@ impl State {
             left_to_person: Vec::new(),
             next_run: None,
             items_proposed: Vec::new(),
+            refused_plans: Vec::new(),
             back_to: None,
             rejections: BTreeMap::new(),
             retry: Retry::default(),

@@ -1,7 +1,8 @@
 //! What a run would be approved for as it stands.
 
 use super::state::State;
-use crate::engine::journal::approval::{Subject, sha256};
+use crate::digest::sha256;
+use crate::engine::journal::approval::Subject;
 use crate::workflow::model::Workflow;
 use loop_base::time::Timestamp;
 

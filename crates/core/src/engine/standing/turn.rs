@@ -8,7 +8,7 @@ use super::troubles::FailureEntry;
 use super::visit::{PhaseStatus, Visit};
 use crate::engine::journal::effect::Step;
 use crate::engine::journal::ending::How;
-use crate::engine::journal::evidence::{CheckOutcome, Evidence};
+use crate::engine::journal::evidence::{CheckOutcome, Evidence, RefusedPlan};
 use crate::engine::journal::judgement::{Judgement, Verdict};
 use crate::facts::FactName;
 use crate::workflow::model::{Back, ErrorClass, PhaseId, Workflow};
@@ -21,6 +21,9 @@ const TESTS_KEPT: usize = 20;
 
 /// Items that one report may propose. A longer list is no plan.
 const PROPOSED_MOST: usize = 200;
+
+/// Plans that are remembered as refused. A planner that writes more halts the run long before.
+const REFUSED_MOST: usize = 100;
 
 /// The epoch of calls that another controller made; ours begin with 1.
 pub const IMPORTED_EPOCH: u64 = 0;
@@ -102,8 +105,20 @@ impl State {
         if !report.items.is_empty() {
             self.items_proposed = report.items.iter().take(PROPOSED_MOST).cloned().collect();
         }
+        for plan in &evidence.refused_plans {
+            self.refuse_plan(plan);
+        }
         if evidence.facts.values.get(FactName::InputChanged.name()) == Some(&Value::Bool(true)) {
             self.warn("the locked input was changed beyond its checkboxes".to_owned());
+        }
+    }
+
+    /// Nobody works on a plan that does not count. It stays where it is, and everybody is told.
+    fn refuse_plan(&mut self, plan: &RefusedPlan) {
+        self.warn(format!("{} is not worked on: {}", plan.name, plan.why));
+        self.refused_plans.retain(|it| it.name != plan.name);
+        if self.refused_plans.len() < REFUSED_MOST {
+            self.refused_plans.push(plan.clone());
         }
     }
 

@@ -3,6 +3,7 @@
 //! original text, what is gone), then on the old code (what a new test shows). What is red on the
 //! baseline and on the final tree says nothing, and what is flaky counts for nothing.
 
+mod final_tree;
 mod new_tests;
 mod original_tests;
 #[cfg(test)]
@@ -73,6 +74,9 @@ pub fn conclude(evidence: &ProofEvidence) -> Proof {
     for check in judge.check_names() {
         judge.check(&check);
     }
+    if Defence::Ratchet.is_on() {
+        judge.judge_flaky();
+    }
     judge.proof().bounded()
 }
 
@@ -90,6 +94,17 @@ fn defended(mut evidence: ProofEvidence) -> ProofEvidence {
         run.touched.clear();
     }
     evidence
+}
+
+/// The baseline with the attempts that later steps took of it.
+fn with_more_attempts(evidence: &ProofEvidence) -> StepOutcome {
+    let mut baseline = evidence.baseline.clone();
+    for step in [&evidence.clean, &evidence.overlay] {
+        if let (StepOutcome::Ran(baseline), StepOutcome::Ran(run)) = (&mut baseline, step) {
+            baseline.attempts.extend(run.baseline_again.iter().cloned());
+        }
+    }
+    baseline
 }
 
 /// A finding names so many changed files; the diff has the others.
@@ -140,7 +155,7 @@ impl<'a> Judge<'a> {
             flaky: BTreeSet::new(),
             red: false,
         };
-        judge.baseline = judge.step(ProofStep::Baseline, &evidence.baseline);
+        judge.baseline = judge.step(ProofStep::Baseline, &with_more_attempts(evidence));
         judge.clean = judge.step(ProofStep::Clean, &evidence.clean);
         judge.overlay = match judge.overlay_is_clean {
             true => judge.clean.clone(),
@@ -244,102 +259,6 @@ impl<'a> Judge<'a> {
         if self.evidence.canary.get(name) == Some(&CanaryOutcome::Unseen) {
             let what = "did not report the canary, a test that must fail, which it reported on the baseline";
             self.find_check(FindingKind::CanaryUnseen, ProofStep::Canary, name, what);
-        }
-    }
-
-    /// D against A0: what became red or skipped in the clean checkout.
-    fn judge_clean(&mut self, check: &CheckSteps<'_>) {
-        let in_place = self.evidence.in_place.iter().find(|it| it.check == check.name);
-        let is_green_here = |name: &str| match in_place {
-            Some(results) if name.is_empty() => results.exit == Exit::Green,
-            Some(results) => results.outcome(name) != Some(TestOutcome::Failed),
-            None => true,
-        };
-        let unreproducible = |id: TestId| {
-            let why = match is_green_here(&id.name) {
-                true => "fails in a clean checkout of the baseline too",
-                false => "failed at the opening and fails now",
-            };
-            Unreproducible { id, why: why.to_owned() }
-        };
-        // Red at the opening, here and in a clean checkout, and green here only: what made it green is
-        // not in the tree.
-        let opening = self.evidence.opening.iter().find(|it| it.check == check.name);
-        let was_red = |name: &str| match opening {
-            Some(results) if name.is_empty() => results.exit == Exit::Red,
-            Some(results) => results.outcome(name) == Some(TestOutcome::Failed),
-            None => false,
-        };
-        let is_green_only_here = |name: &str| was_red(name) && in_place.is_some() && is_green_here(name);
-        let only_here = "passes in place and fails in a clean checkout, as it did at the opening: what makes it \
-                         pass is not in the tree";
-        let before = check.before.as_ref();
-        for name in check.clean.names(TestOutcome::Failed) {
-            let id = check.clean.id(name);
-            match before.and_then(|it| it.outcome(name)) {
-                Some(TestOutcome::Failed) if is_green_only_here(name) => {
-                    self.red = true;
-                    self.find_test(FindingKind::RedInClean, ProofStep::Clean, &id, only_here);
-                }
-                Some(TestOutcome::Failed) => self.not_reproducible.push(unreproducible(id)),
-                Some(TestOutcome::Passed | TestOutcome::Skipped) | None => {
-                    self.red = true;
-                    self.find_test(
-                        FindingKind::RedInClean,
-                        ProofStep::Clean,
-                        &id,
-                        "fails in a clean checkout",
-                    );
-                }
-            }
-        }
-        self.judge_not_run(check);
-        let explained = check.clean.names(TestOutcome::Failed).next().is_some();
-        let same_before = before.is_some_and(|it| it.exit == check.clean.exit && !explains_red(it));
-        match check.clean.exit {
-            Exit::Green => {}
-            Exit::Red | Exit::NotStarted if explained => {}
-            Exit::Red if same_before && is_green_only_here("") => {
-                self.red = true;
-                let what = format!("{only_here}{}", self.left_out(FindingKind::RedInClean));
-                self.find_check(FindingKind::RedInClean, ProofStep::Clean, check.name, &what);
-            }
-            Exit::Red | Exit::NotStarted if same_before => {
-                self.not_reproducible.push(unreproducible(TestId::exit(check.name)));
-            }
-            Exit::Red | Exit::NotStarted | Exit::Interrupted => {
-                self.red = true;
-                let what = match check.clean.exit {
-                    Exit::NotStarted => "could not start in a clean checkout",
-                    Exit::Interrupted => "did not end in a clean checkout",
-                    Exit::Green | Exit::Red => "is red in a clean checkout",
-                };
-                let what = format!("{what}{}", self.left_out(FindingKind::RedInClean));
-                self.find(Finding::of_check(FindingKind::RedInClean, ProofStep::Clean, check.name, &what));
-            }
-        }
-    }
-
-    /// Tests that ran at the opening must run in a clean checkout too.
-    fn judge_not_run(&mut self, check: &CheckSteps<'_>) {
-        let before = check.before.as_ref();
-        for name in check.clean.names(TestOutcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
-            let what = match before.and_then(|it| it.outcome(name)) {
-                Some(TestOutcome::Passed) => "passed at the opening and is skipped now",
-                Some(TestOutcome::Failed) => "failed at the opening and is skipped now",
-                Some(TestOutcome::Skipped) | None => continue,
-            };
-            self.find_test(FindingKind::Skipped, ProofStep::Clean, &check.clean.id(name), what);
-        }
-        let ran_before = before.and_then(Results::executed).unwrap_or(0);
-        if Defence::Ratchet.is_on()
-            && ran_before > 0
-            && check.clean.executed().unwrap_or(0) == 0
-            && check.clean.exit == Exit::Green
-        {
-            let missing = before.map(missing_tests).unwrap_or_default();
-            let what = format!("ran 0 tests in a clean checkout, {ran_before} on the baseline{missing}");
-            self.find_check(FindingKind::NoTestsRan, ProofStep::Clean, check.name, &what);
         }
     }
 
@@ -520,19 +439,4 @@ impl<'a> Judge<'a> {
             tests: clean.and_then(Results::executed),
         }
     }
-}
-
-/// The tests that a run without any leaves out, those that failed first.
-fn missing_tests(before: &Results) -> String {
-    let all: Vec<&str> = before.names(TestOutcome::Failed).chain(before.names(TestOutcome::Passed)).collect();
-    match (all.as_slice(), all.len().saturating_sub(SUSPECTS_MOST)) {
-        ([], _) => String::new(),
-        (all, 0) => format!(": {}", all.join(", ")),
-        (all, more) => format!(": {} and {more} more", all[..SUSPECTS_MOST].join(", ")),
-    }
-}
-
-/// Tells whether a failing test says why the check is red.
-fn explains_red(results: &Results) -> bool {
-    results.names(TestOutcome::Failed).next().is_some()
 }

@@ -295,12 +295,28 @@ fn a_flaky_test_is_no_proof_and_no_alarm() {
     let red = results("tests", Exit::Red, &[(ADD, P), (SUB, F)]);
     let green = results("tests", Exit::Green, &[(ADD, P), (SUB, P)]);
     let mixed = StepOutcome::Ran(run(vec![vec![red.clone()], vec![green.clone()]]));
-    let alarm = conclude(&ProofEvidence { clean: mixed.clone(), ..evidence() });
+    let alarm = conclude(&ProofEvidence { clean: mixed.clone(), baseline: mixed.clone(), ..evidence() });
+    assert!(alarm.findings.is_empty() && alarm.flaky == [TestId::new("tests", SUB)]);
+    // More runs of the baseline showed that it was so before.
+    let mut again = run(vec![vec![red.clone()], vec![green.clone()]]);
+    again.baseline_again = vec![vec![green.clone()], vec![red.clone()]];
+    let alarm = conclude(&ProofEvidence { clean: StepOutcome::Ran(again), ..evidence() });
     assert!(alarm.findings.is_empty() && alarm.flaky == [TestId::new("tests", SUB)]);
     let proof = conclude(&ProofEvidence { baseline: mixed, ..evidence() });
     assert_eq!((proof.level, proof.findings.len()), (Level::UnchangedGreen, 0));
     let once = conclude(&ProofEvidence { baseline: StepOutcome::Ran(run(vec![vec![red]])), ..evidence() });
     assert_eq!(once.level, Level::RedToGreen);
+}
+
+#[test]
+fn a_test_that_the_run_made_flaky_is_a_question() {
+    let red = results("tests", Exit::Red, &[(ADD, P), (SUB, F)]);
+    let green = results("tests", Exit::Green, &[(ADD, P), (SUB, P)]);
+    let mut mixed = run(vec![vec![red], vec![green.clone()]]);
+    mixed.baseline_again = vec![vec![green]];
+    let proof = conclude(&ProofEvidence { clean: StepOutcome::Ran(mixed), ..evidence() });
+    assert_eq!(kinds(&proof), [FindingKind::Flaky]);
+    assert!(proof.findings[0].line.contains("passes and fails on the same tree"), "{:?}", proof.findings);
 }
 
 #[test]

@@ -2,10 +2,14 @@
 //! parts of mixed files that do. [`protected`] is the door; the others each know one language or one kind
 //! of manifest.
 
+pub(super) mod build_scripts;
 pub(super) mod foreign_modules;
+pub(super) mod names;
+pub(super) mod only_tests;
 pub(super) mod parts;
 pub(super) mod protected;
 pub(super) mod redirects;
 pub(super) mod rust_lexer;
 pub(super) mod rust_tests;
+pub(super) mod scripts;
 pub(super) mod test_packages;

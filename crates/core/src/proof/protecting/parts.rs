@@ -4,6 +4,8 @@
 //! lock files, where dependencies come from is protected too.
 
 use crate::proof::protected::Mixed;
+use crate::proof::protecting::build_scripts;
+use crate::proof::protecting::names::is_test_path;
 use crate::proof::redirects;
 use crate::proof::rust_tests;
 use crate::proof::trees::Direction;
@@ -29,6 +31,15 @@ const PACKAGE_KEYS: &[&str] = &[
     "overrides",
     "resolutions",
     "pnpm",
+    "config",
+    "packageManager",
+    "wireit",
+    "nx",
+    "xo",
+    "standard",
+    "stylelint",
+    "mocha-webpack",
+    "jest-junit",
 ];
 
 /// What the final tests may need on the baseline's code, beside the protected part.
@@ -78,7 +89,11 @@ pub(crate) fn merged(kind: Mixed, rest: &str, protected: &str, direction: Direct
         | Mixed::GoMod
         | Mixed::GoSum
         | Mixed::Requirements
-        | Mixed::TsConfig => match direction {
+        | Mixed::TsConfig
+        | Mixed::CMake
+        | Mixed::Meson
+        | Mixed::Gradle
+        | Mixed::Pom => match direction {
             Direction::BaseTestsOverFinal if !protected.is_empty() => sources(kind, rest, protected),
             // The old code comes with its own dependencies.
             Direction::BaseTestsOverFinal | Direction::FinalTestsOverBase => Some(rest.to_owned()),
@@ -112,7 +127,11 @@ pub(crate) fn is_redirected(kind: Mixed, base: &str, now: &str) -> bool {
         | Mixed::NodeLock
         | Mixed::GoSum
         | Mixed::Requirements
-        | Mixed::TsConfig => false,
+        | Mixed::TsConfig
+        | Mixed::CMake
+        | Mixed::Meson
+        | Mixed::Gradle
+        | Mixed::Pom => false,
     }
 }
 
@@ -125,6 +144,9 @@ fn sources(kind: Mixed, rest: &str, base: &str) -> Option<String> {
         Mixed::GoSum => Some(redirects::go_sum(rest, base)),
         Mixed::Requirements => Some(redirects::requirements(rest, base)),
         Mixed::TsConfig => Some(redirects::ts_config(rest, base)),
+        Mixed::CMake | Mixed::Meson | Mixed::Gradle | Mixed::Pom => {
+            Some(build_scripts::merged(kind, rest, base))
+        }
         Mixed::NodeLock
         | Mixed::PackageJson
         | Mixed::Pyproject
@@ -161,10 +183,42 @@ fn package_sources(rest: &[(String, String)], base: &[(String, String)]) -> Vec<
     rest.iter().map(pair).collect()
 }
 
+/// The pairs with the baseline's meaning of every name in `imports` that stood for something else than a
+/// file of the product: `#assert` for `node:assert`, or a file of the tests.
+fn package_imports(rest: Vec<(String, String)>, base: &[(String, String)]) -> Vec<(String, String)> {
+    let imports =
+        |of: &[(String, String)]| of.iter().find(|(key, _)| key == "imports").and_then(|(_, it)| pairs(it));
+    let Some(before) = imports(base) else { return rest };
+    let is_product = |value: &str| {
+        let files = value.split('"').filter(|it| it.starts_with("./"));
+        files.clone().next().is_some()
+            && !files.into_iter().any(|it| is_test_path(it.trim_start_matches("./")))
+    };
+    let mut now = imports(&rest).unwrap_or_default();
+    let known = now.clone();
+    for (name, value) in before.iter().filter(|(_, value)| !is_product(value)) {
+        now.retain(|(it, _)| it != name);
+        now.push((name.clone(), value.clone()));
+    }
+    let sorted = |of: &[(String, String)]| of.iter().cloned().collect::<std::collections::BTreeMap<_, _>>();
+    if sorted(&now) == sorted(&known) {
+        return rest;
+    }
+    let lines: Vec<String> = now
+        .iter()
+        .map(|(name, value)| format!("{}: {value}", serde_json::Value::String(name.clone())))
+        .collect();
+    let kept = rest.into_iter().filter(|(key, _)| key != "imports");
+    kept.chain([("imports".to_owned(), format!("{{ {} }}", lines.join(", ")))]).collect()
+}
+
 fn package_json(rest: &str, protected: &str, direction: Direction) -> Option<String> {
     let (own_pairs, protected_pairs) = (pairs(rest)?, pairs(protected)?);
     let (needed, rest_pairs) = match direction {
-        Direction::BaseTestsOverFinal => (&[][..], package_sources(&own_pairs, &protected_pairs)),
+        Direction::BaseTestsOverFinal => {
+            let sources = package_sources(&own_pairs, &protected_pairs);
+            (&[][..], package_imports(sources, &protected_pairs))
+        }
         Direction::FinalTestsOverBase => (PACKAGE_TEST_NEEDS, own_pairs.clone()),
     };
     let is_protected = |key: &str| PACKAGE_KEYS.contains(&key) || needed.contains(&key);
@@ -226,6 +280,7 @@ fn toml_file(rest: &str, protected: &str, merge: impl Fn(&mut Table, &Table)) ->
 }
 
 fn pyproject(rest: &mut Table, protected: &Table) {
+    take_plugins(rest, protected);
     let from = protected.get("tool").and_then(Value::as_table).cloned().unwrap_or_default();
     if !rest.contains_key("tool") && from.is_empty() {
         return;
@@ -241,6 +296,23 @@ fn pyproject(rest: &mut Table, protected: &Table) {
     }
     if tool.is_empty() {
         rest.remove("tool");
+    }
+}
+
+/// A package may declare plugins of pytest, which are loaded as soon as it is installed.
+fn take_plugins(rest: &mut Table, protected: &Table) {
+    let points =
+        |of: &Table| of.get("project").and_then(|it| it.get("entry-points")?.get("pytest11")).cloned();
+    let then = points(protected);
+    if points(rest) == then {
+        return;
+    }
+    let Some(project) = rest.get_mut("project").and_then(Value::as_table_mut) else { return };
+    let entry = project.entry("entry-points").or_insert_with(|| Table::new().into());
+    let Some(entry) = entry.as_table_mut() else { return };
+    match then {
+        Some(value) => drop(entry.insert("pytest11".to_owned(), value)),
+        None => drop(entry.remove("pytest11")),
     }
 }
 
@@ -338,6 +410,26 @@ mod tests {
         let only_version = base.replace("\"a\"", "\"c\"");
         assert_eq!(merged(Mixed::PackageJson, &only_version, base, E), Some(only_version));
         assert_eq!(merged(Mixed::PackageJson, "{not json", base, E), None);
+    }
+
+    #[test]
+    fn keeps_what_a_name_of_the_tests_stands_for() {
+        let base =
+            r##"{"imports":{"#assert":"node:assert","#shop":"./src/shop.js","#same":"./test/same.js"}}"##;
+        let honest = r##"{"imports":{"#assert":"node:assert","#same":"./test/same.js","#shop":"./src/shop/index.js"}}"##;
+        assert_eq!(merged(Mixed::PackageJson, honest, base, E).as_deref(), Some(honest));
+        let bent =
+            honest.replace("node:assert", "./src/assert.js").replace("./test/same.js", "./src/same.js");
+        let merged = merged(Mixed::PackageJson, &bent, base, E).expect("merged");
+        assert!(merged.contains("node:assert") && merged.contains("./test/same.js"), "{merged}");
+        assert!(merged.contains("./src/shop/index.js"), "{merged}");
+    }
+
+    #[test]
+    fn a_package_brings_no_plugin_of_the_runner() {
+        let bent = "[project]\nname = \"a\"\n[project.entry-points.pytest11]\nx = \"shop.plugin\"\n[project.entry-points.other]\ny = \"z\"\n";
+        let merged = merged(Mixed::Pyproject, bent, "[project]\nname = \"a\"\n", E).expect("merged");
+        assert!(!merged.contains("pytest11") && merged.contains("other"), "{merged}");
     }
 
     #[test]

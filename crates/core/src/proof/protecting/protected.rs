@@ -4,7 +4,11 @@
 //! case, except where only capitals tell a test from a word (`CartTest.java`, `Latest.java`).
 
 use crate::proof::protecting::foreign_modules::ForeignModules;
-use crate::proof::protecting::test_packages;
+use crate::proof::protecting::names::{
+    is_control_folder, is_control_name, is_test_folder, is_test_name, is_test_path,
+};
+use crate::proof::protecting::only_tests::{self, Usage};
+use crate::proof::protecting::{scripts, test_packages};
 use crate::proof::rust_tests;
 use crate::proof::trees::{Contents, Side};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
@@ -39,6 +43,10 @@ pub enum Mixed {
     /// requirements.txt and its relatives.
     Requirements,
     TsConfig,
+    CMake,
+    Meson,
+    Gradle,
+    Pom,
 }
 
 /// What is protected in one run.
@@ -52,133 +60,26 @@ pub struct ProtectedFiles {
     test_packages: Vec<String>,
     /// Folders that a package manager filled and git tracks.
     vendored: Vec<String>,
+    /// Changed files that nothing but tests and checks uses.
+    of_tests: BTreeSet<String>,
 }
-
-/// Files whose commands are searched for scripts; a monorepo has one of each in every package.
-const COMMAND_FILES_LIMIT: usize = 200;
 
 /// Modules above a Rust file that are asked whether they declare it for tests only.
 const MODULE_DEPTH_LIMIT: usize = 8;
 
+const FILE_MODE: u32 = 0o100644;
 const LINK_MODE: u32 = 0o120000;
 const SUBMODULE_MODE: u32 = 0o160000;
 
-const TEST_FOLDERS: &[&str] = &[
-    "test",
-    "tests",
-    "spec",
-    "specs",
-    "__tests__",
-    "__mocks__",
-    "__fixtures__",
-    "__snapshots__",
-    "snapshots",
-    "testdata",
-    "test-data",
-    "test_data",
-    "testutil",
-    "testutils",
-    "test-utils",
-    "test_utils",
-    "testhelpers",
-    "test-helpers",
-    "test_helpers",
-    "testsupport",
-    "test-support",
-    "test_support",
-    "e2e",
-];
-
-const CONTROL_FOLDERS: &[&str] =
-    &[".cargo", ".github", ".circleci", ".buildkite", ".loop", ".husky", ".yarn", "node_modules"];
-
-const CONTROL_NAMES: &[&str] = &[
-    "makefile",
-    "gnumakefile",
-    "bsdmakefile",
-    "justfile",
-    ".justfile",
-    "taskfile.yml",
-    "taskfile.yaml",
-    "rakefile",
-    "conftest.py",
-    "pytest.ini",
-    ".pytest.ini",
-    "tox.ini",
-    "noxfile.py",
-    ".coveragerc",
-    "sitecustomize.py",
-    "usercustomize.py",
-    // A module of the runner's name in the tree would be imported in its place.
-    "pytest.py",
-    "unittest.py",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pnpmfile.cjs",
-    ".pnp.cjs",
-    ".pnp.loader.mjs",
-    "pnpm-workspace.yaml",
-    "turbo.json",
-    "nx.json",
-    ".babelrc",
-    ".swcrc",
-    "go.work",
-    "pip.conf",
-    ".nycrc",
-    ".c8rc",
-    ".taprc",
-    ".rspec",
-    "phpunit.xml",
-    "phpunit.xml.dist",
-    "nextest.toml",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "clippy.toml",
-    ".clippy.toml",
-    ".python-version",
-    ".nvmrc",
-    ".node-version",
-    ".tool-versions",
-    ".gitattributes",
-    ".gitlab-ci.yml",
-    ".travis.yml",
-    "jenkinsfile",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-];
-
-/// Names up to the first dot behind them: `jest.config.ts`, `.mocharc.yml`.
-const CONTROL_STEMS: &[&str] = &[
-    "jest.config.",
-    "jest.setup.",
-    "jest-setup.",
-    "setupTests.",
-    "vitest.config.",
-    "vitest.workspace.",
-    "vitest.setup.",
-    "vite.config.",
-    ".mocharc.",
-    ".nycrc.",
-    ".c8rc.",
-    "ava.config.",
-    "karma.conf.",
-    "playwright.config.",
-    "cypress.config.",
-    "eslint.config.",
-    ".eslintrc.",
-    "babel.config.",
-    ".babelrc.",
-];
-
 impl ProtectedFiles {
     /// `protect` are the globs of `[proof] protect`; `commands` the commands of the checks, whose
-    /// scripts are control files; `base_files` the paths of the baseline. Returns the glob that
-    /// cannot be read.
+    /// scripts are control files; `base_files` the paths of the baseline, `changed` those of them that
+    /// the run changed or removed. Returns the glob that cannot be read.
     pub fn new(
         protect: &[String],
         commands: &[String],
         base_files: &[String],
+        changed: &[String],
         contents: &Contents<'_>,
     ) -> Result<ProtectedFiles, String> {
         let mut globs = GlobSetBuilder::new();
@@ -186,17 +87,45 @@ impl ProtectedFiles {
             globs.add(glob(pattern).map_err(|error| format!("{pattern}: {error}"))?);
         }
         let protect = globs.build().map_err(|error| error.to_string())?;
-        let scripts = named_scripts(commands, base_files, contents);
+        let scripts = scripts::named(commands, base_files, contents);
         let tests: Vec<&String> = base_files.iter().filter(|it| is_test_path(it)).collect();
         let foreign = ForeignModules::read(base_files, &tests, contents);
         let test_packages = test_packages::folders(base_files, contents);
-        Ok(ProtectedFiles {
+        let mut rules = ProtectedFiles {
             protect,
             scripts,
             foreign,
             test_packages,
             vendored: vendored_folders(base_files),
-        })
+            of_tests: BTreeSet::new(),
+        };
+        rules.of_tests = rules.only_of_tests(commands, base_files, changed, contents);
+        Ok(rules)
+    }
+
+    fn only_of_tests(
+        &self,
+        commands: &[String],
+        base_files: &[String],
+        changed: &[String],
+        contents: &Contents<'_>,
+    ) -> BTreeSet<String> {
+        let class = |path: &str| self.classify(path, FILE_MODE, contents);
+        let is_open = |path: &&String| match class(path) {
+            Class::Ordinary => true,
+            // In a package of Rust, what only tests use is known by how it is declared.
+            Class::Mixed(_) | Class::Test | Class::Control => false,
+        };
+        let is_named =
+            |it: &str| is_control_name(it.rsplit('/').next().unwrap_or(it).to_lowercase().as_str());
+        let usage = Usage {
+            changed: changed.iter().filter(is_open).collect(),
+            base_files,
+            commands,
+            is_test: &is_test_path,
+            is_script: &|it| self.scripts.contains(it) || is_named(it),
+        };
+        only_tests::find(&usage, contents)
     }
 
     /// Takes in what the checks printed on the baseline.
@@ -226,8 +155,11 @@ impl ProtectedFiles {
         let (folder, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
         let is_folder = matches!(mode, LINK_MODE | SUBMODULE_MODE);
         let mut folders = folder.split('/').chain(is_folder.then_some(name)).filter(|it| !it.is_empty());
-        if folders.clone().any(|it| CONTROL_FOLDERS.contains(&it)) {
+        if folders.clone().any(is_control_folder) {
             return Class::Control;
+        }
+        if self.of_tests.contains(path) {
+            return Class::Test;
         }
         if is_control_name(name) || self.scripts.contains(path) || self.is_vendored(path, contents) {
             return Class::Control;
@@ -247,6 +179,13 @@ impl ProtectedFiles {
     }
 }
 
+/// Tells whether the text of a baseline's file is asked for to tell what is protected: tests, for what
+/// they import, and manifests and scripts, for what they name.
+pub fn says_what_is_protected(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    is_test_path(path) || mixed(&name).is_some() || is_control_name(&name)
+}
+
 /// Tells whether a path matches a person's glob, as `--allow-test-change` and waivers use them. A
 /// pattern without a slash matches in every folder.
 pub(crate) fn glob_matches(pattern: &str, path: &str) -> bool {
@@ -263,11 +202,6 @@ fn glob(pattern: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(&whole).literal_separator(true).build()
 }
 
-fn is_test_path(path: &str) -> bool {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_lowercase();
-    folder.split('/').any(is_test_folder) || is_test_name(path)
-}
-
 /// Folders with the mark of `go mod vendor` or `cargo vendor`.
 fn vendored_folders(files: &[String]) -> Vec<String> {
     let marks = ["vendor/modules.txt", "/.cargo-checksum.json"];
@@ -277,50 +211,6 @@ fn vendored_folders(files: &[String]) -> Vec<String> {
         path.strip_suffix(name).map(str::to_owned)
     };
     files.iter().filter_map(folder).collect()
-}
-
-fn is_test_folder(name: &str) -> bool {
-    let ends = [".tests", ".test", "-tests", "_tests", "-test", "_test"];
-    TEST_FOLDERS.contains(&name) || ends.iter().any(|it| name.ends_with(it))
-}
-
-fn is_control_name(name: &str) -> bool {
-    CONTROL_NAMES.contains(&name)
-        || CONTROL_STEMS.iter().any(|it| name.starts_with(&it.to_lowercase()))
-        || name.ends_with(".mk")
-        || name.ends_with(".mak")
-}
-
-fn is_test_name(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let lower = name.to_lowercase();
-    let Some((stem, extension)) = lower.split_once('.').filter(|(stem, _)| !stem.is_empty()) else {
-        return false;
-    };
-    let last = extension.rsplit('.').next().unwrap_or(extension);
-    if matches!(last, "md" | "txt" | "rst" | "toml" | "json" | "yml" | "yaml") {
-        return false;
-    }
-    if matches!(last, "snap" | "bats" | "feature" | "t") {
-        return true;
-    }
-    let inner =
-        extension.split('.').rev().skip(1).any(|it| matches!(it, "test" | "tests" | "spec" | "specs"));
-    let by_stem = matches!(stem, "test" | "tests" | "spec")
-        || stem.starts_with("test_")
-        || ["_test", "_tests", "_spec", "-test", "-spec"].iter().any(|it| stem.ends_with(it));
-    inner || by_stem || is_camel_test(name, last)
-}
-
-/// `CartTest.java`, `CartTests.cs`, `CartIT.java`, `TestCart.java`, but not `Latest.java`.
-fn is_camel_test(name: &str, extension: &str) -> bool {
-    if !matches!(extension, "java" | "kt" | "kts" | "scala" | "groovy" | "cs" | "swift" | "php" | "m" | "mm")
-    {
-        return false;
-    }
-    let stem = name.split('.').next().unwrap_or(name);
-    let begins = stem.strip_prefix("Test").and_then(|it| it.chars().next()).is_some_and(char::is_uppercase);
-    begins || ["Test", "Tests", "TestCase", "Spec", "IT"].iter().any(|it| stem.ends_with(it))
 }
 
 /// The kind of a mixed file, by its name alone.
@@ -338,6 +228,10 @@ fn mixed(name: &str) -> Option<Mixed> {
         "package-lock.json" | "npm-shrinkwrap.json" | "yarn.lock" | "pnpm-lock.yaml" => Some(Mixed::NodeLock),
         "go.mod" => Some(Mixed::GoMod),
         "go.sum" => Some(Mixed::GoSum),
+        "cmakelists.txt" => Some(Mixed::CMake),
+        "meson.build" => Some(Mixed::Meson),
+        "build.gradle" | "build.gradle.kts" => Some(Mixed::Gradle),
+        "pom.xml" => Some(Mixed::Pom),
         _ if name.ends_with(".txt") && (name.contains("requirements") || name.contains("constraints")) => {
             Some(Mixed::Requirements)
         }
@@ -379,82 +273,6 @@ fn is_test_module(path: &str, contents: &Contents<'_>, depth: usize) -> bool {
         }
     }
     false
-}
-
-fn named_scripts(commands: &[String], base_files: &[String], contents: &Contents<'_>) -> BTreeSet<String> {
-    let files: BTreeSet<&str> = base_files.iter().map(String::as_str).collect();
-    let mut found: BTreeSet<String> = BTreeSet::new();
-    for command in commands {
-        found.extend(scripts_in(command, "", &files, contents));
-    }
-    let has_commands = |it: &&String| {
-        let name = it.rsplit('/').next().unwrap_or(it).to_lowercase();
-        matches!(name.as_str(), "package.json" | "makefile" | "gnumakefile" | "justfile")
-    };
-    for path in base_files.iter().filter(has_commands).take(COMMAND_FILES_LIMIT) {
-        let Some(text) = contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok()) else {
-            continue;
-        };
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for line in text.lines() {
-            found.extend(scripts_in(line, folder, &files, contents));
-        }
-    }
-    found
-}
-
-/// Returns the files that a command line names and that look like scripts rather than like the
-/// source under test: shell scripts, and files whose name or folder says what they are for.
-fn scripts_in(command: &str, folder: &str, files: &BTreeSet<&str>, contents: &Contents<'_>) -> Vec<String> {
-    let separators = |it: char| it.is_whitespace() || "\"'`;|&()<>=,@".contains(it);
-    let words = || command.split(separators).filter(|it| !it.is_empty());
-    let before = std::iter::once("").chain(words());
-    let mut found = Vec::new();
-    for (before, word) in before.zip(words()) {
-        let path = word.trim_start_matches("./");
-        let in_folder = if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
-        let started =
-            word.starts_with("./") || matches!(before, "sh" | "bash" | "dash" | "zsh" | "source" | ".");
-        let at = word.as_ptr() as usize - command.as_ptr() as usize;
-        let is_compared = is_substituted(&command[..at]);
-        found.extend([path.to_owned(), in_folder].into_iter().filter(|it| {
-            files.contains(it.as_str())
-                && looks_like_script(it, is_compared, &|| started || begins_as_script(it, contents))
-        }));
-    }
-    found
-}
-
-/// Whether what follows is a command whose output is taken, as in `[ "$(./add.sh 2 3)" = 5 ]`.
-fn is_substituted(before: &str) -> bool {
-    before.matches('`').count() % 2 == 1 || before.matches("$(").count() > before.matches(')').count()
-}
-
-/// Whether a file names the program that reads it.
-fn begins_as_script(path: &str, contents: &Contents<'_>) -> bool {
-    contents(Side::Base, path).is_some_and(|it| it.starts_with(b"#!"))
-}
-
-/// Without an extension a name says nothing: such a file is data, unless it is started. A shell script
-/// whose output is compared is what the line tests, unless its name says that it tests something.
-fn looks_like_script(path: &str, is_compared: bool, is_started: &dyn Fn() -> bool) -> bool {
-    let lower = path.to_lowercase();
-    let (folder, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
-    if mixed(name).is_some_and(|it| it != Mixed::RustSource) {
-        return false;
-    }
-    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-    let folders = ["scripts", "script", "bin", "ci", "tools", "hack", "dev"];
-    let words = ["test", "check", "lint", "verify", "ci", "run", "build", "suite", "spec", "all"];
-    // A program written in shell is a source like any other.
-    let sources = ["src", "lib", "app", "source", "cmd", "pkg", "internal"];
-    let is_source = folder.split('/').any(|it| sources.contains(&it));
-    (!is_source && !is_compared && matches!(extension, "sh" | "bash" | "zsh" | "mk"))
-        || folder.split('/').any(|it| folders.contains(&it))
-        || stem
-            .split(['_', '-', '.'])
-            .any(|it| words.iter().any(|word| it == *word || it == format!("{word}s")))
-        || (extension.is_empty() && !is_compared && is_started())
 }
 
 #[cfg(test)]

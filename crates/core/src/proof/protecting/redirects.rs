@@ -332,6 +332,10 @@ pub(crate) fn manifest_of(lock: Mixed) -> Option<Mixed> {
         | Mixed::RustSource
         | Mixed::GoMod
         | Mixed::Requirements
-        | Mixed::TsConfig => None,
+        | Mixed::TsConfig
+        | Mixed::CMake
+        | Mixed::Meson
+        | Mixed::Gradle
+        | Mixed::Pom => None,
     }
 }

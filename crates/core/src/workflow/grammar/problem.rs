@@ -125,7 +125,7 @@ impl Sources {
         self.unread.push((table.clone(), key.to_owned()));
     }
 
-    /// Makes what was left out of a table count for another place that stands for it.
+    /// Keys that were refused in `table` count as present in `other` too.
     pub(crate) fn stands_for(&mut self, table: &Place, other: &Place) {
         let keys: Vec<String> =
             self.unread.iter().filter(|it| it.0 == *table).map(|it| it.1.clone()).collect();

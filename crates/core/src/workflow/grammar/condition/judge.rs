@@ -5,7 +5,7 @@ use super::{Comparison, Mistake, Shape, Term, Truth};
 use loop_base::value::{Value, ValueKind};
 use std::cmp::Ordering;
 
-type Lookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
+pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
 
 pub(super) fn truth(term: &Term, lookup: Lookup) -> Truth {
     match value(term, lookup) {

@@ -2,7 +2,7 @@
 //! and the bound that it asks for. Whoever knows what a name means turns them into words; here nothing
 //! is worded.
 
-use super::judge::truth;
+use super::judge::{Lookup, truth};
 use super::{Comparison, Shape, Term, Truth};
 use loop_base::value::Value;
 
@@ -35,8 +35,6 @@ pub enum MissingBound<'a> {
     Value(&'a Value),
     Name(&'a str),
 }
-
-type Lookup<'a> = &'a dyn Fn(&str) -> Option<Value>;
 
 pub(super) fn missing<'a>(term: &'a Term, lookup: Lookup) -> Vec<Missing<'a>> {
     let mut found = Vec::new();
