@@ -189,7 +189,7 @@ impl Host<'_> {
                 let keeper = self.shim.keeper.as_mut().expect("it has the call");
                 keeper.interrupt(Force::Soft)?;
                 ending = true;
-                self.cut_off.clone_from(&caps.passed);
+                self.money.cut_off.clone_from(&caps.passed);
             }
             let keeper = self.shim.keeper.as_mut().expect("it has the call");
             match keeper.answer() {
@@ -219,7 +219,7 @@ impl Host<'_> {
                 WaitResult::Now { impatient: false } => {
                     keeper.interrupt(Force::Soft)?;
                     ending = true;
-                    self.cut_off = None;
+                    self.money.cut_off = None;
                     if let Some(onlooker) = &mut self.onlooker {
                         onlooker(&Observed::Note("asked to end, 10 s at most; once more ends it at once"));
                     }
@@ -286,7 +286,7 @@ impl Host<'_> {
         loop {
             if self.is_beyond(run, call, &mut caps) {
                 attached.interrupt(Force::Soft)?;
-                self.cut_off.clone_from(&caps.passed);
+                self.money.cut_off.clone_from(&caps.passed);
             }
             match self.shim.ears.listen(Some(attached.as_fd()), caps.nap())? {
                 WaitResult::Answer => return Ok(()),
@@ -314,13 +314,10 @@ impl Host<'_> {
         reports_by_file(run, call).then(|| self.changed_by_call())
     }
 
-    /// Turns an exit into what the engine needs to know: how it ended, and what the agent said.
-    fn ended(&mut self, run: &Run, call: &Call, exit: Exit) -> Ended {
-        let workflow = &run.workflow;
-        let limits = &workflow.agent;
-        let cut_off = self.cut_off.take();
-        let never_ran = matches!(exit.how, EndReason::CouldNotStart(_) | EndReason::NotStarted);
-        let mut ending = match exit.how {
+    /// How a call ended, by what the supervisor saw.
+    fn ending(&mut self, run: &Run, call: &Call, exit: &Exit) -> Ending {
+        let limits = &run.workflow.agent;
+        match &exit.how {
             EndReason::Exited if exit.code == Some(0) => Ending::Done,
             EndReason::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
             EndReason::NoFirstOutput => {
@@ -334,7 +331,7 @@ impl Host<'_> {
                 Some(why) => Ending::CutOff { why },
                 None => timed_out(&format!("it took longer than {}", length(limits.timeout))),
             },
-            EndReason::Interrupted => match cut_off {
+            EndReason::Interrupted => match self.money.cut_off.take() {
                 Some(why) => Ending::CutOff { why },
                 None => Ending::Interrupted,
             },
@@ -342,8 +339,16 @@ impl Host<'_> {
                 Ending::Failed { why: format!("it could not be started: {why}") }
             }
             EndReason::NotStarted => Ending::NotStarted,
-            EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why) },
-        };
+            EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why.clone()) },
+        }
+    }
+
+    /// Turns an exit into what the engine needs to know: how it ended, and what the agent said.
+    fn ended(&mut self, run: &Run, call: &Call, exit: Exit) -> Ended {
+        let workflow = &run.workflow;
+        let never_ran = matches!(exit.how, EndReason::CouldNotStart(_) | EndReason::NotStarted);
+        let mut ending = self.ending(run, call, &exit);
+        self.money.cut_off = None;
         let started = ending != Ending::NotStarted;
         let mut usage = Usage::default();
         let mut report = Report::default();

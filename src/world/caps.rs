@@ -58,7 +58,7 @@ impl Host<'_> {
     pub(crate) fn set_aside(&mut self, run: &Run, call: &Call) -> Option<Event> {
         match reserve(&self.shim.ears.shared_home(), run, call) {
             Ok(left) => {
-                self.day_left = left;
+                self.money.day_left = left;
                 None
             }
             Err(hold) => Some(Event::Held(hold)),
@@ -67,11 +67,11 @@ impl Host<'_> {
 
     /// Returns what a call may use.
     pub(crate) fn allowance(&mut self, run: &Run) -> Allowance {
-        if let (Some(most), None) = (run.workflow.limits.day_usd, self.day_left) {
+        if let (Some(most), None) = (run.workflow.limits.day_usd, self.money.day_left) {
             let left = self.shim.ears.shared_home().day_left(&run.id, now(), most);
-            self.day_left = Some(left.unwrap_or_default());
+            self.money.day_left = Some(left.unwrap_or_default());
         }
-        allowance(&run.workflow, &run.state, self.day_left)
+        allowance(&run.workflow, &run.state, self.money.day_left)
     }
 
     /// Returns the caps of a call that is under way.
@@ -110,7 +110,8 @@ impl Host<'_> {
     /// Returns what a call used with its cost. The stream's own name for the model is the surest.
     pub(crate) fn priced(&self, run: &Run, call: &Call, used: &AgentUsage, model: Option<&str>) -> Usage {
         // What is wrong with the file was said when the run was opened.
-        let prices = self.prices.get_or_init(|| price_list::read().unwrap_or_else(|_| PriceList::shipped()));
+        let prices =
+            self.money.prices.get_or_init(|| price_list::read().unwrap_or_else(|_| PriceList::shipped()));
         let models = [model, call.model.as_deref(), run.workflow.agent.model.as_deref()];
         let price: Option<&Price> = models.into_iter().flatten().find_map(|it| prices.of(it));
         used.priced(price)

@@ -3,6 +3,7 @@
 
 mod agent_times;
 pub(crate) mod approval;
+mod asked_for;
 mod before_call;
 mod beside;
 mod briefing;
@@ -12,6 +13,7 @@ mod codex_rollout;
 mod final_message;
 mod finish_run;
 pub(crate) mod live_output;
+mod money;
 pub(crate) mod price_list;
 pub(crate) mod proving;
 pub(crate) mod question_text;

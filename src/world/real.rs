@@ -14,18 +14,19 @@ use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::WorkingTree;
 use crate::tree::{git_lock, snapshot, worktree};
+use crate::world::asked_for::asked_for;
 use crate::world::before_call;
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
 use crate::world::live_output::Observed;
+use crate::world::money::Money;
 use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Listing, Station};
-use loop_core::prices::PriceList;
-use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
+use loop_core::workflow::model::ItemSource;
 use loop_store::run::Run;
 use loop_supervise::protocol::{Bounds, Order, OrderKind};
 use loop_supervise::{contain, disk_space, find_by_mark};
@@ -92,12 +93,7 @@ pub(crate) struct Host<'a> {
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
     pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
-    /// What is left of the day's cap for the call that begins or is under way.
-    pub(crate) day_left: Option<f64>,
-    /// Why the call that is under way was asked to end, where a cap is why.
-    pub(crate) cut_off: Option<String>,
-    /// The prices of models, once a call has cost something.
-    pub(crate) prices: std::cell::OnceCell<PriceList>,
+    pub(crate) money: Money,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
     /// The words that give a call a PID namespace, once somebody has tried.
@@ -144,9 +140,7 @@ impl<'a> Host<'a> {
             beside: None,
             kept_line: None,
             leash,
-            day_left: None,
-            cut_off: None,
-            prices: std::cell::OnceCell::new(),
+            money: Money::default(),
             uncontained: false,
             namespace: std::cell::OnceCell::new(),
             watcher,
@@ -494,21 +488,4 @@ impl World for Host<'_> {
     fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
         (self.watcher)(run, facts)
     }
-}
-
-/// Returns the patterns of the files that calls have to leave behind.
-fn asked_for(workflow: &Workflow) -> Vec<String> {
-    let reports = workflow.phases.iter().filter_map(|it| match &it.report {
-        Protocol::Frontmatter(pattern) => Some(pattern),
-        Protocol::Json | Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
-            None
-        }
-    });
-    let phases = workflow.phases.iter().flat_map(|it| &it.deliverables);
-    let skills = workflow.skills.values().flat_map(|it| &it.deliverables);
-    let plans = workflow.items.iter().filter_map(|it| match &it.from {
-        ItemSource::Plans(folder) => Some([format!("{folder}/*-PLAN.md"), format!("{folder}/*-SUMMARY.md")]),
-        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Queue(_) | ItemSource::Command(_) => None,
-    });
-    reports.chain(phases).chain(skills).cloned().chain(plans.flatten()).collect()
 }

@@ -14,9 +14,7 @@ const RUNS_LOOKED_AT: u32 = 5;
 /// Returns the lines of `status` about money and tokens.
 pub(super) fn status_lines(home: &Home, workflow: &Workflow, state: &State) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
-    if let Some(cost) = state.spent.words() {
-        lines.push(("cost", cost));
-    }
+    lines.extend(labelled(&state.spent).map(|it| ("cost", it)));
     lines.extend(tokens(&state.spent.tokens).map(|it| ("tokens", it)));
     lines.extend(budget(home, workflow, state).map(|it| ("budget", it)));
     lines.extend(state.forecast(workflow).map(|it| ("forecast", forecast(&it))));
@@ -25,8 +23,13 @@ pub(super) fn status_lines(home: &Home, workflow: &Workflow, state: &State) -> V
 
 /// Returns the lines of a report about money and tokens.
 pub(super) fn report_lines(spent: &Spent) -> Vec<String> {
-    let cost = spent.words().map(|it| format!("cost: {it}"));
+    let cost = labelled(spent).map(|it| format!("cost: {it}"));
     cost.into_iter().chain(tokens(&spent.tokens).map(|it| format!("tokens: {it}"))).collect()
+}
+
+/// Returns the cost as it stands behind a label.
+fn labelled(spent: &Spent) -> Option<String> {
+    spent.words().map(|it| it.strip_prefix("cost ").unwrap_or(&it).to_owned())
 }
 
 /// Returns the lines about what a call cost and used.

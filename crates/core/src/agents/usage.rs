@@ -138,7 +138,10 @@ impl UsageMeter {
                 self.usd = usd.or(self.usd);
             }
         }
-        if is_counted {
+        // A count covers the requests before it, and so does a cost; without a count their own tokens stay.
+        if is_counted || usd.is_some() {
+            let open = self.open();
+            self.counted = if is_counted { self.counted } else { self.counted.plus(open) };
             self.requests.clear();
             self.closed = TokenClasses::default();
         }
@@ -165,8 +168,13 @@ impl UsageMeter {
         self.turns = self.turns.saturating_add(1);
     }
 
+    /// The tokens of the requests that no count covers.
+    fn open(&self) -> TokenClasses {
+        self.requests.iter().map(OpenRequest::tokens).fold(self.closed, |sum, it| sum.plus(it))
+    }
+
     pub(super) fn so_far(&self) -> AgentUsage {
-        let open = self.requests.iter().map(OpenRequest::tokens).fold(self.closed, |sum, it| sum.plus(it));
+        let open = self.open();
         let unpriced = if self.usd.is_some() { open } else { TokenClasses::default() };
         AgentUsage { tokens: self.counted.plus(open), unpriced, usd: self.usd, turns: self.turns }
     }
@@ -237,8 +245,12 @@ mod tests {
         assert_eq!((so_far.tokens.input, so_far.tokens.output, so_far.turns), (2200, 21, 2));
         meter.count(None, counts(2200, 300, 90), Some(0.02));
         assert_eq!((meter.so_far().tokens.output, meter.so_far().usd), (90, Some(0.02)));
+        meter.request("m3", counts(100, 0, 1), 0);
+        assert_eq!(meter.so_far().unpriced.input, 100);
+        meter.count(None, Counts::default(), Some(0.03));
+        assert_eq!((meter.so_far().unpriced.total(), meter.so_far().tokens.input), (0, 2300));
         meter.count(None, Counts::default(), Some(-4.0));
-        assert_eq!((meter.so_far().tokens.output, meter.so_far().usd), (90, Some(0.02)));
+        assert_eq!((meter.so_far().tokens.output, meter.so_far().usd), (91, Some(0.03)));
     }
 
     #[test]

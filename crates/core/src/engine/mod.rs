@@ -9,7 +9,7 @@ mod journal;
 mod judging;
 mod standing;
 
-pub use deciding::allowance::{Allowance, MoneyCap, MoneyLeft, allowance, day_full};
+pub use deciding::allowance::{Allowance, allowance, day_full};
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
 pub use deciding::offer::{Offer, grounds_of, offers};
@@ -32,7 +32,7 @@ pub use journal::opening::{Beginning, Opening, Session, SessionProcess, Worktree
 pub use journal::proof_steps::{Proving, StepTaken, Unprepared};
 pub use journal::question::{CheckpointKind, Question, QuestionKind};
 pub use journal::requirement::{MetBy, Requirement};
-pub use journal::usage::{Cost, CostSource, TokenClasses, Usage};
+pub use journal::usage::{Cost, TokenClasses, Usage};
 pub use judging::metrics::known_red;
 pub use judging::signature::signature;
 pub use standing::again::run_again;

@@ -6,6 +6,7 @@ mod apply;
 pub(super) mod breaker;
 pub(super) mod call;
 mod call_window;
+mod charged;
 pub(super) mod feedback;
 pub(super) mod forecast;
 pub(super) mod history;

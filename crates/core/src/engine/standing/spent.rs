@@ -1,9 +1,8 @@
 //! What calls have cost so far, of a run or of one of its phases, and what the next one may cost.
 
-use super::state::State;
 use crate::engine::journal::ending::Ended;
 use crate::engine::journal::usage::{CostSource, TokenClasses};
-use crate::workflow::model::{Millis, Workflow};
+use crate::workflow::model::Millis;
 use loop_base::text::counted;
 use serde::{Deserialize, Serialize};
 
@@ -118,24 +117,6 @@ impl RecentCosts {
     /// Returns what one of them cost on average.
     pub fn mean(&self) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
-    }
-}
-
-impl State {
-    /// Returns what the next call is taken to cost: as much as the dearest of the last ones, else what
-    /// the workflow says about any call.
-    pub fn expected_call_usd(&self, workflow: &Workflow) -> Option<f64> {
-        self.recent_costs.dearest().or(workflow.limits.call_usd)
-    }
-
-    /// Returns what counts against caps of what was spent; nothing where the cost of a call can be neither
-    /// known nor assumed.
-    pub(crate) fn charged(&self, workflow: &Workflow, spent: &Spent) -> Option<f64> {
-        let charged = spent.usd + spent.assumed_usd;
-        match spent.unpriced_calls {
-            0 => Some(charged),
-            calls => Some(charged + f64::from(calls) * self.expected_call_usd(workflow)?),
-        }
     }
 }
 
