@@ -28,7 +28,8 @@ impl Context {
 
     /// Returns this context for another folder and home.
     pub(super) fn at(dir: &Path, home: &Path, like: &Context) -> Context {
-        let environment = like.caller.environment.clone();
+        // The person's own configuration is about their work.
+        let environment = CallerEnvironment { config: None, ..like.caller.environment.clone() };
         let caller = Caller { dir: dir.to_owned(), home: home.to_owned(), run: None, environment };
         Context { json: like.json, quiet: like.quiet, verbose: like.verbose, caller }
     }

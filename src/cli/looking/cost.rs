@@ -104,7 +104,7 @@ pub(crate) fn spend_words(spend: &loop_store::Spend) -> String {
     let known = spend.calls - spend.unknown_calls.min(spend.calls);
     let amount = (0 < known).then_some(spend.micro_usd as f64 / 1e6);
     let cost = cost_words(amount, false, spend.unknown_calls).unwrap_or_else(|| "nothing".to_owned());
-    let tokens = tokens(&spend.tokens).map(|it| format!("; {it}")).unwrap_or_default();
+    let tokens = tokens(&spend.tokens).map(|it| format!("; tokens: {it}")).unwrap_or_default();
     format!("{}, {cost}{tokens}", counted(spend.calls, "call"))
 }
 
@@ -128,9 +128,11 @@ pub(crate) fn expected(home: &Home, run: &Run) -> Option<String> {
 
 fn tokens(tokens: &TokenClasses) -> Option<String> {
     let TokenClasses { input, cache_write, cache_read, output } = tokens;
-    let whole = counted(tokens.total(), "token");
-    (tokens.total() != 0).then(|| {
-        format!("{whole}: {input} input, {cache_write} cache write, {cache_read} cache read, {output} output")
+    let whole = tokens.total();
+    (whole != 0).then(|| {
+        format!(
+            "{input} input, {cache_write} cache write, {cache_read} cache read, {output} output ({whole} in all)"
+        )
     })
 }
 
