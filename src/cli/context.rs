@@ -2,7 +2,7 @@
 
 use super::Common;
 use crate::config_folder::config_folder;
-use crate::desk::{Caller, CallerEnvironment, Note, Weight};
+use crate::desk::{Caller, CallerEnvironment, Note, Weight, add_agent_files};
 use loop_base::text::sanitise;
 use loop_store::Home;
 use loop_supervise::process_line::ProcessLine;
@@ -14,6 +14,8 @@ pub(crate) struct Context {
     pub json: bool,
     pub quiet: bool,
     pub verbose: bool,
+    /// The place is gone when the command ends, so no next step could be taken there.
+    pub is_temporary: bool,
     pub caller: Caller,
 }
 
@@ -23,15 +25,24 @@ impl Context {
         let dir = common.dir.unwrap_or_else(|| PathBuf::from("."));
         let dir = dir.canonicalize().unwrap_or(dir);
         let caller = Caller { dir, home, run: common.run_id, environment: environment() };
-        Context { json: common.json, quiet: common.quiet, verbose: common.verbose, caller }
+        for mistake in add_agent_files(caller.environment.config.as_deref()) {
+            eprintln!("{}", sanitise(&mistake));
+        }
+        Context {
+            json: common.json,
+            quiet: common.quiet,
+            verbose: common.verbose,
+            is_temporary: false,
+            caller,
+        }
     }
 
-    /// Returns this context for another folder and home.
-    pub(super) fn at(dir: &Path, home: &Path, like: &Context) -> Context {
+    /// Returns this context for a folder and a home that are gone afterwards.
+    pub(super) fn in_temporary(dir: &Path, home: &Path, like: &Context) -> Context {
         // The person's own configuration is about their work.
         let environment = CallerEnvironment { config: None, ..like.caller.environment.clone() };
         let caller = Caller { dir: dir.to_owned(), home: home.to_owned(), run: None, environment };
-        Context { json: like.json, quiet: like.quiet, verbose: like.verbose, caller }
+        Context { json: like.json, quiet: like.quiet, verbose: like.verbose, is_temporary: true, caller }
     }
 
     /// Whether a person sits at both ends.

@@ -65,7 +65,7 @@ fn json(place: &Path, file: &str, pointer: &str) -> Result<Vec<Item>, String> {
         return Err(format!("{file} is larger than {} MB", FILE_MOST >> 20));
     }
     let text = loop_base::files::text(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{file} is no JSON: {error}"))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{file} is not JSON: {error}"))?;
     let found = value.pointer(pointer).and_then(Value::as_array);
     let entries = found.ok_or_else(|| format!("{file} has no list at \"{pointer}\""))?;
     entries.iter().enumerate().map(|(index, it)| entry(file, index, it)).collect()
@@ -78,7 +78,7 @@ fn entry(file: &str, index: usize, value: &Value) -> Result<Item, String> {
         (None, Some(id), name) => (id, name.unwrap_or(id)),
         (None, None, Some(name)) => (name, name),
         (None, None, None) => {
-            return Err(format!("entry {index} of {file} is no text and has no id or name"));
+            return Err(format!("entry {index} of {file} is not a text and has no id or name"));
         }
     };
     let text = |name: &str| field(name).map(str::to_owned);

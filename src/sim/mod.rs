@@ -2,7 +2,7 @@
 //! jumps instead of waiting. `loop simulate` plays workflows in it, and the tests kill it wherever
 //! a real controller could die.
 //!
-//! What a call answers depends only on its number, so a run that was killed and goes on meets the
+//! What a call answers depends only on its number, so a run that was killed and continues meets the
 //! same world as one that was not.
 
 mod dice;
@@ -286,6 +286,8 @@ impl Sim {
             context: None,
             model: None,
             session: None,
+            complaint: None,
+            denied: None,
             left: Vec::new(),
             tail: tail.to_owned(),
         }

@@ -64,7 +64,7 @@ pub(crate) fn gather(
         text.push_str(&format!("### {}\n\n{}\n\n", it.name, part.as_ref().unwrap_or(&it.text).trim_end()));
     }
     if !cut.is_empty() {
-        text.push_str(&format!("Left out for want of room: {}.\n", cut.join("; ")));
+        text.push_str(&format!("Left out to save space: {}.\n", cut.join("; ")));
     }
     let hash: String = Sha256::digest(text.as_bytes()).iter().map(|it| format!("{it:02x}")).collect();
     let briefing = Briefing { hash, bytes: text.len() as u64, cut };

@@ -3,7 +3,6 @@
 
 use crate::drive::Performed;
 use crate::measure::child_environment::child_environment;
-use crate::measure::run_checks::exit_words;
 use crate::tree::changes::Change;
 use crate::tree::git::GitError;
 use crate::world::before_call;
@@ -14,17 +13,17 @@ use crate::world::live_output::{self, LiveCall, Observed};
 use crate::world::real::{Host, Leash};
 use crate::world::wait::{WaitResult, now};
 use loop_base::secret::redact;
-use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Detail, Limit};
 use loop_core::engine::{Allowance, Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
-use loop_core::workflow::model::{LostCall, Protocol};
+use loop_core::workflow::model::{Agent, LostCall, Protocol, Workflow};
 use loop_store::run::Run;
 use loop_supervise::find_by_mark;
 use loop_supervise::pid_namespace;
 use loop_supervise::previous_call::{Attached, PreviousCall, before_restart, find};
+use loop_supervise::program_version;
 use loop_supervise::protocol::{Bounds, EndReason, Force, Order, OrderEnd as Exit, OrderKind};
 use loop_supervise::shim::resources as shim_resources;
 use loop_supervise::which::executable;
@@ -120,6 +119,7 @@ impl Host<'_> {
                 turns: allowance.turns,
                 root: rustix::process::geteuid().is_root(),
                 find: &|name| executable(name, workflow.agent.env.get("PATH")),
+                version: &|program| self.version(program),
             },
         )?;
         let row = AgentRow::named(&workflow.agent.cli).expect("it was just asked for its invocation");
@@ -149,7 +149,7 @@ impl Host<'_> {
             kind: OrderKind::Call,
             argv: before.into_iter().chain(invocation.argv.iter().map(OsString::from)).collect(),
             cwd: self.place.clone(),
-            env: child_environment(&set, &|name| agents::keeps(row, name)),
+            env: child_environment(&set, &|name| hands_on(row, limits, name)),
             stdin: text,
             bounds: Bounds {
                 first_ms: limits.first_timeout,
@@ -162,6 +162,12 @@ impl Host<'_> {
                 processes: limits.processes.unwrap_or(u64::MAX),
             },
         })
+    }
+
+    /// Returns the version of an agent's program, which is asked once.
+    fn version(&self, program: &str) -> Option<String> {
+        let path = Path::new(program);
+        self.version.get_or_init(|| program_version::version(path)).clone()
     }
 
     /// Waits for the call that our shim has, or finds out what became of one that another
@@ -200,8 +206,7 @@ impl Host<'_> {
                 Ok(None) => (),
                 Err(error) => {
                     let swept = self.shim.bury();
-                    let lost =
-                        Exit::without_exit(EndReason::Lost(format!("{error}, perhaps by the agent's hand")));
+                    let lost = Exit::without_exit(EndReason::Lost(format!("{error}, possibly by the agent")));
                     return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
                 }
             }
@@ -298,13 +303,13 @@ impl Host<'_> {
     }
 
     /// What a lost call left is put back, where the workflow says so.
-    fn why_lost(&mut self, run: &Run, call: &Call, why: String) -> String {
+    pub(crate) fn why_lost(&mut self, run: &Run, call: &Call, why: String) -> String {
         match run.workflow.workspace.lost_call {
             LostCall::Judge => why,
             LostCall::Undo => match self.undo_lost(call) {
                 Ok(None) => why,
                 Ok(Some(undone)) => format!("{why}; {undone}"),
-                Err(error) => format!("{why}; what it left could not be put back: {error}"),
+                Err(error) => format!("{why}; its leftovers could not be undone: {error}"),
             },
         }
     }
@@ -312,35 +317,6 @@ impl Host<'_> {
     /// What the call changed, if that is where its report is.
     pub(crate) fn changed_files_for_report(&mut self, run: &Run, call: &Call) -> Changed {
         reports_by_file(run, call).then(|| self.changed_by_call())
-    }
-
-    /// How a call ended, by what the supervisor saw.
-    fn ending(&mut self, run: &Run, call: &Call, exit: &Exit) -> Ending {
-        let limits = &run.workflow.agent;
-        match &exit.how {
-            EndReason::Exited if exit.code == Some(0) => Ending::Done,
-            EndReason::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
-            EndReason::NoFirstOutput => {
-                timed_out(&format!("no first output within {}", length(limits.first_timeout)))
-            }
-            EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
-            EndReason::WaitedForInput(what) => {
-                Ending::WaitedForInput { why: format!("it waits for input that nobody gives: {what}") }
-            }
-            EndReason::TimedOut => match self.allowance(run).out_of_time(exit.ms) {
-                Some(why) => Ending::CutOff { why },
-                None => timed_out(&format!("it took longer than {}", length(limits.timeout))),
-            },
-            EndReason::Interrupted => match self.money.cut_off.take() {
-                Some(why) => Ending::CutOff { why },
-                None => Ending::Interrupted,
-            },
-            EndReason::CouldNotStart(why) => {
-                Ending::Failed { why: format!("it could not be started: {why}") }
-            }
-            EndReason::NotStarted => Ending::NotStarted,
-            EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why.clone()) },
-        }
     }
 
     /// Turns an exit into what the engine needs to know: how it ended, and what the agent said.
@@ -354,39 +330,53 @@ impl Host<'_> {
         let mut report = Report::default();
         let mut said_tail = String::new();
         let mut warning = None;
-        let (mut model, mut session) = (None, None);
+        let (mut model, mut session, mut complaint, mut denied) = (None, None, None, None);
         if started {
-            let said =
-                final_message::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
+            let said = final_message::read(
+                &self.folder,
+                &self.place,
+                &workflow.agent,
+                call,
+                exit.code,
+                self.hearing.take(),
+            );
+            complaint = said.complaint.clone();
             usage = match never_ran {
                 true => Usage::nothing(),
                 false => self.priced(run, call, &said.usage, said.model.as_deref()),
             };
-            let denied = said.denied();
+            denied = said.denied();
             (model, session) = (said.model.clone(), said.session.clone());
-            // An agent that waited for a network until its time was over is no agent that hangs.
-            let is_offline =
-                matches!((&ending, said.limit), (Ending::TimedOut { .. }, Some(Limit::Unreachable)));
+            // An agent that waited for a network or its provider until its time was over does not hang.
+            let waited = matches!(ending, Ending::TimedOut { .. }) && said.waited && said.limit.is_some();
             if let (Ending::Done | Ending::Failed { .. }, _, Some(why)) | (_, true, Some(why)) =
-                (&ending, is_offline, said.trouble)
+                (&ending, waited, said.trouble.clone())
             {
+                let why = not_handed_on(&workflow.agent, why, said.complaint.as_deref());
                 ending = match said.limit {
                     Some(Limit::Plan { until }) => {
                         let until = until.unwrap_or_else(|| now().plus(workflow.limits.provider_wait));
                         self.shim.ears.hold(&run.account, until, &why);
                         Ending::Limited { why, until: Some(until) }
                     }
-                    Some(Limit::Credit | Limit::Auth) => Ending::Refused { why },
-                    Some(limit @ (Limit::Throttle { .. } | Limit::Overloaded | Limit::Unknown)) => {
+                    Some(Limit::Credit | Limit::Auth | Limit::UnknownModel) => Ending::Refused { why },
+                    // What was begun with tools may go better from where it is now.
+                    Some(Limit::ContextTooLong | Limit::Refusal) if !said.worked => Ending::Refused { why },
+                    Some(limit @ (Limit::Throttle { .. } | Limit::Unknown)) => {
                         Ending::Limited { why, until: limit.until(now()) }
                     }
-                    Some(Limit::Unreachable) => Ending::Unreachable { why },
-                    Some(Limit::ContextTooLong) | None => Ending::Failed { why },
+                    Some(Limit::Unreachable | Limit::Overloaded) => Ending::Unreachable { why },
+                    Some(Limit::ContextTooLong | Limit::Refusal | Limit::Empty) | None => {
+                        Ending::Failed { why }
+                    }
                 };
+            } else if let (Ending::TimedOut { why }, true) = (&ending, waits_in_silence(workflow, &said)) {
+                let why = format!("{why}; it was probably waiting for its provider");
+                ending = Ending::Unreachable { why };
             }
             let changes = self.changed_files_for_report(run, call);
             report = final_message::report(&self.folder, &self.place, run, call, &said.message, changes);
-            report.notes.extend(denied);
+            report.notes.extend(denied.clone());
             report.notes.extend(exit.trouble);
             if let Some(warned) = said.warning {
                 self.shim.ears.warn(&run.account, &warned);
@@ -407,10 +397,43 @@ impl Host<'_> {
             context: briefing::noted(&self.folder, call),
             model,
             session,
+            complaint,
+            denied,
             left: exit.left.into_iter().map(|it| LeftProcess { pid: it.pid, name: it.name }).collect(),
             tail: said_tail,
         }
     }
+}
+
+/// Whether the agent gets this variable of the user's.
+fn hands_on(row: &AgentRow, agent: &Agent, name: &str) -> bool {
+    agents::keeps(row, name) || agent.pass_env.iter().any(|it| it == name)
+}
+
+/// Says where an agent misses a variable that is set here and was not handed on.
+fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>) -> String {
+    let row = AgentRow::named(&agent.cli).filter(|it| !it.is_any_program());
+    let words = [why.as_str(), complaint.unwrap_or_default()].join(" ");
+    let names = words.split(|it: char| !it.is_ascii_uppercase() && !it.is_ascii_digit() && it != '_');
+    let is_missing = |it: &&str| {
+        4 <= it.len()
+            && it.contains('_')
+            && std::env::var_os(it).is_some()
+            && !agent.env.contains_key(*it)
+            && row.is_some_and(|row| !hands_on(row, agent, it))
+    };
+    match names.into_iter().find(is_missing) {
+        Some(name) => format!(
+            "{why}; {name} is set here but not handed on: write pass_env = [\"{name}\"] in [agent], then loop run --reload"
+        ),
+        None => why,
+    }
+}
+
+/// Whether an agent that said nothing at all is one that waits for its provider without a word.
+fn waits_in_silence(workflow: &Workflow, said: &agents::AgentOutput) -> bool {
+    let row = AgentRow::named(&workflow.agent.cli);
+    row.is_some_and(|it| it.waits_in_silence) && !said.worked && said.message.trim().is_empty()
 }
 
 /// The files that a call changed, where its report is one of them.
@@ -423,10 +446,6 @@ fn not_started(call: &Call, why: &str) -> Event {
 fn without_start(call: &Call, ending: Ending) -> Event {
     let ended = Ended::plain(call.number, ending, Report::default());
     Event::Ended(Box::new(Ended { usage: Usage::nothing(), ..ended }))
-}
-
-fn timed_out(why: &str) -> Ending {
-    Ending::TimedOut { why: why.to_owned() }
 }
 
 /// Says whether a call reports by a file in the working tree.
@@ -475,6 +494,8 @@ pub(crate) fn handed_back(
         context: None,
         model: None,
         session: None,
+        complaint: None,
+        denied: None,
         left: Vec::new(),
         tail: last_characters(message, TAIL_SHOWN),
     }

@@ -5,6 +5,7 @@ use crate::measure::report_file;
 use crate::tree::changes::Change;
 use crate::tree::git::GitError;
 use crate::world::codex_rollout;
+use crate::world::opencode_log;
 use crate::world::wait::now;
 use loop_base::files;
 use loop_base::secret::redact;
@@ -57,6 +58,7 @@ impl Hearing {
 /// Reads the whole output of a call; what was heard of it before is not read again.
 pub(crate) fn read(
     folder: &Path,
+    place: &Path,
     agent: &Agent,
     call: &Call,
     code: Option<i32>,
@@ -70,7 +72,8 @@ pub(crate) fn read(
     let complaints = tail(&folder.join(format!("{}.err", call.stem())), COMPLAINTS_MOST);
     let rollout = match row.stream {
         Stream::Codex => codex_rollout::read(codex_home(agent).as_deref(), reader.session()),
-        Stream::Claude | Stream::Gemini | Stream::Opencode | Stream::Text => String::new(),
+        Stream::Opencode => opencode_log::read(|name| set(agent, name), place),
+        Stream::Claude | Stream::Gemini | Stream::Text | Stream::Described(_) => String::new(),
     };
     let zone = agents::zone(agent, &jiff::tz::TimeZone::system());
     reader.finish(&agents::CallExit {
@@ -84,11 +87,13 @@ pub(crate) fn read(
 
 /// Where Codex keeps its records: as the agent's process sees it.
 pub(crate) fn codex_home(agent: &Agent) -> Option<PathBuf> {
-    let set = |name: &str| {
-        let own = agent.env.get(name).map(PathBuf::from);
-        own.or_else(|| std::env::var_os(name).map(PathBuf::from))
-    };
-    set("CODEX_HOME").or_else(|| set("HOME").map(|it| it.join(".codex")))
+    set(agent, "CODEX_HOME").or_else(|| set(agent, "HOME").map(|it| it.join(".codex")))
+}
+
+/// A variable that names a folder, as the agent's process sees it.
+fn set(agent: &Agent, name: &str) -> Option<PathBuf> {
+    let own = agent.env.get(name).map(PathBuf::from);
+    own.or_else(|| std::env::var_os(name).map(PathBuf::from))
 }
 
 /// Reads the report of a call: from its last message, or from where its protocol has it.
@@ -119,7 +124,7 @@ pub(crate) fn report(
         Protocol::Frontmatter(pattern) => match changes {
             Some(Ok(changes)) => report_file::read(place, &changes, pattern, &phase.report, expected),
             Some(Err(error)) => Report {
-                notes: vec![format!("what the call changed could not be found out: {error}")],
+                notes: vec![format!("the changes of the call could not be determined: {error}")],
                 ..Report::default()
             },
             None => Report::default(),

@@ -2,13 +2,14 @@
 //! as lines. Nothing is decided by it, and without an onlooker nothing of it runs.
 
 use crate::clock::now;
+use crate::world::opencode_log;
 use loop_base::time::{Timestamp, length};
 use loop_core::agent_table::{AgentRow, Stream};
-use loop_core::agents::{AgentEvent, Detail, Narrator, StreamReader, UsageSoFar};
+use loop_core::agents::{self, AgentEvent, Detail, Narrator, StreamReader, UsageSoFar};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Twice a second is as fast as anybody reads.
@@ -17,8 +18,8 @@ pub(crate) const EVERY: Duration = Duration::from_millis(500);
 /// An output that grows faster than this for each look is shown late, not lost.
 const BYTES_PER_LOOK: u64 = 8 << 20;
 
-/// Models think for a minute without a word; after two, somebody who looks on should know.
-const SILENT_AFTER_MS: u64 = 120_000;
+/// Most answers come sooner; somebody who looks on should know that nothing does.
+const SILENT_AFTER_MS: u64 = 30_000;
 
 /// What an onlooker is told.
 pub(crate) enum Observed<'a> {
@@ -44,6 +45,8 @@ pub(crate) struct LiveCall {
     /// A tool was begun whose result has not come.
     in_tool: bool,
     is_text: bool,
+    /// Where an agent works that tells its log what it does not tell its streams.
+    logs_in: Option<PathBuf>,
 }
 
 impl LiveCall {
@@ -54,6 +57,7 @@ impl LiveCall {
             narrator: Narrator::new(&place.to_string_lossy(), detail),
             in_tool: false,
             is_text: agent.stream == Stream::Text,
+            logs_in: (agent.stream == Stream::Opencode).then(|| place.to_owned()),
         }
     }
 
@@ -88,6 +92,9 @@ impl LiveCall {
         let Some(silent) = self.silent_ms().filter(|it| SILENT_AFTER_MS <= *it).map(length) else {
             return activity;
         };
+        if let Some(waits_for) = self.logs_in.as_ref().and_then(|it| waits_for(it)) {
+            return Some(format!("silent for {silent}, waiting for its provider: {waits_for}"));
+        }
         Some(match activity {
             Some(activity) if self.in_tool => format!("{activity} (for {silent})"),
             Some(_) | None if self.is_text => format!("silent for {silent}"),
@@ -100,4 +107,10 @@ impl LiveCall {
         let file = self.file.as_ref()?.metadata().ok()?;
         Some(now().since(Timestamp(file.mtime().saturating_mul(1000))))
     }
+}
+
+/// What opencode's log says that it waits for.
+fn waits_for(place: &Path) -> Option<String> {
+    let log = opencode_log::read(|name| std::env::var_os(name).map(PathBuf::from), place);
+    agents::waits_for(&log)
 }

@@ -40,10 +40,10 @@ use std::time::Duration;
 const LEFT_OUT_NAMED: usize = 10;
 
 /// Where the view of the run's tree is kept.
-const BOOKS: &str = "git";
+pub(crate) const VIEW: &str = "git";
 
 /// The same, while the worktree of the run is not made.
-const BOOKS_BEFORE: &str = "git-before";
+const VIEW_BEFORE: &str = "git-before";
 
 /// What the log of a list's command is called.
 const LIST: &str = "list";
@@ -54,7 +54,7 @@ const LIST_MS: u64 = 300_000;
 /// What this process may do of what is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leash {
-    /// Until the run rests.
+    /// Until the run stops.
     Free,
     /// So many calls, and no waiting.
     Calls(u32),
@@ -96,6 +96,8 @@ pub(crate) struct Host<'a> {
     pub(crate) money: Money,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
+    /// The version of the agent's program, once somebody needed it.
+    pub(crate) version: std::cell::OnceCell<Option<String>>,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
     watcher: Watcher<'a>,
@@ -119,8 +121,8 @@ impl<'a> Host<'a> {
         let ours = Ours::read(ours)?;
         // Until its worktree is made, the run looks at the tree that it is made from.
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
-        let (at, books) = plan.map_or((place, BOOKS), |it| (Path::new(&it.root), BOOKS_BEFORE));
-        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
+        let (at, view) = plan.map_or((place, VIEW), |it| (Path::new(&it.root), VIEW_BEFORE));
+        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(view))?, ours.clone())?;
         tree.ask_for(&asked_for(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),
@@ -142,6 +144,7 @@ impl<'a> Host<'a> {
             leash,
             money: Money::default(),
             uncontained: false,
+            version: std::cell::OnceCell::new(),
             namespace: std::cell::OnceCell::new(),
             watcher,
             onlooker: None,
@@ -290,13 +293,13 @@ impl<'a> Host<'a> {
         let Some(plan) = run.state.opening.worktree.clone() else {
             anyhow::bail!("run {} was opened without a plan for its worktree; loop run --fresh", self.run_id)
         };
-        let books = self.folder.join(BOOKS);
-        worktree::ensure(&plan, &self.run_id, &books)?;
+        let view = self.folder.join(VIEW);
+        worktree::ensure(&plan, &self.run_id, &view)?;
         worktree::bring(&plan, self.input.as_deref())?;
         let repository = Git::open(&self.place)?;
-        self.tree = WorkingTree::open(Pinned::open(&repository, &books)?, self.ours.clone())?;
+        self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;
         self.tree.ask_for(&asked_for(&run.workflow));
-        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(BOOKS_BEFORE));
+        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(VIEW_BEFORE));
         Ok(Performed::Done(Event::Placed { place: plan.place, branch: Some(plan.branch) }))
     }
 
@@ -309,10 +312,11 @@ impl<'a> Host<'a> {
         seat.err().map(|error| format!("{error}; {}", error.next))
     }
 
-    /// A disk that has no room for a call pauses the run where it is; it goes on when there is.
+    /// A disk that has no room for a call pauses the run where it is; it continues when there is.
     pub(crate) fn without_room(&self) -> Option<Event> {
         let full = disk_space::full(&self.folder, &self.place)?;
-        let reason = format!("{full}; make room (loop runs --prune deletes finished runs), then loop run");
+        let reason =
+            format!("{full}; free some disk space (loop runs --prune deletes finished runs), then loop run");
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 
@@ -341,7 +345,7 @@ impl<'a> Host<'a> {
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
                 let input = &run.state.opening.input;
                 let reason = format!(
-                    "the list of {}s cannot be read: {why}; mend it, then loop run {input}",
+                    "the list of {}s cannot be read: {why}; fix it, then loop run {input}",
                     items.name
                 );
                 Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })))

@@ -103,12 +103,18 @@ fn controller_is_killed(cli: &'static str) {
     lab.assert_nothing_runs();
 }
 
-#[test]
-fn claude_outlives_its_controller() {
-    controller_is_killed("claude");
+macro_rules! outlives {
+    ($($name:ident $cli:literal),*) => {
+        $(#[test]
+        fn $name() {
+            controller_is_killed($cli);
+        })*
+    };
 }
 
-#[test]
-fn codex_outlives_its_controller() {
-    controller_is_killed("codex");
+outlives! {
+    claude_outlives_its_controller "claude", codex_outlives_its_controller "codex",
+    gemini_outlives_its_controller "gemini", opencode_outlives_its_controller "opencode",
+    copilot_outlives_its_controller "copilot", qwen_outlives_its_controller "qwen",
+    pi_outlives_its_controller "pi"
 }

@@ -49,6 +49,7 @@ impl Lab {
         let mut url = String::new();
         BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut url).expect("the address");
         let lab = Lab { cli, sandbox, server, _life: life, url: url.trim().to_owned(), env: Vec::new() };
+        lab.sandbox.file("user/.pi/agent/models.json", lab.models_of_pi());
         lab.sandbox.write(".loop/workflow.toml", lab.workflow());
         for arguments in [
             &["init", "-q"][..],
@@ -93,9 +94,23 @@ model = "gpt-5-codex""#
             "gemini" => "model = \"gemini-2.5-pro\"".to_owned(),
             // A variable that only this project knows is not handed on unless the workflow says so.
             "opencode" => format!("env = {{ FAKE_MODEL_URL = \"{url}\", FAKE_API_KEY = \"sk-fake\" }}"),
+            // Its provider is a file of its own, which names the variable with the key.
+            "pi" => {
+                "args = [\"--provider\", \"fake\", \"--model\", \"fake-model\"]\npass_env = [\"FAKE_API_KEY\"]".to_owned()
+            }
+            "qwen" => "args = [\"--auth-type\", \"openai\"]".to_owned(),
             _ => String::new(),
         };
         format!("extends = \"ralph\"\n[agent]\ncli = \"{cli}\"\n{more}\n")
+    }
+
+    fn models_of_pi(&self) -> String {
+        let cost = json!({"input": 1, "output": 2, "cacheRead": 0, "cacheWrite": 0});
+        let model = json!({"id": "fake-model", "name": "Fake", "reasoning": false, "input": ["text"], "cost": cost,
+            "contextWindow": 100_000, "maxTokens": 4000});
+        let provider = json!({"baseUrl": format!("{}/v1", self.url), "apiKey": "FAKE_API_KEY",
+            "api": "openai-completions", "models": [model]});
+        json!({"providers": {"fake": provider}}).to_string()
     }
 
     /// Adds lines to the workflow, in a commit of their own.
@@ -118,6 +133,13 @@ model = "gpt-5-codex""#
             .env("OPENAI_API_KEY", "sk-fake")
             .env("GOOGLE_GEMINI_BASE_URL", &self.url)
             .env("GEMINI_API_KEY", "fake")
+            .env("FAKE_API_KEY", "sk-fake")
+            .env("OPENAI_BASE_URL", format!("{}/v1", self.url))
+            .env("OPENAI_MODEL", "fake-model")
+            .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", self.url))
+            .env("COPILOT_PROVIDER_API_KEY", "sk-fake")
+            .env("COPILOT_MODEL", "fake-model")
+            .env("COPILOT_OFFLINE", "true")
             .env("OPENCODE_CONFIG", model().join("opencode.json"))
             .envs(self.env.iter().map(|(name, value)| (name, value)));
         command

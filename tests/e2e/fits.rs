@@ -65,7 +65,7 @@ fn refused_where_nothing_would_come_of_it() {
     let bare = bare.display().to_string();
     let done = sandbox.run(&["-C", &bare, "run", "x", "--unverified", "--agent-cmd", "true"]).exits(2);
     assert!(
-        done.err.contains(&format!("{bare} is no git repository\nnext: git init {bare}")),
+        done.err.contains(&format!("{bare} is not a git repository\nnext: git init {bare}")),
         "{}",
         done.err
     );

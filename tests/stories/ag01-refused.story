@@ -6,6 +6,6 @@ expect halted "Not logged in"
 expect calls 1
 expect WORK iteration 0
 expect breaker closed
-person answers resume
+person answers retry
 WORK says done
 expect completed

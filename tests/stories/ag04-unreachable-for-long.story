@@ -37,7 +37,7 @@ expect halted "connection refused, 17 times in a row"
 expect calls 17
 expect WORK iteration 0
 expect breaker closed
-person answers resume
+person answers retry
 WORK is unreachable
 later 6s
 WORK says done

@@ -3,13 +3,20 @@
 //! stream is read; everything else about agents is derived from it. The code that a row chooses by its
 //! [`Start`] and [`Stream`] is in `agents/`.
 //!
-//! A row needs nothing but its fields, so one that is read from a file can stand beside these.
+//! A row needs nothing but its fields, so one that is read from a file stands beside these; see
+//! `agent_file`.
+
+use crate::agent_file;
+use crate::agents::DescribedStream;
+use serde::Deserialize;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// What is known about an agent's CLI.
 #[derive(Debug)]
 pub struct AgentRow {
-    /// What workflows call it, which is also the name of its program.
+    /// What workflows call it.
     pub name: &'static str,
+    pub program: &'static str,
     /// How to get the program.
     pub install: &'static str,
     /// Nothing where we know of no account.
@@ -22,6 +29,8 @@ pub struct AgentRow {
     pub natives: &'static [&'static str],
     /// What it says on standard error when it refuses to start, and what to do then.
     pub refusals: &'static [(&'static str, &'static str)],
+    /// Whether it waits for its provider without a byte on either stream, for as long as that takes.
+    pub waits_in_silence: bool,
     /// How a person opens one of its sessions again.
     pub reopen: Option<&'static str>,
     /// Whether the names of models in presets mean something to it.
@@ -51,7 +60,8 @@ pub enum CachedInput {
 }
 
 /// What one of its counts is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum UsageScope {
     /// What came since the last count: they are added up.
     Sum,
@@ -110,6 +120,21 @@ pub enum Start {
     Opencode,
     /// The arguments of the workflow are the whole of it.
     Arguments,
+    /// A file says it.
+    Described(&'static DescribedStart),
+}
+
+/// The command line of an agent that a file describes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DescribedStart {
+    pub args: Vec<String>,
+    /// What names a model, with `{model}` in its place.
+    pub model: Vec<String>,
+    /// What each kind of permission adds; nothing where the program cannot be held to it.
+    pub all: Option<Vec<String>>,
+    pub edit: Option<Vec<String>>,
+    pub agent: Option<Vec<String>>,
+    pub env: Vec<(String, String)>,
 }
 
 /// What the lines on its standard output mean.
@@ -121,25 +146,56 @@ pub enum Stream {
     Opencode,
     /// Text, the end of which is the final message.
     Text,
+    /// A file says what its events mean.
+    Described(&'static DescribedStream),
 }
 
-/// Every agent, in the order in which they are looked for when nobody named one.
-pub static AGENTS: [&AgentRow; 5] = [&CLAUDE, &CODEX, &GEMINI, &OPENCODE, &COMMAND];
+/// The agents whose streams are read by code of their own, and any program.
+static BUILT_IN: [&AgentRow; 5] = [&CLAUDE, &CODEX, &GEMINI, &OPENCODE, &COMMAND];
+
+/// The agents that files of ours describe.
+static SHIPPED: LazyLock<Vec<&'static AgentRow>> = LazyLock::new(|| {
+    let files = [
+        ("copilot", include_str!("agents/shipped/copilot.toml")),
+        ("qwen", include_str!("agents/shipped/qwen.toml")),
+        ("pi", include_str!("agents/shipped/pi.toml")),
+    ];
+    files.map(|(name, text)| agent_file::read(name, text).expect("a file of ours")).to_vec()
+});
+
+/// The agents that files of the user describe. A process reads them once, before it looks at a workflow.
+static ADDED: RwLock<Vec<&'static AgentRow>> = RwLock::new(Vec::new());
 
 impl AgentRow {
     /// Returns the agent of this name.
     pub fn named(name: &str) -> Option<&'static AgentRow> {
-        AGENTS.into_iter().find(|it| it.name == name)
+        AgentRow::all().find(|it| it.name == name)
+    }
+
+    /// Returns every agent, in the order in which they are looked for when nobody named one.
+    pub fn all() -> impl Iterator<Item = &'static AgentRow> {
+        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner).clone();
+        BUILT_IN.into_iter().chain(SHIPPED.iter().copied()).chain(added)
+    }
+
+    /// Adds an agent that a file of the user describes. A name that is taken is a mistake.
+    pub fn add(name: &str, text: &str) -> Result<(), String> {
+        if AgentRow::named(name).is_some() {
+            return Err(format!("there is an agent called \"{name}\" already; choose another name"));
+        }
+        let row = agent_file::read(name, text)?;
+        ADDED.write().unwrap_or_else(PoisonError::into_inner).push(row);
+        Ok(())
     }
 
     /// Returns the agents that can be found by their program's name.
     pub fn detected() -> impl Iterator<Item = &'static AgentRow> {
-        AGENTS.into_iter().filter(|it| !it.is_any_program())
+        AgentRow::all().filter(|it| !it.is_any_program())
     }
 
     /// Returns the names of all.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        AGENTS.into_iter().map(|it| it.name)
+        AgentRow::all().map(|it| it.name)
     }
 
     /// Whether the workflow names the program.
@@ -150,6 +206,7 @@ impl AgentRow {
 
 static CLAUDE: AgentRow = AgentRow {
     name: "claude",
+    program: "claude",
     install: "install it with: npm install -g @anthropic-ai/claude-code",
     login: Some(LoginRow {
         words: "run \"claude\" once and log in, or set ANTHROPIC_API_KEY",
@@ -202,6 +259,7 @@ static CLAUDE: AgentRow = AgentRow {
         "cannot be used with root/sudo privileges",
         "claude does not skip permissions for root; set IS_SANDBOX=1 in [agent] env if this is a sandbox",
     )],
+    waits_in_silence: false,
     reopen: Some("claude --resume {session}"),
     knows_preset_models: true,
     usage: UsageRow {
@@ -216,6 +274,7 @@ static CLAUDE: AgentRow = AgentRow {
 
 static CODEX: AgentRow = AgentRow {
     name: "codex",
+    program: "codex",
     install: "install it with: npm install -g @openai/codex",
     login: Some(LoginRow {
         words: "run \"codex login\", or set OPENAI_API_KEY",
@@ -232,6 +291,7 @@ static CODEX: AgentRow = AgentRow {
         "Not inside a trusted directory",
         "codex does not trust this folder; add --skip-git-repo-check to [agent] args",
     )],
+    waits_in_silence: false,
     reopen: Some("codex resume {session}"),
     knows_preset_models: false,
     usage: UsageRow {
@@ -246,6 +306,7 @@ static CODEX: AgentRow = AgentRow {
 
 static GEMINI: AgentRow = AgentRow {
     name: "gemini",
+    program: "gemini",
     install: "install it with: npm install -g @google/gemini-cli",
     login: Some(LoginRow {
         words: "run \"gemini\" once and log in, or set GEMINI_API_KEY",
@@ -263,6 +324,7 @@ static GEMINI: AgentRow = AgentRow {
         "is not running in a trusted directory",
         "gemini does not trust this folder; add --skip-trust to [agent] args",
     )],
+    waits_in_silence: false,
     reopen: Some("gemini --resume {session}"),
     knows_preset_models: false,
     usage: UsageRow {
@@ -277,6 +339,7 @@ static GEMINI: AgentRow = AgentRow {
 
 static OPENCODE: AgentRow = AgentRow {
     name: "opencode",
+    program: "opencode",
     install: "install it with: npm install -g opencode-ai",
     login: Some(LoginRow {
         words: "run \"opencode auth login\", or set the key of its provider",
@@ -312,6 +375,7 @@ static OPENCODE: AgentRow = AgentRow {
     // Its installer chooses among programs for older and newer processors.
     natives: &[],
     refusals: &[],
+    waits_in_silence: true,
     reopen: Some("opencode --session {session}"),
     knows_preset_models: false,
     usage: UsageRow {
@@ -327,6 +391,7 @@ static OPENCODE: AgentRow = AgentRow {
 /// Any program.
 pub static COMMAND: AgentRow = AgentRow {
     name: "command",
+    program: "command",
     install: "give it with --agent-cmd \"PROGRAM ARGS\"",
     login: None,
     environment: AgentEnvironment::Everything,
@@ -334,6 +399,7 @@ pub static COMMAND: AgentRow = AgentRow {
     stream: Stream::Text,
     natives: &[],
     refusals: &[],
+    waits_in_silence: false,
     reopen: None,
     // It may be a wrapper around anything, and is told what was asked for.
     knows_preset_models: true,

@@ -3,7 +3,7 @@
 
 use crate::engine::{
     CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
-    Outcome, Step, StepTaken, Tests, Verdict, dollars,
+    OtherModel, Outcome, Step, StepTaken, Tests, Verdict, dollars,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -69,9 +69,9 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         )),
         Event::Accepted { reason, by, .. } => Some(format!("accepted as it is{}: {reason}", by_whom(by))),
         Event::Prepared { command: Some(command) } => {
-            Some(format!("a clean checkout is prepared with: {command}"))
+            Some(format!("clean checkouts are prepared with: {command}"))
         }
-        Event::Prepared { command: None } => Some("a person chose to go without a proof".to_owned()),
+        Event::Prepared { command: None } => Some("a person chose to finish without a proof".to_owned()),
         Event::Entered { phase: id, how } => Some(entered(phase(id), how)),
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
         Event::Settled { text, .. } => Some(text.clone()),
@@ -82,7 +82,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             Some(format!("Auto-decided: completed with notes — open for a person: {}", items.join("; ")))
         }
         Event::Waits { until, why, .. } => Some(format!("waiting until {until}: {why}")),
-        Event::Woke => Some("the wait is over".to_owned()),
+        Event::Woke => Some("the wait has ended".to_owned()),
         Event::Told { trouble: Some(trouble) } => Some(format!("the notification failed: {trouble}")),
         Event::Expired { question } => Some(format!("question {question} closed without an answer")),
         Event::Reset { guidance: None } => Some("breaker closed, counters at 0".to_owned()),
@@ -98,6 +98,10 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         }
         Event::Granted { until } => Some(format!("more calls allowed until {until}")),
         Event::Retried => Some("retrying".to_owned()),
+        Event::CalledAgain { model: None } => Some("the agent is called again".to_owned()),
+        Event::CalledAgain { model: Some(model) } => {
+            Some(format!("the agent is called again, with the model {model}"))
+        }
         Event::Held(hold) => Some(hold.reason.clone()),
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
@@ -147,7 +151,12 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
             };
             let item = call.item.as_ref().map(|it| format!(", {}", first_line(&it.name))).unwrap_or_default();
             let name = &workflow.phases[call.phase].name;
-            Some(format!("{name} iteration {}{step}{item}: call {} begins", call.iteration, call.number))
+            let differs = call.other_model.as_ref().map(|other| differs(call.model.as_deref(), other));
+            let differs = differs.unwrap_or_default();
+            Some(format!(
+                "{name} iteration {}{step}{item}: call {} begins{differs}",
+                call.iteration, call.number
+            ))
         }
         Effect::Ask(question) => Some(format!("question {}: {}", question.id, question.text)),
         Effect::Workspace
@@ -165,6 +174,15 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
     }
 }
 
+/// Names the model of a call that is to differ from another, and that other one.
+fn differs(model: Option<&str>, other: &OtherModel) -> String {
+    let model = model.unwrap_or("the agent's own model");
+    match &other.model {
+        Some(name) => format!(" with {model}; {} ran with {name}", other.phase),
+        None => format!(" with {model}; which model {} ran with is not known", other.phase),
+    }
+}
+
 /// A step that was not needed took no time and says nothing.
 fn step_line(taken: &StepTaken) -> Option<String> {
     if taken.not_needed {
@@ -178,7 +196,7 @@ fn step_line(taken: &StepTaken) -> Option<String> {
         ProofStep::Canary => "a test that has to fail",
     };
     let found = if taken.found.is_empty() { String::new() } else { format!(": {}", taken.found) };
-    let more = taken.expected_s.filter(|it| 1.0 <= *it).map(|it| format!("; about {it:.0} s to go"));
+    let more = taken.expected_s.filter(|it| 1.0 <= *it).map(|it| format!("; about {it:.0} s more"));
     let more = more.unwrap_or_default();
     Some(format!("proof step, {}, {what}, in a clean checkout{found}{more}", seconds(taken.seconds)))
 }
@@ -206,13 +224,13 @@ fn ended_line(ended: &Ended) -> String {
         Ending::Limited { why, until: Some(until) } => {
             format!("was refused by the provider until {until}: {why}")
         }
-        Ending::Limited { why, until: None } | Ending::Refused { why } => {
-            format!("was refused by the provider: {why}")
-        }
-        Ending::Unreachable { why } => format!("did not reach the provider: {why}"),
+        Ending::Limited { why, until: None } => format!("was refused by the provider: {why}"),
+        Ending::Refused { why } => format!("could not work: {why}"),
+        Ending::Unreachable { why } => format!("was not served: {why}"),
     };
     let said = match (&ended.report.signal, ended.report.found) {
         (Some(_), _) => "; the agent says it is done",
+        (None, _) if ended.report.ignored_promise.is_some() => "; the agent's promise does not count",
         (None, false) if ended.ending == Ending::Done => "; the agent did not say that it is done",
         (None, _) => "",
     };
@@ -303,7 +321,7 @@ fn commanded(command: &Command) -> Option<String> {
         Command::Guide { text } => Some(format!("guidance: {text}")),
         Command::Waive { what, reason, by } => Some(format!("{what} waived{}: {reason}", by_whom(by))),
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
-        Command::Unhold => Some("the provider is tried again now".to_owned()),
+        Command::Unhold => Some("trying the provider again".to_owned()),
         Command::Tried { what } => Some(format!("refused inside an agent call: loop {what}")),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),
         Command::Pause { reason } if reason == ASKED => Some(ASKED.to_owned()),

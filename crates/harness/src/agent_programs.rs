@@ -7,11 +7,14 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The versions that the adapters are known to work with: program, package, version.
-const PINNED: [(&str, &str, &str); 4] = [
+const PINNED: [(&str, &str, &str); 7] = [
     ("claude", "@anthropic-ai/claude-code", "2.1.325"),
     ("codex", "@openai/codex", "0.166.0"),
     ("gemini", "@google/gemini-cli", "0.61.0"),
     ("opencode", "opencode-ai", "1.18.33"),
+    ("copilot", "@github/copilot", "1.0.102"),
+    ("qwen", "@qwen-code/qwen-code", "0.15.10"),
+    ("pi", "@mariozechner/pi-coding-agent", "0.73.1"),
 ];
 
 /// Whether this agent is to be tested; says so when it is not.

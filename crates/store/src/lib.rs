@@ -26,7 +26,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use error::StoreError;
+pub use error::{Locked, StoreError};
 pub use home::Home;
 pub use inbox::{COMMAND, NOW, Wake, is_listening, wake};
 pub use index::{ByPrefix, Filter, NewRun, Row};

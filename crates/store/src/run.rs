@@ -313,7 +313,7 @@ impl Run {
 }
 
 /// Returns whose plan the calls of this workflow use up: as the agent's process would see it.
-pub(crate) fn account_of(workflow: &Workflow) -> String {
+pub fn account_of(workflow: &Workflow) -> String {
     let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
     match AgentRow::named(&workflow.agent.cli) {
         Some(row) => agents::account(row, &set),

@@ -26,7 +26,7 @@ pub(crate) fn bare(context: &Context) -> anyhow::Result<u8> {
     }
     println!("loop demo                 watch a whole run, without any key");
     println!("loop setup                write a workflow for this project");
-    println!("loop run \"what to build\"  begin");
+    println!("loop run \"what to build\"  start a run");
     Ok(0)
 }
 
@@ -118,6 +118,12 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     if let Some(criteria) = criteria(state) {
         let _ = writeln!(out, "  criteria    {}/{} ticked", criteria.total - criteria.open, criteria.total);
     }
+    if !state.models.is_empty() {
+        let models = state.models.iter();
+        let models: Vec<String> =
+            models.map(|(phase, model)| format!("{} {model}", workflow.phases[*phase].name)).collect();
+        let _ = writeln!(out, "  models      {}", models.join(", "));
+    }
     let _ = writeln!(out, "  progress    {} %", state.progress_percent(workflow));
     out.push_str(&progress::phases(home, row, workflow, state));
     for (name, line) in cost::status_lines(home, workflow, state) {
@@ -153,6 +159,13 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         }
     }
     out
+}
+
+/// The model that answered in each phase.
+fn named_models(workflow: &Workflow, state: &State) -> serde_json::Map<String, Value> {
+    let named =
+        state.models.iter().map(|(phase, model)| (workflow.phases[*phase].name.clone(), json!(model)));
+    named.collect()
 }
 
 /// The call that is under way: what it has used, and the last lines of what its agent did.
@@ -286,6 +299,7 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
             "warning": state.plan_warning,
         },
         "budget": cost::budget_json(home, workflow, state),
+        "models": named_models(workflow, state),
         "call": under_way(home, row, workflow, state).map(|(number, it)| {
             let last = it.lines.len().saturating_sub(LINES_SHOWN);
             json!({ "number": number, "doing": it.doing, "lines": it.lines[last..], "usage": it.usage })

@@ -32,18 +32,18 @@ struct Piece {
 const PIECES: [Piece; 3] = [
     Piece {
         preset: "ralph",
-        scene: "a repository, a design, and an agent that is not honest at first",
+        scene: "a repository, a design, and an agent that lies in its first call",
         input: "DESIGN-demo.md",
         files: &[("DESIGN-demo.md", DESIGN), ("tests.sh", COUNTING)],
-        moral: "The agent promised after its first call, and the tests said otherwise; so it was sent back.",
+        moral: "After its first call the agent said it was done; the tests failed, so it was sent back.",
         own: "loop run \"what to build\" --agent-cmd \"PROGRAM ARGS\" --check tests=\"your test command\"",
     },
     Piece {
         preset: "tdd",
-        scene: "a repository, a PRP, and an agent that is not honest when its tests should pass",
+        scene: "a repository, a PRP, and an agent that lies about passing tests",
         input: "docs/PRPs/greetings.md",
         files: &[("docs/PRPs/greetings.md", PRP), ("tests.sh", RUNNING)],
-        moral: "In GREEN the agent said that both tests pass, and one did not; so GREEN was not done.",
+        moral: "In GREEN the agent said that both tests pass; one failed, so GREEN was not done.",
         own: "loop run docs/PRPs/YOURS.md --preset tdd --check tests=\"your test command\"",
     },
     Piece {
@@ -56,7 +56,7 @@ const PIECES: [Piece; 3] = [
             (".planning/config.json", "{ \"planning\": { \"commit_docs\": false } }\n"),
             ("tests.sh", COUNTING),
         ],
-        moral: "The agent called its first task complete without a commit; so the task was done again.",
+        moral: "The agent called its first task complete without a commit, so the task was done again.",
         own: "loop setup plan, then loop run 1",
     },
 ];
@@ -163,7 +163,7 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     if !context.json && !context.quiet {
         eprintln!("a demo in {}: {}", project.display(), piece.scene);
     }
-    let here = Context::at(&project, &home, context);
+    let here = Context::in_temporary(&project, &home, context);
     let agent = std::env::current_exe()?;
     let quoted = agent.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let flags = RunFlags {

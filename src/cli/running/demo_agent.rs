@@ -103,7 +103,7 @@ fn tdd(project: &Path) -> anyhow::Result<()> {
     };
     println!(
         "{said}\n\n---PRP_PHASE_STATUS---\nPHASE: {phase}\nSTATUS: COMPLETE\nITERATION: {iteration}\n{more}\
-         EXIT_SIGNAL: true\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---"
+         EXIT_SIGNAL: true\nRECOMMENDATION: continue\n---END_PRP_PHASE_STATUS---"
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `--detach`: a run goes on without the terminal that it was started from. Everything that a
+//! `--detach`: a run continues without the terminal that it was started from. Everything that a
 //! person may be asked before a run begins is asked here first; then a controller in a session of
 //! its own takes the run and waits at questions, since nobody sits in front of it.
 
@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// Where a controller without a terminal writes its messages.
 const LOG: &str = "controller.log";
 
-/// How the controller goes on, handed from one process to the other.
+/// How the controller continues, handed from one process to the other.
 #[derive(Args)]
 pub(crate) struct DetachFlags {
     #[arg(long)]
@@ -26,6 +26,8 @@ pub(crate) struct DetachFlags {
     most: Option<u32>,
     #[arg(long)]
     unblock: bool,
+    #[arg(long)]
+    now: bool,
     #[arg(long)]
     exit_at_question: bool,
 }
@@ -55,6 +57,7 @@ pub(crate) fn start(
     let switches = [
         ("--reset", going.reset),
         ("--unblock", going.unblock),
+        ("--now", going.now),
         ("--exit-at-question", on_question == Some(OnQuestion::Exit)),
         ("--json", context.json),
         ("--quiet", context.quiet),
@@ -86,7 +89,13 @@ pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<
     let row = context.caller.find(&home)?.ok_or_else(Refusal::no_run)?;
     refuse_own(&context.caller, &row, Deed::Run)?;
     let log = home.folder(&row.id).join(LOG);
-    let going = Going { reset: flags.reset, phase: flags.phase, most: flags.most, unblock: flags.unblock };
+    let going = Going {
+        reset: flags.reset,
+        phase: flags.phase,
+        most: flags.most,
+        unblock: flags.unblock,
+        now: flags.now,
+    };
     let asking = if flags.exit_at_question { Ask::Exit } else { Ask::Wait };
     let found = FoundRun { home, row: Box::new(row) };
     let opened = match drive::take(context, found, &going)? {

@@ -22,7 +22,7 @@ pub(crate) struct InitFlags {
     /// Open the next ready job of the queue (comes with a later version)
     #[arg(long, hide = true)]
     next: bool,
-    /// A session of the agent works on it, and its stop hook asks us what comes next
+    /// Let your own agent session work on it; its stop hook asks loop what comes next
     #[arg(long)]
     hook: bool,
     /// The session that works on it (default: the first one that stops in this project)
@@ -159,8 +159,8 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
             folder: &folder,
             asked: None,
             next: &next,
-            is_offered: false,
-            said: 0,
+            tells_next: true,
+            more: &[],
         };
         RunOutput::new(context).rest(&ended, exit);
         return Ok(exit);

@@ -63,7 +63,7 @@ fn finding(known: &KnownAgent) -> DoctorFinding {
         let next = format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", known.row.install);
         return findings::bad(name, "not installed".to_owned(), NextStep::by_hand(next));
     };
-    let version = known.version.as_deref().unwrap_or("does not say its version");
+    let version = known.version.as_deref().unwrap_or("version unknown");
     match &known.login {
         Some(login) => findings::good(name, format!("{version} ({}), logged in by {login}", path.display())),
         None => {
@@ -78,7 +78,7 @@ fn look() -> Vec<KnownAgent> {
     AgentRow::detected()
         .map(|row| {
             let variable = |name: &str| std::env::var(name).ok();
-            let path = executable(row.name, None);
+            let path = executable(row.program, None);
             KnownAgent {
                 row,
                 version: path.as_deref().and_then(version),
@@ -114,12 +114,20 @@ fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
             memory_mb: None,
             processes: None,
             namespace: false,
+            pass_env: Vec::new(),
             env: Default::default(),
             args: Vec::new(),
         };
         let invocation = agents::invocation(
             &agent,
-            &agents::InvocationContext { model: None, usd: None, turns: None, root, find: &find },
+            &agents::InvocationContext {
+                model: None,
+                usd: None,
+                turns: None,
+                root,
+                find: &find,
+                version: &|_| None,
+            },
         );
         let words = |it: agents::Invocation| {
             let set = it.env.iter().map(|(name, value)| format!("{name}={value}"));
@@ -138,7 +146,7 @@ fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
     };
     vec![
         ("all", added(Permissions::All, "runs and edits without asking")),
-        ("edit", added(Permissions::Edit, "edits the working tree; other tools as its settings allow")),
+        ("edit", added(Permissions::Edit, "changes files of the working tree, cannot commit")),
         ("agent", "what its own settings allow".to_owned()),
     ]
 }

@@ -9,45 +9,36 @@ use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::{Timestamp, length};
-use loop_core::engine::Command;
+use loop_core::engine::{Command, Wait};
 use loop_store::{Filter, Home, PlanUse, local_day};
 use serde_json::json;
 
 #[derive(Args)]
 pub(crate) struct LimitsFlags {
-    /// Clear the hold of this account, or of every account of this agent
-    #[arg(long, value_name = "ACCOUNT")]
+    /// End the waits and ask again now: of this account, of every account of this agent, or of all
+    #[arg(long, value_name = "ACCOUNT", num_args = 0..=1, default_missing_value = EVERY)]
     clear: Option<String>,
 }
+
+/// What is said where no provider refuses calls.
+const NO_LIMITS: &str = "no provider limits";
 
 pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> {
     if flags.clear.is_some() {
         refuse_agents(&context.caller, None, Deed::ClearLimits)?;
     }
     let Some(home) = context.caller.existing_home()? else {
-        println!("{}", if context.json { "[]" } else { "no holds" });
+        println!("{}", if context.json { "[]" } else { NO_LIMITS });
         return Ok(0);
     };
     if let Some(account) = &flags.clear {
-        let mut cleared = false;
-        for hold in
-            home.holds()?.iter().filter(|it| it.account == *account || agent_of(&it.account) == account)
-        {
-            cleared |= home.clear_hold(&hold.account)?;
-        }
-        let waiting = if cleared { tell_runs(&home, account)? } else { 0 };
-        let text = match (cleared, waiting) {
-            (false, _) => "there is no such hold".to_owned(),
-            (true, 0) => "cleared".to_owned(),
-            (true, count) => format!("cleared; told: {}", counted(count, "unfinished run")),
-        };
-        println!("{}: {text}", sanitise(account));
-        return Ok(0);
+        return clear(&home, account);
     }
     let holds: Vec<_> = home.holds()?.into_iter().filter(|it| now().0 < it.until).collect();
     // What was said about a window that is over, or a day ago, is no news.
     let is_news = |it: &PlanUse| now().0 < it.until.unwrap_or(it.at + DAY_MS);
     let plans: Vec<PlanUse> = home.plans()?.into_iter().filter(is_news).collect();
+    let waits = waits(&home)?;
     if context.json {
         let list: Vec<_> = holds
             .iter()
@@ -63,6 +54,12 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
                 let until = it.until.map(|it| Timestamp(it).to_string());
                 json!({ "agent": it.account, "until": until, "reason": null, "warning": it.warning })
             }))
+            .chain(waits.iter().map(|it| {
+                json!({
+                    "run": it.run, "project": it.project, "until": it.until.to_string(),
+                    "seconds_left": it.until.since(now()) / 1000, "reason": it.why, "warning": null,
+                })
+            }))
             .collect();
         println!("{}", serde_json::Value::from(list));
         return Ok(0);
@@ -75,18 +72,72 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     for plan in &plans {
         println!("{}  {}", sanitise(&plan.account), sanitise(&plan.warning));
     }
-    if holds.is_empty() {
-        println!("no holds");
+    if holds.is_empty() && waits.is_empty() {
+        println!("{NO_LIMITS}");
     }
     for hold in holds {
         let until = Timestamp(hold.until);
         let left = length(until.since(now()));
-        println!("{}  until {until} ({left} left): {}", sanitise(&hold.account), sanitise(&hold.reason));
+        println!("{}  until {until} ({left} to go): {}", sanitise(&hold.account), sanitise(&hold.reason));
+    }
+    for wait in &waits {
+        let left = length(wait.until.since(now()));
+        println!(
+            "run {}  {}  waits until {} ({left} left): {}",
+            &wait.run[..8],
+            sanitise(&wait.project),
+            wait.until,
+            sanitise(&wait.why)
+        );
+    }
+    if !waits.is_empty() {
+        println!("next: loop limits --clear");
     }
     Ok(0)
 }
 
 const DAY_MS: i64 = 86_400_000;
+
+/// What `--clear` alone stands for; no account is called so.
+const EVERY: &str = "*";
+
+/// What a run waits for.
+struct RunWait {
+    run: String,
+    project: String,
+    until: Timestamp,
+    why: String,
+}
+
+/// Returns what every unfinished run of this home waits for.
+fn waits(home: &Home) -> anyhow::Result<Vec<RunWait>> {
+    let mut waits = Vec::new();
+    for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
+        let (_, state) = load(home, row)?;
+        if let Some(wait) = state.wait.filter(|it| now() < it.until) {
+            let (run, project) = (row.id.clone(), row.project.clone());
+            waits.push(RunWait { run, project, until: wait.until, why: wait.why });
+        }
+    }
+    Ok(waits)
+}
+
+fn clear(home: &Home, account: &str) -> anyhow::Result<u8> {
+    let is_meant = |it: &str| account == EVERY || it == account || agent_of(it) == account;
+    let mut cleared = 0_usize;
+    for hold in home.holds()?.iter().filter(|it| is_meant(&it.account)) {
+        cleared += usize::from(home.clear_hold(&hold.account)?);
+    }
+    let told = tell_runs(home, account)?;
+    let what = if account == EVERY { "all accounts".to_owned() } else { sanitise(account) };
+    let text = match (cleared, told) {
+        (0, 0) => "no such limit".to_owned(),
+        (_, 0) => "cleared".to_owned(),
+        (_, count) => format!("cleared; notified: {}", counted(count, "unfinished run")),
+    };
+    println!("{what}: {text}");
+    Ok(0)
+}
 
 /// The agent that an account belongs to.
 fn agent_of(account: &str) -> &str {
@@ -94,12 +145,14 @@ fn agent_of(account: &str) -> &str {
 }
 
 /// Every unfinished run that calls this agent may be waiting; each is told. One whose own account is
-/// still held goes on waiting.
+/// still held continues waiting.
 fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
     let mut told = 0;
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
-        let (workflow, _) = load(home, row)?;
-        if workflow.agent.cli == agent_of(account) {
+        let (workflow, state) = load(home, row)?;
+        let is_meant = account == EVERY || workflow.agent.cli == agent_of(account);
+        // One that waits for calls of its own window is not waiting for a provider.
+        if is_meant && state.wait.is_some_and(|it| it.wait != Wait::Window) {
             leave(home, row, &Command::Unhold)?;
             told += 1;
         }

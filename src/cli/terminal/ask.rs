@@ -5,7 +5,7 @@ use super::typing::{Keys, TypedKeys, Typing};
 use crate::desk::{PersonReply, RequestQuestion};
 use crate::world::wait::now;
 use loop_base::text::sanitise;
-use loop_core::engine::{Answer, Command, Question, QuestionKind, choices};
+use loop_core::engine::{Answer, Choice, Command, Question, QuestionKind, choices};
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ fn choose(words: &[&'static str]) -> anyhow::Result<Option<&'static str>> {
         let said = words.iter().find(|it| **it == said || (said.len() == 1 && it.starts_with(&said)));
         match said {
             Some(word) => return Ok(Some(word)),
-            None => eprintln!("\"{}\" is no answer; one of: {}", sanitise(&line), words.join(", ")),
+            None => eprintln!("\"{}\" is not one of the answers: {}", sanitise(&line), words.join(", ")),
         }
     }
 }
@@ -169,7 +169,11 @@ fn offer(question: &Question) -> (String, String) {
     let with_text = |word: &str| matches!(word, "modify" | "changes" | "fix");
     let list = |name: &dyn Fn(&str) -> String| -> String {
         let words = choices(question).into_iter().map(|it| {
-            let text = if with_text(it) { " TEXT" } else { "" };
+            let text = match it {
+                it if it == Choice::Model.word() => " NAME",
+                it if with_text(it) => " TEXT",
+                _ => "",
+            };
             format!("{}{text}", name(it))
         });
         words.collect::<Vec<_>>().join(", ")
@@ -225,6 +229,7 @@ mod tests {
             (QuestionKind::Hourly, "wait, continue, abort", "c", "continue"),
             (QuestionKind::Gate("look".to_owned()), "approve, changes TEXT, reject", "APPROVE", "approve"),
             (QuestionKind::Blocked, "resume", " r ", "resume"),
+            (QuestionKind::Agent, "retry, model NAME, abort", "model  gpt-5", "model gpt-5"),
             (
                 QuestionKind::Checkpoint("action".to_owned().into()),
                 "done",

@@ -105,9 +105,7 @@ impl RunInput {
         }
         let path = design_file::for_sentence(project, &self.text)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        notes.push(Note::usual(format!(
-            "the sentence became {name}; loop design and loop refine make a better one"
-        )));
+        notes.push(Note::usual(format!("wrote the sentence to {name}; loop design writes a fuller one")));
         if let Ok(inside) = path.strip_prefix(git.work_tree()) {
             // Nobody has asked for a file, so none is to be committed or in the way.
             git.exclude(&[&format!("/{}", inside.display())])?;

@@ -1,6 +1,7 @@
 //! What a request means: which workflow, which input, which run. Only reading and comparing; what
 //! stands against it is found in `obstacles`.
 
+pub(super) mod agent_files;
 pub(super) mod choose_workflow;
 pub(super) mod design_file;
 pub(super) mod input;

@@ -1,5 +1,5 @@
 //! Where a run works: in the user's own tree, or in a worktree that is planned here, before anything
-//! of it is made. A run that goes on must find its place as it left it.
+//! of it is made. A run that continues must find its place as it left it.
 
 use crate::desk::caller::load;
 use crate::desk::meaning::input::RunInput;
@@ -44,7 +44,7 @@ pub(crate) fn inside(opening: Opening, plan: Option<&Worktree>, place: &Path) ->
     Opening { path: moved.or(opening.path), worktree: Some(Box::new(plan.clone())), ..opening }
 }
 
-/// Finds the place of a run that goes on, or halts the run.
+/// Finds the place of a run that continues, or halts the run.
 pub(crate) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
     let Some(plan) = run.state.opening.worktree.clone() else { return Ok(PathBuf::from(place)) };
     let found = match run.state.place {
@@ -88,7 +88,7 @@ fn branch(template: &str, input: &str, run: &str) -> anyhow::Result<String> {
     minijinja::Environment::new().render_str(template, values).map_err(|error| {
         Refusal::usage(
             format!("the branch \"{template}\" of [workspace] is not a template: {error}"),
-            NextStep::by_hand("it may name run, input and job.slug"),
+            NextStep::by_hand("it may use run, input and job.slug"),
         )
     })
 }

@@ -6,15 +6,16 @@ use super::caps;
 use crate::desk::meaning::input::RunInput;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
-use crate::measure::detect::detect;
+use crate::measure::detect::{detect, proposed_flag};
 use crate::measure::item_list::unreadable;
 use crate::world::approval::pin_signers;
+use loop_base::text::shell_word;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
 use loop_core::facts::FactName;
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{Agent, Workflow};
 use loop_supervise::which::executable;
 use std::path::Path;
 
@@ -60,7 +61,7 @@ fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
     ))
 }
 
-/// A workflow whose ways back could follow each other for ever is refused before its first call.
+/// A workflow whose ways back could follow each other forever is refused before its first call.
 pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     let proof = prove(workflow);
     if proof.ends {
@@ -69,21 +70,23 @@ pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     let text = format!("{} may never end: {}", workflow.name, proof.why.join("; "));
     Err(Refusal::usage(
         text,
-        NextStep::by_hand("bound it with iterations = N in [limits]; loop check says more"),
+        NextStep::by_hand("limit it with iterations = N in [limits]; loop check explains"),
     ))
 }
 
 pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
     if workflow.agent.cli.is_empty() {
-        let installed: Vec<&str> =
-            AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect();
+        let installed: Vec<&str> = AgentRow::detected()
+            .filter(|it| executable(it.program, None).is_some())
+            .map(|it| it.name)
+            .collect();
         match installed.as_slice() {
             [only] => workflow.agent.cli = (*only).to_owned(),
             [] => {
                 let names: Vec<&str> = AgentRow::detected().map(|it| it.name).collect();
                 return Err(Refusal::usage(
                     format!("no supported agent found ({})", names.join(", ")),
-                    "loop run --agent-cmd \"PROGRAM ARGS\"",
+                    ["loop run --agent-cmd \"PROGRAM ARGS\"", "loop agents"],
                 ));
             }
             several => {
@@ -92,18 +95,27 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
             }
         }
     }
+    find_agent(&workflow.agent)
+}
+
+/// Refuses an agent whose program is not there.
+pub(crate) fn find_agent(agent: &Agent) -> anyhow::Result<()> {
     let caller = agents::InvocationContext {
-        model: workflow.agent.model.as_deref(),
+        model: agent.model.as_deref(),
         usd: None,
         turns: None,
         root: rustix::process::geteuid().is_root(),
-        find: &|name| executable(name, workflow.agent.env.get("PATH")),
+        find: &|name| executable(name, agent.env.get("PATH")),
+        version: &|_| None,
     };
-    let invocation =
-        agents::invocation(&workflow.agent, &caller).map_err(|why| Refusal::usage(why, "loop agents"))?;
+    let invocation = agents::invocation(agent, &caller).map_err(|why| Refusal::usage(why, "loop agents"))?;
     let program = invocation.argv.first().cloned().unwrap_or_default();
-    if executable(&program, workflow.agent.env.get("PATH")).is_none() {
-        let text = format!("the agent's program \"{program}\" was not found, or cannot be executed");
+    if executable(&program, agent.env.get("PATH")).is_none() {
+        if Path::new(&program).is_file() {
+            let text = format!("the agent's program \"{program}\" is not executable");
+            return Err(Refusal::usage(text, format!("chmod +x {}", shell_word(&program))));
+        }
+        let text = format!("the agent's program \"{program}\" was not found");
         return Err(Refusal::usage(text, "loop agents"));
     }
     Ok(())
@@ -167,6 +179,6 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
             "no check found in {}: nothing could prove that the work is done; --unverified takes the agent's word",
             project.display()
         ),
-        ["loop run --check tests=\"npm test\"", "loop run --unverified"],
+        [format!("loop run {}", proposed_flag(project)), "loop run --unverified".to_owned()],
     ))
 }

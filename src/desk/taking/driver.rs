@@ -32,7 +32,7 @@ pub(crate) struct Driver<'a> {
     _tree: TreeLock,
 }
 
-/// A run that rests, and that is no longer driven.
+/// A run that has stopped, and that is no longer driven.
 pub(crate) struct Rested {
     pub home: Rc<Home>,
     pub run: Run,
@@ -72,7 +72,7 @@ impl<'a> Driver<'a> {
         let mut host = Host::new(ears, &run, &place, input, &own_paths, leash, watcher)?;
         host.onlooker = onlooker;
         if run.workflow.agent.namespace && host.namespace(&run).is_none() {
-            let text = "no PID namespace is granted here; calls run without one".to_owned();
+            let text = "PID namespaces are not available here; calls run without one".to_owned();
             drive::note(&mut run, [(now(), Event::Noted { text })]);
         }
         Ok(Driver { run, host, home, place, _tree: tree })

@@ -7,17 +7,19 @@ use super::{adopt, reload};
 use crate::desk::caller::{Caller, load};
 use crate::desk::inside_call::{self, Deed};
 use crate::desk::note::Note;
-use crate::desk::obstacles::place;
+use crate::desk::obstacles::{place, prepare};
 use crate::desk::own_paths;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
 use crate::desk::wishes::bystander::Bystander;
-use crate::desk::wishes::command::insert;
+use crate::desk::wishes::command::{insert, leave};
 use crate::drive::drive;
 use crate::world::wait::{Signals, now};
 use loop_base::text::shell_word;
-use loop_core::engine::{Answer, Choice, Command, Opening, QuestionKind, Status, acceptable, run_again};
+use loop_core::engine::{
+    Answer, Choice, Command, Opening, QuestionKind, Station, Status, acceptable, run_again,
+};
 use loop_core::workflow::model::{MirrorFormat, PhaseId, Workflow};
 use loop_store::mirror::planning;
 use loop_store::run::Run;
@@ -25,7 +27,7 @@ use loop_store::{Row, TreeLock};
 use std::path::Path;
 use std::rc::Rc;
 
-/// How a run that rested goes on.
+/// How a run that stopped continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Going {
     pub reset: bool,
@@ -33,11 +35,13 @@ pub(crate) struct Going {
     pub most: Option<u32>,
     /// The person's word that what blocked the run is gone.
     pub unblock: bool,
+    /// A wait for the provider is over.
+    pub now: bool,
 }
 
 /// What came of a request to continue a run.
 pub(crate) enum Continued {
-    /// It can be taken, and goes on like this.
+    /// It can be taken, and continues like this.
     Ready(Going),
     /// There is nothing left to do, in words.
     Done(String),
@@ -49,7 +53,7 @@ pub(crate) enum Continued {
 /// What came of taking a run.
 pub(crate) enum Took {
     Run(Box<OpenRun>),
-    /// A session of the agent goes on with it.
+    /// A session of the agent continues with it.
     Session(Box<Run>),
 }
 
@@ -111,18 +115,30 @@ pub(crate) fn ready(
         && planning::says_running(Path::new(&row.place))
     {
         notes.push(Note::usual(format!(
-            "{} says running: the run continues, its counters at 0",
+            "{} says running: the run continues with its counters at 0",
             planning::NAME
         )));
         reset = true;
     }
-    Ok(Continued::Ready(Going { reset, phase, most: max, unblock }))
+    Ok(Continued::Ready(Going { reset, phase, most: max, unblock, now: request.now }))
+}
+
+/// Has a run that somebody drives ask its provider again; says whether there is such a run.
+pub(crate) fn ask_again(found: &FoundRun) -> anyhow::Result<bool> {
+    let FoundRun { home, row } = found;
+    if home.holder(&row.id).is_none() {
+        return Ok(false);
+    }
+    let (workflow, _) = load(home, row)?;
+    home.clear_hold(&loop_store::run::account_of(&workflow))?;
+    leave(home, row, &Command::Unhold)?;
+    Ok(true)
 }
 
 fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {
     let found = workflow.phases.iter().position(|it| it.name.eq_ignore_ascii_case(name));
     let names = workflow.phases.iter().map(|it| it.name.as_str());
-    let text = format!("no phase is called \"{name}\"");
+    let text = format!("unknown phase \"{name}\"");
     found.ok_or_else(|| Refusal::usage(text, meant(name, names)))
 }
 
@@ -158,29 +174,36 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
     let place = place::again(&mut run, &row.place)?;
     if run.state.opening.worktree.is_none() && place.is_dir() && !place.join(".git").exists() {
         let text = format!("the repository is gone: {} has no .git", place.display());
-        let next = Some(NextStep::by_hand("bring its .git back, then loop run"));
+        let next = Some(NextStep::by_hand("restore its .git, then loop run"));
         return Err(Refusal { text, next, exit: 1 }.into());
     }
     let tree = TreeLock::take(&caller.home, &place)?;
+    // A call that is under way goes on without its program in PATH.
+    if run.state.session.is_none() && !matches!(run.state.station, Station::Working(_)) {
+        prepare::find_agent(&run.workflow.agent)?;
+    }
     let command = Command::Resume { reset: going.reset, phase: going.phase, most: going.most };
     let command =
         acceptable(&run.workflow, &run.state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
     insert(&home, &run.id, &command)?;
+    if going.now {
+        home.clear_hold(&run.account)?;
+        insert(&home, &run.id, &Command::Unhold)?;
+    }
     if run.state.session.is_some() {
         drive(&mut run, &mut Bystander)?;
         loop_store::mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
         return Ok(Took::Session(Box::new(run)));
     }
-    let blocked = run.state.question().filter(|it| going.unblock && it.kind == QuestionKind::Blocked);
-    if let Some(question) = blocked {
+    let unblocks = |kind: &QuestionKind| match kind {
+        QuestionKind::Blocked => Some(Choice::Resume),
+        QuestionKind::Agent => Some(Choice::Retry),
+        _ => None,
+    };
+    let question = run.state.question().filter(|_| going.unblock);
+    if let Some((question, choice)) = question.and_then(|it| Some((it, unblocks(&it.kind)?))) {
         let by = caller.environment.user.clone();
-        let answer = Answer {
-            question: question.id,
-            choice: Choice::Resume,
-            text: String::new(),
-            by,
-            signature: None,
-        };
+        let answer = Answer { question: question.id, choice, text: String::new(), by, signature: None };
         insert(&home, &run.id, &Command::Answer(answer))?;
     }
     let own_paths = own_paths::of_run(&place, &run);

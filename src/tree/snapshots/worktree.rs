@@ -73,7 +73,7 @@ pub(crate) fn plan(git: &Git, run: &str, branch: &str) -> anyhow::Result<Worktre
     let short = &run[..8];
     let base = commit_of(git, "HEAD")?.ok_or_else(|| {
         misplaced(
-            format!("{} has no commit that a worktree could begin from", git.work_tree().display()),
+            format!("{} has no commit that a worktree could start from", git.work_tree().display()),
             "git commit, then again",
         )
     })?;
@@ -286,7 +286,7 @@ pub(crate) fn remove(plan: &Worktree) -> Result<Option<String>, GitError> {
 fn walk(plan: &Worktree) -> Result<OwnedFd, Misplaced> {
     let root = Path::new(&plan.root);
     let inside =
-        Path::new(&plan.place).strip_prefix(root).map_err(|_| unreachable(plan, "it lies elsewhere"))?;
+        Path::new(&plan.place).strip_prefix(root).map_err(|_| unreachable(plan, "it is elsewhere"))?;
     files::folder(root, inside).map_err(|error| {
         unreachable(
             plan,

@@ -9,7 +9,7 @@ use super::events::AgentEvent;
 use super::limit::PlanFields;
 use super::program;
 use super::reader::Heard;
-use super::usage::{self, Counts};
+use super::usage::{self, UsageCounts};
 use super::wire::{Count, Few, short};
 use super::{Invocation, InvocationContext};
 use crate::agent_table::AgentRow;
@@ -46,6 +46,12 @@ pub(super) fn invocation(
         Permissions::Edit => argv.extend(["--permission-mode", "acceptEdits"].map(str::to_owned)),
         Permissions::Agent => (),
     }
+    // Nobody is there to answer: a version that knows this says no at once and tells the model so.
+    if agent.permissions != Permissions::All
+        && (context.version)(&argv[0]).is_some_and(|it| PROMPTS_SINCE <= numbers(&it))
+    {
+        argv.extend(["--permission-prompts", "none"].map(str::to_owned));
+    }
     if let Some(model) = context.model {
         argv.extend(["--model".to_owned(), model.to_owned()]);
     }
@@ -53,6 +59,15 @@ pub(super) fn invocation(
     argv.extend(agent.args.iter().cloned());
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(Invocation { argv, env })
+}
+
+/// The first version with `--permission-prompts`.
+const PROMPTS_SINCE: [u32; 3] = [2, 1, 259];
+
+/// Reads `2.1.325 (Claude Code)`; what is no number is 0.
+fn numbers(version: &str) -> [u32; 3] {
+    let mut parts = version.split(|it: char| !it.is_ascii_digit()).filter(|it| !it.is_empty());
+    [(); 3].map(|()| parts.next().and_then(|it| it.parse().ok()).unwrap_or(0))
 }
 
 #[derive(Deserialize)]
@@ -220,8 +235,8 @@ struct ClaudeTokens {
 }
 
 impl ClaudeTokens {
-    fn counts(&self) -> Counts {
-        Counts {
+    fn counts(&self) -> UsageCounts {
+        UsageCounts {
             input: self.input_tokens.0,
             cache_write: self.cache_creation_input_tokens.0,
             cache_read: self.cache_read_input_tokens.0,
@@ -382,7 +397,7 @@ fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
     let by_model = value::<BTreeMap<Cow<'_, str>, ClaudeTokens>>(head.model_usage).unwrap_or_default();
     let turn = if by_model.is_empty() { value::<ClaudeTokens>(head.usage) } else { None };
     let counts = by_model.values().chain(&turn).map(ClaudeTokens::counts);
-    let whole = counts.fold(Counts::default(), |sum, it| sum.plus(&it));
+    let whole = counts.fold(UsageCounts::default(), |sum, it| sum.plus(&it));
     heard.usage.count(None, whole, value(head.total_cost_usd));
     heard.used();
     let denials = value::<Few<Denial<'_>>>(head.permission_denials).unwrap_or_default();

@@ -6,8 +6,8 @@ use super::claude::value;
 use super::events::AgentEvent;
 use super::limit::PlanFields;
 use super::reader::Heard;
-use super::usage::Counts;
-use super::wire::{Count, Few};
+use super::usage::UsageCounts;
+use super::wire::{Count, Few, short};
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -95,8 +95,8 @@ struct CodexTokens {
 }
 
 impl CodexTokens {
-    fn counts(&self) -> Counts {
-        Counts {
+    fn counts(&self) -> UsageCounts {
+        UsageCounts {
             input: self.input_tokens.0,
             cache_write: self.cache_write_input_tokens.0,
             cache_read: self.cached_input_tokens.0,
@@ -238,6 +238,9 @@ struct CodexRecord<'a> {
 struct Payload<'a> {
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
+    /// Each turn begins with the model that it asks.
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
     #[serde(borrow)]
     info: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -295,6 +298,9 @@ pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
                 if let Some(limits) = value::<RateLimits>(payload.rate_limits) {
                     heard.plan = fullest(limits).or(heard.plan.take());
                 }
+            }
+            Some(_) | None if payload.model.is_some() && heard.model.is_none() => {
+                heard.model = payload.model.map(|it| short(&it));
             }
             Some("task_complete") => {
                 let error = value::<TaskError<'_>>(payload.error).and_then(|it| it.codex_error_info);

@@ -3,7 +3,7 @@
 
 use super::claude::{Target, value};
 use super::reader::Heard;
-use super::usage::Counts;
+use super::usage::UsageCounts;
 use super::wire::Count;
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
@@ -123,7 +123,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             let stats = value::<Stats>(head.stats).unwrap_or_default();
             // What it thought is in the total alone, and is paid for as output.
             let beyond_input = stats.total_tokens.0.saturating_sub(stats.input_tokens.0);
-            let counts = Counts {
+            let counts = UsageCounts {
                 input: stats.input_tokens.0,
                 cache_write: 0,
                 cache_read: stats.cached.0,

@@ -3,6 +3,7 @@
 //! then at the words of the event that ended the stream. What models write and tools print is never
 //! looked at, so an agent may write about rate limits as much as it likes.
 
+mod answer;
 mod phrase;
 mod when;
 
@@ -29,6 +30,12 @@ pub enum Limit {
     Auth,
     /// The prompt does not fit into the model.
     ContextTooLong,
+    /// The model does not exist, or this account may not use it.
+    UnknownModel,
+    /// The model or its provider does not want to do what was asked.
+    Refusal,
+    /// It answered well, and with nothing.
+    Empty,
     /// The provider could not be reached, or the connection broke.
     Unreachable,
     /// The provider refused, and nothing says why.
@@ -49,6 +56,9 @@ impl Limit {
             | Limit::Unknown
             | Limit::Credit
             | Limit::Auth
+            | Limit::UnknownModel
+            | Limit::Refusal
+            | Limit::Empty
             | Limit::ContextTooLong => None,
         }
     }
@@ -83,22 +93,18 @@ impl PlanFields {
     }
 
     fn until(&self, now: Timestamp) -> Option<Timestamp> {
-        let window = self.window.as_deref().and_then(|it| match it {
-            "five_hour" => Some(5 * when::HOUR),
-            it if it.starts_with("seven_day") => Some(7 * when::DAY),
-            it => it.strip_suffix(" minutes")?.parse::<u64>().ok()?.checked_mul(60_000),
-        });
-        self.resets_at_s
-            .and_then(when::epoch)
-            .map(|it| when::settle(it, window.unwrap_or(when::LONGEST), now))
+        self.resets_at_s.and_then(when::epoch).map(|it| when::settle(it, now))
     }
 }
 
 /// Returns what kept the provider from serving a call that failed.
 pub(super) fn judge(stream: Stream, heard: &Heard, end: &CallExit<'_>) -> Option<Limit> {
-    let kind = heard.kind.as_deref().unwrap_or_default();
-    let is_refusal = !heard.terminal || heard.status == Some(429) || stream == Stream::Codex;
-    let said = heard.complaint.as_deref().and_then(|it| phrase::read(stream, it, end));
+    let answer = heard.complaint.as_deref().and_then(answer::read).unwrap_or_default();
+    let kind = heard.kind.as_deref().or(answer.kind.as_deref()).unwrap_or_default();
+    let status = heard.status.or(answer.status);
+    let is_refusal = !heard.terminal || status == Some(429) || stream == Stream::Codex;
+    let words = answer.message.as_deref().or(heard.complaint.as_deref());
+    let said = words.and_then(|it| phrase::read(stream, it, end));
     // Codex records an empty account as a used-up plan; its words tell the two apart.
     if said == Some(Limit::Credit) {
         return said;
@@ -110,30 +116,46 @@ pub(super) fn judge(stream: Stream, heard: &Heard, end: &CallExit<'_>) -> Option
     if heard.offline && !heard.terminal {
         return Some(Limit::Unreachable);
     }
-    let retry_after = heard.retry_after_s.map(|it| it.saturating_mul(1000));
+    let retry_after = heard.retry_after_s.or(answer.retry_after_s).map(|it| it.saturating_mul(1000));
+    let resets_at = answer.resets_at_s.and_then(when::epoch).map(|it| when::settle(it, end.now));
     by_kind(kind)
+        .or(answer.kind.as_deref().and_then(by_kind))
         .or(said)
-        .map(|it| match it {
-            Limit::Throttle { after: None } => Limit::Throttle { after: retry_after },
-            it => it,
-        })
-        .or_else(|| by_status(heard.status.filter(|_| kind != "usage_limit_reached")?, retry_after))
+        .or_else(|| by_status(status.filter(|_| kind != "usage_limit_reached")?, retry_after))
         .or(match kind {
             "usage_limit_reached" => Some(Limit::Plan { until: None }),
+            "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => Some(Limit::Throttle { after: None }),
             "rate_limit" | "rate_limit_error" => Some(Limit::Unknown),
             _ => None,
+        })
+        .map(|it| match it {
+            Limit::Throttle { after: None } => match resets_at {
+                Some(until) => Limit::Plan { until: Some(until) },
+                None => Limit::Throttle { after: retry_after },
+            },
+            Limit::Plan { until: None } => {
+                Limit::Plan { until: resets_at.or(retry_after.map(|it| end.now.plus(it))) }
+            }
+            it => it,
         })
 }
 
 /// The words that leave no doubt; `rate_limit` may be a plan or a moment's rate.
 fn by_kind(kind: &str) -> Option<Limit> {
     match kind {
-        "authentication_failed" | "authentication_error" | "oauth_org_not_allowed" | "ProviderAuthError" => {
-            Some(Limit::Auth)
-        }
+        "authentication_failed"
+        | "authentication_error"
+        | "oauth_org_not_allowed"
+        | "ProviderAuthError"
+        | "invalid_api_key"
+        | "UNAUTHENTICATED" => Some(Limit::Auth),
         "billing_error" => Some(Limit::Credit),
-        "overloaded" | "overloaded_error" => Some(Limit::Overloaded),
-        "prompt_too_long" | "request_too_large" | "ContextOverflowError" => Some(Limit::ContextTooLong),
+        "overloaded" | "overloaded_error" | "UNAVAILABLE" => Some(Limit::Overloaded),
+        "prompt_too_long" | "request_too_large" | "ContextOverflowError" | "context_length_exceeded" => {
+            Some(Limit::ContextTooLong)
+        }
+        "model_not_found" | "ProviderModelNotFoundError" => Some(Limit::UnknownModel),
+        "refusal" | "content_filter" | "content_policy_violation" | "SAFETY" => Some(Limit::Refusal),
         _ => None,
     }
 }
@@ -142,9 +164,40 @@ fn by_status(status: u16, retry_after: Option<Millis>) -> Option<Limit> {
     match status {
         401 | 403 => Some(Limit::Auth),
         402 => Some(Limit::Credit),
+        404 => Some(Limit::UnknownModel),
         413 => Some(Limit::ContextTooLong),
         429 => Some(Limit::Throttle { after: retry_after }),
         500..600 => Some(Limit::Overloaded),
         _ => None,
     }
 }
+
+/// Lines of standard error that may say why a program failed.
+const LINES_READ: usize = 6;
+
+/// Returns what kept a program of the user from being served, by what it wrote before it failed. The last
+/// line that says something counts.
+pub(super) fn of_program(message: &str, end: &CallExit<'_>) -> Option<Limit> {
+    if end.exit == Some(0) {
+        return None;
+    }
+    if end.exit == Some(EXIT_LIMIT) {
+        let last =
+            |text: &str| text.lines().rev().map(str::trim).find(|it| !it.is_empty()).map(str::to_owned);
+        let told = [last(message), last(end.complaints)].into_iter().flatten();
+        if let Some(until) = told.filter_map(|it| it.strip_prefix("LOOP_LIMIT").map(str::to_owned)).next() {
+            let until = until.trim().strip_prefix("until=").and_then(|it| it.parse::<jiff::Timestamp>().ok());
+            return Some(Limit::Plan {
+                until: until.map(|it| when::settle(Timestamp(it.as_millisecond()), end.now)),
+            });
+        }
+    }
+    end.complaints.lines().rev().filter(|it| !it.trim().is_empty()).take(LINES_READ).find_map(|line| {
+        let answer = answer::read(line).unwrap_or_default();
+        let said = phrase::read(Stream::Text, answer.message.as_deref().unwrap_or(line), end);
+        answer.kind.as_deref().and_then(by_kind).or(said).or_else(|| by_status(answer.status?, None))
+    })
+}
+
+/// What a program exits with when it met a limit: EX_TEMPFAIL, "try again later".
+const EXIT_LIMIT: i32 = 75;

@@ -7,6 +7,7 @@ mod account;
 mod claude;
 mod codex;
 mod command;
+mod described;
 mod environment;
 mod events;
 mod gemini;
@@ -23,10 +24,12 @@ mod wire;
 mod tests;
 
 pub use account::{Login, account, logins};
+pub use described::DescribedStream;
 pub use environment::keeps;
 pub use events::{AgentEvent, UsageSoFar};
 pub use limit::Limit;
 pub use narrative::{Detail, Narrator, token_words};
+pub use opencode::waits_for;
 pub use reader::StreamReader;
 pub use usage::AgentUsage;
 
@@ -58,6 +61,8 @@ pub struct InvocationContext<'a> {
     /// Returns the real path (links resolved) of an executable, by name in the agent's `PATH` or by
     /// path; nothing when there is none.
     pub find: &'a dyn Fn(&str) -> Option<PathBuf>,
+    /// Returns what a program says its version is; asked only where that makes a difference.
+    pub version: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// How a call ended and where, for what its text alone does not tell.
@@ -67,7 +72,8 @@ pub struct CallExit<'a> {
     pub exit: Option<i32>,
     /// The end of its standard error.
     pub complaints: &'a str,
-    /// The end of Codex's own record of the session, `rollout-…-<session>.jsonl`, if there is one.
+    /// What the CLI wrote about this session elsewhere: the end of Codex's `rollout-…-<session>.jsonl`, and
+    /// the lines of opencode's log that are about this working tree.
     pub rollout: &'a str,
     pub now: Timestamp,
     /// The zone that the agent writes times in when it names none; see [`zone`].
@@ -92,6 +98,12 @@ pub struct AgentOutput {
     pub session: Option<String>,
     /// The model that answered, as the agent names it.
     pub model: Option<String>,
+    /// Whether it used a tool, so that the tree may have changed.
+    pub worked: bool,
+    /// Whether it was waiting for its provider when it was ended.
+    pub waited: bool,
+    /// The last line on standard error of a call that failed.
+    pub complaint: Option<String>,
     /// Tools that the agent was not allowed to use.
     pub denials: Vec<String>,
     /// How much of a plan is used up, when the agent warns of it.
@@ -133,6 +145,7 @@ pub fn invocation(agent: &Agent, context: &InvocationContext<'_>) -> Result<Invo
         Start::Gemini => gemini::invocation(row, agent, context)?,
         Start::Opencode => opencode::invocation(row, agent, context)?,
         Start::Arguments => command::invocation(agent)?,
+        Start::Described(start) => described::invocation(row, start, agent, context)?,
     };
     // What the user sets wins over what we set.
     invocation.env.retain(|(name, _)| !agent.env.contains_key(name));

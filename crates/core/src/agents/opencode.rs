@@ -4,8 +4,8 @@
 use super::claude::{Target, value};
 use super::events::AgentEvent;
 use super::reader::Heard;
-use super::usage::Counts;
-use super::wire::Count;
+use super::usage::UsageCounts;
+use super::wire::{Count, short};
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -20,19 +20,27 @@ pub(super) fn invocation(
 ) -> Result<Invocation, String> {
     let mut argv = vec![program::find(row, context)?];
     argv.extend(["run", "--format", "json"].map(str::to_owned));
+    let mut env = vec![
+        ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+        ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+        ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+    ];
     match agent.permissions {
         Permissions::All => argv.push("--auto".to_owned()),
-        // Its configuration says what may be edited and run.
-        Permissions::Edit | Permissions::Agent => (),
+        Permissions::Edit => env.push(("OPENCODE_PERMISSION", EDIT_ONLY)),
+        Permissions::Agent => (),
     }
     if let Some(model) = context.model {
         argv.extend(["-m".to_owned(), model.to_owned()]);
     }
     argv.extend(agent.args.iter().cloned());
-    let off =
-        ["OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD"];
-    Ok(Invocation { argv, env: off.map(|it| (it.to_owned(), "1".to_owned())).to_vec() })
+    let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    Ok(Invocation { argv, env })
 }
+
+/// By itself it edits and runs everything, whatever its command line says; a tool that is denied here is not
+/// offered to the model.
+const EDIT_ONLY: &str = r#"{"*":"deny","read":"allow","edit":"allow","write":"allow","glob":"allow","grep":"allow","list":"allow","todowrite":"allow","todoread":"allow"}"#;
 
 #[derive(Deserialize)]
 struct OpencodeHead<'a> {
@@ -140,11 +148,18 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             if let Some(tool) = part.tool {
                 let state = value::<OpencodeState<'_>>(part.state);
                 let target = state.as_ref().and_then(|it| Target::read(it.input));
+                let is_denied = state.as_ref().is_some_and(|it| {
+                    value::<Cow<'_, str>>(it.error).is_some_and(|it| it.contains("rejected permission"))
+                });
                 heard.uses(&tool, target.as_deref());
                 if let Some(state) = state.filter(|_| heard.events.is_some()) {
                     let failed = state.status.as_deref() == Some("error");
                     let text = value::<Cow<'_, str>>(if failed { state.error } else { state.output });
                     heard.result(&text.unwrap_or_default(), failed);
+                }
+                if is_denied {
+                    heard.denials.truncate(DENIALS_MOST);
+                    heard.denials.push(short(&tool));
                 }
             }
         }
@@ -160,13 +175,16 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     }
 }
 
+/// Nobody reads more refusals than this.
+const DENIALS_MOST: usize = 31;
+
 fn finish_step(heard: &mut Heard, part: &OpencodePart<'_>) {
     heard.terminal = part.reason.as_deref() == Some("stop");
     if heard.terminal {
         heard.activity = None;
     }
     let tokens = value::<OpencodeTokens>(part.tokens).unwrap_or_default();
-    let counts = Counts {
+    let counts = UsageCounts {
         input: tokens.input.0,
         cache_write: tokens.cache.write.0,
         cache_read: tokens.cache.read.0,
@@ -174,6 +192,38 @@ fn finish_step(heard: &mut Heard, part: &OpencodePart<'_>) {
     };
     heard.usage.count(part.id.as_deref(), counts, value(part.cost));
     heard.used();
+}
+
+/// Reads what opencode's log says about this call: the model that it asks, and whether the last thing that
+/// happened is an answer of the provider that it is waiting out. On its streams it says neither.
+pub(super) fn own_log(heard: &mut Heard, log: &str) {
+    if let Some(model) = requests(log).last().and_then(|it| field(it, "modelID")) {
+        heard.model = Some(short(&model));
+    }
+    if let (Some(why), false) = (waits_for(log), heard.terminal) {
+        heard.waiting_out = true;
+        heard.complaint = Some(why);
+    }
+}
+
+/// Returns the answer that opencode waits out, by the lines of its log.
+pub fn waits_for(log: &str) -> Option<String> {
+    let error = requests(log).last().and_then(|it| field(it, "error.error"))?;
+    Some(error.split_once(": ").map_or(error.as_str(), |it| it.1).to_owned())
+}
+
+/// The lines about requests that do the work; the others make titles.
+fn requests(log: &str) -> impl Iterator<Item = &str> {
+    log.lines().filter(|it| it.contains(" small=false"))
+}
+
+fn field(line: &str, name: &str) -> Option<String> {
+    let rest = line.split_once(&format!(" {name}="))?.1;
+    let value = match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next()?,
+        None => rest.split(' ').next()?,
+    };
+    Some(value.to_owned())
 }
 
 fn complain(heard: &mut Heard, failure: OpencodeFailure<'_>) {

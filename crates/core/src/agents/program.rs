@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// Returns the program to start, or how to get it.
 pub(super) fn find(row: &AgentRow, context: &InvocationContext<'_>) -> Result<String, String> {
-    let name = row.name;
+    let name = row.program;
     let Some(found) = (context.find)(name) else {
         return Err(format!("no program \"{name}\" in PATH; {}", row.install));
     };
     let real = natives(row, &found).iter().find_map(|it| (context.find)(it.to_str()?)).unwrap_or(found);
-    real.into_os_string().into_string().map_err(|it| format!("{} has a name that is no text", it.display()))
+    real.into_os_string().into_string().map_err(|it| format!("{} has a name that is not UTF-8", it.display()))
 }
 
 /// Returns where the real program may lie, given the real path of what `PATH` names: beside the

@@ -5,8 +5,8 @@
 use super::events::{AgentEvent, UsageSoFar};
 use super::limit::{self, PlanFields};
 use super::usage::{AgentUsage, UsageMeter};
-use super::wire::{beginning, readable, short};
-use super::{AgentOutput, CallExit, claude, codex, command, gemini, opencode, trouble};
+use super::wire::{beginning, excerpt, readable, short};
+use super::{AgentOutput, CallExit, claude, codex, command, described, gemini, opencode, trouble};
 use crate::agent_table::{AgentRow, Stream};
 use std::io::BufRead;
 
@@ -86,6 +86,7 @@ impl StreamReader {
             Stream::Codex => codex::line(heard, &text),
             Stream::Gemini => gemini::line(heard, &text),
             Stream::Opencode => opencode::line(heard, &text),
+            Stream::Described(stream) => described::line(heard, &text, stream),
             Stream::Text => unreachable!("its lines are not objects"),
         }
     }
@@ -125,22 +126,33 @@ impl StreamReader {
         let StreamReader { row, mut heard, .. } = self;
         if row.stream == Stream::Text {
             let message = heard.message.into_string();
-            let trouble = trouble::of_program(end);
+            let limit = limit::of_program(&message, end);
+            let trouble = trouble::of_program(row, limit.as_ref(), end);
             return AgentOutput {
                 message,
                 terminal: true,
                 error: end.exit != Some(0),
                 trouble,
+                limit,
+                complaint: last_line(end),
                 ..AgentOutput::default()
             };
         }
-        if row.stream == Stream::Codex {
-            codex::rollout(&mut heard, end.rollout);
+        match row.stream {
+            Stream::Codex => codex::rollout(&mut heard, end.rollout),
+            Stream::Opencode => opencode::own_log(&mut heard, end.rollout),
+            Stream::Described(stream) => heard.terminal |= stream.done.is_none() && end.exit == Some(0),
+            Stream::Claude | Stream::Gemini | Stream::Text => (),
         }
         let error = heard.error || heard.cut_terminal && end.exit != Some(0);
         let done = end.exit == Some(0) && heard.terminal && !error;
-        let limit = if done { None } else { limit::judge(row.stream, &heard, end) };
-        let trouble = if done { None } else { Some(trouble::words(row, &heard, limit.as_ref(), end)) };
+        let is_empty = done && !heard.worked && heard.message.is_blank();
+        let limit = match done {
+            true => is_empty.then_some(limit::Limit::Empty),
+            false => limit::judge(row.stream, &heard, end),
+        };
+        let trouble =
+            if done && !is_empty { None } else { Some(trouble::words(row, &heard, limit.as_ref(), end)) };
         AgentOutput {
             message: heard.message.into_string(),
             usage: heard.usage.so_far(),
@@ -152,6 +164,9 @@ impl StreamReader {
             session: heard.session,
             model: heard.model,
             denials: heard.denials,
+            worked: heard.worked,
+            waited: heard.offline || heard.waiting_out,
+            complaint: if done { None } else { last_line(end) },
         }
     }
 
@@ -183,6 +198,13 @@ impl StreamReader {
     }
 }
 
+/// What a program said last on standard error, safe to show.
+fn last_line(end: &CallExit<'_>) -> Option<String> {
+    // The end of a stack trace says nothing to anybody.
+    let is_words = |it: &String| it.chars().any(char::is_alphabetic) && !it.starts_with("at ");
+    end.complaints.lines().rev().map(excerpt).find(is_words)
+}
+
 /// What was understood of a stream so far.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
@@ -196,8 +218,12 @@ pub(super) struct Heard {
     pub complaint: Option<String>,
     /// The agent's own word for what went wrong: a machine-readable kind.
     pub kind: Option<String>,
-    /// The agent waits for a network, and has done nothing since.
+    /// The agent waits for a network or for its provider, and has done nothing since.
     pub offline: bool,
+    /// The CLI's log says that it waits out an answer of its provider.
+    pub waiting_out: bool,
+    /// It used a tool.
+    pub worked: bool,
     /// The status of the provider's answer.
     pub status: Option<u16>,
     /// Seconds after which the provider wants to be asked again.
@@ -286,6 +312,7 @@ impl Heard {
     pub(super) fn uses(&mut self, tool: &str, on: Option<&str>) {
         // What was said before a tool was used is no final message.
         self.message.clear();
+        self.worked = true;
         self.doing_with(tool, on);
         self.tool(tool, on, false);
     }
@@ -344,6 +371,10 @@ impl Tail {
 
     pub(super) fn clear(&mut self) {
         self.0.clear();
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.0.trim().is_empty()
     }
 
     fn into_string(self) -> String {

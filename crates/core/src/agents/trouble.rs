@@ -20,21 +20,12 @@ pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &
     }
     let kind = heard.kind.as_deref().unwrap_or_default();
     match (kind, heard.status) {
-        ("max_turns" | "error_max_turns", _) => format!("{name} used up the turns it was given{quoted}"),
+        ("max_turns" | "error_max_turns", _) => format!("{name} used up its turns{quoted}"),
         ("budget_exhausted" | "error_max_budget_usd", _) => {
-            format!("{name} used up the money it was given{quoted}")
+            format!("{name} used up its budget{quoted}")
         }
         (it, _) if it.starts_with("aborted") => format!("{name} was interrupted while it worked"),
         ("MessageAbortedError", _) => format!("{name} was interrupted while it worked"),
-        ("model_not_found", _) | (_, Some(404)) => {
-            format!("{name} cannot use this model{quoted}; name another with --model")
-        }
-        _ if said
-            .as_ref()
-            .is_some_and(|it| it.starts_with("The model ") && it.contains("does not exist")) =>
-        {
-            format!("{name} cannot use this model{quoted}; name another with --model")
-        }
         (_, Some(status)) => format!("the provider answered {name} with status {status}{quoted}"),
         (_, None) if heard.error || said.is_some() => {
             format!("{name} failed{}", if quoted.is_empty() { " without saying why" } else { &quoted })
@@ -47,7 +38,11 @@ pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &
 }
 
 /// Returns how a program failed that says so by its exit status, with the last line of its complaints.
-pub(super) fn of_program(end: &CallExit<'_>) -> Option<String> {
+pub(super) fn of_program(row: &AgentRow, limit: Option<&Limit>, end: &CallExit<'_>) -> Option<String> {
+    if let Some(limit) = limit {
+        let last = end.complaints.lines().rev().map(excerpt).find(|it| !it.is_empty());
+        return Some(limited(row, *limit, &last.map(|it| format!(": {it}")).unwrap_or_default()));
+    }
     let status = end.exit.filter(|it| *it != 0)?;
     let last = end.complaints.lines().rev().map(excerpt).find(|it| !it.is_empty())?;
     Some(format!("exit {status}: {last}"))
@@ -62,7 +57,20 @@ fn limited(row: &AgentRow, limit: Limit, quoted: &str) -> String {
         Limit::Auth => {
             format!("{} is not logged in, or its key is not accepted{quoted}; {}", row.name, login(row))
         }
-        Limit::ContextTooLong => format!("the prompt is too long for the model{quoted}"),
+        Limit::ContextTooLong => {
+            format!(
+                "the prompt is too long for the model{quoted}; shorten the input, or use a model that takes more"
+            )
+        }
+        Limit::UnknownModel => {
+            format!("{} cannot use this model{quoted}; name another one: loop answer model NAME", row.name)
+        }
+        Limit::Refusal => {
+            format!(
+                "the model refused the task{quoted}; say it differently with loop guide TEXT, or use another model"
+            )
+        }
+        Limit::Empty => format!("{} answered with nothing: no text, and no tool was used", row.name),
         Limit::Unreachable => {
             format!("the provider could not be reached{quoted}")
         }
@@ -71,7 +79,7 @@ fn limited(row: &AgentRow, limit: Limit, quoted: &str) -> String {
 }
 
 fn login(row: &AgentRow) -> &'static str {
-    row.login.as_ref().map_or("see to its key", |it| it.words)
+    row.login.as_ref().map_or("check its key", |it| it.words)
 }
 
 /// Some mistakes are found before the stream begins, and said on standard error.

@@ -50,18 +50,18 @@ impl AgentUsage {
     }
 }
 
-/// Counts as an agent gives them: cached tokens may be input too.
+/// UsageCounts as an agent gives them: cached tokens may be input too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct UsageCounts {
     pub input: u64,
     pub cache_write: u64,
     pub cache_read: u64,
     pub output: u64,
 }
 
-impl Counts {
-    pub(super) fn plus(&self, other: &Counts) -> Counts {
-        Counts {
+impl UsageCounts {
+    pub(super) fn plus(&self, other: &UsageCounts) -> UsageCounts {
+        UsageCounts {
             input: self.input.saturating_add(other.input),
             cache_write: self.cache_write.saturating_add(other.cache_write),
             cache_read: self.cache_read.saturating_add(other.cache_read),
@@ -70,7 +70,7 @@ impl Counts {
     }
 
     fn classes(&self, cached: CachedInput) -> TokenClasses {
-        let Counts { input, cache_write, cache_read, output } = *self;
+        let UsageCounts { input, cache_write, cache_read, output } = *self;
         let input = match cached {
             CachedInput::Beside => input,
             CachedInput::Within => input.saturating_sub(cache_read).saturating_sub(cache_write),
@@ -113,7 +113,7 @@ impl UsageMeter {
     }
 
     /// Takes a count of the agent's own. `id` names the event, where it has a name.
-    pub(super) fn count(&mut self, id: Option<&str>, counts: Counts, usd: Option<f64>) {
+    pub(super) fn count(&mut self, id: Option<&str>, counts: UsageCounts, usd: Option<f64>) {
         let Some(row) = self.row else { return };
         if id.is_some() && self.last_id.as_deref() == id {
             return;
@@ -149,7 +149,7 @@ impl UsageMeter {
 
     /// Takes a piece of a request's answer: what went in, and how many bytes came out. The count of the
     /// output in it is that of the beginning.
-    pub(super) fn request(&mut self, id: &str, counts: Counts, bytes: u64) {
+    pub(super) fn request(&mut self, id: &str, counts: UsageCounts, bytes: u64) {
         let Some(row) = self.row else { return };
         if let Some(open) = self.requests.iter_mut().rev().find(|it| it.id == id) {
             open.bytes = open.bytes.saturating_add(bytes);
@@ -194,7 +194,7 @@ pub(super) fn cap_flags(row: &AgentRow, agent: &Agent, context: &InvocationConte
 
 #[cfg(test)]
 mod tests {
-    use super::{AgentUsage, Counts, UsageMeter};
+    use super::{AgentUsage, UsageCounts, UsageMeter};
     use crate::agent_table::AgentRow;
     use crate::engine::{Cost, TokenClasses};
     use crate::prices::PriceList;
@@ -203,8 +203,8 @@ mod tests {
         UsageMeter::new(AgentRow::named(agent).expect("an agent").usage)
     }
 
-    fn counts(input: u64, cache_read: u64, output: u64) -> Counts {
-        Counts { input, cache_write: 0, cache_read, output }
+    fn counts(input: u64, cache_read: u64, output: u64) -> UsageCounts {
+        UsageCounts { input, cache_write: 0, cache_read, output }
     }
 
     #[test]
@@ -247,9 +247,9 @@ mod tests {
         assert_eq!((meter.so_far().tokens.output, meter.so_far().usd), (90, Some(0.02)));
         meter.request("m3", counts(100, 0, 1), 0);
         assert_eq!(meter.so_far().unpriced.input, 100);
-        meter.count(None, Counts::default(), Some(0.03));
+        meter.count(None, UsageCounts::default(), Some(0.03));
         assert_eq!((meter.so_far().unpriced.total(), meter.so_far().tokens.input), (0, 2300));
-        meter.count(None, Counts::default(), Some(-4.0));
+        meter.count(None, UsageCounts::default(), Some(-4.0));
         assert_eq!((meter.so_far().tokens.output, meter.so_far().usd), (91, Some(0.03)));
     }
 

@@ -43,7 +43,7 @@ pub(super) fn abstracted(workflow: &Workflow) -> Workflow {
 
 /// Where a run stands after everything that follows by itself.
 pub(super) enum Reached {
-    /// A call goes out next, in a visit that has just begun or that goes on.
+    /// A call goes out next, in a visit that has just begun or that continues.
     Call(Box<State>),
     /// The run has ended, or nothing happens without a person.
     Rest,
@@ -58,7 +58,7 @@ pub(super) fn opened(workflow: &Workflow) -> State {
     state
 }
 
-/// Lets the engine decide until a call goes out or the run rests. `items` are all that there are.
+/// Lets the engine decide until a call goes out or the run stops. `items` are all that there are.
 pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> Reached {
     let mut now = state.updated_at;
     for _ in 0..MOST_DECISIONS {

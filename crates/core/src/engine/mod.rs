@@ -13,11 +13,11 @@ pub use deciding::allowance::{Allowance, allowance, day_full};
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
 pub use deciding::offer::{Offer, grounds_of, offers};
-pub use deciding::proving::{NOTHING_TO_DO, checks as proof_checks};
+pub use deciding::proving::checks as proof_checks;
 pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use journal::command::{Answer, Choice, Command, choices};
 pub use journal::decision::{Decision, Rest};
-pub use journal::effect::{Call, Effect, Step};
+pub use journal::effect::{Call, Effect, OtherModel, Step};
 pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess};
 pub use journal::event::Event;
 pub use journal::evidence::{
@@ -37,7 +37,7 @@ pub use judging::metrics::known_red;
 pub use judging::signature::signature;
 pub use standing::again::run_again;
 pub use standing::breaker::BreakerState;
-pub use standing::call::alike;
+pub use standing::call::{alike, uncommittable};
 pub use standing::feedback::Feedback;
 pub use standing::forecast::Forecast;
 pub use standing::history::{

@@ -99,7 +99,7 @@ fn take_metrics(report: &mut Report, metrics: Option<&Json>) {
                 (Some(whole), _) => report.keep(name, Value::Int(whole)),
                 (None, Some(number)) => report.keep(name, Value::Number(number)),
                 (None, None) => {
-                    report.note(&format!("metric {} is no number that can be compared", quote(name)))
+                    report.note(&format!("metric {} is not a number that can be compared", quote(name)))
                 }
             },
             Json::Null | Json::Object(_) => {
@@ -143,7 +143,7 @@ fn take_list(report: &mut Report, object: &Map<String, Json>, key: &str) -> Vec<
             for entry in entries {
                 match entry.as_str().map(str::trim).filter(|it| !it.is_empty()) {
                     Some(text) if push(&mut kept, text) => {}
-                    Some(_) => report.note(&format!("{key} is too long; its end was left out")),
+                    Some(_) => report.note(&format!("{key} is too long and was cut")),
                     None => report.note(&format!("{key} has an entry that is not a text")),
                 }
             }

@@ -160,6 +160,9 @@ pub struct Agent {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub namespace: bool,
     pub env: BTreeMap<String, String>,
+    /// The user's own variables that are handed on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_env: Vec<String>,
     /// Further arguments; for the `command` agent, the program and its arguments.
     pub args: Vec<String>,
 }
@@ -169,7 +172,7 @@ pub struct Agent {
 pub enum Permissions {
     /// Everything, without asking.
     All,
-    /// Edits, and the commands that the user listed.
+    /// Files of the working tree, and no commit.
     Edit,
     /// Whatever the agent's own configuration says.
     Agent,
@@ -251,7 +254,7 @@ pub(super) fn context_bytes() -> u64 {
     64 << 10
 }
 
-/// At most so many calls in so long.
+/// A limit on calls per time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     pub calls: u32,
@@ -441,7 +444,7 @@ pub struct Finish {
     pub ship: Ship,
     /// Our own documents of the run are committed at the end (`plan`).
     pub commit_docs: bool,
-    /// The last line of the commits that we make, such as `Co-Authored-By: …`.
+    /// The last line of our commits, such as `Co-Authored-By: …`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_trailer: Option<String>,
 }

@@ -568,6 +568,7 @@ fn every_name_of_a_prompt_is_supplied() {
         step: crate::engine::Step::Main,
         item: None,
         model: None,
+        other_model: None,
         epoch: 1,
     };
     let text = crate::prompt::render(&workflow, &state, &call, "");

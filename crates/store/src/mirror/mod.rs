@@ -48,7 +48,7 @@ impl RunMirror {
 }
 
 /// Writes the mirror of a run when its first call begins, when an iteration is over, and whenever
-/// it rests.
+/// it stops.
 fn write(run: &Run, place: &Path, facts: &[(Timestamp, Event)]) {
     let due = facts.iter().any(|(_, event)| {
         matches!(
@@ -76,7 +76,7 @@ pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place
         return;
     }
     restore_plain(run, workflow, state, place);
-    // A person's word that the run is to go on stays until somebody takes it.
+    // A person's word that the run is to continue stays until somebody takes it.
     let rests = matches!(Status::of(state), Status::Halted | Status::Capped);
     if is_placed(state, place)
         && !(rests && planning::says_running(place))

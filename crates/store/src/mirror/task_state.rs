@@ -96,6 +96,7 @@ fn call(state: &State) -> Call {
             step: Step::Main,
             item: None,
             model: None,
+            other_model: None,
             epoch: state.epoch,
         },
     }

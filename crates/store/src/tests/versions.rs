@@ -86,6 +86,7 @@ fn events_are_folded_with_the_workflow_that_was_in_force() {
         step: loop_core::engine::Step::Main,
         item: None,
         model: None,
+        other_model: None,
         epoch: 2,
     };
     run.record(Timestamp(21), Event::Began(loop_core::engine::Effect::Work(call)));

@@ -4,9 +4,11 @@
 use super::super::CallExit;
 use super::{Limit, when};
 use crate::agent_table::Stream;
+use regex_lite::Regex;
+use std::sync::LazyLock;
 
 /// What a phrase stands for; its time is read from the text around it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum PhraseClass {
     Plan,
     Throttle,
@@ -14,10 +16,13 @@ enum PhraseClass {
     Credit,
     Auth,
     Context,
+    Model,
+    Refusal,
+    Empty,
     Unreachable,
 }
 
-use PhraseClass::{Auth, Context, Credit, Overloaded, Plan, Throttle, Unreachable};
+use PhraseClass::{Auth, Context, Credit, Empty, Model, Overloaded, Plan, Refusal, Throttle, Unreachable};
 
 /// The first phrase that fits counts, so the narrower ones stand first. All in lower case, with
 /// straight apostrophes and single spaces, as [`plain`] makes them; after `…` a word that must follow.
@@ -73,8 +78,9 @@ const PHRASES: &[(&str, PhraseClass)] = &[
     ("codex ran out of room in the model's context window", Context),
     ("this model's maximum context length", Context),
     ("input length and `max_tokens` exceed context limit", Context),
-    ("unable to connect", Unreachable),
-    ("could not connect", Unreachable),
+    ("the model returned an empty response", Empty),
+    ("unable to connect to", Unreachable),
+    ("could not connect to", Unreachable),
     ("connection dropped", Unreachable),
     ("connection timed out", Unreachable),
     ("connection error", Unreachable),
@@ -97,7 +103,8 @@ const PHRASES: &[(&str, PhraseClass)] = &[
 pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Limit> {
     let text = plain(text);
     let said = unwrapped(&text);
-    let Some((_, class)) = PHRASES.iter().find(|(phrase, _)| begins(said, phrase)) else {
+    let listed = PHRASES.iter().find(|(phrase, _)| begins(said, phrase)).map(|it| it.1);
+    let Some(class) = listed.or_else(|| by_grammar(said)) else {
         let near = &said[..said.floor(CODE_NEAR)];
         return NETWORK.iter().any(|it| near.contains(it)).then_some(Limit::Unreachable);
     };
@@ -112,6 +119,9 @@ pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Lim
         PhraseClass::Credit => Limit::Credit,
         PhraseClass::Auth => Limit::Auth,
         PhraseClass::Context => Limit::ContextTooLong,
+        PhraseClass::Model => Limit::UnknownModel,
+        PhraseClass::Refusal => Limit::Refusal,
+        PhraseClass::Empty => Limit::Empty,
         PhraseClass::Unreachable => Limit::Unreachable,
     })
 }
@@ -133,6 +143,58 @@ const NETWORK: &[&str] = &[
 
 /// The sentence before them is short.
 const CODE_NEAR: usize = 120;
+
+/// What programs put before the words that matter.
+const BEFORE: &[&str] = &[
+    "api error: ",
+    "error: ",
+    "error - ",
+    "fatal: ",
+    "failed: ",
+    "exception: ",
+    "ai_apicallerror: ",
+    "apierror: ",
+    "provider returned error: ",
+    "unexpected status ",
+    "too many requests: ",
+    "sorry, ",
+    "oops! ",
+];
+
+/// How sentences about a limit are built, for those that nobody has seen. Which words may stand before the
+/// one that counts is a closed list, so that a sentence about somebody's code does not fit.
+static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
+    let thing = "(?:usage |rate |request |token |message |spending |spend |free |included |premium )*(?:limits?|quota|usage|allowance|credits?|tokens|requests|messages|capacity|cap|balance)";
+    let which = "(?:(?:the|your|this|our|api|usage|rate|requests?|tokens?|input|output|messages?|daily|weekly|monthly|hourly|per-minute|session|plan|plan's|account|account's|organi[sz]ation|organi[sz]ation's|org's|workspace|team|user|free|tier|free-tier|premium|model|model's|opus|sonnet|haiku|claude|codex|gemini|gpt|copilot|qwen|ai|pro|max|plus|5-hour|five-hour|24-hour|7-day|current|billing|spend|spending|credit|concurrent|concurrency|resource|key) )*";
+    let over = "(?:hit|reached|exceeded|exhausted|used up|used all(?: of)?|run out of|ran out of|out of|over|depleted|consumed|maxed out)";
+    let rows: Vec<(String, PhraseClass)> = vec![
+        (format!(r"^(?:{which})?(?:credit |prepaid |account )?balance (?:is )?(?:too low|insufficient|exhausted|depleted|zero)"), Credit),
+        (r"^(?:insufficient (?:credits?|funds|balance|quota)|payment required|billing (?:hard )?limit|no (?:remaining )?credits|out of credits)".to_owned(), Credit),
+        (r"^(?:you are|you're|we're|we are) (?:being |currently )?(?:rate[- ]limited|throttled|sending requests too)".to_owned(), Throttle),
+        (format!(r"^{which}(?:rate|requests?|tokens?|concurrency|concurrent requests?|per[- ]minute)(?: rate)? (?:limits?|quota) (?:has been |was |is |for \S+ )*(?:reached|exceeded|hit)"), Throttle),
+        (r"^(?:requests?|this request|your request) (?:was |were |is |has been )?(?:throttled|rate[- ]limited)".to_owned(), Throttle),
+        (format!(r"^(?:you(?:'ve|'re| have| are)?|this (?:account|organi[sz]ation|workspace|key)(?: has| is)?|your (?:account|organi[sz]ation|plan|team|workspace|key|subscription)(?: has| is)?) (?:already |now |just |currently )?{over} (?:of )?(?:all )?{which}{thing}\b"), Plan),
+        (format!(r"^{which}(?:limits?|quota|allowance|cap)(?: for \S+)? (?:has been |have been |was |is |are )?(?:reached|exceeded|exhausted|hit|used up|depleted)\b"), Plan),
+        (r"^(?:no|0) (?:more )?(?:premium )?(?:requests|messages|tokens|usage) (?:left|remaining)".to_owned(), Plan),
+        (r"^(?:the |our |this )?(?:model|servers?|service|engine|api|provider|system|upstream)(?: provider)? (?:is|are) (?:currently |temporarily )?(?:overloaded|unavailable|at capacity|too busy|busy|experiencing)".to_owned(), Overloaded),
+        (r"^(?:service (?:temporarily )?unavailable|internal server error|bad gateway|gateway time-?out|unexpected server error|server error|temporarily unavailable|upstream (?:error|connect))".to_owned(), Overloaded),
+        (r"^(?:your |the |this )?(?:prompt|conversation|input|request|messages?)\b.{0,40}\b(?:exceeds?|exceeded|is too (?:long|large) for|larger than|longer than)\b.{0,40}\b(?:context|tokens?|model)".to_owned(), Context),
+        (r"^(?:the )?(?:input )?token count\b.{0,40}\bexceeds".to_owned(), Context),
+        (r"^(?:maximum )?context (?:window|length|limit)(?: is)? (?:exceeded|overflow|reached)".to_owned(), Context),
+        (r"^(?:the |requested )*model:? [`'(\x22]*[a-z]+[-.:/0-9][\w.:/-]*[`')\x22]* .{0,40}(?:not found|does not exist|not exist|is not supported|not available|is invalid)".to_owned(), Model),
+        (r"^(?:unknown|invalid|unsupported) model(?::| name| id|$)|^no such model|^models/\S+ is not found|^the [`'\x22][^`'\x22]{1,80}[`'\x22] model is not supported|^model: \S+$|^there's an issue with the selected model|^model not found".to_owned(), Model),
+        (r"(?:violate our usage policy|violates? (?:our|the) (?:usage|content|safety) polic|blocked (?:by|due to|because of) (?:safety|our safety|content|the safety)|flagged (?:as|for) (?:potentially )?violating|finish(?:ed with)? reason:? (?:safety|prohibited_content|blocklist|recitation)|response was blocked)".to_owned(), Refusal),
+    ];
+    rows.into_iter().map(|(row, class)| (Regex::new(&row).expect("a pattern of ours"), class)).collect()
+});
+
+fn by_grammar(text: &str) -> Option<PhraseClass> {
+    // What is said first is what happened; a quoted answer may follow.
+    let near = &text[..text.floor(GRAMMAR_NEAR)];
+    GRAMMAR.iter().find(|(row, _)| row.is_match(near)).map(|it| it.1)
+}
+
+const GRAMMAR_NEAR: usize = 240;
 
 fn begins(text: &str, phrase: &str) -> bool {
     match phrase.split_once('…') {
@@ -161,8 +223,10 @@ impl Floor for str {
 
 /// Removes what the agents put before a provider's own words.
 fn unwrapped(text: &str) -> &str {
-    let text = text.strip_prefix('[').unwrap_or(text);
-    let text = text.strip_prefix("api error: ").unwrap_or(text);
+    let mut text = text.strip_prefix('[').unwrap_or(text);
+    while let Some(rest) = BEFORE.iter().find_map(|it| text.strip_prefix(it)) {
+        text = rest.trim_start();
+    }
     // A status, as in "529 overloaded".
     match text.split_at_checked(4) {
         Some((status, rest))

@@ -11,12 +11,12 @@ use loop_base::time::Timestamp;
 use regex_lite::{Captures, Regex};
 use std::sync::LazyLock;
 
-pub(super) const MINUTE: Millis = 60_000;
-pub(super) const HOUR: Millis = 60 * MINUTE;
-pub(super) const DAY: Millis = 24 * HOUR;
+const MINUTE: Millis = 60_000;
+const HOUR: Millis = 60 * MINUTE;
+const DAY: Millis = 24 * HOUR;
 
 /// No plan has a window longer than a month; what seems to lie further ahead lies behind.
-pub(super) const LONGEST: Millis = 32 * DAY;
+const LONGEST: Millis = 32 * DAY;
 
 /// How long after a moment a message may still name it: the agent wrote it, tried again some times,
 /// and ended.
@@ -47,13 +47,15 @@ pub(crate) fn zone_named(name: &str) -> Option<TimeZone> {
 /// Returns until when the limit of this text lasts. The text is in lower case with single spaces.
 pub(super) fn until(text: &str, now: Timestamp, local: &TimeZone) -> Option<Timestamp> {
     if let Some(found) = EPOCH.captures(text) {
-        return Some(settle(epoch(found[1].parse().ok()?)?, stated(text).unwrap_or(LONGEST), now));
+        return Some(settle(epoch(found[1].parse().ok()?)?, now));
     }
     if let Some(found) = CLOCK.captures(text) {
         return by_clock(&found, stated(text), now, local);
     }
     let found = LENGTH.captures(text)?;
-    Some(now.plus(length(&found[1]).min(stated(text).unwrap_or(LONGEST))))
+    let (length, finest) = length(&found[1]);
+    // Two days and three hours may be any number of minutes more; what is told in seconds was rounded too.
+    Some(now.plus(length.saturating_add(finest.min(MINUTE))))
 }
 
 /// Returns a moment given in seconds of UTC since 1970, or in milliseconds.
@@ -62,14 +64,14 @@ pub(super) fn epoch(number: i64) -> Option<Timestamp> {
     (0 < millis).then_some(Timestamp(millis))
 }
 
-/// Fits a moment into the window that it must lie in.
-pub(super) fn settle(moment: Timestamp, window: Millis, now: Timestamp) -> Timestamp {
+/// Returns the moment as it was told, however far it is; one that is over is a minute ahead.
+pub(super) fn settle(moment: Timestamp, now: Timestamp) -> Timestamp {
     if moment <= now {
         // It is over by our clock, but the provider just said that it is not. Times are told to the
         // minute, so one minute later is the best guess.
         return now.plus(MINUTE);
     }
-    moment.min(now.plus(window))
+    moment
 }
 
 /// The window that the words name.
@@ -124,7 +126,8 @@ fn by_clock(
         true => now.plus(LONGEST) < next,
         false => now.plus(window) < next && now.since(Timestamp(next.0 - DAY as i64)) <= HOUR,
     });
-    Some(settle(next.filter(|_| !is_over).unwrap_or(now), window, now))
+    // A clock without seconds shows the minute that has begun, so the moment may be its end.
+    Some(settle(next.filter(|_| !is_over).map_or(now, |it| it.plus(MINUTE - 1000)), now))
 }
 
 fn shifted(day: Date, by: Span) -> Option<Date> {
@@ -154,9 +157,9 @@ fn moments(zone: &TimeZone, wall: DateTime) -> Vec<Timestamp> {
     found.into_iter().flatten().map(|it| Timestamp(it.as_millisecond())).collect()
 }
 
-/// Adds up numbers with units, `2 days 17 hours 14 minutes` or `8h44m7s`.
-fn length(text: &str) -> Millis {
-    let mut total = 0.0;
+/// Adds up numbers with units, `2 days 17 hours 14 minutes` or `8h44m7s`; also the finest unit.
+fn length(text: &str) -> (Millis, Millis) {
+    let (mut total, mut finest) = (0.0, DAY);
     let mut rest = text;
     while let Some(start) = rest.find(|it: char| it.is_ascii_digit()) {
         let number = &rest[start..];
@@ -170,8 +173,9 @@ fn length(text: &str) -> Millis {
             it if it.starts_with('m') => MINUTE,
             _ => 1000,
         };
+        finest = finest.min(factor);
         total += number[..end].trim_end_matches('.').parse().unwrap_or(0.0) * factor as f64;
         rest = &unit[unit_end..];
     }
-    total as Millis
+    (f64::ceil(total) as Millis, finest)
 }

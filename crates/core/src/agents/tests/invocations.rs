@@ -15,6 +15,7 @@ fn agent(cli: &str, permissions: Permissions, args: &[&str], env: &[(&str, &str)
         memory_mb: None,
         processes: None,
         namespace: false,
+        pass_env: Vec::new(),
         env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         args: args.iter().map(|it| (*it).to_owned()).collect(),
     }
@@ -39,9 +40,22 @@ fn shown(started: Result<Invocation, String>) -> String {
 fn every_agent_is_started_with_the_permissions_it_was_given() {
     let programs = ["claude", "codex", "gemini", "opencode"].map(|it| (it, it));
     let find = on(&programs);
-    let user = InvocationContext { model: None, usd: None, turns: None, root: false, find: &find };
-    let root =
-        InvocationContext { model: Some("big"), usd: Some(1.5), turns: Some(40), root: true, find: &find };
+    let user = InvocationContext {
+        model: None,
+        usd: None,
+        turns: None,
+        root: false,
+        find: &find,
+        version: &|_| Some("2.1.325 (Claude Code)".to_owned()),
+    };
+    let root = InvocationContext {
+        model: Some("big"),
+        usd: Some(1.5),
+        turns: Some(40),
+        root: true,
+        find: &find,
+        version: &|_| Some("2.1.325 (Claude Code)".to_owned()),
+    };
     let mut out = String::new();
     for cli in ["claude", "codex", "gemini", "opencode"] {
         for permissions in [Permissions::All, Permissions::Edit, Permissions::Agent] {
@@ -72,7 +86,14 @@ fn the_program_behind_a_script_is_started_itself() {
         let find = on(programs);
         invocation(
             &agent,
-            &InvocationContext { model: None, usd: None, turns: None, root: false, find: &find },
+            &InvocationContext {
+                model: None,
+                usd: None,
+                turns: None,
+                root: false,
+                find: &find,
+                version: &|_| Some("2.1.325 (Claude Code)".to_owned()),
+            },
         )
         .map(|it| it.argv[0].clone())
     };

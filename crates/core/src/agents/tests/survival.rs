@@ -1,7 +1,7 @@
 //! Whatever bytes come, the reader survives them in bounded memory, and the end still counts.
 
 use super::row;
-use crate::agent_table::{AGENTS, Stream};
+use crate::agent_table::{AgentRow, Stream};
 use crate::agents::reader::{LINE_MOST, MESSAGE_MOST};
 use crate::agents::{AgentOutput, CallExit, Limit, StreamReader};
 use jiff::tz::TimeZone;
@@ -164,7 +164,7 @@ proptest! {
         exit in 0..3,
     ) {
         let stream = lines.join(&b'\n');
-        for cli in AGENTS {
+        for cli in AgentRow::all() {
             let mut whole = StreamReader::new(cli);
             whole.bytes(&stream);
             let mut pieces = StreamReader::new(cli);

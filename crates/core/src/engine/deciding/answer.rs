@@ -22,7 +22,18 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
             Outcome::Completed => "completed",
             Outcome::Cancelled => "cancelled",
         };
-        return Err(format!("the run is {word}; nothing can be changed"));
+        return Err(match command {
+            Command::Guide { .. } => format!("the run is {word}: there is no next prompt for this guidance"),
+            Command::Answer(_)
+            | Command::Waive { .. }
+            | Command::Skip { .. }
+            | Command::Stop
+            | Command::Unhold
+            | Command::Pause { .. }
+            | Command::Cancel
+            | Command::Tried { .. }
+            | Command::Resume { .. } => format!("the run is {word}; nothing can be changed"),
+        });
     }
     match command {
         Command::Answer(answer) => acceptable_answer(state, answer).map(Command::Answer),
@@ -99,7 +110,8 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         | QuestionKind::Blocked
         | QuestionKind::Checkpoint(_)
         | QuestionKind::Proof
-        | QuestionKind::Unproven => (),
+        | QuestionKind::Unproven
+        | QuestionKind::Agent => (),
     }
     let words = choices(question);
     let said = answer.choice.word().trim().to_lowercase();
@@ -107,7 +119,7 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         let meant = nearest(&said, words.iter().copied());
         let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
         return Err(format!(
-            "\"{}\" is no answer to this question; {meant}one of: {}",
+            "\"{}\" is not an answer to this question; {meant}one of: {}",
             answer.choice,
             words.join(", ")
         ));
@@ -115,6 +127,9 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     let choice = Choice::from(choice.to_owned());
     if matches!(choice, Choice::Waive | Choice::Accept) && answer.text.trim().is_empty() {
         return Err(format!("\"{choice}\" needs a reason: loop answer {choice} REASON"));
+    }
+    if choice == Choice::Model && answer.text.trim().is_empty() {
+        return Err("\"model\" needs the name of one: loop answer model NAME".to_owned());
     }
     let needs_text = matches!(choice, Choice::Modify | Choice::Changes);
     if needs_text && answer.text.trim().is_empty() {

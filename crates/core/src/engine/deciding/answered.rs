@@ -35,6 +35,11 @@ pub(crate) fn answered(
         (QuestionKind::Breaker | QuestionKind::Blocked, _) => {
             Decision::Record(Event::Reset { guidance: text })
         }
+        (QuestionKind::Agent, Choice::Abort) => aborted(HoldKind::Halted),
+        (QuestionKind::Agent, Choice::Model) => {
+            Decision::Record(Event::CalledAgain { model: text.map(|it| it.trim().to_owned()) })
+        }
+        (QuestionKind::Agent, _) => Decision::Record(Event::CalledAgain { model: None }),
         (QuestionKind::Rejected, _) => {
             let target = phase.reject.as_ref().expect("a rejecting phase has a route").go;
             Decision::Record(Event::Entered { phase: target, how: How::Fixed { text: answer.text.clone() } })

@@ -112,6 +112,9 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         }
         return Decision::Record(Event::Woke);
     }
+    if let Some(why) = &state.agent_trouble {
+        return ask(state, QuestionKind::Agent, why.clone(), None);
+    }
     if let Some(why) = &state.refused {
         return ask(state, QuestionKind::Blocked, why.clone(), None);
     }
@@ -229,7 +232,7 @@ fn missing_check<'a>(phase: &'a Phase, state: &State, judgement: &Judgement) -> 
 }
 
 /// Only a person can act; what has to be looked at or decided, the autonomous mode settles itself
-/// where every check passes, and says so before it goes on.
+/// where every check passes, and says so before it continues.
 fn checkpoint(
     workflow: &Workflow,
     phase: &Phase,

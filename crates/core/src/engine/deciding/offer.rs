@@ -46,9 +46,9 @@ pub fn offers(workflow: &Workflow, state: &State, question: &Question) -> Vec<Of
 /// One of the words that a task lists for its person.
 fn option(word: &str) -> Offer {
     let (text, does) = match word {
-        ISSUES => (Some("TEXT"), "it does not hold: an agent is told why, and repairs it"),
-        DONE => (None, "it holds: continue with the next task"),
-        _ => (None, "decide for this; the agent is told"),
+        ISSUES => (Some("TEXT"), "it does not work: an agent gets TEXT and fixes it"),
+        DONE => (None, "it works: continue with the next task"),
+        _ => (None, "choose this; the agent is told"),
     };
     Offer { choice: word.to_owned(), text, does: does.to_owned() }
 }
@@ -65,6 +65,7 @@ impl Asking<'_> {
             Choice::Modify | Choice::Changes | Choice::Fix => Some("TEXT"),
             Choice::Waive | Choice::Accept => Some("REASON"),
             Choice::Command => Some("COMMAND"),
+            Choice::Model => Some("NAME"),
             Choice::Reset
             | Choice::Skip
             | Choice::Abort
@@ -75,6 +76,7 @@ impl Asking<'_> {
             | Choice::Resume
             | Choice::Done
             | Choice::Back
+            | Choice::Retry
             | Choice::Expired
             | Choice::Other(_) => None,
         };
@@ -116,6 +118,11 @@ impl Asking<'_> {
             (Choice::Accept, _) => "accept the work as it is; REASON is recorded".to_owned(),
             (Choice::Back, _) => {
                 format!("send it back to {}; the agent is told why", self.name(self.workflow.proof.go))
+            }
+            (Choice::Retry, _) => "call the agent again; you say that the cause is gone".to_owned(),
+            (Choice::Model, _) => {
+                let asked = self.state.model_asked.as_deref().unwrap_or("its own model");
+                format!("call the agent again, with the model NAME in place of {asked}")
             }
             (Choice::Expired | Choice::Other(_), _) => "continue".to_owned(),
         }
@@ -160,7 +167,28 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
             lines.extend(said(state));
         }
         // Their text says everything.
-        QuestionKind::Check(_) | QuestionKind::Proof | QuestionKind::Unproven | QuestionKind::Prepare => (),
+        QuestionKind::Agent
+        | QuestionKind::Check(_)
+        | QuestionKind::Proof
+        | QuestionKind::Unproven
+        | QuestionKind::Prepare => (),
+    }
+    lines.extend(trouble(state, question, &lines));
+    lines
+}
+
+/// How the last call went wrong, where nothing else says so, and what it said last.
+fn trouble(state: &State, question: &Question, told: &[String]) -> Vec<String> {
+    let Some(trouble) = &state.last_trouble else { return Vec::new() };
+    let is_told = |text: &str| question.text.contains(text) || told.iter().any(|it| it.contains(text));
+    let mut lines = Vec::new();
+    if !is_told(&trouble.why) {
+        lines.push(format!("call {} went wrong: {}", trouble.call, trouble.why));
+    }
+    if let Some(complaint) =
+        trouble.complaint.as_ref().filter(|it| !is_told(it) && !trouble.why.contains(*it))
+    {
+        lines.push(format!("its last line on standard error: {complaint}"));
     }
     lines
 }

@@ -94,6 +94,8 @@ pub enum Choice {
     Waive,
     Accept,
     Back,
+    Retry,
+    Model,
     /// Nobody answered in time.
     Expired,
     /// One of the options that the question lists; before [`acceptable`], whatever a person typed.
@@ -119,6 +121,8 @@ impl Choice {
             Choice::Waive => "waive",
             Choice::Accept => "accept",
             Choice::Back => "back",
+            Choice::Retry => "retry",
+            Choice::Model => "model",
             Choice::Expired => "expired",
             Choice::Other(word) => word,
         }
@@ -144,6 +148,8 @@ impl From<String> for Choice {
             "waive" => Choice::Waive,
             "accept" => Choice::Accept,
             "back" => Choice::Back,
+            "retry" => Choice::Retry,
+            "model" => Choice::Model,
             "expired" => Choice::Expired,
             _ => Choice::Other(word),
         }
@@ -196,5 +202,6 @@ pub(crate) fn choices_of(kind: &QuestionKind) -> &'static [Choice] {
         QuestionKind::Proof => &[Choice::Waive, Choice::Back, Choice::Abort],
         QuestionKind::Unproven => &[Choice::Accept, Choice::Back, Choice::Abort],
         QuestionKind::Prepare => &[Choice::Command, Choice::Skip],
+        QuestionKind::Agent => &[Choice::Retry, Choice::Model, Choice::Abort],
     }
 }

@@ -34,7 +34,7 @@ pub enum Effect {
     Sleep { until: Timestamp, why: String },
     /// Tell a person that there is a question.
     Ask(Question),
-    /// Tell a person that the run rests, or waits for a provider.
+    /// Tell a person that the run stops, or waits for a provider.
     Tell,
     /// Look whether an approval holds: for what is there now, in time, signed where that is asked for.
     Confirm,
@@ -75,8 +75,19 @@ pub struct Call {
     pub item: Option<Box<Item>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The model that this call is to differ from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_model: Option<OtherModel>,
     /// The epoch of the controller that meant to start it; names the shim.
     pub epoch: u64,
+}
+
+/// Another phase and the model that answered there; nothing where that is not known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherModel {
+    pub phase: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 impl Call {

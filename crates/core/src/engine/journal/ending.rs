@@ -64,6 +64,12 @@ pub struct Ended {
     /// The agent's own name for the session, with which its CLI opens it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The last line on standard error of a call that did not end well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
+    /// Which tools it was not allowed to use, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denied: Option<String>,
 }
 
 impl Ended {
@@ -84,6 +90,8 @@ impl Ended {
             context: None,
             model: None,
             session: None,
+            complaint: None,
+            denied: None,
         }
     }
 
@@ -139,11 +147,11 @@ pub enum Ending {
     Lost { why: String },
     /// The provider refused it; it did no work.
     Limited { why: String, until: Option<Timestamp> },
-    /// The provider refused it, and only a person can change that: no login, no money.
+    /// It could not work, and another try cannot mend that: no login, no money, no such model.
     Refused { why: String },
     /// It was never started, because where it was to work is not fit for it; a person has to look.
     Barred { why: String },
-    /// The provider could not be reached, or was lost on the way.
+    /// The provider could not be reached, was lost on the way, or cannot serve anybody at the moment.
     Unreachable { why: String },
 }
 

@@ -60,7 +60,7 @@ pub enum Event {
     Prepared {
         command: Option<String>,
     },
-    /// The iteration is over and its phase goes on.
+    /// The iteration is over and its phase continues.
     Repeated,
     /// A phase was left and another entered.
     Entered {
@@ -90,7 +90,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<String>,
     },
-    /// What only a person can judge stays open; the run goes on without them.
+    /// What only a person can judge stays open; the run continues without them.
     LeftToPerson {
         items: Vec<String>,
     },
@@ -140,6 +140,10 @@ pub enum Event {
     },
     /// A failure will be tried again.
     Retried,
+    /// A person has the agent called again, with another model if one is named.
+    CalledAgain {
+        model: Option<String>,
+    },
     Held(Hold),
     Commanded(Command),
     /// A person had the workflow read again, or gave other values for these keys.
@@ -159,7 +163,7 @@ pub enum Event {
         /// The commit that holds what was handed in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
-        /// The command that goes on after this run.
+        /// The command that continues after this run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<String>,
     },
@@ -208,6 +212,7 @@ impl Event {
             Event::Granted { .. } => "granted",
             Event::Counted { .. } => "counted",
             Event::Retried => "retried",
+            Event::CalledAgain { .. } => "called-again",
             Event::Held(_) => "held",
             Event::Commanded(_) => "commanded",
             Event::Reloaded { .. } => "reloaded",

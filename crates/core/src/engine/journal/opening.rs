@@ -30,7 +30,7 @@ pub struct Opening {
     /// A hash of the document's text; ticks do not change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What came before was told by the files of another controller, and measured by nobody here.
+    /// What came before was from the files of another controller, and measured by nobody here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
     /// The working tree that the run works in, where it has none to itself.
@@ -114,7 +114,7 @@ pub struct Session {
     pub process: Option<SessionProcess>,
 }
 
-/// One process for ever: pids are used again, and machines restart.
+/// One process forever: pids are used again, and machines restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionProcess {
     pub pid: i32,

@@ -48,6 +48,8 @@ pub enum QuestionKind {
     Unproven,
     /// The command that prepares a clean checkout.
     Prepare,
+    /// The agent cannot work, and another try alone would not mend it.
+    Agent,
 }
 
 /// Why an agent stopped for a person, in its own word.
@@ -111,6 +113,7 @@ impl QuestionKind {
             QuestionKind::Proof => "proof",
             QuestionKind::Unproven => "unproven",
             QuestionKind::Prepare => "prepare",
+            QuestionKind::Agent => "agent",
         }
     }
 }

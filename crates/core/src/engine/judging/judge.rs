@@ -302,7 +302,7 @@ fn notes(
         }
     }
     if signal && exit != Truth::True && turn.ended.report.signal.is_some() {
-        notes.push("the agent said that it is done, and it is not".to_owned());
+        notes.push("the agent said that it is done, but it is not".to_owned());
     }
     let named = turn.ended.report.metrics.contains_key("commit");
     if signal && phase.report == Protocol::ExitSignal && !named {

@@ -55,6 +55,13 @@ impl State {
                 self.station = Station::Ready;
             }
             Event::Retried => self.try_again(workflow),
+            Event::CalledAgain { model } => {
+                if let Some(model) = model {
+                    let asked = self.model_asked.clone().unwrap_or_default();
+                    self.models_instead.insert(asked, model.clone());
+                }
+                self.station = Station::Ready;
+            }
             Event::Entered { phase, how } => self.enter(workflow, at, *phase, how),
             Event::Skipped { why } => self.skip_phase(workflow, at, why),
             Event::Settled { text, automatic, done } => self.settle(text, *automatic, *done),
@@ -65,7 +72,9 @@ impl State {
             Event::Woke => {
                 self.wait = self.wait.take().filter(|it| at < it.until && it.wait != Wait::Window);
             }
-            Event::Told { trouble: Some(trouble) } => self.warn(format!("nobody could be told: {trouble}")),
+            Event::Told { trouble: Some(trouble) } => {
+                self.warn(format!("the notification failed: {trouble}"))
+            }
             Event::Told { trouble: None } => (),
             Event::Expired { question: _ } => self.take_answer(&Answer::expired()),
             Event::Reset { guidance } => self.reset(workflow, at, guidance.as_deref()),

@@ -1,10 +1,12 @@
 //! The next call: which of a phase's skills it is, which model it asks for, and what is measured
 //! after it.
 
+use super::model_family::is_same_family;
 use super::state::State;
 use crate::agent_table::AgentRow;
-use crate::engine::journal::effect::{Call, Effect, Step};
-use crate::workflow::model::{Model, Phase, Workflow};
+use crate::engine::journal::effect::{Call, Effect, OtherModel, Step};
+use crate::facts::FactName;
+use crate::workflow::model::{Model, Permissions, Phase, Workflow};
 
 /// Returns the call that is due.
 pub(crate) fn call(workflow: &Workflow, phase: &Phase, state: &State) -> Call {
@@ -14,8 +16,9 @@ pub(crate) fn call(workflow: &Workflow, phase: &Phase, state: &State) -> Call {
         attempt: state.void_attempts + 1,
         phase: state.phase,
         iteration: state.visit.iteration + 1,
-        model: model(workflow, phase, state, &step),
+        model: instead(state, model(workflow, phase, state, &step)),
         item: state.item.clone().map(Box::new),
+        other_model: other_model(workflow, phase, state),
         step,
         epoch: state.epoch,
     }
@@ -50,6 +53,19 @@ fn step(workflow: &Workflow, phase: &Phase, state: &State) -> Step {
     }
 }
 
+/// The phase that this one is to differ from, with the model that answered there.
+fn other_model(workflow: &Workflow, phase: &Phase, state: &State) -> Option<OtherModel> {
+    let Some(Model::Differing { other_than, .. }) = &phase.model else { return None };
+    let model = state.models.get(other_than).cloned();
+    Some(OtherModel { phase: workflow.phases[*other_than].name.clone(), model })
+}
+
+/// A person may have named another model in place of one that the agent does not know.
+fn instead(state: &State, model: Option<String>) -> Option<String> {
+    let named = state.models_instead.get(model.as_deref().unwrap_or_default());
+    named.cloned().or(model)
+}
+
 fn model(workflow: &Workflow, phase: &Phase, state: &State, step: &Step) -> Option<String> {
     let role = match step {
         Step::Main => &phase.role,
@@ -68,8 +84,8 @@ fn model(workflow: &Workflow, phase: &Phase, state: &State, step: &Step) -> Opti
             }
             // A phase whose model nobody knows is taken to have run with the usual one.
             let other = state.models.get(other_than).or(workflow.agent.model.as_ref()).unwrap_or(unknown);
-            if of.contains(&other) {
-                of.into_iter().find(|it| *it != other).cloned()
+            if of.iter().any(|it| is_same_family(it, other)) {
+                of.into_iter().find(|it| !is_same_family(it, other)).cloned()
             } else if is_known(workflow, unknown) {
                 Some(unknown.clone())
             } else {
@@ -99,6 +115,27 @@ pub fn alike(workflow: &Workflow) -> Vec<String> {
             ))
         }
         Some(Model::Named(_) | Model::Differing { .. }) | None => None,
+    });
+    phases.collect()
+}
+
+/// Returns a sentence for each phase that cannot be left because the agent may not commit.
+pub fn uncommittable(workflow: &Workflow) -> Vec<String> {
+    if workflow.agent.permissions != Permissions::Edit || !workflow.agent.args.is_empty() {
+        return Vec::new();
+    }
+    let row = AgentRow::named(&workflow.agent.cli);
+    if row.is_none_or(AgentRow::is_any_program) {
+        return Vec::new();
+    }
+    let needs_commit =
+        |it: &&Phase| it.asks_for(FactName::TreeClean.name()) || it.asks_for(FactName::CommitsMade.name());
+    let phases = workflow.phases.iter().filter(needs_commit).map(|it| {
+        format!(
+            "{} is done when everything is committed, and with permissions = \"edit\" {} cannot commit: it cannot \
+             finish; write permissions = \"all\" in [agent], or commit yourself",
+            it.name, workflow.agent.cli
+        )
     });
     phases.collect()
 }
@@ -142,6 +179,31 @@ mod tests {
         let mut state = State::new(&workflow);
         state.phase = workflow.phases.iter().position(|it| it.name == "QA").expect("a phase");
         (call(&workflow, &workflow.phases[state.phase], &state).model, alike(&workflow))
+    }
+
+    /// The model that answered counts, by its family: full ids and aliases of one model are one.
+    #[test]
+    fn a_reviewer_is_of_another_family_than_the_model_that_answered() {
+        let source = LayerSource {
+            name: "workflow.toml".to_owned(),
+            text: "extends = \"tdd\"\n".to_owned(),
+            dir: None,
+        };
+        let overrides = Overrides { agent: Some("claude".to_owned()), ..Overrides::default() };
+        let layers = Layers { project: Some(source), overrides, ..Layers::default() };
+        let workflow = resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow");
+        let mut state = State::new(&workflow);
+        let position = |name: &str| workflow.phases.iter().position(|it| it.name == name).expect("a phase");
+        state.phase = position("QA");
+        for (answered, asked) in
+            [("claude-opus-5-5", "sonnet"), ("anthropic/claude-sonnet-4-5-20250929", "opus")]
+        {
+            state.models.insert(position("GREEN"), answered.to_owned());
+            let call = call(&workflow, &workflow.phases[state.phase], &state);
+            assert_eq!(call.model.as_deref(), Some(asked), "after {answered}");
+            let other = call.other_model.expect("QA differs from GREEN");
+            assert_eq!((other.phase.as_str(), other.model.as_deref()), ("GREEN", Some(answered)));
+        }
     }
 
     /// Model names in presets are Claude's; another agent gets only what the user set.

@@ -12,6 +12,7 @@ pub(super) mod forecast;
 pub(super) mod history;
 pub(super) mod item_list;
 pub(super) mod items;
+mod model_family;
 mod proof_taken;
 mod requirements;
 pub(super) mod retry;

@@ -19,7 +19,7 @@ use crate::engine::journal::proof_steps::Proving;
 use crate::engine::journal::question::Question;
 use crate::engine::journal::requirement::Requirement;
 use crate::proof::Waiver;
-use crate::workflow::model::{PhaseId, Workflow};
+use crate::workflow::model::{Millis, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,6 +28,16 @@ use std::sync::Arc;
 /// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
 /// be misread; those are folded again from their events.
 pub const STATE_VERSION: i64 = 3;
+
+/// How a call went wrong, for the questions that follow it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallTrouble {
+    pub call: u32,
+    pub why: String,
+    /// The last line that it wrote to standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -59,6 +69,9 @@ pub struct State {
     pub spent: Spent,
     #[serde(default)]
     pub recent_costs: RecentCosts,
+    /// How long the checks of the last measurement took.
+    #[serde(default)]
+    pub checks_ms: Millis,
     /// The session that has the work, where we do not start the agent ourselves.
     #[serde(default)]
     pub session: Option<Session>,
@@ -87,7 +100,7 @@ pub struct State {
     /// What only a person can judge and nobody has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_to_person: Vec<String>,
-    /// The command that goes on after this run.
+    /// The command that continues after this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_run: Option<String>,
     /// Items that a report proposed, for a workflow whose own list is empty.
@@ -117,6 +130,18 @@ pub struct State {
     pub wait: Option<Waiting>,
     /// Why a provider will not serve us before a person does something.
     pub refused: Option<String>,
+    /// Why the agent cannot work before a person does something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_trouble: Option<String>,
+    /// How the last call went wrong, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_trouble: Option<CallTrouble>,
+    /// The model that the last call asked for; nothing stands for the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_asked: Option<String>,
+    /// Model → the one that a person named in its place; an empty name is the agent's own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models_instead: BTreeMap<String, String>,
     /// How often in a row a provider could not be reached.
     #[serde(default)]
     pub unreachable: u32,
@@ -205,6 +230,7 @@ impl State {
             calls: Calls::default(),
             spent: Spent::default(),
             recent_costs: RecentCosts::default(),
+            checks_ms: 0,
             session: None,
             place: None,
             branch: None,
@@ -234,6 +260,10 @@ impl State {
             feedback: None,
             wait: None,
             refused: None,
+            agent_trouble: None,
+            last_trouble: None,
+            model_asked: None,
+            models_instead: BTreeMap::new(),
             unreachable: 0,
             plan_warning: None,
             hold: None,

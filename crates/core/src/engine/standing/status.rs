@@ -5,12 +5,15 @@ use super::again::run_again;
 use super::state::State;
 use super::station::Station;
 use super::visit::PhaseStatus;
-use crate::engine::journal::hold::{HoldKind, Outcome};
+use crate::engine::journal::hold::{Hold, HoldKind, Outcome};
 use crate::engine::journal::question::QuestionKind;
 use crate::proof::Proof;
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::text::shell_word;
 use serde::{Deserialize, Serialize};
+
+/// How the reason of a halt begins where nothing changed and nothing was red.
+pub(crate) const NOTHING_TO_DO: &str = "nothing to do";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -41,7 +44,7 @@ impl Status {
             Station::Closed(Outcome::Completed) => Status::Completed,
             Station::Closed(Outcome::Cancelled) => Status::Cancelled,
             Station::Waiting { question, .. } => match question.kind {
-                QuestionKind::Breaker | QuestionKind::Blocked => Status::Halted,
+                QuestionKind::Breaker | QuestionKind::Blocked | QuestionKind::Agent => Status::Halted,
                 QuestionKind::Hourly => Status::Paused,
                 QuestionKind::Rejected
                 | QuestionKind::Gate(_)
@@ -155,6 +158,12 @@ impl State {
         }
     }
 
+    /// Whether the run is halted because nothing changed and every check passed before it began.
+    pub fn has_nothing_to_do(&self) -> bool {
+        let is_that = |it: &Hold| it.kind == HoldKind::Halted && it.reason.starts_with(NOTHING_TO_DO);
+        self.hold.as_ref().is_some_and(is_that)
+    }
+
     /// Returns what a person can do next, as a command.
     pub fn next_step(&self, workflow: &Workflow) -> String {
         let status = Status::of(self);
@@ -173,7 +182,10 @@ impl State {
             },
             Status::Cancelled => run_again(workflow, &self.opening.input),
             Status::Capped => format!("loop run --max {}", self.iterations_most_after(workflow)),
-            Status::Halted => "loop resume --reset".to_owned(),
+            Status::Halted if !self.has_nothing_to_do() => "loop resume --reset".to_owned(),
+            Status::Halted if !self.guidance.is_empty() => "loop run".to_owned(),
+            // What the agent said last is all there is to know.
+            Status::Halted => format!("loop show {}", self.calls_total),
             Status::Stopped => format!("loop run{}", self.higher_limit(workflow)),
             Status::Ready | Status::Running | Status::Waiting | Status::Paused => "loop run".to_owned(),
         }
@@ -217,7 +229,7 @@ impl State {
         String::new()
     }
 
-    /// Returns a limit of iterations that lets a capped run go on.
+    /// Returns a limit of iterations that lets a capped run continue.
     fn iterations_most_after(&self, workflow: &Workflow) -> u32 {
         let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
         most.saturating_add(10).max(self.iterations_total.saturating_add(10))
@@ -298,6 +310,7 @@ fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
         QuestionKind::Breaker => "loop answer reset".to_owned(),
         QuestionKind::Hourly => "loop answer wait".to_owned(),
         QuestionKind::Blocked => "loop answer resume".to_owned(),
+        QuestionKind::Agent => "loop answer retry".to_owned(),
         // These need a text of the person's own; alone, the command shows the question and its answers.
         QuestionKind::Check(_)
         | QuestionKind::Prepare

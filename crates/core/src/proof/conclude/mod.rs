@@ -175,7 +175,7 @@ impl<'a> Judge<'a> {
             }
             StepOutcome::Ran(run) => {
                 for path in &run.touched {
-                    let what = format!("changed while {} ran, so that run counts for nothing", step.words());
+                    let what = format!("changed while {} ran, so its result does not count", step.words());
                     self.find(Finding::of_file(FindingKind::Touched, step, path, &what));
                 }
                 None

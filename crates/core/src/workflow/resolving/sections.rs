@@ -53,6 +53,7 @@ pub(crate) fn agent(file: &AgentFile) -> Agent {
         processes: plain(&file.processes),
         namespace: plain(&file.namespace).unwrap_or(false),
         env: texts(file.env.as_ref().map(|it| &it.value)),
+        pass_env: list(&file.pass_env),
         args: list(&file.args),
     }
 }

@@ -114,8 +114,8 @@ section! {
         cli: AgentName,
         /// The model for every phase that names none.
         model: String,
-        /// `all` (the default: everything, without asking), `edit` (edits, and the commands that you
-        /// listed for the agent) or `agent` (what the agent's own configuration says).
+        /// `all` (the default: everything, without asking), `edit` (changes files of the working tree and
+        /// cannot commit, with every agent) or `agent` (what the agent's own configuration says).
         permissions: Permissions,
         /// The longest call. By default 45m.
         timeout: Length,
@@ -138,6 +138,9 @@ section! {
         signal: Signal,
         /// Environment variables of every call.
         env: Named<String>,
+        /// Names of your own variables that are handed on to the agent beside those that it knows. A name
+        /// that is not set here is not handed on.
+        pass_env: Vec<At<String>>,
         /// Further arguments. For `command`, the program and its arguments.
         args: Vec<At<String>>,
     }
@@ -162,7 +165,7 @@ section! {
         iterations: u32,
         /// Iterations of one visit to a phase. By default 100.
         phase_iterations: u32,
-        /// At most so many calls in so long, over all runs of the project.
+        /// A limit on calls per time, over all runs of the project.
         window: WindowFile,
         /// How long to wait for a provider that does not say when it is back. By default 60m.
         provider_wait: Length,
@@ -186,11 +189,11 @@ section! {
 }
 
 section! {
-    /// At most so many calls in so long.
+    /// A limit on calls per time.
     WindowFile "window" {
         /// How many calls. By default 100.
         calls: u32,
-        /// In how long. By default 60m.
+        /// The time that it applies to. By default 60m.
         every: Length,
         /// What happens then: `ask` (the default; without a terminal the run pauses), `wait`, `pause` or
         /// `abort`.
@@ -272,7 +275,7 @@ section! {
         when: Condition,
         /// Always asked, whatever the mode and the condition say. Off by default.
         required: bool,
-        /// How long to wait for the answer before the run halts. By default for ever.
+        /// How long to wait for the answer before the run halts. By default forever.
         timeout: Length,
         /// The phase that "changes" sends the work to. By default the phase of the gate.
         changes_to: String,
@@ -283,7 +286,7 @@ section! {
         /// Who may sign: a file in the format of `ssh-keygen` for allowed signers, relative to the
         /// project. It is read once, when the run is opened.
         approvers: String,
-        /// How long what is asked may be approved; then it is asked again. By default for ever, for
+        /// How long an approval is accepted before the gate asks again. By default forever, for
         /// signed gates 24 hours.
         expires: Length,
     }
@@ -336,7 +339,7 @@ section! {
         ship: Ship,
         /// The run's own documents are committed. Off by default.
         commit_docs: bool,
-        /// The last line of the commits that we make, such as `Co-Authored-By: …`. None by default.
+        /// The last line of our commits, such as `Co-Authored-By: …`. None by default.
         commit_trailer: String,
     }
 }

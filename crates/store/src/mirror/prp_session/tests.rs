@@ -3,7 +3,7 @@
 
 use super::{files, import};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Call, Effect, Ended, Ending, Event, Facts, History, Opening, Step, Usage};
+use loop_core::engine::{Call, Effect, Ended, Ending, Event, Facts, History, Opening, Step};
 use loop_core::report::Report;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::resolve::{Layers, Overrides, resolve};
@@ -102,24 +102,11 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for() {
         step: Step::Main,
         item: None,
         model: None,
+        other_model: None,
         epoch: 1,
     };
-    let ended = Ended {
-        call: 1,
-        ending: Ending::Limited { why: "overloaded".to_owned(), until: None },
-        report: Report::default(),
-        usage: Usage::default(),
-        model: None,
-        session: None,
-        ms: 10,
-        bytes: 0,
-        swept: 0,
-        uncontained: false,
-        warning: None,
-        context: None,
-        left: Vec::new(),
-        tail: String::new(),
-    };
+    let ending = Ending::Limited { why: "overloaded".to_owned(), until: None };
+    let ended = Ended { ms: 10, ..Ended::plain(1, ending, Report::default()) };
     let mut events = vec![
         (START, Event::Opened(Opening::default())),
         (minutes(29), Event::Began(Effect::Work(call))),

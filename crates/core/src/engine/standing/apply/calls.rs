@@ -7,7 +7,7 @@ use crate::engine::journal::hold::Wait;
 use crate::engine::journal::question::QuestionKind;
 use crate::engine::standing::call;
 use crate::engine::standing::retry;
-use crate::engine::standing::state::State;
+use crate::engine::standing::state::{CallTrouble, State};
 use crate::engine::standing::station::{Station, Turn, Waiting};
 use crate::engine::standing::visit::PhaseStatus;
 use crate::report::Report;
@@ -20,6 +20,7 @@ impl State {
         match effect {
             Effect::Work(call) => {
                 self.calls_total = call.number;
+                self.model_asked.clone_from(&call.model);
                 self.calls.count(workflow.limits.window.as_ref(), at);
                 if let Some(model) = &call.model {
                     self.models.insert(call.phase, model.clone());
@@ -34,6 +35,7 @@ impl State {
                 }
                 self.questions = question.id;
                 self.refused = None;
+                self.agent_trouble = None;
                 self.unreachable = 0;
                 self.station = Station::Waiting { question: question.clone(), answer: None };
             }
@@ -62,11 +64,18 @@ impl State {
         if ended.uncontained {
             self.uncontained = true;
             self.warn(format!(
-                "call {}: its supervisor was killed, and that nothing of it is left could not be proven",
+                "call {}: its supervisor was killed, so leftover processes cannot be ruled out",
                 ended.call
             ));
         }
         self.contain_tried = false;
+        self.note_trouble(ended);
+        if let Some(denied) = &ended.denied {
+            self.warn(format!("call {}: {denied}", ended.call));
+        }
+        if let Some(model) = &ended.model {
+            self.models.insert(call.phase, model.clone());
+        }
         let expected = self.expected_call_usd(workflow);
         self.spent.add(ended, expected);
         self.phases[call.phase].spent.add(ended, expected);
@@ -124,7 +133,7 @@ impl State {
                 Station::Ready
             }
             Ending::Refused { why } => {
-                self.refused = Some(why.clone());
+                self.agent_trouble = Some(why.clone());
                 Station::Ready
             }
             Ending::Limited { why, until } => {
@@ -141,7 +150,7 @@ impl State {
                         self.unreachable += 1;
                     }
                     None => {
-                        self.refused =
+                        self.agent_trouble =
                             Some(format!("{why}, {} in a row", counted(self.unreachable + 1, "time")))
                     }
                 }
@@ -156,6 +165,26 @@ impl State {
         }
     }
 
+    /// Keeps how a call went wrong until one goes well.
+    fn note_trouble(&mut self, ended: &Ended) {
+        self.last_trouble = match &ended.ending {
+            Ending::Done | Ending::Interrupted => None,
+            // Nothing was called.
+            Ending::NotStarted => return,
+            Ending::Failed { why }
+            | Ending::TimedOut { why }
+            | Ending::CutOff { why }
+            | Ending::WaitedForInput { why }
+            | Ending::Lost { why }
+            | Ending::Limited { why, .. }
+            | Ending::Refused { why }
+            | Ending::Barred { why }
+            | Ending::Unreachable { why } => {
+                Some(CallTrouble { call: ended.call, why: why.clone(), complaint: ended.complaint.clone() })
+            }
+        };
+    }
+
     /// The number goes to the next try; nothing was spent and nothing is counted.
     fn uncount(&mut self, call: &Call) {
         self.calls_total = call.number - 1;
@@ -165,6 +194,7 @@ impl State {
 
     pub(super) fn measure(&mut self, workflow: &Workflow, evidence: &Evidence) {
         self.spent.ms += evidence.ms;
+        self.checks_ms = evidence.ms;
         self.seen = evidence.facts.clone();
         let turn = match &self.station {
             Station::Reported(turn) => turn.clone(),

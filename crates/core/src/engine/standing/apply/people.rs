@@ -37,7 +37,7 @@ impl State {
                 self.skipped.insert(skill.clone(), reason.clone());
             }
             Command::Stop => self.wish = Some(Wish::Stop),
-            Command::Unhold => self.wait = self.wait.take().filter(|it| it.wait != Wait::Provider),
+            Command::Unhold => self.wait = self.wait.take().filter(|it| it.wait == Wait::Window),
             Command::Pause { reason } => self.wish = Some(Wish::Pause { reason: reason.clone() }),
             Command::Cancel => self.wish = Some(Wish::Cancel),
             Command::Tried { what } => {
@@ -48,6 +48,11 @@ impl State {
     }
 
     fn resume(&mut self, reset: bool, phase: Option<PhaseId>, most: Option<u32>) {
+        // The work is where it was, so only another call can bring the run further.
+        if self.has_nothing_to_do() && (reset || !self.guidance.is_empty()) {
+            self.proof_returns = 0;
+            self.station = Station::Ready;
+        }
         self.hold = None;
         self.wish = None;
         self.voids = 0;

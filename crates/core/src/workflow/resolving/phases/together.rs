@@ -66,7 +66,8 @@ pub(super) fn check_bodies(context: &mut Resolver<'_>, items: Option<&Items>) {
     for file in files {
         match &file.value.each {
             Some(each) if ended => {
-                let says = "phases that share their items stand together, and another stands between";
+                let says =
+                    "phases that share their items must follow each other, but another one is in between";
                 context.sources.refuse(&each.place, says);
             }
             Some(_) => inside = true,
@@ -91,7 +92,7 @@ pub(super) fn check_routes(context: &mut Resolver<'_>, phases: &[Phase], gates: 
         let last = circle[circle.len() - 1];
         context.sources.refuse_with(
             place(last, |it| it.next.as_ref().map(|it| &it.place)),
-            format!("{} goes round for ever", names.join(" -> ")),
+            format!("{} repeats forever", names.join(" -> ")),
             "go back with reject = { when, go, at_most }, or leave with next = \"done\"",
         );
     }
