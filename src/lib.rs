@@ -5,6 +5,8 @@
 
 mod clock;
 
+mod config_folder;
+
 mod diagnostics;
 
 mod drive;

@@ -1,6 +1,7 @@
 //! What every command needs to know: how to say things, and where the request comes from.
 
 use super::Common;
+use crate::config_folder::config_folder;
 use crate::desk::{Caller, CallerEnvironment, Note, Weight, add_agent_files};
 use loop_base::text::sanitise;
 use loop_store::Home;
@@ -38,7 +39,8 @@ impl Context {
 
     /// Returns this context for a folder and a home that are gone afterwards.
     pub(super) fn in_temporary(dir: &Path, home: &Path, like: &Context) -> Context {
-        let environment = like.caller.environment.clone();
+        // The person's own configuration is about their work.
+        let environment = CallerEnvironment { config: None, ..like.caller.environment.clone() };
         let caller = Caller { dir: dir.to_owned(), home: home.to_owned(), run: None, environment };
         Context { json: like.json, quiet: like.quiet, verbose: like.verbose, is_temporary: true, caller }
     }
@@ -69,16 +71,9 @@ fn environment() -> CallerEnvironment {
     CallerEnvironment {
         user: std::env::var("USER").unwrap_or_default(),
         process_line: ProcessLine::look(std::env::var("LOOP_RUN").ok()),
-        config: config_path(),
+        config: config_folder().map(|it| it.join("config.toml")),
         hourly_limit: std::env::var("BP_RATE_LIMIT_HOURLY").ok(),
         session_dir: folder("PRP_SESSION_DIR"),
         user_home: std::env::home_dir(),
     }
-}
-
-/// Where a person's own configuration lies; an empty or relative variable counts as unset.
-fn config_path() -> Option<PathBuf> {
-    let folder = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    let base = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|it| it.join(".config")));
-    base.map(|it| it.join("loop/config.toml"))
 }

@@ -14,6 +14,7 @@ mod tree_changes;
 
 use crate::drive::{Performed, World};
 use crate::world::calls::{handed_back, prompt_for, reports_by_file};
+use crate::world::caps::reserve;
 use crate::world::proving::{InTime, is_proven};
 use crate::world::real::{Host, Leash, Watcher};
 use crate::world::wait::{Ears, Signals, now};
@@ -265,6 +266,7 @@ impl World for HookWorld<'_> {
         match effect {
             Effect::Collect(call) => self.collect(run, call),
             Effect::Measure { deliverables, .. } => self.glimpse(run, deliverables),
+            Effect::Work(call) => reserve(&self.setting.home, run, call).err().map(Event::Held),
             Effect::Workspace
             | Effect::List
             | Effect::Contain
@@ -274,7 +276,6 @@ impl World for HookWorld<'_> {
             | Effect::Confirm
             | Effect::Land
             | Effect::Look
-            | Effect::Work(_)
             | Effect::Sleep { .. }
             | Effect::Ask(_)
             | Effect::Tell

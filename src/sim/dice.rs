@@ -3,7 +3,7 @@
 use super::Play;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
-use loop_core::engine::{Call, Ending, Usage};
+use loop_core::engine::{Call, Cost, Ending, TokenClasses, Usage};
 use loop_core::facts::{FactName, Simulated};
 use loop_core::report::{Report, Trouble};
 use loop_core::workflow::model::{ErrorClass, Protocol, Signal, SignalWord, Workflow};
@@ -43,7 +43,10 @@ impl Dice {
         let mut play = Play {
             tests: dice.chance(90).then_some((passing, total)),
             ms: u64::from(dice.below(600_000)),
-            usage: Usage { tokens: u64::from(dice.below(10_000)), usd: f64::from(dice.below(100)) / 100.0 },
+            usage: Usage {
+                tokens: TokenClasses { input: u64::from(dice.below(10_000)), ..TokenClasses::default() },
+                cost: Cost::Reported(f64::from(dice.below(100)) / 100.0),
+            },
             ..Play::default()
         };
         match dice.below(100) {

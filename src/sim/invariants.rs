@@ -59,7 +59,7 @@ fn hold_before_a_call(seed: u64, workflow: &Workflow, state: &State, at: Timesta
         assert!(calls.made < window.calls || at < calls.granted, "{when} exceeds the window");
     }
     assert!(limits.usd.is_none_or(|most| state.spent.usd < most), "{when} is beyond the budget");
-    assert!(limits.tokens.is_none_or(|most| state.spent.tokens < most), "{when} has no tokens");
+    assert!(limits.tokens.is_none_or(|most| state.spent.tokens.total() < most), "{when} has no tokens");
     assert!(limits.time.is_none_or(|most| state.spent.ms < most), "{when} has no time");
     if let Some(rules) = &workflow.retries {
         assert!(state.retry.total < rules.total, "{when} follows {} failures", state.retry.total);

@@ -5,7 +5,7 @@ use super::words::{fraction, millis, number};
 use super::{BEGIN, Play};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
-use loop_core::engine::Ending;
+use loop_core::engine::{Cost, Ending, TokenClasses};
 use loop_core::facts::FactName;
 use loop_core::report::Trouble;
 use loop_core::workflow::model::{ErrorClass, Signal, SignalWord, Workflow};
@@ -139,11 +139,11 @@ fn parse_detail<'a>(
             rest
         }
         ["costs", usd, rest @ ..] => {
-            play.usage.usd = usd.parse().map_err(|_| format!("\"{usd}\" is no amount"))?;
+            play.usage.cost = cost(usd)?;
             rest
         }
         ["tokens", count, rest @ ..] => {
-            play.usage.tokens = number(count)?;
+            play.usage.tokens = TokenClasses { input: number(count)?, ..TokenClasses::default() };
             rest
         }
         ["proposes", name, rest @ ..] => {
@@ -196,4 +196,9 @@ fn say(play: &mut Play, signal: &Signal, word: &str) {
             play.report.metrics.insert(FactName::Verdict.name().to_owned(), Value::from(word));
         }
     }
+}
+
+/// Reads what a call cost, as its agent says.
+fn cost(usd: &str) -> Result<Cost, String> {
+    usd.parse().map(Cost::Reported).map_err(|_| format!("\"{usd}\" is no amount"))
 }

@@ -80,7 +80,9 @@ fn set_limit(limits: &mut Limits, limit: &[&str]) -> Result<(), String> {
     match limit {
         ["iterations", count] => limits.iterations = Some(number(count)?),
         ["phase", count] => limits.phase_iterations = number(count)?,
-        ["usd", usd] => limits.usd = Some(usd.parse().map_err(|_| format!("\"{usd}\" is no amount"))?),
+        ["usd", usd] => limits.usd = Some(dollars(usd)?),
+        ["call_usd", usd] => limits.call_usd = Some(dollars(usd)?),
+        ["phase_usd", usd] => limits.phase_usd = Some(dollars(usd)?),
         ["tokens", count] => limits.tokens = Some(number(count)?),
         ["time", time] => limits.time = Some(millis(time)?),
         ["window", calls, then] => {
@@ -96,4 +98,8 @@ fn set_limit(limits: &mut Limits, limit: &[&str]) -> Result<(), String> {
         other => return Err(format!("no limit is called: {}", other.join(" "))),
     }
     Ok(())
+}
+
+fn dollars(usd: &str) -> Result<f64, String> {
+    usd.parse().map_err(|_| format!("\"{usd}\" is no amount"))
 }

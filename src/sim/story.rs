@@ -18,7 +18,7 @@
 //! profile quality
 //! halts-on-edit                     # an edit of the locked input halts
 //! pivots                            # an open breaker makes one fresh call first
-//! limit iterations 3                # also: phase N, usd 1.5, tokens N, time 10m, window 3 ask|wait|pause|abort
+//! limit iterations 3                # also: phase N, usd 1.5, call_usd 1.5, phase_usd 1.5, tokens N, time 10m, window 3 ask|wait|pause|abort
 //! retries reset_on_different=false  # also: at_most, same_error, total
 //! threshold failures 1              # of the breakers that have one; also: no_progress, same_error
 //! deliverable document docs/api.md  # a file that a skill must leave behind

@@ -1,38 +1,10 @@
-//! What the end of a call means to the engine: what the supervisor saw, and what the agent's own words say
-//! about its provider. Also which variables an agent gets, and which one it missed.
+//! What an agent's own words about its provider mean to the engine. Also which variables an agent gets, and which one it missed.
 
-use crate::measure::run_checks::exit_words;
 use crate::world::wait::now;
-use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, AgentOutput, Limit};
 use loop_core::engine::Ending;
 use loop_core::workflow::model::{Agent, Millis, Workflow};
-use loop_supervise::protocol::EndReason;
-
-/// Returns how a call ended by what the supervisor saw; `exit` is its status and its signal.
-pub(crate) fn supervised(how: EndReason, exit: (Option<i32>, Option<i32>), limits: &Agent) -> Ending {
-    match how {
-        EndReason::Exited if exit.0 == Some(0) => Ending::Done,
-        EndReason::Exited => Ending::Failed { why: exit_words(exit.0, exit.1) },
-        EndReason::NoFirstOutput => {
-            timed_out(&format!("no first output within {}", length(limits.first_timeout)))
-        }
-        EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
-        EndReason::WaitedForInput(what) => {
-            Ending::WaitedForInput { why: format!("it waits for input that nobody can give: {what}") }
-        }
-        EndReason::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
-        EndReason::Interrupted => Ending::Interrupted,
-        EndReason::CouldNotStart(why) => Ending::Failed { why: format!("it could not be started: {why}") },
-        EndReason::NotStarted => Ending::NotStarted,
-        EndReason::Lost(why) => Ending::Lost { why },
-    }
-}
-
-fn timed_out(why: &str) -> Ending {
-    Ending::TimedOut { why: why.to_owned() }
-}
 
 /// Returns what a failure means that the agent explained. A plan without a known end is waited for as long
 /// as the workflow says.

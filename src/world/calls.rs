@@ -16,7 +16,7 @@ use crate::world::wait::WaitResult;
 use loop_base::secret::redact;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Detail, Limit};
-use loop_core::engine::{Call, Ended, Ending, Event, LeftProcess, Step, Usage};
+use loop_core::engine::{Allowance, Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
 use loop_core::workflow::model::{LostCall, Protocol};
@@ -66,7 +66,8 @@ impl Host<'_> {
         }
         self.growth.look(run, &self.folder);
         let text = prompt_for(&self.folder, &self.place, run, call);
-        let order = match self.order(run, call, text) {
+        let allowance = self.allowance(run);
+        let order = match self.order(run, call, text, &allowance) {
             Ok(order) => order,
             Err(why) => return Ok(Performed::Done(not_started(call, &why))),
         };
@@ -108,13 +109,15 @@ impl Host<'_> {
         self.namespace.get_or_init(pid_namespace::words).clone()
     }
 
-    fn order(&self, run: &Run, call: &Call, text: String) -> Result<Order, String> {
+    fn order(&self, run: &Run, call: &Call, text: String, allowance: &Allowance) -> Result<Order, String> {
         let workflow = &run.workflow;
         let phase = &workflow.phases[call.phase];
         let invocation = agents::invocation(
             &workflow.agent,
             &agents::InvocationContext {
                 model: call.model.as_deref(),
+                usd: allowance.usd.as_ref().map(|it| it.usd),
+                turns: allowance.turns,
                 root: rustix::process::geteuid().is_root(),
                 find: &|name| executable(name, workflow.agent.env.get("PATH")),
                 version: &|program| self.version(program),
@@ -152,7 +155,7 @@ impl Host<'_> {
             bounds: Bounds {
                 first_ms: limits.first_timeout,
                 idle_ms: limits.idle_timeout,
-                total_ms: limits.timeout,
+                total_ms: limits.timeout.min(allowance.ms.map_or(u64::MAX, |it| it.0.max(1))),
                 pipe_ms: 2000,
                 grace_ms: GRACE_MS,
                 out_bytes: TRANSCRIPT_MOST,
@@ -187,7 +190,14 @@ impl Host<'_> {
         let mut asked = false;
         let mut ending = false;
         let mut live: Option<LiveCall> = None;
+        let mut caps = self.call_caps(run, call);
         loop {
+            if self.is_beyond(run, call, &mut caps) {
+                let keeper = self.shim.keeper.as_mut().expect("it has the call");
+                keeper.interrupt(Force::Soft)?;
+                ending = true;
+                self.money.cut_off.clone_from(&caps.passed);
+            }
             let keeper = self.shim.keeper.as_mut().expect("it has the call");
             match keeper.answer() {
                 Ok(Some(exit)) => {
@@ -210,10 +220,12 @@ impl Host<'_> {
                 keeper.interrupt(Force::Soft)?;
             }
             let nap = if self.onlooker.is_some() { live_output::EVERY } else { Duration::MAX };
+            let nap = nap.min(caps.nap());
             match self.shim.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
                 WaitResult::Now { impatient: false } => {
                     keeper.interrupt(Force::Soft)?;
                     ending = true;
+                    self.money.cut_off = None;
                     if let Some(onlooker) = &mut self.onlooker {
                         onlooker(&Observed::Note("asked to end, 10 s at most; once more ends it at once"));
                     }
@@ -261,17 +273,28 @@ impl Host<'_> {
                     left.extend(find_by_mark::hunt(&self.run_id));
                     return Ok(Exit { left, ..Exit::without_exit(EndReason::Lost(why)) });
                 }
-                PreviousCall::Live(attached) => self.await_attached(&attached, unwanted)?,
+                PreviousCall::Live(attached) => self.await_attached(run, call, &attached, unwanted)?,
             }
         }
     }
 
-    fn await_attached(&mut self, attached: &Attached, unwanted: bool) -> anyhow::Result<()> {
+    fn await_attached(
+        &mut self,
+        run: &Run,
+        call: &Call,
+        attached: &Attached,
+        unwanted: bool,
+    ) -> anyhow::Result<()> {
         if unwanted {
             attached.interrupt(Force::Soft)?;
         }
+        let mut caps = self.call_caps(run, call);
         loop {
-            match self.shim.ears.listen(Some(attached.as_fd()), Duration::MAX)? {
+            if self.is_beyond(run, call, &mut caps) {
+                attached.interrupt(Force::Soft)?;
+                self.money.cut_off.clone_from(&caps.passed);
+            }
+            match self.shim.ears.listen(Some(attached.as_fd()), caps.nap())? {
                 WaitResult::Answer => return Ok(()),
                 WaitResult::Now { impatient: false } => attached.interrupt(Force::Soft)?,
                 WaitResult::Now { impatient: true } => attached.interrupt(Force::Hard)?,
@@ -281,7 +304,7 @@ impl Host<'_> {
     }
 
     /// What a lost call left is put back, where the workflow says so.
-    fn why_lost(&mut self, run: &Run, call: &Call, why: String) -> String {
+    pub(crate) fn why_lost(&mut self, run: &Run, call: &Call, why: String) -> String {
         match run.workflow.workspace.lost_call {
             LostCall::Judge => why,
             LostCall::Undo => match self.undo_lost(call) {
@@ -300,11 +323,9 @@ impl Host<'_> {
     /// Turns an exit into what the engine needs to know: how it ended, and what the agent said.
     fn ended(&mut self, run: &Run, call: &Call, exit: Exit) -> Ended {
         let workflow = &run.workflow;
-        let limits = &workflow.agent;
-        let mut ending = match exit.how {
-            EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why) },
-            how => call_cause::supervised(how, (exit.code, exit.signal), limits),
-        };
+        let never_ran = matches!(exit.how, EndReason::CouldNotStart(_) | EndReason::NotStarted);
+        let mut ending = self.ending(run, call, &exit);
+        self.money.cut_off = None;
         let started = ending != Ending::NotStarted;
         let mut usage = Usage::default();
         let mut report = Report::default();
@@ -321,7 +342,10 @@ impl Host<'_> {
                 self.hearing.take(),
             );
             complaint = said.complaint.clone();
-            usage = said.usage.spent();
+            usage = match never_ran {
+                true => Usage::nothing(),
+                false => self.priced(run, call, &said.usage, said.model.as_deref()),
+            };
             denied = said.denied();
             (model, session) = (said.model.clone(), said.session.clone());
             // An agent that waited for a network or its provider until its time was over does not hang.
@@ -329,7 +353,7 @@ impl Host<'_> {
             if let (Ending::Done | Ending::Failed { .. }, _, Some(why)) | (_, true, Some(why)) =
                 (&ending, waited, said.trouble.clone())
             {
-                let why = not_handed_on(limits, why, said.complaint.as_deref());
+                let why = not_handed_on(&workflow.agent, why, said.complaint.as_deref());
                 ending = call_cause::ending(&said, why, workflow.limits.provider_wait);
                 if let (Ending::Limited { why, until: Some(until) }, Some(Limit::Plan { .. })) =
                     (&ending, said.limit)
@@ -379,7 +403,8 @@ fn not_started(call: &Call, why: &str) -> Event {
 }
 
 fn without_start(call: &Call, ending: Ending) -> Event {
-    Event::Ended(Box::new(Ended::plain(call.number, ending, Report::default())))
+    let ended = Ended::plain(call.number, ending, Report::default());
+    Event::Ended(Box::new(Ended { usage: Usage::nothing(), ..ended }))
 }
 
 /// Says whether a call reports by a file in the working tree.

@@ -1,6 +1,8 @@
 //! Codex keeps a record of each session in its own folder; it alone says exactly when a limit ends.
 
+use loop_base::files;
 use loop_supervise::tail::tail;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The last lines hold the limits and how the session ended.
@@ -9,10 +11,22 @@ const RECORD_MOST: u64 = 64 << 10;
 /// A session that began before midnight is filed under the day before.
 const DAYS_LOOKED_AT: usize = 2;
 
-/// Returns the end of the record of this session, or nothing.
+/// Returns the beginning and the end of the record of this session, or nothing.
 pub(crate) fn read(home: Option<&Path>, session: Option<&str>) -> String {
     let found = home.zip(session).and_then(|(home, session)| find(&home.join("sessions"), session));
-    found.and_then(|it| tail(&it, RECORD_MOST).ok()).unwrap_or_default()
+    let Some(path) = found else { return String::new() };
+    let end = tail(&path, RECORD_MOST).unwrap_or_default();
+    let is_longer = std::fs::metadata(&path).is_ok_and(|it| RECORD_MOST < it.len());
+    let beginning = if is_longer { head(&path).unwrap_or_default() } else { String::new() };
+    // A line that is cut on either side is no record and is skipped.
+    format!("{beginning}\n{end}")
+}
+
+/// The beginning of the record names the model.
+fn head(path: &Path) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    files::open(path)?.take(RECORD_MOST).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn find(sessions: &Path, session: &str) -> Option<PathBuf> {
@@ -50,7 +64,7 @@ mod tests {
         let found = |session| read(Some(home.path()), session);
         assert_eq!(
             [found(Some("one")), found(Some("two")), found(Some("three")), found(None)],
-            ["one", "two", "", ""]
+            ["\none", "\ntwo", "", ""]
         );
     }
 }

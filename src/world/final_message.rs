@@ -26,21 +26,26 @@ const COMPLAINTS_MOST: u64 = 16 << 10;
 /// The output of a call as far as it has been read, in memory that does not grow with it.
 pub(crate) struct Hearing {
     stem: String,
+    path: PathBuf,
     file: Option<std::fs::File>,
-    reader: agents::StreamReader,
+    pub(crate) reader: agents::StreamReader,
 }
 
 impl Hearing {
     pub(crate) fn of(folder: &Path, agent: &Agent, call: &Call) -> Hearing {
         let row = AgentRow::named(&agent.cli).expect("it could be started");
         let stem = call.stem();
-        // The agent knows the folder, and may have put a pipe or a device in its place.
-        let file = files::open(&folder.join(format!("{stem}.out"))).ok();
-        Hearing { stem, file, reader: agents::StreamReader::new(row) }
+        let path = folder.join(format!("{stem}.out"));
+        Hearing { stem, path, file: None, reader: agents::StreamReader::new(row) }
     }
 
     /// Reads on to where the output ends at the moment.
     pub(crate) fn read_on(&mut self) {
+        if self.file.is_none() {
+            // A call that just begins has no output yet. The agent knows the folder, and may have put a pipe
+            // or a device in its place.
+            self.file = files::open(&self.path).ok();
+        }
         let Some(file) = &mut self.file else { return };
         let mut chunk = vec![0; 64 << 10];
         // An output that cannot be read any further ends there.
@@ -81,7 +86,7 @@ pub(crate) fn read(
 }
 
 /// Where Codex keeps its records: as the agent's process sees it.
-fn codex_home(agent: &Agent) -> Option<PathBuf> {
+pub(crate) fn codex_home(agent: &Agent) -> Option<PathBuf> {
     set(agent, "CODEX_HOME").or_else(|| set(agent, "HOME").map(|it| it.join(".codex")))
 }
 

@@ -3,16 +3,21 @@
 
 mod agent_times;
 pub(crate) mod approval;
+mod asked_for;
 mod before_call;
 mod beside;
 mod briefing;
 mod call_cause;
+mod call_ending;
 pub(crate) mod calls;
+pub(crate) mod caps;
 mod codex_rollout;
 mod final_message;
 mod finish_run;
 pub(crate) mod live_output;
+mod money;
 mod opencode_log;
+pub(crate) mod price_list;
 pub(crate) mod proving;
 pub(crate) mod question_text;
 pub(crate) mod real;

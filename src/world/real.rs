@@ -16,17 +16,19 @@ use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::WorkingTree;
 use crate::tree::{git_lock, snapshot, worktree};
+use crate::world::asked_for::asked_for;
 use crate::world::before_call;
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
 pub(crate) use crate::world::live_output::Onlooker;
+use crate::world::money::Money;
 use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Listing, Station};
-use loop_core::workflow::model::{InputKind, ItemSource, Protocol, Workflow};
+use loop_core::workflow::model::{InputKind, ItemSource};
 use loop_store::QueueKey;
 use loop_store::mirror::domain_memory::queue_file;
 use loop_store::run::Run;
@@ -98,6 +100,7 @@ pub(crate) struct Host<'a> {
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
     pub(crate) beside: Option<Beside>,
     pub(crate) leash: Leash,
+    pub(crate) money: Money,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
     pub(crate) version: std::cell::OnceCell<Option<String>>,
@@ -145,6 +148,7 @@ impl<'a> Host<'a> {
             beside: None,
             kept_line: None,
             leash,
+            money: Money::default(),
             uncontained: false,
             version: std::cell::OnceCell::new(),
             namespace: std::cell::OnceCell::new(),
@@ -498,8 +502,12 @@ impl World for Host<'_> {
         }
     }
 
-    /// With no check to run, a tree that stands still has been measured already.
+    /// With no check to run, a tree that stands still has been measured already. A call for which nothing is
+    /// left of a cap that runs share does not begin.
     fn knows(&mut self, effect: &Effect, run: &Run) -> Option<Event> {
+        if let Effect::Work(call) = effect {
+            return self.set_aside(run, call);
+        }
         let Effect::Measure { checks, deliverables } = effect else { return None };
         let status = checks.is_empty().then(|| self.tree.unchanged()).flatten()?;
         self.clear_stale_locks();
@@ -558,21 +566,4 @@ impl World for Host<'_> {
         }
         noticed
     }
-}
-
-/// Returns the patterns of the files that calls have to leave behind.
-fn asked_for(workflow: &Workflow) -> Vec<String> {
-    let reports = workflow.phases.iter().filter_map(|it| match &it.report {
-        Protocol::Frontmatter(pattern) => Some(pattern),
-        Protocol::Json | Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
-            None
-        }
-    });
-    let phases = workflow.phases.iter().flat_map(|it| &it.deliverables);
-    let skills = workflow.skills.values().flat_map(|it| &it.deliverables);
-    let plans = workflow.items.iter().filter_map(|it| match &it.from {
-        ItemSource::Plans(folder) => Some([format!("{folder}/*-PLAN.md"), format!("{folder}/*-SUMMARY.md")]),
-        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Queue(_) | ItemSource::Command(_) => None,
-    });
-    reports.chain(phases).chain(skills).cloned().chain(plans.flatten()).collect()
 }

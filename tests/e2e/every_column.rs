@@ -14,7 +14,7 @@ const AGENT: &str = "touch built; git add -A; git commit -q -m built\n\
 
 /// Columns for people or for other runs, which no decision about this run follows from. An epoch may be
 /// ahead of the journal, never behind; a snapshot of another version is folded again from the events.
-const CACHES: [&str; 10] = [
+const CACHES: [&str; 21] = [
     "run.reason",
     "run.next_step",
     "run.owner",
@@ -25,6 +25,17 @@ const CACHES: [&str; 10] = [
     "call.at",
     "call.run",
     "call.seq",
+    "spend.day",
+    "spend.project",
+    "spend.calls",
+    "spend.tokens",
+    "spend.micro_usd",
+    "spend.input",
+    "spend.cache_write",
+    "spend.cache_read",
+    "spend.output",
+    "spend.unknown_calls",
+    "spend.assumed_micro_usd",
 ];
 
 fn open(sandbox: &Sandbox) -> Connection {

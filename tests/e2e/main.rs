@@ -34,6 +34,7 @@ mod json;
 mod kills;
 mod liar;
 mod mirror;
+mod money;
 mod moved;
 mod narrative;
 mod newcomer;

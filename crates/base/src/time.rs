@@ -29,6 +29,14 @@ impl fmt::Display for Timestamp {
     }
 }
 
+/// Returns the day of a moment where the clocks show this zone's time, as `2026-01-31`.
+pub fn day(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(it) => it.to_zoned(zone.clone()).date().to_string(),
+        Err(_) => "0000-00-00".to_owned(),
+    }
+}
+
 /// Writes a length of time as people say it: `42s`, `3m 05s`, `2h 10m`.
 pub fn length(millis: u64) -> String {
     let seconds = millis / 1000;
@@ -51,12 +59,23 @@ pub fn took(millis: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Timestamp, length, took};
+    use super::{Timestamp, day, length, took};
+    use jiff::tz::{Offset, TimeZone};
 
     #[test]
     fn a_moment_reads_as_utc() {
         assert_eq!(Timestamp(1_763_197_200_123).to_string(), "2025-11-15T09:00:00Z");
         assert_eq!(Timestamp(5).since(Timestamp(9)), 0);
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_where_one_is() {
+        let at = Timestamp(1_763_197_200_123);
+        let zone = |hours| TimeZone::fixed(Offset::constant(hours));
+        assert_eq!(
+            [day(at, &zone(0)), day(at, &zone(15)), day(at, &zone(-10))],
+            ["2025-11-15", "2025-11-16", "2025-11-14"]
+        );
     }
 
     #[test]

@@ -2,7 +2,10 @@
 //! read, either like another agent's (`dialect`) or by the rules of `[stream]`. A file is read once in the
 //! life of a process, and what it says is kept for all of it.
 
-use crate::agent_table::{AgentEnvironment, AgentRow, DescribedStart, Folder, LoginRow, Start, Stream};
+use crate::agent_table::{
+    AgentEnvironment, AgentRow, CachedInput, DescribedStart, Folder, LoginRow, Start, Stream, UsageRow,
+    UsageScope, UsageTold,
+};
 use crate::agents::DescribedStream;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -98,7 +101,34 @@ pub(crate) fn read(name: &str, text: &str) -> Result<&'static AgentRow, String> 
         waits_in_silence: file.waits_in_silence,
         reopen: file.reopen.as_deref().map(kept),
         knows_preset_models: false,
+        usage: usage(stream),
     })))
+}
+
+/// How the stream tells what a call used up.
+fn usage(stream: Stream) -> UsageRow {
+    let rule = match stream {
+        Stream::Described(stream) => stream.usage.as_ref(),
+        Stream::Claude | Stream::Codex | Stream::Gemini | Stream::Opencode | Stream::Text => None,
+    };
+    let told = match (rule.map(|it| it.counts), stream) {
+        (Some(UsageScope::Sum | UsageScope::Cumulative), _) | (None, Stream::Claude) => {
+            UsageTold::WhileWorking
+        }
+        (Some(UsageScope::Last), _) => UsageTold::AtTheEnd,
+        (None, _) => UsageTold::Never,
+    };
+    UsageRow {
+        cached: match rule.is_some_and(|it| it.input_includes_cached) {
+            true => CachedInput::Within,
+            false => CachedInput::Beside,
+        },
+        scope: rule.map_or(UsageScope::Last, |it| it.counts),
+        told,
+        reports_cost: rule.is_some_and(|it| it.usd.is_some()),
+        usd_flag: None,
+        turns_flag: None,
+    }
 }
 
 /// A file is read once, so what is kept of it does not grow.

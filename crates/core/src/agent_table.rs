@@ -8,6 +8,7 @@
 
 use crate::agent_file;
 use crate::agents::DescribedStream;
+use serde::Deserialize;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// What is known about an agent's CLI.
@@ -34,6 +35,51 @@ pub struct AgentRow {
     pub reopen: Option<&'static str>,
     /// Whether the names of models in presets mean something to it.
     pub knows_preset_models: bool,
+    pub usage: UsageRow,
+}
+
+/// How an agent tells what a call used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsageRow {
+    pub cached: CachedInput,
+    pub scope: UsageScope,
+    pub told: UsageTold,
+    /// Whether it names dollars and not only tokens.
+    pub reports_cost: bool,
+    /// The flag that gives it a cap on dollars which it keeps itself.
+    pub usd_flag: Option<&'static str>,
+    /// The flag that gives it a cap on turns which it keeps itself.
+    pub turns_flag: Option<&'static str>,
+}
+
+/// Whether an agent counts cached tokens as input too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CachedInput {
+    Within,
+    Beside,
+}
+
+/// What one of its counts is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UsageScope {
+    /// What came since the last count: they are added up.
+    Sum,
+    /// The whole call: the last one counts.
+    Last,
+    /// The whole conversation: the largest one counts. We continue no conversation, so it begins at 0.
+    Cumulative,
+}
+
+/// When it can be known what a call has used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageTold {
+    /// On its output, while it works.
+    WhileWorking,
+    /// In the record that it keeps of the session, while it works.
+    InItsRecord,
+    AtTheEnd,
+    Never,
 }
 
 /// How an agent is logged in.
@@ -216,6 +262,14 @@ static CLAUDE: AgentRow = AgentRow {
     waits_in_silence: false,
     reopen: Some("claude --resume {session}"),
     knows_preset_models: true,
+    usage: UsageRow {
+        cached: CachedInput::Beside,
+        scope: UsageScope::Last,
+        told: UsageTold::WhileWorking,
+        reports_cost: true,
+        usd_flag: Some("--max-budget-usd"),
+        turns_flag: Some("--max-turns"),
+    },
 };
 
 static CODEX: AgentRow = AgentRow {
@@ -240,6 +294,14 @@ static CODEX: AgentRow = AgentRow {
     waits_in_silence: false,
     reopen: Some("codex resume {session}"),
     knows_preset_models: false,
+    usage: UsageRow {
+        cached: CachedInput::Within,
+        scope: UsageScope::Cumulative,
+        told: UsageTold::InItsRecord,
+        reports_cost: false,
+        usd_flag: None,
+        turns_flag: None,
+    },
 };
 
 static GEMINI: AgentRow = AgentRow {
@@ -265,6 +327,14 @@ static GEMINI: AgentRow = AgentRow {
     waits_in_silence: false,
     reopen: Some("gemini --resume {session}"),
     knows_preset_models: false,
+    usage: UsageRow {
+        cached: CachedInput::Within,
+        scope: UsageScope::Last,
+        told: UsageTold::AtTheEnd,
+        reports_cost: false,
+        usd_flag: None,
+        turns_flag: None,
+    },
 };
 
 static OPENCODE: AgentRow = AgentRow {
@@ -308,6 +378,14 @@ static OPENCODE: AgentRow = AgentRow {
     waits_in_silence: true,
     reopen: Some("opencode --session {session}"),
     knows_preset_models: false,
+    usage: UsageRow {
+        cached: CachedInput::Beside,
+        scope: UsageScope::Sum,
+        told: UsageTold::WhileWorking,
+        reports_cost: true,
+        usd_flag: None,
+        turns_flag: None,
+    },
 };
 
 /// Any program.
@@ -325,4 +403,12 @@ pub static COMMAND: AgentRow = AgentRow {
     reopen: None,
     // It may be a wrapper around anything, and is told what was asked for.
     knows_preset_models: true,
+    usage: UsageRow {
+        cached: CachedInput::Beside,
+        scope: UsageScope::Last,
+        told: UsageTold::Never,
+        reports_cost: false,
+        usd_flag: None,
+        turns_flag: None,
+    },
 };

@@ -3,7 +3,7 @@
 
 use crate::engine::{
     CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
-    Landing, ListChange, Listing, OtherModel, Outcome, Step, StepTaken, Tests, Verdict,
+    Landing, ListChange, Listing, OtherModel, Outcome, Step, StepTaken, Tests, Verdict, dollars,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -226,9 +226,13 @@ fn seconds(seconds: f64) -> String {
 fn ended_line(ended: &Ended) -> String {
     let time = took(ended.ms);
     let how = match &ended.ending {
-        Ending::Done => format!("finished in {time}"),
+        Ending::Done => {
+            let cost =
+                ended.usage.cost.amount().filter(|it| 0.0 < *it).map(|it| format!(", {}", dollars(it)));
+            format!("finished in {time}{}", cost.unwrap_or_default())
+        }
         Ending::Failed { why } => format!("failed after {time}: {why}"),
-        Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
+        Ending::TimedOut { why } | Ending::CutOff { why } | Ending::WaitedForInput { why } => {
             format!("was ended after {time}: {why}")
         }
         Ending::Interrupted => format!("was interrupted after {time}"),

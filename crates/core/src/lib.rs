@@ -31,4 +31,6 @@ pub mod prompt;
 
 pub mod delivery_names;
 
+pub mod prices;
+
 pub mod agents;

@@ -55,6 +55,12 @@ pub struct Row {
     /// Who owned the run last, as JSON; [`Row::owner`] reads it.
     pub owner: Option<String>,
     pub exit: Option<i64>,
+    pub tokens: i64,
+    /// What its calls cost; nothing where no call told.
+    pub micro_usd: Option<i64>,
+    /// Whether part of that was computed from prices.
+    pub computed: bool,
+    pub unknown_calls: i64,
 }
 
 #[cfg(test)]
@@ -363,6 +369,7 @@ impl Home {
             {
                 transaction.execute(&format!("delete from {table} where run = ?1"), [key])?;
             }
+            transaction.execute("delete from reservation where run = ?1", [run])?;
             transaction.execute("delete from run where key = ?1", [key])?;
             Ok(())
         })?;
@@ -425,7 +432,8 @@ fn as_limit(limit: Option<usize>) -> i64 {
 }
 
 const COLUMNS: &str = "id, project, workflow, input, status, reason, next_step, phase, iteration, iterations_total, \
-     calls_total, progress, verified, place, branch, opened_at, updated_at, epoch, owner, exit";
+     calls_total, progress, verified, place, branch, opened_at, updated_at, epoch, owner, exit, tokens, micro_usd, \
+     computed, unknown_calls";
 
 fn recorded_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Recorded> {
     Ok(Recorded {
@@ -474,5 +482,9 @@ fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         epoch: row.get(17)?,
         owner: row.get(18)?,
         exit: row.get(19)?,
+        tokens: row.get(20)?,
+        micro_usd: row.get(21)?,
+        computed: row.get(22)?,
+        unknown_calls: row.get(23)?,
     })
 }

@@ -9,10 +9,11 @@ use super::chain::{self, Anchor, Hash, Head, Link};
 use super::error::StoreError;
 use super::holder::Holder;
 use super::home::Home;
-use super::ledger::{self, Spend};
+use super::ledger;
 use super::lock::RunLock;
 use super::rows::{QuestionRow, Recorded};
 use super::seal;
+use super::spending::{self, Spend};
 use crate::index::{Listed, status_at};
 use crate::run_row::{RunKey, find, standing};
 use loop_core::engine::{STATE_VERSION, Status};
@@ -34,6 +35,12 @@ pub struct RowUpdate {
     pub place: String,
     pub branch: Option<String>,
     pub exit: Option<i64>,
+    pub tokens: i64,
+    /// What its calls cost; nothing where no call told.
+    pub micro_usd: Option<i64>,
+    /// Whether part of that was computed from prices.
+    pub computed: bool,
+    pub unknown_calls: i64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +61,8 @@ pub struct Commit<'a> {
     /// When an agent call began, for the window that all runs of a project share.
     pub call_at: Option<i64>,
     pub spend: Option<Spend>,
+    /// The call that is over, so that nothing stays set aside for it.
+    pub settles: Option<u32>,
     /// The workflow as a person had it reloaded.
     pub definition: Option<&'a str>,
 }
@@ -118,7 +127,7 @@ impl HeldEvents<'_> {
         let (epoch, row): (i64, RowUpdate) = transaction
             .prepare_cached(
                 "select epoch, status, reason, next_step, phase, iteration, iterations_total, calls_total,
-                     progress, verified, place, branch, exit
+                     progress, verified, place, branch, exit, tokens, micro_usd, computed, unknown_calls
                  from run where key = ?1",
             )?
             .query_row([known.key], |row| Ok((row.get(0)?, row_update_of(row)?)))?;
@@ -307,7 +316,10 @@ impl Journal {
             ledger::add_call(transaction, &self.project, at, &self.run, self.seq)?;
         }
         if let Some(spend) = &commit.spend {
-            ledger::add_spend(transaction, &self.project, spend)?;
+            spending::add_spend(transaction, &self.project, spend)?;
+        }
+        if let Some(call) = commit.settles {
+            spending::settle(transaction, &self.run, call)?;
         }
         Ok(opening)
     }
@@ -348,7 +360,7 @@ impl Journal {
             .prepare_cached(
                 "update run set reason = ?3, next_step = ?4, phase = ?5, iteration = ?6, iterations_total = ?7,
                      calls_total = ?8, progress = ?9, verified = ?10, place = ?11, branch = ?12, exit = ?13,
-                     updated_at = ?14
+                     updated_at = ?14, tokens = ?15, micro_usd = ?16, computed = ?17, unknown_calls = ?18
                  where key = ?1 and epoch = ?2",
             )?
             .execute(params![
@@ -366,6 +378,10 @@ impl Journal {
                 row.branch,
                 row.exit,
                 commit.at,
+                row.tokens,
+                row.micro_usd,
+                row.computed,
+                row.unknown_calls,
             ])?;
         if updated == 0 {
             return Err(StoreError::Fenced { run: self.run.clone() });
@@ -407,6 +423,7 @@ impl Commit<'_> {
             || !self.questions.is_empty()
             || self.call_at.is_some()
             || self.spend.is_some()
+            || self.settles.is_some()
             || self.definition.is_some()
     }
 }
@@ -425,5 +442,9 @@ fn row_update_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<RowUpdate> {
         place: row.get("place")?,
         branch: row.get("branch")?,
         exit: row.get("exit")?,
+        tokens: row.get("tokens")?,
+        micro_usd: row.get("micro_usd")?,
+        computed: row.get("computed")?,
+        unknown_calls: row.get("unknown_calls")?,
     })
 }

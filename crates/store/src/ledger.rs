@@ -1,6 +1,6 @@
-//! What runs share: the calls of a project's window, holds on an account whose provider said no, and
-//! the spend of a day. Calls and spend are written in the commit of the call they belong to; holds
-//! stand alone, because they bind every run of the account.
+//! What runs share: the calls of a project's window, and holds on an account whose provider said no. Calls
+//! are written in the commit of the call they belong to; holds stand alone, because they bind every run
+//! of the account.
 
 use super::error::StoreError;
 use super::home::Home;
@@ -32,15 +32,6 @@ pub struct PlanUse {
     pub at: i64,
 }
 
-/// What a call cost, added to its day (`2026-01-31`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spend {
-    pub day: String,
-    pub calls: i64,
-    pub tokens: i64,
-    pub micro_usd: i64,
-}
-
 impl Home {
     /// Counts the calls that began from `since` to `until`. A clock that was set back leaves later ones.
     pub fn calls_between(&self, project: &str, since: i64, until: i64) -> Result<WindowCalls, StoreError> {
@@ -51,25 +42,6 @@ impl Home {
                 )?
                 .query_row(params![project, since, until], |row| {
                     Ok(WindowCalls { count: row.get(0)?, oldest_at: row.get(1)? })
-                })?)
-        })
-    }
-
-    /// What all runs of all projects spent on one day.
-    pub fn spent_on(&self, day: &str) -> Result<Spend, StoreError> {
-        self.read(|connection| {
-            Ok(connection
-                .prepare_cached(
-                    "select ifnull(sum(calls), 0), ifnull(sum(tokens), 0), ifnull(sum(micro_usd), 0)
-                     from spend where day = ?1",
-                )?
-                .query_row([day], |row| {
-                    Ok(Spend {
-                        day: day.to_owned(),
-                        calls: row.get(0)?,
-                        tokens: row.get(1)?,
-                        micro_usd: row.get(2)?,
-                    })
                 })?)
         })
     }
@@ -151,23 +123,5 @@ pub(super) fn add_call(
     transaction
         .prepare_cached("insert or ignore into call values(?1, ?2, ?3, ?4)")?
         .execute(params![project, at, run, seq])?;
-    Ok(())
-}
-
-pub(super) fn add_spend(
-    transaction: &Transaction<'_>,
-    project: &str,
-    spend: &Spend,
-) -> Result<(), StoreError> {
-    // An agent may report anything, so a sum that would not fit stays at the largest number there is
-    // instead of becoming an error at every later commit.
-    transaction
-        .prepare_cached(
-            "insert into spend values(?1, ?2, ?3, ?4, ?5) on conflict(day, project) do update set
-                 calls = min(calls, 9223372036854775807 - max(excluded.calls, 0)) + excluded.calls,
-                 tokens = min(tokens, 9223372036854775807 - max(excluded.tokens, 0)) + excluded.tokens,
-                 micro_usd = min(micro_usd, 9223372036854775807 - max(excluded.micro_usd, 0)) + excluded.micro_usd",
-        )?
-        .execute(params![spend.day, project, spend.calls, spend.tokens, spend.micro_usd])?;
     Ok(())
 }

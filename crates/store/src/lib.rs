@@ -21,6 +21,7 @@ pub mod run;
 mod run_row;
 mod schema;
 mod seal;
+mod spending;
 mod verify;
 
 #[cfg(test)]
@@ -31,8 +32,9 @@ pub use home::Home;
 pub use inbox::{COMMAND, NOW, Wake, is_listening, wake};
 pub use index::{ByPrefix, Filter, NewRun, Row};
 pub use journal::{Commit, Journal, Opened, QuestionChange, RowUpdate};
-pub use ledger::{AccountHold, PlanUse, Spend};
+pub use ledger::{AccountHold, PlanUse};
 pub use lock::{OpeningLock, TreeLock};
 pub use queue::{Claim, Job, JobMove, QueueKey, QueueRead};
 pub use rows::{QuestionRow, Recorded};
+pub use spending::{Reservation, Reserved, Spend, local_day};
 pub use verify::JournalVerdict;

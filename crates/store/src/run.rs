@@ -4,7 +4,8 @@
 
 pub use super::error::StoreError;
 use super::fold;
-use super::{Commit, Home, Journal, Opened, QuestionChange, QuestionRow, RowUpdate, Spend};
+use super::spending::{Spend, micro_usd};
+use super::{Commit, Home, Journal, Opened, QuestionChange, QuestionRow, RowUpdate};
 use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
@@ -83,6 +84,11 @@ impl Run {
         {
             return Err(StoreError::damaged(format!("run {id}: {what}")).within(home.path()));
         }
+        let working = match &state.station {
+            Station::Working(call) => Some(call.number),
+            _ => None,
+        };
+        home.void_reservations(id, working)?;
         let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
         let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
@@ -263,7 +269,8 @@ impl Run {
                     taken: &self.taken,
                     questions: &questions(&self.pending, &self.state),
                     call_at: self.pending.iter().find_map(call_at),
-                    spend: spend(&self.pending),
+                    spend: spend(&self.pending, &self.workflow, &self.state),
+                    settles: self.pending.iter().find_map(ended_call),
                     definition: definition.as_deref(),
                 };
                 journal.commit(home, &commit)?;
@@ -327,6 +334,12 @@ pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError
     let folded = fold::refold(home, id, &workflow)?;
     let journal = row(&workflow, &folded, &listed.place);
     let kept = row(&workflow, &fold::state(home, id, &workflow)?, &listed.place);
+    // A program that knew nothing of these columns left them as they were.
+    let is_ours = home.snapshot(id)?.is_some_and(|it| it.state().is_some());
+    let money = |it: &RowUpdate| match is_ours {
+        true => format!("{} {:?} {} {}", it.tokens, it.micro_usd, it.computed, it.unknown_calls),
+        false => String::new(),
+    };
     // Texts for people may be worded anew by another build of the same version.
     let facts = |it: &RowUpdate| {
         [
@@ -340,6 +353,7 @@ pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError
             ("iteration", it.iteration.to_string()),
             ("progress", it.progress.unwrap_or_default().to_string()),
             ("exit", it.exit.unwrap_or_default().to_string()),
+            ("tokens, cost and calls of unknown cost", money(it)),
         ]
     };
     let shown = RowUpdate {
@@ -353,6 +367,10 @@ pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError
         iteration: listed.iteration,
         progress: listed.progress,
         exit: listed.exit,
+        tokens: listed.tokens,
+        micro_usd: listed.micro_usd,
+        computed: listed.computed,
+        unknown_calls: listed.unknown_calls,
         ..RowUpdate::default()
     };
     for (whose, found) in [("the snapshot", &kept), ("the list", &shown)] {
@@ -408,6 +426,10 @@ fn row(workflow: &Workflow, state: &State, place: &str) -> RowUpdate {
         calls_total: state.calls_total.into(),
         progress: Some(state.progress_percent(workflow).into()),
         verified: state.verified(),
+        tokens: i64::try_from(state.spent.tokens.total()).unwrap_or(i64::MAX),
+        micro_usd: state.spent.amount().map(micro_usd),
+        computed: 0 < state.spent.computed_calls,
+        unknown_calls: state.spent.unknown_calls.into(),
         place: state.place.clone().unwrap_or_else(|| place.to_owned()),
         branch: state.branch.clone(),
         exit: Some(status.exit().into()),
@@ -457,23 +479,14 @@ fn call_at((at, event): &(Timestamp, Event)) -> Option<i64> {
     matches!(event, Event::Began(Effect::Work(_))).then_some(at.0)
 }
 
-fn spend(facts: &[(Timestamp, Event)]) -> Option<Spend> {
-    let mut sum: Option<Spend> = None;
-    for (at, event) in facts {
-        let Event::Ended(ended) = event else { continue };
-        if ended.usage.tokens == 0 && ended.usage.usd == 0.0 {
-            continue;
-        }
-        let spend = sum.get_or_insert_with(|| Spend {
-            day: at.to_string()[..10].to_owned(),
-            calls: 0,
-            tokens: 0,
-            micro_usd: 0,
-        });
-        spend.calls += 1;
-        spend.tokens = spend.tokens.saturating_add(i64::try_from(ended.usage.tokens).unwrap_or(i64::MAX));
-        // A float cast saturates, and what is not a number becomes nothing.
-        spend.micro_usd = spend.micro_usd.saturating_add((ended.usage.usd * 1e6) as i64);
-    }
-    sum
+fn ended_call((_, event): &(Timestamp, Event)) -> Option<u32> {
+    if let Event::Ended(ended) = event { Some(ended.call) } else { None }
+}
+
+/// What the call cost that ended; a commit holds the end of one call at most.
+fn spend(facts: &[(Timestamp, Event)], workflow: &Workflow, state: &State) -> Option<Spend> {
+    facts.iter().find_map(|(at, event)| match event {
+        Event::Ended(ended) => Spend::of(*at, ended, workflow, state),
+        _ => None,
+    })
 }

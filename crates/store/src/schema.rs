@@ -13,7 +13,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4c4f_4f50;
 /// The schema version that this program knows.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
 
-pub(super) const STEPS: [&str; 6] = [FIRST, PLAN, VERSIONS, SEAL, UNSEALED, QUEUE_FILE];
+pub(super) const STEPS: [&str; 7] = [FIRST, PLAN, VERSIONS, SEAL, UNSEALED, MONEY, QUEUE_FILE];
 
 // `run` holds everything that a list shows, so that lists never touch another table; the large texts
 // (snapshot, definition) live apart. Of the columns that change with every commit none is indexed:
@@ -171,6 +171,33 @@ const SEAL: &str = "alter table snapshot add column seal blob;";
 const UNSEALED: &str = "
 create table unsealed(run integer primary key) strict;
 insert into unsealed select run from snapshot where seal is null;
+";
+
+/// What runs and days cost, by class of token, with the calls of which nobody knows it; and what is set
+/// aside for calls that are running, where runs share a cap.
+const MONEY: &str = "
+alter table run add column tokens integer not null default 0;
+alter table run add column micro_usd integer;
+alter table run add column computed integer not null default 0;
+alter table run add column unknown_calls integer not null default 0;
+
+alter table spend add column input integer not null default 0;
+alter table spend add column cache_write integer not null default 0;
+alter table spend add column cache_read integer not null default 0;
+alter table spend add column output integer not null default 0;
+alter table spend add column unknown_calls integer not null default 0;
+alter table spend add column assumed_micro_usd integer not null default 0;
+
+create table reservation(
+    run text not null,
+    call integer not null,
+    attempt integer not null,
+    day text not null,
+    micro_usd integer not null,
+    at integer not null,
+    primary key(run, call, attempt)
+) strict, without rowid;
+create index reservation_of_day on reservation(day);
 ";
 
 /// The file of a queue as it was last read or written: what it says beside its systems, how it looked, and

@@ -3,6 +3,7 @@
 //! a run.
 
 pub(super) mod attach;
+pub(super) mod cost;
 pub(super) mod evidence;
 pub(super) mod log;
 pub(super) mod plan_view;

@@ -1,6 +1,6 @@
 //! A run as a Markdown report, printed by `loop show`: only what was measured, and what is open now.
 
-use super::{plan_view, progress};
+use super::{cost, plan_view, progress};
 use crate::cli::hint;
 use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
@@ -85,8 +85,8 @@ fn headline(out: &mut String, id: &str, workflow: &Workflow, state: &State, past
         let _ = writeln!(out, "- breaker: opened {}", counted(past.breaker_incidents, "time"));
     }
     let _ = writeln!(out, "- time in calls and checks: {}", length(state.spent.ms));
-    if state.spent.usd != 0.0 || state.spent.tokens != 0 {
-        let _ = writeln!(out, "- spent: ${:.2}, {}", state.spent.usd, counted(state.spent.tokens, "token"));
+    for line in cost::report_lines(&state.spent) {
+        let _ = writeln!(out, "- {line}");
     }
     if let Some(shipped) = &state.shipped {
         let _ = writeln!(out, "- shipped: {shipped}");
@@ -104,7 +104,9 @@ fn phases(out: &mut String, workflow: &Workflow, state: &State, past: Option<&Hi
             PhaseStatus::Forced => "skipped by a person",
         };
         let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
-        let _ = writeln!(out, "- {}: {word}, {}{headline}", phase.name, counted(log.iterations, "iteration"));
+        let cost = log.spent.words().map(|it| format!(", {it}")).unwrap_or_default();
+        let iterations = counted(log.iterations, "iteration");
+        let _ = writeln!(out, "- {}: {word}, {iterations}{headline}{cost}", phase.name);
     }
 }
 
@@ -195,7 +197,7 @@ fn calls(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<Vec<Strin
                     let phase = &workflow.phases[call.phase].name;
                     lines.push(format!("{}: {phase} iteration {}", call.number, call.iteration));
                 }
-                Event::Ended(ended) => add(&mut lines, &cost(&ended)),
+                Event::Ended(ended) => add(&mut lines, &call_end(&ended)),
                 Event::Judged(judgement) => add(&mut lines, verdict(&judgement.verdict)),
                 _ => (),
             }
@@ -210,13 +212,14 @@ fn add(lines: &mut [String], words: &str) {
     }
 }
 
-fn cost(ended: &Ended) -> String {
+fn call_end(ended: &Ended) -> String {
     let mut text = length(ended.ms);
-    if ended.usage.usd != 0.0 {
-        let _ = write!(text, ", ${:.2}", ended.usage.usd);
+    if let Some(cost) = cost::of_call(ended) {
+        let _ = write!(text, ", {cost}");
     }
-    if ended.usage.tokens != 0 {
-        let _ = write!(text, ", {}", counted(ended.usage.tokens, "token"));
+    let tokens = ended.usage.tokens.total();
+    if tokens != 0 {
+        let _ = write!(text, ", {}", counted(tokens, "token"));
     }
     match &ended.ending {
         Ending::Done => (),
@@ -225,6 +228,7 @@ fn cost(ended: &Ended) -> String {
         Ending::Failed { why }
         | Ending::Barred { why }
         | Ending::TimedOut { why }
+        | Ending::CutOff { why }
         | Ending::WaitedForInput { why }
         | Ending::Lost { why }
         | Ending::Limited { why, .. }

@@ -1,5 +1,6 @@
 //! `loop runs`: all runs, of every project in this home, and the deletion of those that are finished.
 
+use super::cost;
 use super::status::ago;
 use crate::cli::Context;
 use crate::cli::terminal::confirm;
@@ -68,6 +69,7 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
                     "status": row.status, "reason": row.reason, "phase": row.phase,
                     "iterations_total": row.iterations_total, "calls_total": row.calls_total,
                     "progress_percent": row.progress, "verified": row.verified,
+                    "usd": cost::row_json(row), "tokens_total": row.tokens,
                     "updated_at": Timestamp(row.updated_at).to_string(),
                 })
             })
@@ -81,11 +83,12 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
     for row in rows {
         let input = row.input.lines().next().unwrap_or("").chars().take(40).collect::<String>();
         let line = format!(
-            "{}  {:<11}  {:<9}  {:>3} %  {:<12}  {}  {input}",
+            "{}  {:<11}  {:<9}  {:>3} %  {:>8}  {:<12}  {}  {input}",
             &row.id[..8],
             row.workflow,
             row.status,
             row.progress.unwrap_or(0),
+            cost::of_row(&row),
             ago(Timestamp(row.updated_at), now()),
             row.project,
         );

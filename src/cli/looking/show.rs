@@ -1,7 +1,7 @@
 //! `loop show`: an iteration with its prompt, output, checks and changes, or the whole run.
 
 use super::log::nothing;
-use super::{plan_view, report};
+use super::{cost, plan_view, report};
 use crate::cli::Context;
 use crate::desk::{Refusal, load};
 use crate::tree::git::Git;
@@ -11,7 +11,7 @@ use clap::Args;
 use loop_base::secret::redact;
 use loop_base::text::{bytes, counted, sanitise, shell_word};
 use loop_core::agent_table::AgentRow;
-use loop_core::agents::{self, Detail, token_words};
+use loop_core::agents::{self, Detail};
 use loop_core::engine::{Call, CheckResult, Effect, Ending, Event, Evidence, State};
 use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
@@ -111,9 +111,7 @@ fn narrate(row: &Row, workflow: &Workflow, folder: &Path, call: &CallRecord) {
         if let Event::Ended(ended) = event {
             let told = narrative(row, workflow, folder, &call.call);
             told.lines.iter().for_each(|it| println!("{it}"));
-            if let Some(usage) = told.usage.and_then(|it| token_words(it.tokens)) {
-                println!("  {usage}");
-            }
+            cost::call_lines(ended).iter().for_each(|it| println!("  {it}"));
             let complaints = text(&folder.join(format!("{}.err", call.call.stem())));
             if ended.ending != Ending::Done && !complaints.trim().is_empty() {
                 let lines: Vec<&str> = complaints.lines().filter(|it| !it.trim().is_empty()).collect();

@@ -1,6 +1,6 @@
 //! `loop status`: where a run stands, for people and for programs.
 
-use super::{plan_view, progress, signing, system_view};
+use super::{cost, plan_view, progress, signing, system_view};
 use crate::cli::Context;
 use crate::cli::hint;
 use crate::cli::terminal::frame;
@@ -127,6 +127,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     }
     let _ = writeln!(out, "  progress    {} %", state.progress_percent(workflow));
     out.push_str(&progress::phases(home, row, workflow, state));
+    for (name, line) in cost::status_lines(home, workflow, state) {
+        let _ = writeln!(out, "  {name:<11} {line}");
+    }
     out.push_str(&checks(workflow, state));
     out.push_str(&plan_view::status(home, &row.id, workflow, state, std::path::Path::new(&row.place)));
     if status != Status::Completed {
@@ -244,6 +247,7 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
             json!({
                 "name": phase.name, "status": log.status, "iterations": log.iterations,
                 "started_at": time(log.started_at), "completed_at": time(log.completed_at),
+                "tokens": log.spent.tokens, "usd": cost::usd_json(&log.spent),
             })
         })
         .collect();
@@ -295,11 +299,7 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
             "waiting_for": state.wait.as_ref().map(|it| &it.why),
             "warning": state.plan_warning,
         },
-        "budget": {
-            "tokens": state.spent.tokens, "usd": state.spent.usd, "seconds": state.spent.ms / 1000,
-            "tokens_limit": workflow.limits.tokens, "usd_limit": workflow.limits.usd,
-            "seconds_limit": workflow.limits.time.map(|it| it / 1000),
-        },
+        "budget": cost::budget_json(home, workflow, state),
         "models": named_models(workflow, state),
         "call": under_way(home, row, workflow, state).map(|(number, it)| {
             let last = it.lines.len().saturating_sub(LINES_SHOWN);

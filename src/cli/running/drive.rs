@@ -3,7 +3,7 @@
 
 use crate::cli::context::Context;
 use crate::cli::delivering::ship;
-use crate::cli::looking::{plan_view, signing};
+use crate::cli::looking::{cost, plan_view, signing};
 use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
 use crate::cli::{hint, json};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
@@ -50,6 +50,9 @@ pub(crate) fn take(context: &Context, found: FoundRun, going: &Going) -> anyhow:
 pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
     let output = RunOutput::new(context);
     output.greet(&opened.run.id, &opened.run.workflow);
+    if let Some(expected) = cost::expected(&opened.home, &opened.run) {
+        output.note(&expected);
+    }
     output.show(&opened.run.workflow, &opened.run.state, &[]);
     let say = |run: &Run, facts: &[_]| output.say(&run.workflow, &run.state, facts);
     let mut driver = Driver::new(opened, reach, say, output.onlooker())?;

@@ -120,7 +120,14 @@ fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
         };
         let invocation = agents::invocation(
             &agent,
-            &agents::InvocationContext { model: None, root, find: &find, version: &|_| None },
+            &agents::InvocationContext {
+                model: None,
+                usd: None,
+                turns: None,
+                root,
+                find: &find,
+                version: &|_| None,
+            },
         );
         let words = |it: agents::Invocation| {
             let set = it.env.iter().map(|(name, value)| format!("{name}={value}"));

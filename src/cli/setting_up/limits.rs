@@ -3,13 +3,14 @@
 //! that are nearly used up, and what was spent today.
 
 use crate::cli::Context;
+use crate::cli::looking::cost::spend_words;
 use crate::desk::{Deed, is_unfinished, leave, load, refuse_agents};
 use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::{Timestamp, length};
 use loop_core::engine::{Command, Wait};
-use loop_store::{Filter, Home, PlanUse};
+use loop_store::{Filter, Home, PlanUse, local_day};
 use serde_json::json;
 
 #[derive(Args)]
@@ -63,13 +64,11 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
         println!("{}", serde_json::Value::from(list));
         return Ok(0);
     }
-    let today = home.spent_on(&now().to_string()[..10])?;
-    println!(
-        "today: {} with a known cost, {}, ${:.2}",
-        counted(today.calls, "call"),
-        counted(today.tokens, "token"),
-        today.micro_usd as f64 / 1e6
-    );
+    let day = local_day(now());
+    println!("today: {}", spend_words(&home.spent_on(&day, None)?));
+    let project = context.caller.project()?;
+    let here = home.spent_on(&day, Some(&project.to_string_lossy()))?;
+    println!("  this project: {}", spend_words(&here));
     for plan in &plans {
         println!("{}  {}", sanitise(&plan.account), sanitise(&plan.warning));
     }

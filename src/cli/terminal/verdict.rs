@@ -250,11 +250,10 @@ impl RestingRun<'_> {
         let mut parts = vec![worked(state.spent.ms, elapsed)];
         parts.push(counted(state.iterations_total, "iteration"));
         parts.push(counted(state.calls_total, "call"));
-        if state.spent.usd != 0.0 {
-            parts.push(format!("${:.2}", state.spent.usd));
-        }
-        if state.spent.tokens != 0 {
-            parts.push(counted(state.spent.tokens, "token"));
+        parts.extend(state.spent.words());
+        let tokens = state.spent.tokens.total();
+        if tokens != 0 {
+            parts.push(counted(tokens, "token"));
         }
         format!("took: {}", parts.join(", "))
     }

@@ -47,7 +47,7 @@ struct ShownStatus {
     percent: u32,
     calls: u32,
     calls_limit: Option<u32>,
-    usd: f64,
+    cost: Option<String>,
     tokens: u64,
     doing: Doing,
     /// What a person asked for and has not got yet.
@@ -219,8 +219,8 @@ impl RunView {
             percent: state.progress_percent(workflow),
             calls: state.calls.made,
             calls_limit: workflow.limits.window.as_ref().map(|it| it.calls),
-            usd: state.spent.usd,
-            tokens: state.spent.tokens,
+            cost: state.spent.words(),
+            tokens: state.spent.tokens.total(),
             doing: self.doing(workflow, state),
             wish: state.wish.as_ref().map(|it| match it {
                 Wish::Stop => "stops after this iteration",
@@ -395,8 +395,8 @@ fn used(standing: &ShownStatus) -> Vec<Part> {
             .or(format!("{}/{limit}", standing.calls)),
         None => Part::new(1, Ink::Plain, format!("calls {}", standing.calls)),
     });
-    if standing.usd != 0.0 {
-        parts.push(Part::new(2, Ink::Plain, format!("${:.2}", standing.usd)));
+    if let Some(cost) = &standing.cost {
+        parts.push(Part::new(2, Ink::Plain, cost.clone()));
     }
     if standing.tokens != 0 {
         parts.push(Part::new(3, Ink::Plain, format!("{} tokens", count(standing.tokens))));

@@ -2,6 +2,7 @@
 //! a tree without foreign changes, files that another controller left. Each is a refusal or a question
 //! here; the run itself is opened in `taking`.
 
+pub(super) mod caps;
 pub(super) mod dirty_tree;
 pub(super) mod left_files;
 pub(super) mod other_input;

@@ -2,6 +2,7 @@
 //! checks, and something that could prove the work done. What is missing is said before the first
 //! call.
 
+use super::caps;
 use crate::desk::meaning::input::RunInput;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
@@ -33,6 +34,7 @@ pub(crate) fn prepare(
     }
     fill_checks(workflow, project, &input.text);
     pin_approvers(workflow, project)?;
+    caps::refuse_unkept(workflow, request.by == CarriedOutBy::Us)?;
     refuse_unverifiable(workflow, request, project)
 }
 
@@ -100,6 +102,8 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
 pub(crate) fn find_agent(agent: &Agent) -> anyhow::Result<()> {
     let caller = agents::InvocationContext {
         model: agent.model.as_deref(),
+        usd: None,
+        turns: None,
         root: rustix::process::geteuid().is_root(),
         find: &|name| executable(name, agent.env.get("PATH")),
         version: &|_| None,

@@ -8,6 +8,7 @@ use crate::desk::meaning::input::RunInput;
 use crate::desk::meaning::wanted::{self, Before, WantedRun};
 use crate::desk::meaning::{choose_workflow, design_file};
 use crate::desk::note::Note;
+use crate::desk::obstacles::caps;
 use crate::desk::obstacles::dirty_tree::about_dirt;
 use crate::desk::obstacles::other_input::{InTheWay, in_the_way};
 use crate::desk::obstacles::prepare::prepare;
@@ -301,7 +302,7 @@ fn begin(
     let mut opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
     opening.beginning.run = Some(id.clone());
     let noted = alike(&wanted.workflow).into_iter().chain(uncommittable(&wanted.workflow));
-    let noted = noted.map(|text| Event::Noted { text });
+    let noted = noted.chain(caps::kept_between_calls(&wanted.workflow)).map(|text| Event::Noted { text });
     let phase = wanted.input.phase.as_deref();
     let warned = phase.into_iter().flat_map(|it| it.warnings.clone()).map(|text| Event::Noted { text });
     let held = phase.and_then(|it| it.stuck.clone());

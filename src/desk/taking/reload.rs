@@ -9,7 +9,7 @@ use crate::desk::inside_call::{self, Deed};
 use crate::desk::meaning::choose_workflow;
 use crate::desk::meaning::planning;
 use crate::desk::note::Note;
-use crate::desk::obstacles::prepare;
+use crate::desk::obstacles::{caps, prepare};
 use crate::desk::refusal::{Refusal, meant};
 use crate::desk::request::RunRequest;
 use crate::drive;
@@ -70,6 +70,7 @@ pub(crate) fn before_going_on(
     if state.session.is_none() {
         prepare::choose_agent(&mut workflow)?;
     }
+    caps::refuse_unkept(&workflow, state.session.is_none())?;
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
     say(format!("changed: {}", listed(&keys)));
     run.take_workflow(workflow);

@@ -123,6 +123,8 @@ fn commands_run_has_every_flag_in_both_forms() {
         assert!(help.contains(flag), "no {flag} in\n{help}");
     }
     let agent = sandbox.agent(WORK);
+    // The agent tells nothing about its cost.
+    sandbox.file("user/.config/loop/config.toml", "[limits]\ncall_usd = 0.01\n");
     let joined = [
         "run",
         "one",

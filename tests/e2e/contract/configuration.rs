@@ -40,7 +40,7 @@ fn each_level_wins_over_the_one_before() {
     assert!(usd(&sandbox).is_null(), "the preset has none");
     config(
         &sandbox,
-        "[limits]\nusd = 2\n[agent]\nmodel = \"of-the-user\"\n[notify]\nrun = \"echo user >> $OUT/rings\"\n",
+        "[limits]\nusd = 2\ncall_usd = 0.01\n[agent]\nmodel = \"of-the-user\"\n[notify]\nrun = \"echo user >> $OUT/rings\"\n",
     );
     run(&sandbox, "two", &[], &[]).exits(0).says("of-the-user");
     assert_eq!(usd(&sandbox), 2.0);
@@ -69,7 +69,8 @@ fn the_users_own_file_holds_three_sections() {
     sandbox.run(&["doctor"]).exits(0).says("would stop a run");
     let elsewhere = sandbox.root().join("tmp/config");
     std::fs::create_dir_all(elsewhere.join("loop")).expect("a folder");
-    std::fs::write(elsewhere.join("loop/config.toml"), "[limits]\nusd = 7\n").expect("a file");
+    std::fs::write(elsewhere.join("loop/config.toml"), "[limits]\nusd = 7\ncall_usd = 0.01\n")
+        .expect("a file");
     run(&sandbox, "it", &[], &[("XDG_CONFIG_HOME", elsewhere.to_str().expect("plain"))]).exits(0);
     assert_eq!(usd(&sandbox), 7.0);
 }
@@ -96,7 +97,7 @@ fn the_environment_wins_over_the_file_and_loses_to_flags() {
 #[test]
 fn a_preset_by_flag_keeps_the_files_settings() {
     let sandbox = Sandbox::new();
-    sandbox.write(FILE, "extends = \"tdd\"\n[limits]\nusd = 6\n");
+    sandbox.write(FILE, "extends = \"tdd\"\n[limits]\nusd = 6\ncall_usd = 0.01\n");
     sandbox.commit("a workflow");
     run(&sandbox, "it", &["--preset", "RALPH"], &[]).exits(0);
     assert_eq!((usd(&sandbox), &sandbox.status()["workflow"]), (6.0.into(), &"ralph".into()));

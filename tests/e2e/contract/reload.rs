@@ -101,16 +101,14 @@ fn reload_a_higher_limit_lets_it_go_on() {
 #[test]
 fn reload_flags_change_what_a_run_may_change_and_nothing_else() {
     let sandbox = capped("");
+    sandbox.run(&["run", "--tokens", "100"]).exits(2).says("does not tell what it uses");
+    sandbox.run(&["run", "--budget", "5"]).exits(2).says("call_usd");
     sandbox.run(&["run", "--unverified"]).exits(2).says("--unverified is fixed");
     sandbox.run(&["run", "--promise", "OTHER"]).exits(2).says("--fresh");
     sandbox.run(&["run", "--check", "tets=true"]).exits(2).says("did you mean \"tests\"?");
     sandbox.run(&["run", "--agent", "cluade"]).exits(2).says("did you mean \"claude\"?");
-    sandbox
-        .run(&["run", "--budget", "5", "--tokens", "100"])
-        .exits(6)
-        .says("changed: limits.tokens, limits.usd");
-    let budget = sandbox.status()["budget"].clone();
-    assert_eq!((&budget["usd_limit"], &budget["tokens_limit"]), (&5.0.into(), &100.into()));
+    sandbox.run(&["run", "--time", "2h", "--notify", "true"]).exits(6).says("changed: limits.time, notify");
+    assert_eq!(sandbox.status()["budget"]["seconds_limit"], 7200);
     sandbox.run(&["run", "--max", "9", "--check", "tests=echo other; true"]).exits(0);
     assert!(sandbox.run(&["show", "3", "--checks"]).exits(0).out.contains("other"));
 }

@@ -5,12 +5,13 @@
 //! each time it stopped: the last counts. Its `usage` is that of one turn, its `modelUsage` and cost
 //! are those of the whole process.
 
-use super::events::{AgentEvent, TokenClasses};
+use super::events::AgentEvent;
 use super::limit::PlanFields;
 use super::program;
 use super::reader::Heard;
-use super::wire::{Few, short};
-use super::{AgentUsage, Invocation, InvocationContext};
+use super::usage::{self, UsageCounts};
+use super::wire::{Count, Few, short};
+use super::{Invocation, InvocationContext};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
 use serde::Deserialize;
@@ -54,6 +55,7 @@ pub(super) fn invocation(
     if let Some(model) = context.model {
         argv.extend(["--model".to_owned(), model.to_owned()]);
     }
+    argv.extend(usage::cap_flags(row, agent, context));
     argv.extend(agent.args.iter().cloned());
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     Ok(Invocation { argv, env })
@@ -223,22 +225,22 @@ struct ClaudeRateLimit<'a> {
 #[serde(default)]
 struct ClaudeTokens {
     #[serde(alias = "inputTokens")]
-    input_tokens: u64,
+    input_tokens: Count,
     #[serde(alias = "outputTokens")]
-    output_tokens: u64,
+    output_tokens: Count,
     #[serde(alias = "cacheReadInputTokens")]
-    cache_read_input_tokens: u64,
+    cache_read_input_tokens: Count,
     #[serde(alias = "cacheCreationInputTokens")]
-    cache_creation_input_tokens: u64,
+    cache_creation_input_tokens: Count,
 }
 
 impl ClaudeTokens {
-    fn classes(&self) -> TokenClasses {
-        TokenClasses {
-            input: self.input_tokens,
-            cache_write: self.cache_creation_input_tokens,
-            cache_read: self.cache_read_input_tokens,
-            output: self.output_tokens,
+    fn counts(&self) -> UsageCounts {
+        UsageCounts {
+            input: self.input_tokens.0,
+            cache_write: self.cache_creation_input_tokens.0,
+            cache_read: self.cache_read_input_tokens.0,
+            output: self.output_tokens.0,
         }
     }
 }
@@ -309,13 +311,13 @@ fn assistant(heard: &mut Heard, message: &ClaudeMessage<'_>, error: Option<&RawV
         heard.complaint = message.content.first.last().and_then(|it| it.text.as_deref()).map(str::to_owned);
         return;
     }
-    // Every block is an event of its own and repeats the usage of its request, in which only the number
-    // of written tokens is not final.
-    if message.id.is_some() && message.id.as_deref() != heard.last_id.as_deref() {
-        heard.last_id = message.id.as_deref().map(str::to_owned);
-        if let Some(usage) = value::<ClaudeTokens>(message.usage) {
-            heard.used_more(TokenClasses { output: 0, ..usage.classes() }, None);
-        }
+    if let (Some(id), Some(tokens)) = (&message.id, value::<ClaudeTokens>(message.usage)) {
+        let written = |it: &ClaudeBlock<'_>| {
+            it.text.as_ref().map_or(0, |it| it.len()) + it.input.map_or(0, |it| it.get().len())
+        };
+        let bytes: usize = message.content.first.iter().map(written).sum();
+        heard.usage.request(id, tokens.counts(), bytes as u64);
+        heard.used();
     }
     for block in &message.content.first {
         match (block.kind.as_ref(), &block.text, &block.name) {
@@ -396,18 +398,10 @@ fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
     }
     let by_model = value::<BTreeMap<Cow<'_, str>, ClaudeTokens>>(head.model_usage).unwrap_or_default();
     let turn = if by_model.is_empty() { value::<ClaudeTokens>(head.usage) } else { None };
-    heard.usage = AgentUsage::default();
-    let mut classes = TokenClasses::default();
-    for tokens in by_model.values().chain(&turn) {
-        let uncached = tokens.input_tokens.saturating_add(tokens.cache_creation_input_tokens);
-        let usage = &mut heard.usage;
-        usage.cached = usage.cached.saturating_add(tokens.cache_read_input_tokens);
-        usage.input = usage.input.saturating_add(uncached).saturating_add(tokens.cache_read_input_tokens);
-        usage.output = usage.output.saturating_add(tokens.output_tokens);
-        classes.add(tokens.classes());
-    }
-    heard.usage.usd = value::<f64>(head.total_cost_usd).unwrap_or_default();
-    heard.used(classes, value::<f64>(head.total_cost_usd));
+    let counts = by_model.values().chain(&turn).map(ClaudeTokens::counts);
+    let whole = counts.fold(UsageCounts::default(), |sum, it| sum.plus(&it));
+    heard.usage.count(None, whole, value(head.total_cost_usd));
+    heard.used();
     let denials = value::<Few<Denial<'_>>>(head.permission_denials).unwrap_or_default();
     heard.denials = denials.first.iter().map(denial).collect();
     heard.activity = None;

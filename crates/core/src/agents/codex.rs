@@ -3,10 +3,11 @@
 //! record that it keeps of the session. Usage is that of the whole thread, so threads are not resumed.
 
 use super::claude::value;
-use super::events::{AgentEvent, TokenClasses};
+use super::events::AgentEvent;
 use super::limit::PlanFields;
 use super::reader::Heard;
-use super::wire::{Few, short};
+use super::usage::UsageCounts;
+use super::wire::{Count, Few, short};
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -87,21 +88,19 @@ struct CodexChange<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct CodexTokens {
-    input_tokens: u64,
-    cached_input_tokens: u64,
-    cache_write_input_tokens: u64,
-    output_tokens: u64,
+    input_tokens: Count,
+    cached_input_tokens: Count,
+    cache_write_input_tokens: Count,
+    output_tokens: Count,
 }
 
 impl CodexTokens {
-    /// Its input includes what came from a cache and what was written to one.
-    fn classes(&self) -> TokenClasses {
-        let cached = self.cached_input_tokens.saturating_add(self.cache_write_input_tokens);
-        TokenClasses {
-            input: self.input_tokens.saturating_sub(cached),
-            cache_write: self.cache_write_input_tokens,
-            cache_read: self.cached_input_tokens,
-            output: self.output_tokens,
+    fn counts(&self) -> UsageCounts {
+        UsageCounts {
+            input: self.input_tokens.0,
+            cache_write: self.cache_write_input_tokens.0,
+            cache_read: self.cached_input_tokens.0,
+            output: self.output_tokens.0,
         }
     }
 }
@@ -123,6 +122,9 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
         Some(kind @ ("item.started" | "item.updated" | "item.completed")) => {
             heard.offline = false;
             if let Some(it) = value::<CodexItem<'_>>(head.item) {
+                if kind == "item.completed" {
+                    heard.usage.turn();
+                }
                 item(heard, &it, kind == "item.completed");
             }
         }
@@ -130,10 +132,8 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             heard.terminal = true;
             heard.error = false;
             let tokens = value::<CodexTokens>(head.usage).unwrap_or_default();
-            heard.usage.input = tokens.input_tokens;
-            heard.usage.cached = tokens.cached_input_tokens;
-            heard.usage.output = tokens.output_tokens;
-            heard.used(tokens.classes(), None);
+            heard.usage.count(None, tokens.counts(), None);
+            heard.used();
             heard.activity = None;
         }
         Some("turn.failed") => {
@@ -228,6 +228,8 @@ fn complain(heard: &mut Heard, message: &str) {
 
 #[derive(Deserialize)]
 struct CodexRecord<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<Cow<'a, str>>,
     #[serde(borrow)]
     payload: Option<&'a RawValue>,
 }
@@ -239,6 +241,8 @@ struct Payload<'a> {
     /// Each turn begins with the model that it asks.
     #[serde(borrow)]
     model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    info: Option<&'a RawValue>,
     #[serde(borrow)]
     rate_limits: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -264,13 +268,33 @@ struct TaskError<'a> {
     codex_error_info: Option<Cow<'a, str>>,
 }
 
-/// Reads what the record of the session says about the plan.
+#[derive(Deserialize)]
+struct TokenInfo {
+    total_token_usage: CodexTokens,
+}
+
+#[derive(Deserialize)]
+struct TurnContext<'a> {
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+}
+
+/// Reads what the record of the session says about the plan, the model, and what was used so far.
 pub(super) fn rollout(heard: &mut Heard, rollout: &str) {
     for line in rollout.lines() {
         let Ok(record) = serde_json::from_str::<CodexRecord<'_>>(line) else { continue };
+        if record.kind.as_deref() == Some("turn_context")
+            && let Some(model) = value::<TurnContext<'_>>(record.payload).and_then(|it| it.model)
+        {
+            heard.is_model(&model);
+        }
         let Some(payload) = value::<Payload<'_>>(record.payload) else { continue };
         match payload.kind.as_deref() {
             Some("token_count") => {
+                if let Some(info) = value::<TokenInfo>(payload.info) {
+                    heard.usage.count(None, info.total_token_usage.counts(), None);
+                    heard.used();
+                }
                 if let Some(limits) = value::<RateLimits>(payload.rate_limits) {
                     heard.plan = fullest(limits).or(heard.plan.take());
                 }

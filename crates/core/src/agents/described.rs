@@ -3,10 +3,10 @@
 //! error. A path like `message.content[].text` leads through objects; `[]` goes through a list.
 
 use super::claude::Target;
-use super::events::TokenClasses;
 use super::reader::Heard;
+use super::usage::UsageCounts;
 use super::{Invocation, InvocationContext, program};
-use crate::agent_table::{AgentRow, DescribedStart};
+use crate::agent_table::{AgentRow, DescribedStart, UsageScope};
 use crate::workflow::model::{Agent, Permissions};
 use serde::Deserialize;
 use serde_json::Value;
@@ -67,23 +67,11 @@ pub struct ResultRule {
     pub failed: Option<(String, String)>,
 }
 
-/// How the numbers of several events make up the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Counts {
-    /// Each event tells of one request.
-    Sum,
-    /// The last event tells of the whole call.
-    Last,
-    /// Each event tells of the call so far.
-    Cumulative,
-}
-
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsageRule {
     pub event: String,
-    pub counts: Counts,
+    pub counts: UsageScope,
     /// What was sent and neither read from nor written to a cache.
     pub input: String,
     pub output: String,
@@ -182,22 +170,16 @@ pub(super) fn line(heard: &mut Heard, text: &str, stream: &DescribedStream) {
 fn usage(heard: &mut Heard, event: &Value, rule: &UsageRule) {
     let number = |path: &str| one(event, path).and_then(|it| it.parse::<f64>().ok()).filter(|it| 0.0 <= *it);
     let count = |path: Option<&String>| path.and_then(|it| number(it)).unwrap_or_default() as u64;
-    let (cache_read, cache_write) = (count(rule.cache_read.as_ref()), count(rule.cache_write.as_ref()));
-    let input = number(&rule.input).unwrap_or_default() as u64;
-    let cached = if rule.input_includes_cached { cache_read.saturating_add(cache_write) } else { 0 };
-    let output = number(&rule.output).unwrap_or_default() as u64;
-    let tokens = TokenClasses { input: input.saturating_sub(cached), cache_write, cache_read, output };
+    let counts = UsageCounts {
+        input: number(&rule.input).unwrap_or_default() as u64,
+        cache_write: count(rule.cache_write.as_ref()),
+        cache_read: count(rule.cache_read.as_ref()),
+        output: number(&rule.output).unwrap_or_default() as u64,
+    };
     let usd = rule.usd.as_ref().and_then(|it| number(it));
-    match rule.counts {
-        Counts::Sum => heard.used_more(tokens, usd),
-        Counts::Last | Counts::Cumulative => heard.used(tokens, usd),
-    }
-    let so_far = heard.so_far.unwrap_or_default();
-    let TokenClasses { input, cache_write, cache_read, output } = so_far.tokens;
-    heard.usage.input = input.saturating_add(cache_write).saturating_add(cache_read);
-    heard.usage.cached = cache_read;
-    heard.usage.output = output;
-    heard.usage.usd = so_far.usd.unwrap_or_default();
+    heard.usage.count(None, counts, usd);
+    heard.usage.turn();
+    heard.used();
 }
 
 fn holds(event: &Value, when: Option<&(String, String)>) -> bool {

@@ -3,6 +3,7 @@
 //! CLI. Texts are as the agent wrote them, bounded in length: whoever shows them removes secrets and
 //! escape codes.
 
+use crate::engine::TokenClasses;
 use serde::{Deserialize, Serialize};
 
 /// One thing that an agent did or said.
@@ -33,32 +34,4 @@ pub struct UsageSoFar {
     pub tokens: TokenClasses,
     /// The cost, where the stream names one.
     pub usd: Option<f64>,
-}
-
-/// Tokens by the price that providers ask for them. The four classes do not overlap: cached input is in
-/// `cache_read` only, whichever way a provider counts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenClasses {
-    pub input: u64,
-    pub cache_write: u64,
-    pub cache_read: u64,
-    /// Reasoning included.
-    pub output: u64,
-}
-
-impl TokenClasses {
-    /// Returns the sum over all classes.
-    pub fn total(&self) -> u64 {
-        [self.cache_write, self.cache_read, self.output]
-            .iter()
-            .fold(self.input, |sum, it| sum.saturating_add(*it))
-    }
-
-    /// Adds another count class by class.
-    pub fn add(&mut self, other: TokenClasses) {
-        self.input = self.input.saturating_add(other.input);
-        self.cache_write = self.cache_write.saturating_add(other.cache_write);
-        self.cache_read = self.cache_read.saturating_add(other.cache_read);
-        self.output = self.output.saturating_add(other.output);
-    }
 }

@@ -2,8 +2,9 @@
 //! error; ended by a signal it exits with 0 and without one. Its message comes in pieces.
 
 use super::claude::{Target, value};
-use super::events::TokenClasses;
 use super::reader::Heard;
+use super::usage::UsageCounts;
+use super::wire::Count;
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -69,9 +70,10 @@ struct GeminiFailure<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Stats {
-    input_tokens: u64,
-    output_tokens: u64,
-    cached: u64,
+    total_tokens: Count,
+    input_tokens: Count,
+    output_tokens: Count,
+    cached: Count,
 }
 
 pub(super) fn line(heard: &mut Heard, text: &str) {
@@ -101,6 +103,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
             heard.result(&text, head.status.as_deref() == Some("error"));
         }
         Some("tool_use") => {
+            heard.usage.turn();
             if let Some(tool) = head.tool_name {
                 heard.uses(&tool, Target::read(head.parameters).as_deref());
             }
@@ -118,16 +121,16 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
                 complain(heard, &failure.message);
             }
             let stats = value::<Stats>(head.stats).unwrap_or_default();
-            heard.usage.input = stats.input_tokens;
-            heard.usage.output = stats.output_tokens;
-            heard.usage.cached = stats.cached;
-            let tokens = TokenClasses {
-                input: stats.input_tokens.saturating_sub(stats.cached),
-                cache_read: stats.cached,
+            // What it thought is in the total alone, and is paid for as output.
+            let beyond_input = stats.total_tokens.0.saturating_sub(stats.input_tokens.0);
+            let counts = UsageCounts {
+                input: stats.input_tokens.0,
                 cache_write: 0,
-                output: stats.output_tokens,
+                cache_read: stats.cached.0,
+                output: stats.output_tokens.0.max(beyond_input),
             };
-            heard.used(tokens, None);
+            heard.usage.count(None, counts, None);
+            heard.used();
             heard.activity = None;
         }
         Some(_) | None => (),

@@ -17,6 +17,7 @@ mod opencode;
 mod program;
 mod reader;
 mod trouble;
+mod usage;
 mod wire;
 
 #[cfg(test)]
@@ -25,14 +26,14 @@ mod tests;
 pub use account::{Login, account, logins};
 pub use described::DescribedStream;
 pub use environment::keeps;
-pub use events::{AgentEvent, TokenClasses, UsageSoFar};
+pub use events::{AgentEvent, UsageSoFar};
 pub use limit::Limit;
 pub use narrative::{Detail, Narrator, token_words};
 pub use opencode::waits_for;
 pub use reader::StreamReader;
+pub use usage::AgentUsage;
 
 use crate::agent_table::{AgentRow, Start};
-use crate::engine;
 use crate::workflow::model::Agent;
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;
@@ -51,6 +52,10 @@ pub struct Invocation {
 pub struct InvocationContext<'a> {
     /// The model of this call.
     pub model: Option<&'a str>,
+    /// Dollars that the call may cost.
+    pub usd: Option<f64>,
+    /// Requests to the model that it may take.
+    pub turns: Option<u32>,
     /// Whether the agent will run as root.
     pub root: bool,
     /// Returns the real path (links resolved) of an executable, by name in the agent's `PATH` or by
@@ -125,27 +130,6 @@ impl AgentOutput {
         Some(format!(
             "the agent was refused {first}{others}; set permissions = \"all\" or allow the tool in [agent] args"
         ))
-    }
-}
-
-/// What a call used up, as the agent counts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AgentUsage {
-    /// Everything that went in, what came from a cache included.
-    pub input: u64,
-    pub output: u64,
-    /// The part of the input that came from a cache.
-    pub cached: u64,
-    /// Zero where the agent names no price.
-    pub usd: f64,
-}
-
-impl AgentUsage {
-    /// Returns what counts against a budget. Cached input is left out: a fresh context is sent again
-    /// with every request, so that it would drown everything else at a tenth of the price.
-    pub fn spent(&self) -> engine::Usage {
-        let tokens = self.input.saturating_sub(self.cached).saturating_add(self.output);
-        engine::Usage { tokens, usd: self.usd }
     }
 }
 

@@ -2,7 +2,8 @@
 //! they answer, and when its provider makes it wait. Lines are safe to show: secrets are removed, control
 //! characters are gone, and paths below the working tree are shown as the project knows them.
 
-use super::events::{AgentEvent, TokenClasses, UsageSoFar};
+use super::events::{AgentEvent, UsageSoFar};
+use crate::engine::TokenClasses;
 use loop_base::secret::redact;
 use loop_base::text::sanitise;
 

@@ -2,9 +2,10 @@
 //! finished with `stop`, or there is an `error`. Usage and cost come for each step and are added up.
 
 use super::claude::{Target, value};
-use super::events::{AgentEvent, TokenClasses};
+use super::events::AgentEvent;
 use super::reader::Heard;
-use super::wire::short;
+use super::usage::UsageCounts;
+use super::wire::{Count, short};
 use super::{Invocation, InvocationContext, program};
 use crate::agent_table::AgentRow;
 use crate::workflow::model::{Agent, Permissions};
@@ -56,6 +57,8 @@ struct OpencodeHead<'a> {
 #[derive(Deserialize)]
 struct OpencodePart<'a> {
     #[serde(borrow)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     text: Option<&'a RawValue>,
     #[serde(borrow)]
     tool: Option<Cow<'a, str>>,
@@ -84,17 +87,17 @@ struct OpencodeState<'a> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct OpencodeTokens {
-    input: u64,
-    output: u64,
-    reasoning: u64,
+    input: Count,
+    output: Count,
+    reasoning: Count,
     cache: OpencodeCache,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct OpencodeCache {
-    read: u64,
-    write: u64,
+    read: Count,
+    write: Count,
 }
 
 #[derive(Deserialize)]
@@ -130,6 +133,7 @@ pub(super) fn line(heard: &mut Heard, text: &str) {
     match (head.kind.as_deref(), part) {
         (Some("step_start"), _) => {
             heard.terminal = false;
+            heard.usage.turn();
             heard.doing("thinking");
             heard.event(|| AgentEvent::Thinking);
         }
@@ -180,19 +184,14 @@ fn finish_step(heard: &mut Heard, part: &OpencodePart<'_>) {
         heard.activity = None;
     }
     let tokens = value::<OpencodeTokens>(part.tokens).unwrap_or_default();
-    let usage = &mut heard.usage;
-    let input = tokens.input.saturating_add(tokens.cache.read).saturating_add(tokens.cache.write);
-    usage.input = usage.input.saturating_add(input);
-    usage.cached = usage.cached.saturating_add(tokens.cache.read);
-    usage.output = usage.output.saturating_add(tokens.output).saturating_add(tokens.reasoning);
-    usage.usd += value::<f64>(part.cost).unwrap_or_default();
-    let classes = TokenClasses {
-        input: tokens.input,
-        cache_write: tokens.cache.write,
-        cache_read: tokens.cache.read,
-        output: tokens.output.saturating_add(tokens.reasoning),
+    let counts = UsageCounts {
+        input: tokens.input.0,
+        cache_write: tokens.cache.write.0,
+        cache_read: tokens.cache.read.0,
+        output: tokens.output.0.saturating_add(tokens.reasoning.0),
     };
-    heard.used_more(classes, value::<f64>(part.cost));
+    heard.usage.count(part.id.as_deref(), counts, value(part.cost));
+    heard.used();
 }
 
 /// Reads what opencode's log says about this call: the model that it asks, and whether the last thing that

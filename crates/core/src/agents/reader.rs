@@ -2,12 +2,11 @@
 //! however much, the memory used here has a bound. Each agent's own module says what its lines mean;
 //! this one cuts lines, and says at the end what it all came to.
 
-use super::events::{AgentEvent, TokenClasses, UsageSoFar};
+use super::events::{AgentEvent, UsageSoFar};
 use super::limit::{self, PlanFields};
+use super::usage::{AgentUsage, UsageMeter};
 use super::wire::{beginning, excerpt, readable, short};
-use super::{
-    AgentOutput, AgentUsage, CallExit, claude, codex, command, described, gemini, opencode, trouble,
-};
+use super::{AgentOutput, CallExit, claude, codex, command, described, gemini, opencode, trouble};
 use crate::agent_table::{AgentRow, Stream};
 use std::io::BufRead;
 
@@ -32,7 +31,8 @@ pub struct StreamReader {
 
 impl StreamReader {
     pub fn new(row: &'static AgentRow) -> StreamReader {
-        StreamReader { row, heard: Heard::default(), open: Vec::new(), cut: false }
+        let heard = Heard { usage: UsageMeter::new(row.usage), ..Heard::default() };
+        StreamReader { row, heard, open: Vec::new(), cut: false }
     }
 
     /// A reader that also keeps what the agent does, for [`StreamReader::take_events`]. Without somebody
@@ -46,11 +46,6 @@ impl StreamReader {
     /// Returns what the agent did since this was last asked.
     pub fn take_events(&mut self) -> Vec<AgentEvent> {
         self.heard.events.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// Returns what the call has used up so far, where its stream says it while it works.
-    pub fn usage_so_far(&self) -> Option<UsageSoFar> {
-        self.heard.so_far
     }
 
     /// Takes the next bytes of the stream, however they are divided.
@@ -101,6 +96,23 @@ impl StreamReader {
         self.heard.activity.as_deref().map(short)
     }
 
+    /// Returns what the call has used so far, as far as the agent tells while it works.
+    pub fn usage(&self) -> AgentUsage {
+        self.heard.usage.so_far()
+    }
+
+    /// Takes what the record of the session says about usage.
+    pub fn record(&mut self, rollout: &str) {
+        if self.row.stream == Stream::Codex {
+            codex::rollout(&mut self.heard, rollout);
+        }
+    }
+
+    /// Returns the model as soon as the agent has named it.
+    pub fn model(&self) -> Option<&str> {
+        self.heard.model.as_deref()
+    }
+
     /// Returns the name of the agent's session as soon as it is known.
     pub fn session(&self) -> Option<&str> {
         self.heard.session.as_deref()
@@ -143,7 +155,7 @@ impl StreamReader {
             if done && !is_empty { None } else { Some(trouble::words(row, &heard, limit.as_ref(), end)) };
         AgentOutput {
             message: heard.message.into_string(),
-            usage: heard.usage,
+            usage: heard.usage.so_far(),
             terminal: heard.terminal,
             error,
             trouble,
@@ -197,7 +209,7 @@ fn last_line(end: &CallExit<'_>) -> Option<String> {
 #[derive(Debug, Default)]
 pub(super) struct Heard {
     pub message: Tail,
-    pub usage: AgentUsage,
+    pub usage: UsageMeter,
     pub terminal: bool,
     /// The terminal event was cut before it said whether the call failed.
     pub cut_terminal: bool,
@@ -225,8 +237,7 @@ pub(super) struct Heard {
     pub activity: Option<String>,
     /// What the agent did, where somebody takes it.
     pub events: Option<Vec<AgentEvent>>,
-    pub so_far: Option<UsageSoFar>,
-    /// The request or the item that was counted or told last.
+    /// The item that was told last.
     pub last_id: Option<String>,
 }
 
@@ -275,21 +286,10 @@ impl Heard {
         }
     }
 
-    /// Notes what the call has used up from its beginning.
-    pub(super) fn used(&mut self, tokens: TokenClasses, usd: Option<f64>) {
-        let so_far = UsageSoFar { tokens, usd: usd.or(self.so_far.and_then(|it| it.usd)) };
-        if self.so_far != Some(so_far) {
-            self.so_far = Some(so_far);
-            self.event(|| AgentEvent::Usage(so_far));
-        }
-    }
-
-    /// Notes what one more request has used up.
-    pub(super) fn used_more(&mut self, tokens: TokenClasses, usd: Option<f64>) {
-        let mut so_far = self.so_far.unwrap_or_default();
-        so_far.tokens.add(tokens);
-        let usd = usd.map(|it| it + so_far.usd.unwrap_or_default());
-        self.used(so_far.tokens, usd);
+    /// Tells what the call has used up so far, after it was counted.
+    pub(super) fn used(&mut self) {
+        let AgentUsage { tokens, usd, .. } = self.usage.so_far();
+        self.event(|| AgentEvent::Usage(UsageSoFar { tokens, usd }));
     }
 
     /// Notes what the agent is doing.

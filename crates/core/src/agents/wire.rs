@@ -89,6 +89,23 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
     }
 }
 
+/// A count as an agent writes it. What cannot be a count is none: it must not spoil the other counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count(pub u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+        // A number that is none of ours (a text, a list) is skipped whole by the raw value.
+        let raw = <&serde_json::value::RawValue>::deserialize(deserializer)?;
+        let number = raw.get();
+        let count = number.parse().ok().or_else(|| {
+            // A cast of what is too large stays at the largest number, and one of what is below 0 at 0.
+            number.parse::<f64>().ok().filter(|it| it.is_finite()).map(|it| it as u64)
+        });
+        Ok(Count(count.unwrap_or(0)))
+    }
+}
+
 /// Returns the text on one short line that is safe to show.
 pub(super) fn short(text: &str) -> String {
     one_line(text, SHORT_MOST)

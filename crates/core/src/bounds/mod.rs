@@ -217,8 +217,11 @@ fn reasons(workflow: &Workflow, lengths: &mut Lengths, ends: bool) -> Vec<String
         let every = loop_base::time::length(window.every);
         why.push(format!("no more than {} go out in {every}", calls(u64::from(window.calls))));
     }
-    if let Some(usd) = workflow.limits.usd {
-        why.push(format!("no call goes out once ${usd:.2} are spent; the one before may exceed it"));
+    let limits = &workflow.limits;
+    for (most, of) in [(limits.usd, ""), (limits.phase_usd, " by its phase"), (limits.day_usd, " on its day")]
+    {
+        let Some(usd) = most else { continue };
+        why.push(format!("no call goes out once ${usd:.2} are spent{of}; the one before may exceed it"));
     }
     if let Some(tokens) = workflow.limits.tokens {
         why.push(format!("no call goes out once {tokens} tokens are spent; the one before may exceed it"));

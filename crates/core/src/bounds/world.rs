@@ -24,6 +24,8 @@ pub(super) fn abstracted(workflow: &Workflow) -> Workflow {
     world.limits.window = None;
     world.limits.usd = None;
     world.limits.tokens = None;
+    world.limits.phase_usd = None;
+    world.limits.day_usd = None;
     world.limits.time = None;
     world.workspace.at = WorkPlace::Here;
     // Where a check has no command, a person is asked or there is no proof; both make fewer calls.

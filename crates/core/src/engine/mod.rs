@@ -9,6 +9,7 @@ mod journal;
 mod judging;
 mod standing;
 
+pub use deciding::allowance::{Allowance, allowance, day_full};
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
 pub use deciding::offer::{Offer, grounds_of, offers};
@@ -17,7 +18,7 @@ pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Su
 pub use journal::command::{Answer, Choice, Command, choices};
 pub use journal::decision::{Decision, Rest};
 pub use journal::effect::{Call, Effect, OtherModel, Step};
-pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess, Usage};
+pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess};
 pub use journal::event::Event;
 pub use journal::evidence::{
     Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, RefusedPlan, Tests,
@@ -32,16 +33,19 @@ pub use journal::opening::{Beginning, Opening, Session, SessionProcess, Worktree
 pub use journal::proof_steps::{Proving, StepTaken, Unprepared};
 pub use journal::question::{CheckpointKind, Question, QuestionKind};
 pub use journal::requirement::{MetBy, Requirement};
+pub use journal::usage::{Cost, TokenClasses, Usage};
 pub use judging::metrics::known_red;
 pub use judging::signature::signature;
 pub use standing::again::run_again;
 pub use standing::breaker::BreakerState;
 pub use standing::call::{alike, uncommittable};
 pub use standing::feedback::Feedback;
+pub use standing::forecast::Forecast;
 pub use standing::history::{
     Activity, BreakerChange, History, HistoryLimit, JudgedTurn, breaker, limit, open_reason, review_attempt,
 };
 pub use standing::item_list::ItemList;
+pub use standing::spent::{Spent, cost_words, dollars};
 pub use standing::state::{STATE_VERSION, State};
 pub use standing::station::{Station, Wish};
 pub use standing::status::Status;

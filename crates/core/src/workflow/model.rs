@@ -233,7 +233,20 @@ pub struct Limits {
     /// How long to wait for a provider that does not say when it is back.
     pub provider_wait: Millis,
     pub usd: Option<f64>,
+    /// Tokens of all classes.
     pub tokens: Option<u64>,
+    /// The most that one call may cost, and what one is taken to cost before any has told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_usd: Option<f64>,
+    /// Requests to the model in one call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_turns: Option<u32>,
+    /// Money of all calls of one phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase_usd: Option<f64>,
+    /// Money of all runs of this home on one local day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub day_usd: Option<f64>,
     /// Time spent working, waits for a person aside.
     pub time: Option<Millis>,
     /// Bytes of documents that a prompt brings along.

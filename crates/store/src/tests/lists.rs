@@ -105,6 +105,10 @@ fn lists_are_filtered_and_newest_first() {
         epoch: 1,
         owner: found.owner.clone(),
         exit: Some(0),
+        tokens: 0,
+        micro_usd: None,
+        computed: false,
+        unknown_calls: 0,
     };
     assert_eq!(found, expected);
 }

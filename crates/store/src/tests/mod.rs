@@ -75,6 +75,7 @@ pub(super) fn commit(state: &str) -> Commit<'_> {
         questions: &[],
         call_at: None,
         spend: None,
+        settles: None,
         definition: None,
     }
 }

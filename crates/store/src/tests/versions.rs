@@ -139,6 +139,11 @@ fn a_database_of_an_earlier_schema_is_folded_again() {
     tamper(
         &path,
         "drop index event_of_list; drop table earlier_definition; drop table unsealed;
+         drop table reservation; alter table run drop column tokens; alter table run drop column micro_usd;
+         alter table run drop column computed; alter table run drop column unknown_calls;
+         alter table spend drop column input; alter table spend drop column cache_write;
+         alter table spend drop column cache_read; alter table spend drop column output;
+         alter table spend drop column unknown_calls; alter table spend drop column assumed_micro_usd;
          alter table snapshot drop column seal; alter table snapshot drop column version; alter table definition drop column version;
          pragma user_version = 2;",
     );

@@ -1,6 +1,7 @@
 //! What one owner writes: commits, commands, questions, calls, fencing.
 
 use super::*;
+use loop_core::engine::TokenClasses;
 
 #[test]
 fn a_commit_is_read_back_by_the_next_owner() {
@@ -199,13 +200,24 @@ fn holds_and_spend_are_kept_by_account_and_day() {
     assert!(!place.home.clear_hold("claude").unwrap());
 
     let mut journal = Journal::open(&place.home, RUN).unwrap().journal;
-    let spend = Spend { day: "2026-01-31".into(), calls: 1, tokens: 500, micro_usd: 20 };
-    for tokens in [500, i64::MAX] {
-        let spend = Some(Spend { tokens, ..spend.clone() });
+    let of = |input| TokenClasses { input, cache_read: 7, ..TokenClasses::default() };
+    let spend = Spend {
+        day: "2026-01-31".into(),
+        calls: 1,
+        unknown_calls: 0,
+        tokens: of(500),
+        micro_usd: 20,
+        assumed_micro_usd: 0,
+    };
+    for input in [500, u64::MAX] {
+        let spend = Some(Spend { tokens: of(input), ..spend.clone() });
         journal.commit(&place.home, &Commit { spend, ..commit("{}") }).unwrap();
     }
-    let sum = Spend { day: "2026-01-31".into(), calls: 2, tokens: i64::MAX, micro_usd: 40 };
-    assert_eq!(place.home.spent_on("2026-01-31").unwrap(), sum);
+    let found = place.home.spent_on("2026-01-31", None).unwrap();
+    assert_eq!((found.calls, found.micro_usd, found.tokens.cache_read), (2, 40, 14));
+    assert!(i64::MAX as u64 <= found.tokens.input, "{found:?}");
+    assert_eq!(place.home.spent_on("2026-02-01", None).unwrap().calls, 0);
+    assert_eq!(place.home.spent_on("2026-01-31", Some("/elsewhere")).unwrap().calls, 0);
 }
 
 #[test]

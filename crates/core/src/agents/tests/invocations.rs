@@ -42,12 +42,16 @@ fn every_agent_is_started_with_the_permissions_it_was_given() {
     let find = on(&programs);
     let user = InvocationContext {
         model: None,
+        usd: None,
+        turns: None,
         root: false,
         find: &find,
         version: &|_| Some("2.1.325 (Claude Code)".to_owned()),
     };
     let root = InvocationContext {
         model: Some("big"),
+        usd: Some(1.5),
+        turns: Some(40),
         root: true,
         find: &find,
         version: &|_| Some("2.1.325 (Claude Code)".to_owned()),
@@ -84,6 +88,8 @@ fn the_program_behind_a_script_is_started_itself() {
             &agent,
             &InvocationContext {
                 model: None,
+                usd: None,
+                turns: None,
                 root: false,
                 find: &find,
                 version: &|_| Some("2.1.325 (Claude Code)".to_owned()),

@@ -92,8 +92,13 @@ fn shown(said: &AgentOutput, activities: &[String], now: Timestamp) -> String {
     if *usage != crate::agents::AgentUsage::default() {
         let _ = writeln!(
             out,
-            "  usage: in {} out {} cached {} usd {}",
-            usage.input, usage.output, usage.cached, usage.usd
+            "  usage: in {} write {} read {} out {} turns {} usd {:?}",
+            usage.tokens.input,
+            usage.tokens.cache_write,
+            usage.tokens.cache_read,
+            usage.tokens.output,
+            usage.turns,
+            usage.usd
         );
     }
     out

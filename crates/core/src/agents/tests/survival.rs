@@ -46,7 +46,7 @@ fn what_is_too_long_or_broken_is_passed_over() {
     reader.bytes(format!("{ASSISTANT}\r\n{RESULT}").as_bytes());
     let said = finish(reader, 0);
     assert_eq!((said.message.as_str(), said.terminal, said.trouble), ("the end", true, None));
-    assert_eq!(said.usage.usd, 0.5);
+    assert_eq!(said.usage.usd, Some(0.5));
 }
 
 /// Lines are told apart by how they begin, where they begin as expected; what they come to does not
@@ -114,7 +114,8 @@ fn a_result_that_is_too_long_still_ends_the_stream() {
         (said.message.as_str(), said.terminal, said.error, said.trouble),
         ("the end", true, false, None)
     );
-    assert_eq!((said.usage.input, said.usage.output, said.usage.usd), (7, 2, 0.5));
+    let usage = &said.usage;
+    assert_eq!((usage.tokens.input, usage.tokens.output, usage.usd), (7, 2, Some(0.5)));
     // What the line would have said about a failure is lost, so the status decides.
     let said = read(1);
     assert_eq!((said.terminal, said.error, said.trouble.is_some()), (true, true, true));

@@ -1,6 +1,7 @@
 //! What comes next: the one policy, and its parts by subject (answers, ways out of a phase, gates,
 //! limits, proof). The state is read here and never changed.
 
+pub(super) mod allowance;
 pub(super) mod answer;
 mod answered;
 mod ask;

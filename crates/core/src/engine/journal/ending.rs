@@ -1,5 +1,6 @@
 //! How a call ended and what it left: it is written to the journal, so it only ever grows.
 
+use super::usage::Usage;
 use crate::report::Report;
 use crate::workflow::model::Millis;
 use loop_base::time::Timestamp;
@@ -93,6 +94,24 @@ impl Ended {
             denied: None,
         }
     }
+
+    /// Whether a call may have cost something. A provider that refused a call did no work for it, unless
+    /// the agent counted some.
+    pub fn is_charged(&self) -> bool {
+        match &self.ending {
+            Ending::NotStarted | Ending::Barred { .. } => false,
+            Ending::Limited { .. } | Ending::Refused { .. } | Ending::Unreachable { .. } => {
+                self.usage.tokens.total() != 0
+            }
+            Ending::Done
+            | Ending::Failed { .. }
+            | Ending::TimedOut { .. }
+            | Ending::CutOff { .. }
+            | Ending::WaitedForInput { .. }
+            | Ending::Interrupted
+            | Ending::Lost { .. } => true,
+        }
+    }
 }
 
 /// The documents that a prompt brought along.
@@ -116,6 +135,8 @@ pub enum Ending {
     Failed { why: String },
     /// One of its time limits ran out.
     TimedOut { why: String },
+    /// It used up what it was allowed to, and was ended: tokens, money, turns, or the run's time.
+    CutOff { why: String },
     /// It fell silent and was ended, and there was evidence that it waited for a person.
     WaitedForInput { why: String },
     /// A person or a signal ended it.
@@ -132,13 +153,6 @@ pub enum Ending {
     Barred { why: String },
     /// The provider could not be reached, was lost on the way, or cannot serve anybody at the moment.
     Unreachable { why: String },
-}
-
-/// What a call used up, as far as the agent says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
-    pub tokens: u64,
-    pub usd: f64,
 }
 
 /// A process that could not be ended.

@@ -17,3 +17,4 @@ pub(super) mod opening;
 pub(super) mod proof_steps;
 pub(super) mod question;
 pub(super) mod requirement;
+pub(super) mod usage;

@@ -37,7 +37,7 @@ pub(crate) fn error_of(
             return Some(failure(class.unwrap_or(ErrorClass::External), why));
         }
         // Silence is silence to whoever retries by class; the text says what was waited for.
-        Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
+        Ending::TimedOut { why } | Ending::CutOff { why } | Ending::WaitedForInput { why } => {
             return Some(failure(class.unwrap_or(ErrorClass::Timeout), why));
         }
         Ending::Done

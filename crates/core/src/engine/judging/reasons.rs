@@ -81,7 +81,7 @@ fn once(reasons: impl IntoIterator<Item = String>) -> Vec<String> {
 pub(crate) fn call_trouble(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Failed { why } => Some(format!("the agent failed: {why}")),
-        Ending::TimedOut { why } | Ending::WaitedForInput { why } => {
+        Ending::TimedOut { why } | Ending::CutOff { why } | Ending::WaitedForInput { why } => {
             Some(format!("the call was ended: {why}"))
         }
         Ending::Lost { why } => Some(format!("the call was lost: {why}")),

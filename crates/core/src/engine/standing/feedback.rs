@@ -36,7 +36,10 @@ impl Feedback {
     ) -> Feedback {
         let report = &turn.ended.report;
         let trouble = match &turn.ended.ending {
-            Ending::Failed { why } | Ending::TimedOut { why } | Ending::Lost { why } => Some(why.clone()),
+            Ending::Failed { why }
+            | Ending::TimedOut { why }
+            | Ending::CutOff { why }
+            | Ending::Lost { why } => Some(why.clone()),
             Ending::WaitedForInput { why } => {
                 Some(format!("{why}; nobody can answer, so use flags that ask nothing, such as --yes"))
             }

@@ -6,7 +6,8 @@ use super::call_window::Calls;
 use super::feedback::Feedback;
 use super::item_list::ItemList;
 use super::retry::Retry;
-use super::station::{Spent, Station, Waiting, Wish};
+use super::spent::{RecentCosts, Spent};
+use super::station::{Station, Waiting, Wish};
 use super::troubles::Troubles;
 use super::visit::{PhaseLog, PhaseStatus, Visit};
 use crate::engine::journal::ending::LeftProcess;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 
 /// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
 /// be misread; those are folded again from their events.
-pub const STATE_VERSION: i64 = 2;
+pub const STATE_VERSION: i64 = 3;
 
 /// How a call went wrong, for the questions that follow it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +68,8 @@ pub struct State {
     pub voids: u32,
     pub calls: Calls,
     pub spent: Spent,
+    #[serde(default)]
+    pub recent_costs: RecentCosts,
     /// How long the checks of the last measurement took.
     #[serde(default)]
     pub checks_ms: Millis,
@@ -240,6 +243,7 @@ impl State {
             voids: 0,
             calls: Calls::default(),
             spent: Spent::default(),
+            recent_costs: RecentCosts::default(),
             checks_ms: 0,
             session: None,
             place: None,

@@ -1,4 +1,4 @@
-//! Where a run is within an iteration, what it has spent and what it waits for.
+//! Where a run is within an iteration, and what it waits for.
 
 use crate::engine::journal::command::Answer;
 use crate::engine::journal::effect::Call;
@@ -7,7 +7,6 @@ use crate::engine::journal::evidence::Evidence;
 use crate::engine::journal::hold::{Outcome, Wait};
 use crate::engine::journal::judgement::Judgement;
 use crate::engine::journal::question::Question;
-use crate::workflow::model::Millis;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -47,13 +46,6 @@ pub enum Leave {
 pub struct Turn {
     pub call: Call,
     pub ended: Box<Ended>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
-    pub tokens: u64,
-    pub usd: f64,
-    pub ms: Millis,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -213,11 +213,19 @@ impl State {
     /// Returns the flag that a run needs which has used up what it may spend.
     fn higher_limit(&self, workflow: &Workflow) -> String {
         let (limits, spent) = (&workflow.limits, &self.spent);
-        if limits.usd.is_some_and(|most| most <= spent.usd) {
-            return format!(" --budget {:.2}", spent.usd * 2.0);
+        let charged = self.charged(workflow, spent);
+        if let Some(usd) = limits.usd.zip(charged).filter(|(most, charged)| most <= charged).map(|it| it.1) {
+            return format!(" --budget {:.2}", (usd * 2.0).max(0.01));
         }
-        if limits.tokens.is_some_and(|most| most <= spent.tokens) {
-            return format!(" --tokens {}", spent.tokens.saturating_mul(2));
+        let of_phase = self.charged(workflow, &self.phases[self.phase].spent);
+        let has_cap = limits.usd.or(limits.phase_usd).or(limits.day_usd).is_some();
+        let is_unpriced = has_cap && charged.is_none();
+        if is_unpriced || limits.phase_usd.zip(of_phase).is_some_and(|(most, charged)| most <= charged) {
+            return " --reload".to_owned();
+        }
+        let tokens = spent.tokens.total();
+        if limits.tokens.is_some_and(|most| most <= tokens) {
+            return format!(" --tokens {}", tokens.saturating_mul(2));
         }
         if limits.time.is_some_and(|most| most <= spent.ms) {
             return format!(" --time {}s", (spent.ms / 1000 + 1).saturating_mul(2));

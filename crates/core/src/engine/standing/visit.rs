@@ -2,6 +2,7 @@
 //! entered, and the log that stays, one entry for each phase of the workflow.
 
 use super::breaker::Breaker;
+use super::spent::Spent;
 use crate::engine::journal::metric::Metrics;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
@@ -42,8 +43,8 @@ pub struct Visit {
     pub recheck: bool,
 }
 
-/// What stays known about a phase. A later visit replaces the entry.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What stays known about a phase. A later visit replaces the entry, and what it spent goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseLog {
     pub status: PhaseStatus,
     pub iterations: u32,
@@ -56,6 +57,9 @@ pub struct PhaseLog {
     /// It was left by a person's word and not by its exit rule.
     #[serde(default)]
     pub forced: bool,
+    /// What the calls of all its visits cost.
+    #[serde(default)]
+    pub spent: Spent,
 }
 
 impl PhaseLog {
@@ -64,6 +68,7 @@ impl PhaseLog {
             status: PhaseStatus::Active,
             visits: self.visits + 1,
             started_at: Some(at),
+            spent: self.spent,
             ..PhaseLog::default()
         };
     }

@@ -70,6 +70,10 @@ pub(crate) fn limits(file: &LimitsFile) -> Limits {
         provider_wait: length(&file.provider_wait).unwrap_or(60 * MINUTE),
         usd: plain(&file.usd),
         tokens: plain(&file.tokens),
+        call_usd: plain(&file.call_usd),
+        call_turns: plain(&file.call_turns),
+        phase_usd: plain(&file.phase_usd),
+        day_usd: plain(&file.day_usd),
         time: length(&file.time),
         context_bytes: plain(&file.context_bytes).unwrap_or_else(context_bytes),
     }

@@ -176,8 +176,16 @@ section! {
         provider_wait: Length,
         /// Money, in US dollars.
         usd: f64,
-        /// Tokens, of input and output together.
+        /// Tokens of all classes: input, cache writes, cache reads and output.
         tokens: u64,
+        /// The most that one call may cost, in US dollars; also what a call counts for whose cost nobody knows.
+        call_usd: f64,
+        /// Requests to the model in one call.
+        call_turns: u32,
+        /// Money for all calls of one phase, in US dollars.
+        phase_usd: f64,
+        /// Money for all runs of this home on one day, in US dollars. A day begins at midnight local time.
+        day_usd: f64,
         /// Time at work; waiting for a person does not count.
         time: Length,
         /// Bytes of documents that a prompt brings along as `{{ context }}`. By default 65536.

@@ -78,9 +78,10 @@ impl State {
         if let Some(model) = &ended.model {
             self.models.insert(call.phase, model.clone());
         }
-        self.spent.tokens = self.spent.tokens.saturating_add(ended.usage.tokens);
-        self.spent.usd += ended.usage.usd.max(0.0);
-        self.spent.ms += ended.ms;
+        let expected = self.expected_call_usd(workflow);
+        self.spent.add(ended, expected);
+        self.phases[call.phase].spent.add(ended, expected);
+        self.recent_costs.add(ended);
         self.void_attempts = 0;
         let undoes = workflow.workspace.lost_call == LostCall::Undo;
         let is_undone = undoes && matches!(ended.ending, Ending::Lost { .. });
@@ -95,6 +96,7 @@ impl State {
             Ending::Done
             | Ending::Failed { .. }
             | Ending::TimedOut { .. }
+            | Ending::CutOff { .. }
             | Ending::WaitedForInput { .. }
             | Ending::Lost { .. }
             | Ending::Limited { .. }
@@ -159,6 +161,7 @@ impl State {
             Ending::Done
             | Ending::Failed { .. }
             | Ending::TimedOut { .. }
+            | Ending::CutOff { .. }
             | Ending::WaitedForInput { .. }
             | Ending::Lost { .. } => Station::Reported(Turn { call, ended: Box::new(ended.clone()) }),
         }
@@ -172,6 +175,7 @@ impl State {
             Ending::NotStarted => return,
             Ending::Failed { why }
             | Ending::TimedOut { why }
+            | Ending::CutOff { why }
             | Ending::WaitedForInput { why }
             | Ending::Lost { why }
             | Ending::Limited { why, .. }
