@@ -3,24 +3,23 @@
 
 use crate::drive::Performed;
 use crate::measure::child_environment::child_environment;
-use crate::measure::run_checks::exit_words;
 use crate::tree::changes::Change;
 use crate::tree::git::GitError;
 use crate::world::before_call;
 use crate::world::briefing;
+use crate::world::call_cause::{self, hands_on, not_handed_on, waits_in_silence};
 use crate::world::final_message;
 use crate::world::final_message::Hearing;
 use crate::world::live_output::{self, LiveCall, Observed};
 use crate::world::real::{Host, Leash};
-use crate::world::wait::{WaitResult, now};
+use crate::world::wait::WaitResult;
 use loop_base::secret::redact;
-use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Detail, Limit};
 use loop_core::engine::{Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
-use loop_core::workflow::model::{Agent, LostCall, Protocol, Workflow};
+use loop_core::workflow::model::{LostCall, Protocol};
 use loop_store::run::Run;
 use loop_supervise::find_by_mark;
 use loop_supervise::pid_namespace;
@@ -303,22 +302,8 @@ impl Host<'_> {
         let workflow = &run.workflow;
         let limits = &workflow.agent;
         let mut ending = match exit.how {
-            EndReason::Exited if exit.code == Some(0) => Ending::Done,
-            EndReason::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
-            EndReason::NoFirstOutput => {
-                timed_out(&format!("no first output within {}", length(limits.first_timeout)))
-            }
-            EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
-            EndReason::WaitedForInput(what) => {
-                Ending::WaitedForInput { why: format!("it waits for input that nobody can give: {what}") }
-            }
-            EndReason::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
-            EndReason::Interrupted => Ending::Interrupted,
-            EndReason::CouldNotStart(why) => {
-                Ending::Failed { why: format!("it could not be started: {why}") }
-            }
-            EndReason::NotStarted => Ending::NotStarted,
             EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why) },
+            how => call_cause::supervised(how, (exit.code, exit.signal), limits),
         };
         let started = ending != Ending::NotStarted;
         let mut usage = Usage::default();
@@ -345,23 +330,12 @@ impl Host<'_> {
                 (&ending, waited, said.trouble.clone())
             {
                 let why = not_handed_on(limits, why, said.complaint.as_deref());
-                ending = match said.limit {
-                    Some(Limit::Plan { until }) => {
-                        let until = until.unwrap_or_else(|| now().plus(workflow.limits.provider_wait));
-                        self.shim.ears.hold(&run.account, until, &why);
-                        Ending::Limited { why, until: Some(until) }
-                    }
-                    Some(Limit::Credit | Limit::Auth | Limit::UnknownModel) => Ending::Refused { why },
-                    // What was begun with tools may go better from where it is now.
-                    Some(Limit::ContextTooLong | Limit::Refusal) if !said.worked => Ending::Refused { why },
-                    Some(limit @ (Limit::Throttle { .. } | Limit::Unknown)) => {
-                        Ending::Limited { why, until: limit.until(now()) }
-                    }
-                    Some(Limit::Unreachable | Limit::Overloaded) => Ending::Unreachable { why },
-                    Some(Limit::ContextTooLong | Limit::Refusal | Limit::Empty) | None => {
-                        Ending::Failed { why }
-                    }
-                };
+                ending = call_cause::ending(&said, why, workflow.limits.provider_wait);
+                if let (Ending::Limited { why, until: Some(until) }, Some(Limit::Plan { .. })) =
+                    (&ending, said.limit)
+                {
+                    self.shim.ears.hold(&run.account, *until, why);
+                }
             } else if let (Ending::TimedOut { why }, true) = (&ending, waits_in_silence(workflow, &said)) {
                 let why = format!("{why}; it was probably waiting for its provider");
                 ending = Ending::Unreachable { why };
@@ -397,37 +371,6 @@ impl Host<'_> {
     }
 }
 
-/// Whether the agent gets this variable of the user's.
-fn hands_on(row: &AgentRow, agent: &Agent, name: &str) -> bool {
-    agents::keeps(row, name) || agent.pass_env.iter().any(|it| it == name)
-}
-
-/// Says where an agent misses a variable that is set here and was not handed on.
-fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>) -> String {
-    let row = AgentRow::named(&agent.cli).filter(|it| !it.is_any_program());
-    let words = [why.as_str(), complaint.unwrap_or_default()].join(" ");
-    let names = words.split(|it: char| !it.is_ascii_uppercase() && !it.is_ascii_digit() && it != '_');
-    let is_missing = |it: &&str| {
-        4 <= it.len()
-            && it.contains('_')
-            && std::env::var_os(it).is_some()
-            && !agent.env.contains_key(*it)
-            && row.is_some_and(|row| !hands_on(row, agent, it))
-    };
-    match names.into_iter().find(is_missing) {
-        Some(name) => format!(
-            "{why}; {name} is set here but not handed on: write pass_env = [\"{name}\"] in [agent], then loop run --reload"
-        ),
-        None => why,
-    }
-}
-
-/// Whether an agent that said nothing at all is one that waits for its provider without a word.
-fn waits_in_silence(workflow: &Workflow, said: &agents::AgentOutput) -> bool {
-    let row = AgentRow::named(&workflow.agent.cli);
-    row.is_some_and(|it| it.waits_in_silence) && !said.worked && said.message.trim().is_empty()
-}
-
 /// The files that a call changed, where its report is one of them.
 pub(crate) type Changed = Option<Result<Vec<Change>, GitError>>;
 
@@ -437,10 +380,6 @@ fn not_started(call: &Call, why: &str) -> Event {
 
 fn without_start(call: &Call, ending: Ending) -> Event {
     Event::Ended(Box::new(Ended::plain(call.number, ending, Report::default())))
-}
-
-fn timed_out(why: &str) -> Ending {
-    Ending::TimedOut { why: why.to_owned() }
 }
 
 /// Says whether a call reports by a file in the working tree.

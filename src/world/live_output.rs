@@ -21,6 +21,9 @@ const BYTES_PER_LOOK: u64 = 8 << 20;
 /// Most answers come sooner; somebody who looks on should know that nothing does.
 const SILENT_AFTER_MS: u64 = 30_000;
 
+/// Who is told what an agent is doing.
+pub(crate) type Onlooker<'a> = Box<dyn FnMut(&Observed<'_>) + 'a>;
+
 /// What an onlooker is told.
 pub(crate) enum Observed<'a> {
     /// Something about the call that the agent did not say.

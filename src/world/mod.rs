@@ -6,6 +6,7 @@ pub(crate) mod approval;
 mod before_call;
 mod beside;
 mod briefing;
+mod call_cause;
 pub(crate) mod calls;
 mod codex_rollout;
 mod final_message;

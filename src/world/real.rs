@@ -19,7 +19,7 @@ use crate::tree::{git_lock, snapshot, worktree};
 use crate::world::before_call;
 use crate::world::beside::Beside;
 use crate::world::final_message::Hearing;
-use crate::world::live_output::Observed;
+pub(crate) use crate::world::live_output::Onlooker;
 use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::trim_logs::Growth;
@@ -71,9 +71,6 @@ pub(crate) enum Leash {
 /// Is shown what became durable, and says what it noticed.
 pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) -> Vec<Event> + 'a>;
 
-/// Who is told what an agent is doing.
-pub(crate) type Onlooker<'a> = Box<dyn FnMut(&Observed<'_>) + 'a>;
-
 pub(crate) struct Host<'a> {
     pub(crate) run_id: String,
     pub(crate) folder: PathBuf,
@@ -103,7 +100,6 @@ pub(crate) struct Host<'a> {
     pub(crate) leash: Leash,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
-    /// The version of the agent's program, once somebody needed it.
     pub(crate) version: std::cell::OnceCell<Option<String>>,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,

@@ -98,10 +98,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         }
         Event::Granted { until } => Some(format!("more calls allowed until {until}")),
         Event::Retried => Some("retrying".to_owned()),
-        Event::CalledAgain { model: None } => Some("the agent is called again".to_owned()),
-        Event::CalledAgain { model: Some(model) } => {
-            Some(format!("the agent is called again, with the model {model}"))
-        }
+        Event::CalledAgain { model } => Some(called_again(model.as_deref())),
         Event::Held(hold) => Some(hold.reason.clone()),
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
@@ -115,6 +112,11 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),
     }
+}
+
+fn called_again(model: Option<&str>) -> String {
+    let model = model.map(|it| format!(", with the model {it}")).unwrap_or_default();
+    format!("the agent is called again{model}")
 }
 
 fn approved(gate: &str, by: &str, about: Option<String>, signer: Option<&str>) -> String {

@@ -361,7 +361,7 @@ impl Git {
         })
     }
 
-    #[cfg(test)]
+    /// Returns the same repository with other bounds for one command.
     pub(crate) fn limited(mut self, time_most: Duration, output_most: usize) -> Git {
         (self.time_most, self.output_most) = (time_most, output_most);
         self

@@ -64,7 +64,7 @@ fn show_an_iteration_has_its_parts() {
     let checks = sandbox.run(&["show", "1", "--checks"]).exits(0).out;
     assert!(checks.contains("--- check tests ---\nlooked at 1 lines"), "{checks}");
     let all = sandbox.run(&["show", "1"]).exits(0).out;
-    for part in ["call 1 begins", "not done", "--- prompt ---", "--- output ---", "--- check tests ---"] {
+    for part in ["call 1 begins", "not done", "more: loop show 1 --prompt | --output | --checks | --diff"] {
         assert!(all.contains(part), "no {part:?} in\n{all}");
     }
     sandbox.run(&["show", "3"]).exits(2).says("calls are numbered 1 to 2");

@@ -376,6 +376,8 @@ fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
     heard.error = says_error || head.subtype.as_deref().is_some_and(|it| it.starts_with("error"));
     heard.status = value(head.api_error_status);
     let text = value::<Cow<'_, str>>(head.result);
+    // Others that speak this dialect call it a success.
+    heard.error |= text.as_ref().is_some_and(|it| it.starts_with("[API Error: ") && it.ends_with(']'));
     if heard.error {
         let listed = value::<Few<Cow<'_, str>>>(head.errors).map(|it| it.first.join("; "));
         if let Some(complaint) = text.map(Cow::into_owned).or(listed) {

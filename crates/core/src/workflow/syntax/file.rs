@@ -114,7 +114,8 @@ section! {
 section! {
     /// Which agent works, and how it reports.
     AgentFile "[agent]" {
-        /// `claude`, `codex`, `gemini`, `opencode` or `command`. Without it, the only one installed.
+        /// `claude`, `codex`, `gemini`, `opencode`, `copilot`, `qwen`, `pi`, one that a file of yours describes,
+        /// or `command`. Without it, the only one installed.
         cli: AgentName,
         /// The model for every phase that names none.
         model: String,

@@ -1,0 +1,84 @@
+//! What the end of a call means to the engine: what the supervisor saw, and what the agent's own words say
+//! about its provider. Also which variables an agent gets, and which one it missed.
+
+use crate::measure::run_checks::exit_words;
+use crate::world::wait::now;
+use loop_base::time::length;
+use loop_core::agent_table::AgentRow;
+use loop_core::agents::{self, AgentOutput, Limit};
+use loop_core::engine::Ending;
+use loop_core::workflow::model::{Agent, Millis, Workflow};
+use loop_supervise::protocol::EndReason;
+
+/// Returns how a call ended by what the supervisor saw; `exit` is its status and its signal.
+pub(crate) fn supervised(how: EndReason, exit: (Option<i32>, Option<i32>), limits: &Agent) -> Ending {
+    match how {
+        EndReason::Exited if exit.0 == Some(0) => Ending::Done,
+        EndReason::Exited => Ending::Failed { why: exit_words(exit.0, exit.1) },
+        EndReason::NoFirstOutput => {
+            timed_out(&format!("no first output within {}", length(limits.first_timeout)))
+        }
+        EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
+        EndReason::WaitedForInput(what) => {
+            Ending::WaitedForInput { why: format!("it waits for input that nobody can give: {what}") }
+        }
+        EndReason::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
+        EndReason::Interrupted => Ending::Interrupted,
+        EndReason::CouldNotStart(why) => Ending::Failed { why: format!("it could not be started: {why}") },
+        EndReason::NotStarted => Ending::NotStarted,
+        EndReason::Lost(why) => Ending::Lost { why },
+    }
+}
+
+fn timed_out(why: &str) -> Ending {
+    Ending::TimedOut { why: why.to_owned() }
+}
+
+/// Returns what a failure means that the agent explained. A plan without a known end is waited for as long
+/// as the workflow says.
+pub(crate) fn ending(said: &AgentOutput, why: String, provider_wait: Millis) -> Ending {
+    match said.limit {
+        Some(Limit::Plan { until }) => {
+            Ending::Limited { why, until: Some(until.unwrap_or_else(|| now().plus(provider_wait))) }
+        }
+        Some(Limit::Credit | Limit::Auth | Limit::UnknownModel) => Ending::Refused { why },
+        // What was begun with tools may go better from where it is now.
+        Some(Limit::ContextTooLong | Limit::Refusal) if !said.worked => Ending::Refused { why },
+        Some(limit @ (Limit::Throttle { .. } | Limit::Unknown)) => {
+            Ending::Limited { why, until: limit.until(now()) }
+        }
+        Some(Limit::Unreachable | Limit::Overloaded) => Ending::Unreachable { why },
+        Some(Limit::ContextTooLong | Limit::Refusal | Limit::Empty) | None => Ending::Failed { why },
+    }
+}
+
+/// Whether the agent gets this variable of the user's.
+pub(crate) fn hands_on(row: &AgentRow, agent: &Agent, name: &str) -> bool {
+    agents::keeps(row, name) || agent.pass_env.iter().any(|it| it == name)
+}
+
+/// Says where an agent misses a variable that is set here and was not handed on.
+pub(crate) fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>) -> String {
+    let row = AgentRow::named(&agent.cli).filter(|it| !it.is_any_program());
+    let words = [why.as_str(), complaint.unwrap_or_default()].join(" ");
+    let mut names = words.split(|it: char| !it.is_ascii_uppercase() && !it.is_ascii_digit() && it != '_');
+    let is_missing = |it: &&str| {
+        4 <= it.len()
+            && it.contains('_')
+            && std::env::var_os(it).is_some()
+            && !agent.env.contains_key(*it)
+            && row.is_some_and(|row| !hands_on(row, agent, it))
+    };
+    match names.find(is_missing) {
+        Some(name) => format!(
+            "{why}; {name} is set here but not handed on: write pass_env = [\"{name}\"] in [agent], then loop run --reload"
+        ),
+        None => why,
+    }
+}
+
+/// Whether an agent that said nothing at all is one that waits for its provider without a word.
+pub(crate) fn waits_in_silence(workflow: &Workflow, said: &AgentOutput) -> bool {
+    let row = AgentRow::named(&workflow.agent.cli);
+    row.is_some_and(|it| it.waits_in_silence) && !said.worked && said.message.trim().is_empty()
+}
