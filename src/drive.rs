@@ -1,7 +1,7 @@
 //! The loop: decide, act, record, repeat.
 //!
 //! Nothing here knows what an agent is. The engine says what comes next, the world does it, the
-//! journal keeps what came of it; because intent is written before the act, going on after a crash
+//! journal keeps what came of it; because intent is written before the act, continuing after a crash
 //! is the same code as starting.
 
 use loop_base::time::Timestamp;

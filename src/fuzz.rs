@@ -1,5 +1,5 @@
 //! Mangled input for everything that reads what people and agents write: conditions, workflow
-//! files, reports, planning folders, what an agent's hook sends and its settings. Each test goes on for
+//! files, reports, planning folders, what an agent's hook sends and its settings. Each test continues for
 //! `LOOP_FUZZ_SECONDS` (some seconds in `./test`), those of the hook for a sixth of that; whatever
 //! happens, nothing panics, what is accepted means the same when it is read again, and what comes
 //! out is bounded. A failure prints the seed that leads to it. The seeds are the same in every `./test`,

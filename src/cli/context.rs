@@ -13,6 +13,8 @@ pub(crate) struct Context {
     pub json: bool,
     pub quiet: bool,
     pub verbose: bool,
+    /// The place is gone when the command ends, so no next step could be taken there.
+    pub is_temporary: bool,
     pub caller: Caller,
 }
 
@@ -25,14 +27,20 @@ impl Context {
         for mistake in add_agent_files(caller.environment.config.as_deref()) {
             eprintln!("{}", sanitise(&mistake));
         }
-        Context { json: common.json, quiet: common.quiet, verbose: common.verbose, caller }
+        Context {
+            json: common.json,
+            quiet: common.quiet,
+            verbose: common.verbose,
+            is_temporary: false,
+            caller,
+        }
     }
 
-    /// Returns this context for another folder and home.
-    pub(super) fn at(dir: &Path, home: &Path, like: &Context) -> Context {
+    /// Returns this context for a folder and a home that are gone afterwards.
+    pub(super) fn in_temporary(dir: &Path, home: &Path, like: &Context) -> Context {
         let environment = like.caller.environment.clone();
         let caller = Caller { dir: dir.to_owned(), home: home.to_owned(), run: None, environment };
-        Context { json: like.json, quiet: like.quiet, verbose: like.verbose, caller }
+        Context { json: like.json, quiet: like.quiet, verbose: like.verbose, is_temporary: true, caller }
     }
 
     /// Whether a person sits at both ends.

@@ -1,7 +1,8 @@
 //! Prints what could not be done: the thing, the next step, and as JSON the exit code too.
 
 use super::{hint, json};
-use crate::desk::{NextStep, Refusal};
+use crate::cli::terminal::{columns, rows};
+use crate::desk::{NextStep, Refusal, WORKTREE_STEP};
 use loop_base::text::{sanitise, shell_word};
 use std::process::ExitCode;
 
@@ -11,7 +12,10 @@ pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
     let typed: Vec<String> = std::env::args().skip(1).collect();
     let next = next.map(|it| match it {
         NextStep::Paste(commands) => {
-            NextStep::Paste(commands.iter().map(|it| hint::pasteable(&repeated(it, &typed))).collect())
+            // Without the words of a run there is nothing that could be run elsewhere.
+            let fits = |it: &&String| *it != WORKTREE_STEP || opens_a_run(&typed);
+            let commands = commands.iter().filter(fits);
+            NextStep::Paste(commands.map(|it| hint::pasteable(&repeated(it, &typed))).collect())
         }
         NextStep::ByHand(words) => NextStep::ByHand(words),
     });
@@ -22,7 +26,11 @@ pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
         });
         println!("{}", json::line(&object));
     }
-    eprintln!("loop: {text}");
+    let told = format!("loop: {text}");
+    match columns() {
+        Some(columns) => told.lines().flat_map(|it| rows(it, columns)).for_each(|it| eprintln!("{it}")),
+        None => eprintln!("{told}"),
+    }
     for line in next.iter().flat_map(NextStep::lines) {
         eprintln!("{}", sanitise(&line));
     }
@@ -35,10 +43,10 @@ fn repeated(next: &str, typed: &[String]) -> String {
     match next.strip_prefix("loop run --") {
         Some(flags) if opens_a_run(typed) => {
             let words: Vec<String> = typed.iter().map(|it| shell_word(it)).collect();
-            let typed_already = |it: &&str| typed.iter().any(|word| word == it);
-            let flags = format!("--{flags}");
-            let missing: Vec<&str> = flags.split(' ').filter(|it| !typed_already(it)).collect();
-            format!("loop {} {}", sanitise(&words.join(" ")), missing.join(" "))
+            let flag = format!("--{flags}");
+            let is_typed = typed.contains(&flag);
+            let missing = if is_typed { String::new() } else { format!(" {flag}") };
+            format!("loop {}{missing}", sanitise(&words.join(" ")))
         }
         _ => next.to_owned(),
     }
@@ -88,5 +96,9 @@ mod tests {
         assert_eq!(next(step, &["-C", "x", "init", "it"]), "loop -C x init it --agent-cmd \"PROGRAM ARGS\"");
         assert_eq!(next(step, &["resume"]), step);
         assert_eq!(next("loop status", &["run", "it"]), "loop status");
+        let check = "loop run --check tests=\"go test -v\"";
+        let typed = ["run", "it", "-v", "--check", "lint=true"];
+        assert_eq!(next(check, &typed), "loop run it -v --check lint=true --check tests=\"go test -v\"");
+        assert_eq!(next("loop run --fresh", &["run", "it", "--fresh"]), "loop run it --fresh");
     }
 }

@@ -1,13 +1,13 @@
 //! The examples at the end of every `--help`: what people type, each with what it does.
 
 pub(super) const DEMO: &str = r#"Examples:
-  loop demo                    ralph: an agent that lies once, and is found out
+  loop demo                    ralph: the agent lies once and is caught
   loop demo tdd                five phases, and a lie about passing tests
   loop demo -q --json          for a program"#;
 pub(super) const SETUP: &str = r#"Examples:
   loop setup                   asks three things on a terminal; Enter takes what was found
   loop setup tdd --yes         asks nothing
-  loop setup ralph --full      the whole preset with its prompts, to change everything"#;
+  loop setup ralph --full      the whole preset with its prompts, to change anything"#;
 pub(super) const CHECK: &str = r#"Examples:
   loop check                   the workflow of this project
   loop check my.toml           any file
@@ -19,10 +19,10 @@ pub(super) const PRESETS: &str = r#"Examples:
   loop presets show tdd --prompts"#;
 pub(super) const SIMULATE: &str = r#"Examples:
   loop simulate --preset tdd               everything goes well
-  loop simulate --preset tdd --seed 7      at random, the same way for the same number
+  loop simulate --preset tdd --seed 7      random; the same number gives the same sequence
   loop simulate --story caught.story       what agents, checks and people do, line by line"#;
 pub(super) const RUN: &str = r#"Examples:
-  loop run "fix the date parser"                         a sentence becomes a design, then a run
+  loop run "fix the date parser"                         writes the sentence to a design, then runs
   loop run docs/PRPs/login.md                            success criteria: the preset tdd
   loop run "fix it" --check tests="npm test" -n 10       this check, at most 10 iterations
   loop run "fix it" --agent-cmd "./agent.sh --fast"      any program is an agent
@@ -35,7 +35,7 @@ pub(super) const INIT: &str = r#"Examples:
   loop init --hook "fix the parser"      the agent's own session works on it"#;
 pub(super) const RESUME: &str = r#"Examples:
   loop resume                      continue without asking
-  loop resume --reset              counters at 0: the way out of a halted run
+  loop resume --reset              counters at 0, to retry a halted run
   loop resume --state GREEN        from this phase, which was reached before
   loop resume --max 40             continue a capped run with a higher cap"#;
 pub(super) const NEXT: &str = r#"Examples:
@@ -140,3 +140,8 @@ pub(super) const COMPLETIONS: &str = r#"Examples:
   loop completions fish > ~/.config/fish/completions/loop.fish"#;
 pub(super) const MAN: &str = r#"Examples:
   loop man ~/.local/share/man/man1"#;
+pub(super) const QUEUE: &str = r#"Examples:
+  loop queue                     the systems, and what they wait for
+  loop queue add "Work orders" --needs sys-001 --capability create --capability assign
+  loop queue set sys-002 --priority 1
+  loop queue next"#;

@@ -11,17 +11,17 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Answer", &["answer", "approve", "changes", "reject", "waive", "guide", "skip"]),
     ("Stop and continue", &["stop", "pause", "cancel", "resume", "next", "restore", "limits"]),
     ("Check and deliver", &["checks", "evidence", "verify", "ship"]),
-    ("Prepare the work", &["design", "refine", "init", "presets", "check", "simulate", "hook"]),
+    ("Prepare the work", &["queue", "design", "refine", "init", "presets", "check", "simulate", "hook"]),
     ("This program", &["completions", "man", "help"]),
 ];
 
-/// Names that are easily mixed up, and what each does.
+/// Commands that are easily confused, and what each does.
 pub(super) const NAMES: [(&str, &str); 8] = [
-    ("setup", "writes .loop/workflow.toml, once for each project"),
-    ("init INPUT", "opens a run and starts no agent; without INPUT it is setup"),
-    ("check", "reads a workflow file and says what is wrong with it"),
+    ("setup", "writes .loop/workflow.toml, once per project"),
+    ("init INPUT", "opens a run without starting an agent; without INPUT it is setup"),
+    ("check", "validates a workflow file"),
     ("checks", "runs the project's checks once, without an agent"),
-    ("verify", "tests whether a run's journal, or a record, is complete and unchanged"),
+    ("verify", "checks that a run's journal, or a record, is complete and unchanged"),
     ("stop", "lets the iteration finish; continue with run"),
     ("pause", "ends the agent call now, the same as stop --now; continue with run"),
     ("cancel", "ends the run for good; its files and commits stay"),
@@ -36,12 +36,12 @@ pub(super) fn grouped(command: Command) -> Command {
         let _ = writeln!(text, "{title}:");
         for name in names {
             let found = command.find_subcommand(name).and_then(Command::get_about);
-            let about = found.map_or_else(|| "Print help of a command".to_owned(), ToString::to_string);
+            let about = found.map_or_else(|| "Print the help of a command".to_owned(), ToString::to_string);
             let _ = writeln!(text, "  {name:<12} {about}");
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "Not the same:");
+    let _ = writeln!(text, "Easily confused:");
     for (name, does) in NAMES {
         let _ = writeln!(text, "  {name:<12} {does}");
     }

@@ -46,14 +46,16 @@ use looking::{attach, evidence, log, runs, show, status, verify, wait, why};
 use loop_base::secret::redact;
 use running::flags::RunFlags;
 use running::{checks, demo, demo_agent, detach, init, not_yet, resume, run};
-use setting_up::{agents, check, completions, design, doctor, hook, limits, man, presets, setup, simulate};
+use setting_up::{
+    agents, check, completions, design, doctor, hook, limits, man, presets, queue, setup, simulate,
+};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Runs a coding agent in a loop until the work is proven done.
 ///
-/// It starts an agent with a fresh context for every iteration, runs the checks itself, believes
+/// It starts an agent with a fresh context for every iteration, runs the checks itself, trusts
 /// only what it measured, and survives being killed at any moment.
 #[derive(Parser)]
 #[command(name = "loop", version, after_help = EXAMPLES)]
@@ -73,19 +75,19 @@ Examples:
   loop why                         why the last iteration was judged as it was
 
 loop help COMMAND has examples of each. Exit codes: 0 completed, 1 could not work, 2 usage,
-3 waits for a person, 4 halted, 5 stopped or paused, 6 cap reached, 7 held by another, 8 damaged.";
+3 waits for a person, 4 halted, 5 stopped or paused, 6 cap reached, 7 in use, 8 damaged.";
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "What every command takes")]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Common {
-    /// Work as if started in this directory
+    /// Run as if started in this directory
     #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
     /// Where runs are kept (default: $LOOP_HOME, $XDG_STATE_HOME/loop, ~/.local/state/loop)
     #[arg(long, value_name = "DIR", global = true)]
     home: Option<PathBuf>,
-    /// The run that is meant, by its id or the beginning of it
+    /// The run, by its id or the beginning of it
     #[arg(long = "run", value_name = "ID", global = true)]
     run_id: Option<String>,
     /// Print machine-readable JSON
@@ -107,19 +109,19 @@ enum CliCommand {
     /// Write a short workflow file for this project
     #[command(after_help = examples::SETUP)]
     Setup(setup::SetupFlags),
-    /// Say everything that is wrong with a workflow, or how it goes and when it ends
+    /// Report every mistake in a workflow, or its phases and the most calls it can make
     #[command(after_help = examples::CHECK)]
     Check(check::CheckFlags),
     /// List the built-in workflows
     #[command(after_help = examples::PRESETS)]
     Presets(presets::PresetsFlags),
-    /// Play a workflow without starting anything
+    /// Simulate a workflow without starting anything
     #[command(after_help = examples::SIMULATE)]
     Simulate(simulate::SimulateFlags),
     /// Start or continue a run until it finishes or needs you
     #[command(after_help = examples::RUN)]
     Run(Box<RunFlags>),
-    /// Open a run without driving it; with --hook the agent's own session works on it
+    /// Open a run without starting an agent; with --hook your own agent session works on it
     #[command(after_help = examples::INIT)]
     Init(Box<init::InitFlags>),
     /// Continue a run without asking
@@ -128,7 +130,7 @@ enum CliCommand {
     /// Make at most one agent call, then stop
     #[command(after_help = examples::NEXT)]
     Next(Box<RunFlags>),
-    /// Watch a run that another process drives, and answer its questions
+    /// Watch a run in another process, and answer its questions
     #[command(after_help = examples::ATTACH)]
     Attach,
     /// Wait until a run finishes or needs you
@@ -146,10 +148,10 @@ enum CliCommand {
     /// Show an iteration, or the whole run as a Markdown report
     #[command(after_help = examples::SHOW)]
     Show(show::ShowFlags),
-    /// Say why a decision was taken, with the values that decided it
+    /// Explain a decision, with the values behind it
     #[command(after_help = examples::WHY)]
     Why(why::WhyFlags),
-    /// Answer a question of a run; alone it lists what is open
+    /// Answer a question; without arguments, list the open ones
     #[command(after_help = examples::ANSWER)]
     Answer(answer::AnswerFlags),
     /// Approve at a gate
@@ -161,7 +163,7 @@ enum CliCommand {
     /// Reject at a gate
     #[command(after_help = examples::REJECT)]
     Reject(answer::RejectFlags),
-    /// Give guidance for the next prompt
+    /// Add guidance to the next prompt
     #[command(after_help = examples::GUIDE)]
     Guide(answer::GuideFlags),
     /// Skip a mandatory skill, with a reason
@@ -182,13 +184,13 @@ enum CliCommand {
     /// End a run for good
     #[command(after_help = examples::CANCEL)]
     Cancel(stop::CancelFlags),
-    /// Write a design file from a sentence, to be read and refined before the work begins
+    /// Write a design file from a sentence, to review before the work begins
     #[command(after_help = examples::DESIGN)]
     Design(design::DesignFlags),
     /// Change the criteria or requirements of a design that is not locked
     #[command(after_help = examples::REFINE)]
     Refine(design::RefineFlags),
-    /// What the hooks of an agent call
+    /// Commands that an agent's hooks call
     #[command(subcommand)]
     Hook(hook::HookCommand),
     /// List the snapshots of a run's working tree, or bring one back
@@ -197,19 +199,19 @@ enum CliCommand {
     /// Branch, commit, push and pull request for a completed run
     #[command(after_help = examples::SHIP)]
     Ship(ship::ShipFlags),
-    /// Check that nothing of a run's journal is missing or changed
+    /// Check that a run's journal is complete and unchanged
     #[command(after_help = examples::VERIFY)]
     Verify(verify::VerifyFlags),
-    /// Show what the completion of a run stands on, and its record
+    /// Show the evidence for a completed run, and its record
     #[command(after_help = examples::EVIDENCE)]
     Evidence,
-    /// Say what is installed, what is allowed, and what would stop a run
+    /// Check what is installed and what would stop a run
     #[command(after_help = examples::DOCTOR)]
     Doctor,
-    /// List the agents that this program knows, and which are installed
+    /// List supported agents, and which are installed
     #[command(after_help = examples::AGENTS)]
     Agents,
-    /// Show or clear the holds that providers put on agents
+    /// Show or clear provider limits that make runs wait
     #[command(after_help = examples::LIMITS)]
     Limits(limits::LimitsFlags),
     /// Print the completion script of a shell
@@ -218,9 +220,9 @@ enum CliCommand {
     /// Write the manual pages into a directory
     #[command(after_help = examples::MAN)]
     Man(man::ManFlags),
-    /// The jobs of a domain (comes with a later version)
-    #[command(hide = true)]
-    Queue(not_yet::Words),
+    /// List and change the systems that are to be built
+    #[command(after_help = examples::QUEUE)]
+    Queue(queue::QueueFlags),
     /// A terminal interface (comes with a later version)
     #[command(hide = true)]
     Watch(not_yet::Words),
@@ -294,7 +296,7 @@ pub(crate) fn main() -> ExitCode {
         Some(CliCommand::Limits(flags)) => limits::run(&context, &flags),
         Some(CliCommand::Completions(flags)) => completions::run(&flags),
         Some(CliCommand::Man(flags)) => man::run(&context, &flags),
-        Some(CliCommand::Queue(_)) => not_yet::command("queue", "loop run \"what to build\""),
+        Some(CliCommand::Queue(flags)) => queue::run(&context, &flags),
         Some(CliCommand::Evidence) => evidence::run(&context),
         Some(CliCommand::Watch(_)) => not_yet::command("watch", "loop log -f"),
         Some(CliCommand::Serve(_)) => not_yet::command("serve", "loop status --json"),

@@ -10,23 +10,23 @@ fn the_reference_is_the_command_line() {
     let mut command = super::Cli::command().term_width(100);
     command.build();
     let mut text = "# Commands\n\n\
-        This page is generated from the declarations that the command line is parsed by. Data goes to standard output, \
-        talk to standard error; without a terminal nothing is asked; commands that only read exit 0. What the exit codes \
-        mean: [when something is wrong](../guide/troubleshooting.md).\n\n\
-        ## Names that are easily mixed up\n\n"
+        Generated from the command-line definitions. Data goes to standard output, messages to standard error; without a \
+        terminal nothing is asked; commands that only read exit 0. The exit codes are explained in \
+        [troubleshooting](../guide/troubleshooting.md).\n\n\
+        ## Commands that are easily confused\n\n"
         .to_owned();
     text.push_str("| command | does |\n|---|---|\n");
     for (name, does) in super::help::NAMES {
         let _ = writeln!(text, "| `loop {name}` | {does} |");
     }
-    text.push_str("\n## What every command takes\n\n");
+    text.push_str("\n## Options of every command\n\n");
     let common: Vec<&Arg> = command.get_arguments().filter(|it| it.is_global_set()).collect();
     arguments(&mut text, &common);
     let shown = command.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help");
     for below in shown {
         section(&mut text, below, &format!("loop {}", below.get_name()), 2);
     }
-    text.push_str("\n## What comes with a later version\n\nThese are known by name and say so (exit 2): ");
+    text.push_str("\n## What comes with a later version\n\nThese names are reserved (exit 2): ");
     let later = command.get_subcommands().filter(|it| it.is_hide_set() && !it.get_name().starts_with('_'));
     let later: Vec<String> = later.map(|it| format!("`loop {}`", it.get_name())).collect();
     let _ = writeln!(text, "{}; of `loop run` the flags `--jobs` and `--domain`.", later.join(", "));

@@ -15,7 +15,7 @@ pub(super) fn large_count(text: &str) -> Result<u64, String> {
 
 fn whole(text: &str) -> Result<u64, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("write a whole number from 1, as 5".to_owned()),
+        Ok(0) | Err(_) => Err("write a whole number from 1, such as 5".to_owned()),
         Ok(number) => Ok(number),
     }
 }
@@ -24,7 +24,7 @@ fn whole(text: &str) -> Result<u64, String> {
 pub(super) fn length(text: &str) -> Result<u64, String> {
     parse_length(text).map_err(|why| match text.trim().parse::<u32>() {
         Ok(number @ 1..) => format!("write {number}m, 90s or 1h30m"),
-        Ok(0) => "write 2m, 90s or 1h30m: more than nothing".to_owned(),
+        Ok(0) => "write more than 0: 2m, 90s or 1h30m".to_owned(),
         Err(_) => format!("{why}; write 2m, 90s or 1h30m"),
     })
 }
@@ -33,7 +33,7 @@ pub(super) fn length(text: &str) -> Result<u64, String> {
 pub(super) fn dollars(text: &str) -> Result<f64, String> {
     match text.trim_start_matches('$').parse::<f64>() {
         Ok(amount) if amount.is_finite() && 0.0 < amount => Ok(amount),
-        Ok(_) | Err(_) => Err("write dollars above 0, as 5 or 2.50".to_owned()),
+        Ok(_) | Err(_) => Err("write dollars above 0, such as 5 or 2.50".to_owned()),
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn name(text: &str) -> Result<String, String> {
 pub(super) fn glob(text: &str) -> Result<String, String> {
     match globset::Glob::new(text) {
         Ok(_) if !text.is_empty() => Ok(text.to_owned()),
-        Ok(_) | Err(_) => Err("it is no pattern for paths; write one as tests/old_*.py".to_owned()),
+        Ok(_) | Err(_) => Err("not a path pattern; write one such as tests/old_*.py".to_owned()),
     }
 }
 
@@ -54,6 +54,6 @@ pub(super) fn glob(text: &str) -> Result<String, String> {
 pub(super) fn seconds(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(number @ 1..=3600) => Ok(number),
-        Ok(_) | Err(_) => Err("write whole seconds from 1 to 3600, as 300".to_owned()),
+        Ok(_) | Err(_) => Err("write whole seconds from 1 to 3600, such as 300".to_owned()),
     }
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 const ROADMAP: &str = ".planning/ROADMAP.md";
 const STATE: &str = ".planning/STATE.md";
 
-/// Closes the phase that the run worked on, and returns the command that goes on after it.
+/// Closes the phase that the run worked on, and returns the command that continues after it.
 pub(crate) fn close_phase(run: &Run, home: &Home, place: &Path) -> anyhow::Result<Option<String>> {
     let Some(ItemSource::Plans(folder)) = run.workflow.items.as_ref().map(|it| &it.from) else {
         return Ok(None);

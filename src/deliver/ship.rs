@@ -1,7 +1,7 @@
 //! A completed run as something to hand in: what stands in the way, what changed, and the steps that
 //! take it out of the house. Everything that could stop it is looked at first; then come a branch, a
 //! commit, a push and a pull request, and each step asks whether it was done already, so that whoever
-//! comes after a crash goes on where it ended. Nothing is ever forced, nothing empty is committed, and
+//! comes after a crash continues where it ended. Nothing is ever forced, nothing empty is committed, and
 //! what was uncommitted before the run began stays where it is.
 //!
 //! Hooks of the repository do not run: an agent could have written them. What a pre-commit hook would
@@ -109,7 +109,7 @@ impl CompletedWork {
         found.branch = here.ok();
         self.changes(&mut found)?;
         if found.files.is_empty() && found.commits == 0 {
-            found.errors.push("there are no changes to hand in".to_owned());
+            found.errors.push("there is nothing to ship: no changes".to_owned());
         }
         if let Err(error) = self.git.run(["var", "GIT_COMMITTER_IDENT"]) {
             found.errors.push(format!("git does not know who commits: {error}"));

@@ -141,7 +141,7 @@ fn by_prefix(home: &Home, prefix: &str) -> anyhow::Result<Row> {
         ByPrefix::One(row) => Ok(*row),
         ByPrefix::None => {
             home.refuse_lost_runs(|it| it.id.starts_with(prefix))?;
-            let text = format!("no run begins with \"{prefix}\"");
+            let text = format!("no run has an id that begins with \"{prefix}\"");
             let rows = home.runs(&Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
             let length = prefix.chars().count().clamp(1, 8);
             let ids = rows.iter().map(|it| &it.id[..length]);
@@ -153,7 +153,7 @@ fn by_prefix(home: &Home, prefix: &str) -> anyhow::Result<Row> {
         }
         ByPrefix::Several(ids) => {
             let text = format!("\"{prefix}\" could be any of: {}", ids.join(", "));
-            Err(Refusal::usage(text, NextStep::by_hand("write more of the id")))
+            Err(Refusal::usage(text, NextStep::by_hand("type more characters of the id")))
         }
     }
 }
@@ -180,11 +180,21 @@ pub(crate) fn next_step(
     let step = state.next_step(workflow);
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
-    let Some(row) = home.run(id)?.filter(|_| names_a_run) else { return Ok(step) };
+    if !names_a_run {
+        return Ok(step);
+    }
     // Killed before it was opened: nothing is known of it but its input.
-    if state.opening == Opening::default() {
+    if state.opening == Opening::default()
+        && let Some(row) = home.run(id)?
+    {
         return Ok(format!("loop run {}", shell_word(&row.input)));
     }
+    naming_run(home, id, step)
+}
+
+/// Returns a command with the run that it is about, where it would mean another one or ask.
+pub(crate) fn naming_run(home: &Home, id: &str, step: String) -> Result<String, StoreError> {
+    let Some(row) = home.run(id)? else { return Ok(step) };
     let filter = Filter { project: Some(&row.project), limit: Some(RUNS_LOOKED_AT), ..Filter::default() };
     let is_other = |it: &Row| it.id != row.id && is_unfinished(it);
     let is_alone = !home.runs(&filter)?.iter().any(is_other);
@@ -194,7 +204,7 @@ pub(crate) fn next_step(
 pub(crate) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {
     let lines: Vec<String> = runs.iter().map(|it| named(it)).collect();
     let text = format!("several runs are unfinished:\n  {}", lines.join("\n  "));
-    Refusal::usage(text, NextStep::by_hand("say which one with --run ID"))
+    Refusal::usage(text, NextStep::by_hand("name one with --run ID"))
 }
 
 pub(crate) fn named(row: &Row) -> String {

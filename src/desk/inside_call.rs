@@ -33,6 +33,7 @@ pub(crate) enum Deed {
     Prune,
     ClearLimits,
     Join,
+    Queue,
     SetUp,
     InstallHook,
     Design,
@@ -59,6 +60,7 @@ impl Deed {
             Deed::Prune => "runs --prune",
             Deed::ClearLimits => "limits --clear",
             Deed::Join => "hook join",
+            Deed::Queue => "queue add, set or import",
             Deed::SetUp => "setup",
             Deed::InstallHook => "hook install",
             Deed::Design => "design",
@@ -80,6 +82,7 @@ impl Deed {
             | Deed::Prune
             | Deed::ClearLimits
             | Deed::Join
+            | Deed::Queue
             | Deed::SetUp
             | Deed::InstallHook
             | Deed::Design => false,
@@ -108,6 +111,7 @@ impl Deed {
             | Deed::Prune
             | Deed::ClearLimits
             | Deed::Join
+            | Deed::Queue
             | Deed::SetUp
             | Deed::InstallHook
             | Deed::Design => Refusal::usage(

@@ -1,5 +1,5 @@
-//! What the repository remembers of a run's journal: written when the run comes to rest, compared when it
-//! goes on and when somebody asks.
+//! What the repository remembers of a run's journal: written when the run stops, compared when it
+//! continues and when somebody asks.
 
 use super::caller::Caller;
 use crate::tree::git::Git;

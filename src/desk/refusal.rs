@@ -4,7 +4,7 @@ use crate::tree::git::GitError;
 use crate::tree::worktree::Misplaced;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
-use loop_store::StoreError;
+use loop_store::{Locked, StoreError};
 use std::path::PathBuf;
 
 /// A request that ends here.
@@ -103,12 +103,27 @@ impl From<anyhow::Error> for Refusal {
         if let Some(cause) = Cause::of(&error, &text) {
             return Refusal { text: cause.words(&text), next: Some(cause.step()), exit: 1 };
         }
+        if let Some(StoreError::Held { what, .. }) = error.downcast_ref::<StoreError>() {
+            return Refusal { text, next: Some(beside(what)), exit: exit_code(&error) };
+        }
         let misplaced = error.downcast_ref::<Misplaced>().map(|it| NextStep::ByHand(it.next.clone()));
         Refusal { text, next: misplaced.or_else(|| git_step(&error)), exit: exit_code(&error) }
     }
 }
 
-/// What is wrong around us. The run is as it was, and goes on when that is mended.
+/// What to do where another controller has the run or the tree. Another run can work in a worktree of its
+/// own; the same run cannot.
+fn beside(what: &Locked) -> NextStep {
+    match what {
+        Locked::Tree(_) => [WORKTREE_STEP, "loop attach", "loop stop"].into(),
+        Locked::Run(_) => ["loop attach", "loop stop"].into(),
+    }
+}
+
+/// Runs what was typed in a worktree of its own.
+pub(crate) const WORKTREE_STEP: &str = "loop run --worktree";
+
+/// What is wrong around us. The run is as it was, and continues when that is mended.
 #[derive(Clone, Debug)]
 enum Cause {
     FullDisk,
@@ -140,8 +155,8 @@ impl Cause {
             Cause::FullDisk => format!("the disk is full: {text}"),
             Cause::FewFiles => {
                 let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-                let most = most.map_or(String::new(), |it| format!(", {it} at a time"));
-                format!("too few open files are allowed{most}: {text}")
+                let most = most.map_or(String::new(), |it| format!(" ({it})"));
+                format!("the limit of open files is too low{most}: {text}")
             }
             Cause::NoRepository => format!("the repository is gone: {text}"),
             Cause::NotWritable(_) => text.to_owned(),
@@ -150,9 +165,9 @@ impl Cause {
 
     fn step(&self) -> NextStep {
         match self {
-            Cause::FullDisk => NextStep::by_hand("make room, then loop run"),
+            Cause::FullDisk => NextStep::by_hand("free some disk space, then loop run"),
             Cause::FewFiles => "ulimit -n 1024 && loop run".into(),
-            Cause::NoRepository => NextStep::by_hand("bring its .git back, then loop run"),
+            Cause::NoRepository => NextStep::by_hand("restore its .git, then loop run"),
             Cause::NotWritable(path) => {
                 let place = sanitise(&path.to_string_lossy());
                 match rustix::fs::statvfs(path) {
@@ -180,7 +195,7 @@ pub(crate) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 fn git_step(error: &anyhow::Error) -> Option<NextStep> {
     match error.downcast_ref::<GitError>()? {
         error if error.is_missing_object() => Some(NextStep::by_hand(
-            "git fsck names what is missing; bring it back (git fetch, or a copy of .git), or begin again with \
+            "git fsck lists what is missing; restore it (git fetch, or a copy of .git), or start over with \
              loop run --fresh",
         )),
         GitError::NotARepository { path, .. } => {

@@ -21,6 +21,10 @@ pub(crate) struct RunRequest {
     pub by: CarriedOutBy,
     /// A file, a phase, a job or a sentence, as the workflow says.
     pub input: Option<String>,
+    /// The domain whose queue is meant.
+    pub domain: Option<String>,
+    /// The next ready system of the queue is meant, whatever is unfinished.
+    pub next_job: bool,
     pub preset: Option<String>,
     /// A workflow file.
     pub workflow: Option<PathBuf>,
@@ -28,14 +32,14 @@ pub(crate) struct RunRequest {
     /// Any program as the agent, as one line of words.
     pub agent_cmd: Option<String>,
     pub model: Option<String>,
-    /// Iterations of this run, over all restarts.
+    /// Maximum number of iterations, counted over all restarts.
     pub max: Option<u32>,
     /// Checks by name and command.
     pub checks: Vec<(String, String)>,
     pub unverified: bool,
     /// Begin anew; an unfinished run of the same input is cancelled.
     pub fresh: bool,
-    /// Set the counters to 0.
+    /// Reset the counters (iterations, breaker) to 0.
     pub reset: bool,
     /// Read the workflow file again for a run that has begun.
     pub reload: bool,
@@ -62,13 +66,13 @@ pub(crate) struct RunRequest {
     pub allow_dirty: bool,
     /// The person's word that an unfinished run of another input makes way.
     pub replace_other: bool,
-    /// The phase to go on in, which must have been reached before.
+    /// The phase to continue in, which must have been reached before.
     pub phase: Option<String>,
     /// The person's word that what blocked the run is gone.
     pub unblock: bool,
     /// A wait for the provider is over, by the person's word.
     pub now: bool,
-    /// A run that rested is a question first.
+    /// A run that stopped is a question first.
     pub ask_before_resuming: bool,
 }
 

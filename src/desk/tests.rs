@@ -43,7 +43,7 @@ fn a_dirty_tree_is_a_question_and_its_answer_opens_the_run() {
     let OpenReply::Opened(run) = opened(&caller, &answered, &mut notes) else { panic!("a run was expected") };
     assert_eq!(Status::of(&run.run.state), Status::Ready);
     assert_eq!(run.run.state.opening.input, "build it");
-    assert!(notes.iter().any(|it| it.text.contains("the sentence became DESIGN-")), "{notes:?}");
+    assert!(notes.iter().any(|it| it.text.contains("wrote the sentence to DESIGN-")), "{notes:?}");
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub(crate) struct HookWorld<'a> {
     pub prompt: Option<String>,
     /// The checks would have taken longer than the hook may, or the agent lost its patience.
     pub cut: bool,
-    /// A proof that goes on beside the session.
+    /// A proof that continues beside the session.
     pub proof: Option<UnderWay>,
 }
 
@@ -94,7 +94,7 @@ impl UnderWay {
     pub(crate) fn words(&self) -> String {
         let long = match self.expected_s {
             Some(seconds) => format!("about {:.0} s more", seconds.max(1.0)),
-            None => "as long as the checks do, some times over".to_owned(),
+            None => "a few times as long as the checks".to_owned(),
         };
         format!(
             "The work is being proven in a clean checkout, which takes {long}. Change nothing; run `loop wait`, \
@@ -206,7 +206,7 @@ impl<'a> HookWorld<'a> {
         Ok(self.corrected(run, Performed::Done(measured)))
     }
 
-    /// A step of the proof that does not fit into the hook's time goes on without it.
+    /// A step of the proof that does not fit into the hook's time continues without it.
     fn prove(&mut self, run: &Run, step: ProofStep) -> anyhow::Result<Performed> {
         let Some(until) = self.until else {
             return self.host(run)?.perform(&Effect::Prove(step), run);
@@ -235,7 +235,7 @@ impl<'a> HookWorld<'a> {
         self.host.as_ref().is_some_and(|it| 0 < it.shim.ears.signals.count)
     }
 
-    /// Where the hook has no time for it, the run goes on without knowing what failed before.
+    /// Where the hook has no time for it, the run continues without knowing what failed before.
     fn baseline(&mut self, run: &Run) -> anyhow::Result<Performed> {
         let performed = self.host(run)?.perform(&Effect::Baseline, run)?;
         if !self.was_cut(&performed) {
@@ -272,6 +272,8 @@ impl World for HookWorld<'_> {
             | Effect::Prove(_)
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::Land
+            | Effect::Look
             | Effect::Work(_)
             | Effect::Sleep { .. }
             | Effect::Ask(_)
@@ -296,6 +298,8 @@ impl World for HookWorld<'_> {
             | Effect::Contain
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::Land
+            | Effect::Look
             | Effect::Sleep { .. }
             | Effect::Ask(_)
             | Effect::Tell
@@ -314,7 +318,7 @@ fn too_slow(name: &str, timeout: Duration) -> CheckResult {
     CheckResult::plain(name, CheckOutcome::Failed(why))
 }
 
-/// Returns what the hook answers so that the session goes on: the prompt for the agent, and a line
+/// Returns what the hook answers so that the session continues: the prompt for the agent, and a line
 /// for the person.
 pub(crate) fn block(run: &Run, reason: &str, cap_lifted: bool) -> String {
     let state = &run.state;
@@ -328,7 +332,7 @@ pub(crate) fn block(run: &Run, reason: &str, cap_lifted: bool) -> String {
     let stops = state.session.as_ref().map_or(0, |it| it.stops);
     if BLOCKS_MOST <= stops + 1 && !cap_lifted {
         message.push_str(&format!(
-            ". This was block {stops} in a row; after {BLOCKS_MOST} the agent stops all the same. To lift that, start \
+            ". This was block {stops} in a row; after {BLOCKS_MOST} the agent stops anyway. To lift that limit, start \
              it with CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=0; or say anything, and the loop continues"
         ));
     }

@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 /// changed.
 pub(crate) fn install(text: &str, command: &str, timeout_seconds: u64) -> Result<Option<String>, String> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
-    let Value::Object(settings) = &value else { return Err("it is no JSON object".to_owned()) };
+    let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+    let Value::Object(settings) = &value else { return Err("it is not a JSON object".to_owned()) };
     let hooks = settings.get("hooks");
     if hooks.is_some_and(|it| !it.is_object()) {
-        return Err("\"hooks\" is no object in it".to_owned());
+        return Err("its \"hooks\" is not an object".to_owned());
     }
     let stop = hooks.and_then(|it| it.get("Stop"));
     if stop.is_some_and(|it| !it.is_array()) {
-        return Err("\"Stop\" is no list in its \"hooks\"".to_owned());
+        return Err("\"Stop\" in its \"hooks\" is not a list".to_owned());
     }
     if stop.is_some_and(has_ours) {
         return Ok(None);
@@ -38,7 +38,7 @@ pub(crate) fn install(text: &str, command: &str, timeout_seconds: u64) -> Result
     };
     match serde_json::from_str::<Value>(&spliced) {
         Ok(read) if read == meant => Ok(Some(spliced)),
-        Ok(_) | Err(_) => Err("it is written in a way that we cannot change safely".to_owned()),
+        Ok(_) | Err(_) => Err("its formatting cannot be edited safely".to_owned()),
     }
 }
 

@@ -35,7 +35,7 @@ impl Stop {
         let active = match fields.get("stop_hook_active") {
             Some(Value::Bool(active)) => *active,
             None | Some(Value::Null) => false,
-            Some(_) => return Err("stop_hook_active is no boolean".to_owned()),
+            Some(_) => return Err("stop_hook_active is not a boolean".to_owned()),
         };
         Ok(Some(Stop {
             session,
@@ -51,7 +51,7 @@ fn text(fields: &Map<String, Value>, name: &str) -> Result<Option<String>, Strin
     match fields.get(name) {
         Some(Value::String(text)) => Ok(Some(text.clone())),
         None | Some(Value::Null) => Ok(None),
-        Some(_) => Err(format!("{name} is no text")),
+        Some(_) => Err(format!("{name} is not a text")),
     }
 }
 
@@ -104,11 +104,14 @@ mod tests {
         assert_eq!(with("hook_event_name", json!("SubagentStop")), Ok(None));
         assert_eq!(with("session_id", json!("")), Err("no session id".to_owned()));
         assert_eq!(with("session_id", Value::Null), Err("no session id".to_owned()));
-        assert_eq!(with("session_id", json!(["x"])), Err("session_id is no text".to_owned()));
-        assert_eq!(with("stop_hook_active", json!("no")), Err("stop_hook_active is no boolean".to_owned()));
+        assert_eq!(with("session_id", json!(["x"])), Err("session_id is not a text".to_owned()));
+        assert_eq!(
+            with("stop_hook_active", json!("no")),
+            Err("stop_hook_active is not a boolean".to_owned())
+        );
         assert_eq!(
             with("last_assistant_message", json!(1)),
-            Err("last_assistant_message is no text".to_owned())
+            Err("last_assistant_message is not a text".to_owned())
         );
         for bytes in [&b""[..], b"[]", b"null", b"{", b"\xff\xfe", b"{\"session_id\": \"x\"} {}"] {
             assert!(Stop::parse(bytes).is_err(), "{bytes:?}");

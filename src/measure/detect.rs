@@ -5,9 +5,12 @@
 //! of it, or a person does. Nothing is run here.
 
 mod node;
+mod proposal;
 mod python;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use proposal::proposed_flag;
 
 use loop_core::workflow::model::{CountFormat, TESTS_CHECK};
 use std::io::Read;

@@ -126,7 +126,7 @@ pub(crate) fn complete(
     if asks {
         evidence.uncommitted = uncommitted::groups(tree, &differences.uncommitted, &commanded_checks(run));
         if evidence.uncommitted.iter().any(|it| !it.left_by.is_empty()) {
-            evidence.notes.push("commit what the checks leave behind, or name it in .gitignore".to_owned());
+            evidence.notes.push("commit what the checks leave behind, or add it to .gitignore".to_owned());
         }
     }
     evidence.missing = differences.missing(place, deliverables);

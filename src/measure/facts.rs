@@ -13,8 +13,9 @@ use loop_base::value::Value;
 use loop_core::digest::sha256;
 use loop_core::documents::input;
 use loop_core::documents::planning::phase;
-use loop_core::engine::{Facts, FilesChanged, Item, RefusedPlan, Station};
+use loop_core::engine::{Facts, FilesChanged, Item, Landing, RefusedPlan, Station};
 use loop_core::facts::FactName;
+use loop_core::proof::is_test_path;
 use loop_core::workflow::model::{Fact, ItemSource, Protocol, Workflow};
 use loop_store::run::Run;
 use regex_lite::Regex;
@@ -58,7 +59,9 @@ pub(crate) fn gather(
     put(&mut values, FactName::HasAdr, changes::has_decision_record(since_start));
     put(&mut values, FactName::NewPlans, judge_plans(tree, run, since_call).0);
     put(&mut values, FactName::PlanSummarised, is_summarised(state.item.as_ref(), differences));
-    put(&mut values, FactName::PrMerged, false);
+    if let Some(landing) = &state.landing {
+        put(&mut values, FactName::PrMerged, matches!(landing, Landing::Merged { .. }));
+    }
     put(&mut values, FactName::Autonomous, run.workflow.is_autonomous());
     for (name, fact) in &run.workflow.facts {
         values.insert(name.clone(), holds(tree, fact, &base.tree, status, since_start)?.into());
@@ -215,10 +218,37 @@ fn holds(
         }
         Fact::Diff(_) if base.is_empty() => Ok(false),
         Fact::Diff(pattern) => match Regex::new(pattern) {
-            Ok(pattern) => changes::added_lines_match(&tree.pinned, base, &status.tree, &pattern),
+            Ok(pattern) => {
+                let paths: Vec<&Path> =
+                    changes.iter().map(|it| it.path.as_path()).filter(|it| is_source(it)).collect();
+                changes::added_lines_match(&tree.pinned, base, &status.tree, &paths, &pattern)
+            }
             Err(_) => Ok(false),
         },
     }
+}
+
+/// Whether lines of this file say what a change does: documents talk about everything, lock files name every
+/// host, and tests hold made-up secrets.
+fn is_source(path: &Path) -> bool {
+    const LOCKS: [&str; 12] = [
+        "cargo.lock",
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "bun.lockb",
+        "poetry.lock",
+        "uv.lock",
+        "pipfile.lock",
+        "gemfile.lock",
+        "composer.lock",
+        "go.sum",
+    ];
+    let text = path.to_string_lossy().to_lowercase();
+    let name = text.rsplit('/').next().unwrap_or_default();
+    let is_document = [".md", ".markdown", ".mdx", ".rst", ".adoc"].iter().any(|it| name.ends_with(it));
+    !is_document && !LOCKS.contains(&name) && !is_test_path(&path.to_string_lossy())
 }
 
 fn count_files(workflow: &Workflow, changes: &[Change], values: &mut BTreeMap<String, Value>) {

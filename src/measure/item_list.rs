@@ -16,18 +16,22 @@ const FILE_MOST: u64 = 16 << 20;
 /// Why this program cannot read such a list, if it cannot.
 pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
     match from {
-        ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Command(_) | ItemSource::Plans(_) => None,
-        ItemSource::Queue(_) => Some("the queue of systems"),
+        ItemSource::List(_)
+        | ItemSource::Json { .. }
+        | ItemSource::Command(_)
+        | ItemSource::Plans(_)
+        | ItemSource::Queue(_) => None,
     }
 }
 
 /// Returns the items, or why there are none. `printed` is what the list's command printed, where it
-/// has one; `known` is the list as it was read before, and
+/// has one; `queued` is what the queue says is to be built; `known` is the list as it was read before, and
 /// `refused` are plans that are not worked on.
 pub(crate) fn list(
     place: &Path,
     items: &Items,
     printed: &str,
+    queued: &[String],
     known: Option<&ItemList>,
     refused: &[RefusedPlan],
 ) -> Result<Vec<Item>, String> {
@@ -41,7 +45,7 @@ pub(crate) fn list(
             let phase = planning::read_phase(place, folder, refused).map_err(said)?;
             planning::items(&phase, folder, known)
         }
-        ItemSource::Queue(_) => return Err("the queue cannot be read yet".to_owned()),
+        ItemSource::Queue(_) => queued.iter().map(|it| item(it, it)).collect(),
     };
     if ITEMS_MOST < found.len() {
         return Err(format!("{} items are more than {ITEMS_MOST}", found.len()));
@@ -65,7 +69,7 @@ fn json(place: &Path, file: &str, pointer: &str) -> Result<Vec<Item>, String> {
         return Err(format!("{file} is larger than {} MB", FILE_MOST >> 20));
     }
     let text = loop_base::files::text(&path).map_err(|error| format!("{file} cannot be read: {error}"))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{file} is no JSON: {error}"))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| format!("{file} is not JSON: {error}"))?;
     let found = value.pointer(pointer).and_then(Value::as_array);
     let entries = found.ok_or_else(|| format!("{file} has no list at \"{pointer}\""))?;
     entries.iter().enumerate().map(|(index, it)| entry(file, index, it)).collect()
@@ -78,7 +82,7 @@ fn entry(file: &str, index: usize, value: &Value) -> Result<Item, String> {
         (None, Some(id), name) => (id, name.unwrap_or(id)),
         (None, None, Some(name)) => (name, name),
         (None, None, None) => {
-            return Err(format!("entry {index} of {file} is no text and has no id or name"));
+            return Err(format!("entry {index} of {file} is not a text and has no id or name"));
         }
     };
     let text = |name: &str| field(name).map(str::to_owned);
@@ -102,7 +106,7 @@ mod tests {
         let items = Items { name: "task".to_owned(), from, bookkeeping: Vec::new() };
         let read = |text: &str| {
             std::fs::write(dir.path().join("todo.json"), text).expect("written");
-            list(dir.path(), &items, "", None, &[])
+            list(dir.path(), &items, "", &[], None, &[])
         };
         let good = r#"{"open": ["a", {"id": "b", "name": "the second"}, {"name": "c"}]}"#;
         assert_eq!(read(good), Ok(vec![item("a", "a"), item("b", "the second"), item("c", "c")]));

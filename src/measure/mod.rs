@@ -17,4 +17,4 @@ pub(crate) mod planning;
 pub(crate) mod proof;
 pub(crate) mod report_file;
 pub(crate) mod run_checks;
-mod uncommitted;
+pub(crate) mod uncommitted;

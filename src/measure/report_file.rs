@@ -24,7 +24,9 @@ pub(crate) fn read(
     expected: Expected<'_>,
 ) -> Report {
     let none = |note: String| Report { notes: vec![note], ..Report::default() };
-    let Ok(glob) = globset::Glob::new(pattern) else { return none(format!("{pattern} is no pattern")) };
+    let Ok(glob) = globset::Glob::new(pattern) else {
+        return none(format!("{pattern} is not a valid pattern"));
+    };
     let glob = glob.compile_matcher();
     let written = present(changes).filter(|it| !it.submodule && glob.is_match(&it.path));
     let found = written.filter_map(|it| {

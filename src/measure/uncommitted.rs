@@ -3,7 +3,8 @@
 //! remembered as theirs, so that nobody blames the agent for it.
 
 use crate::tree::changes::{self, Change};
-use crate::tree::git::GitError;
+use crate::tree::git::{Git, GitError};
+use crate::tree::git_status::{GitStatus, read_status};
 use crate::tree::git_text::listed_paths;
 use crate::tree::tree_status::{TreeStatus, tops};
 use crate::tree::working_tree::WorkingTree;
@@ -80,6 +81,27 @@ pub(crate) fn groups(tree: &WorkingTree, uncommitted: &[PathBuf], checks: &[Stri
     groups.into_iter().filter(|it| !it.paths.is_empty()).collect()
 }
 
+/// What the person's own `git status` lists at the end of a run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct GitStatusNow {
+    /// Left by our checks.
+    pub(crate) by_checks: BTreeSet<PathBuf>,
+    /// Everything else.
+    pub(crate) others: BTreeSet<PathBuf>,
+}
+
+/// Returns what `git status` lists in a working tree; `view` is the folder of the run's own view of it.
+pub(crate) fn git_status_now(place: &Path, view: &Path) -> Result<GitStatusNow, GitError> {
+    let asked = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=normal"];
+    let GitStatus { changed, differing, untracked, .. } = read_status(&Git::open(place)?.run(asked)?);
+    let left = read_left(&view.join(LEFT_BY_CHECKS));
+    // A folder that git knows nothing of is listed as one path.
+    let is_left = |path: &PathBuf| left.iter().any(|it| it.starts_with(path));
+    let listed = changed.into_iter().chain(differing).chain(untracked);
+    let (by_checks, others) = listed.partition(is_left);
+    Ok(GitStatusNow { by_checks, others })
+}
+
 /// What was uncommitted at the beginning, each path ended by a zero byte.
 fn before(tree: &WorkingTree, base: &Facts) -> Result<Vec<u8>, GitError> {
     if base.tree.is_empty() {
@@ -98,8 +120,11 @@ fn before(tree: &WorkingTree, base: &Facts) -> Result<Vec<u8>, GitError> {
 }
 
 fn left_by_checks(tree: &WorkingTree) -> BTreeSet<PathBuf> {
-    let listing = files::bytes(&tree.pinned.beside(LEFT_BY_CHECKS), LIST_MOST).unwrap_or_default();
-    listed_paths(&listing).collect()
+    read_left(&tree.pinned.beside(LEFT_BY_CHECKS))
+}
+
+fn read_left(file: &Path) -> BTreeSet<PathBuf> {
+    listed_paths(&files::bytes(file, LIST_MOST).unwrap_or_default()).collect()
 }
 
 fn write(tree: &WorkingTree, name: &str, head: &str, paths: &BTreeSet<PathBuf>) -> Result<(), GitError> {

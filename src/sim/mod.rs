@@ -2,7 +2,7 @@
 //! jumps instead of waiting. `loop simulate` plays workflows in it, and the tests kill it wherever
 //! a real controller could die.
 //!
-//! What a call answers depends only on its number, so a run that was killed and goes on meets the
+//! What a call answers depends only on its number, so a run that was killed and continues meets the
 //! same world as one that was not.
 
 mod dice;
@@ -27,8 +27,8 @@ pub(crate) use happy::happy_plays;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
-    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Listing,
-    Question, QuestionKind, Station, StepTaken, Tests, Usage,
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Landing,
+    Listing, Question, QuestionKind, Station, Step, StepTaken, Tests, Usage,
 };
 use loop_core::facts::FactName;
 use loop_core::proof::{Finding, FindingKind, Level, NewTest, Proof, ProvenTest, TestId};
@@ -52,6 +52,8 @@ pub(crate) struct Play {
     /// The commit that the tree is at.
     pub commit: String,
     pub missing: Vec<String>,
+    /// What its skill must report is left out.
+    pub unreported: bool,
     pub usage: Usage,
     pub ms: u64,
 }
@@ -66,6 +68,7 @@ impl Default for Play {
             facts: BTreeMap::new(),
             commit: String::new(),
             missing: Vec::new(),
+            unreported: false,
             usage: Usage::default(),
             ms: 60_000,
         }
@@ -200,6 +203,8 @@ impl World for Sim {
             })),
             Effect::Conclude => Event::Proved(Box::new(self.conclude(run))),
             Effect::Confirm => confirmed(run),
+            Effect::Land => Event::Landed(self.landing()),
+            Effect::Look => Event::Looked(self.landing()),
             Effect::Sleep { until, .. } => {
                 self.now = self.now.max(*until);
                 Event::Woke
@@ -273,6 +278,7 @@ impl Sim {
             None => Play { ending: Ending::NotStarted, ms: 0, ..Play::default() },
         };
         let tail = if play.report.found { "" } else { "I did what I could." };
+        let play = with_reports(&run.workflow, call, play);
         Ended {
             call: call.number,
             ending: play.ending,
@@ -294,6 +300,23 @@ impl Sim {
     }
 }
 
+/// An agent that says it is done has reported what its skill is asked for, unless the story says otherwise.
+fn with_reports(workflow: &Workflow, call: &Call, mut play: Play) -> Play {
+    let skill = match &call.step {
+        Step::Skill(skill) => workflow.skills.get(skill),
+        Step::Main | Step::Fix(_) => None,
+    };
+    let asked = skill.filter(|_| play.report.signal.is_some() && !play.unreported);
+    for name in asked.into_iter().flat_map(|it| &it.reports) {
+        let usual = match FactName::named(name) {
+            Some(FactName::Verdict) => Value::from("APPROVE"),
+            Some(_) | None => Value::Int(0),
+        };
+        play.report.metrics.entry(name.clone()).or_insert(usual);
+    }
+    play
+}
+
 /// The call that is measured, if one was made.
 fn current(run: &Run) -> Option<&Call> {
     match &run.state.station {
@@ -304,6 +327,16 @@ fn current(run: &Run) -> Option<&Call> {
 }
 
 impl Sim {
+    /// The work is merged where the world says so; nobody knows better here.
+    fn landing(&self) -> Landing {
+        match self.world.get(FactName::PrMerged.name()) {
+            Some(Value::Bool(true)) => {
+                Landing::Merged { into: "main".to_owned(), commit: "merged".to_owned() }
+            }
+            Some(_) | None => Landing::Requested { at: "pull request 1".to_owned() },
+        }
+    }
+
     fn evidence(&self, run: &Run, play: &Play, checks: &[String]) -> Evidence {
         let results = checks.iter().map(|name| self.check(run, name, play));
         let mut values = self.world.clone();

@@ -43,7 +43,7 @@ fn parse_end<'a>(play: &mut Play, signal: &Signal, act: &'a [&'a str]) -> Result
             rest
         }
         ["asks", rest @ ..] => {
-            let why = "it waits for input that nobody gives: its last words are \"Proceed? [y/N]\"";
+            let why = "it waits for input that nobody can give: its last words are \"Proceed? [y/N]\"";
             play.ending = Ending::WaitedForInput { why: why.to_owned() };
             rest
         }
@@ -116,6 +116,10 @@ fn parse_detail<'a>(
         }
         ["gate", gate, rest @ ..] => {
             play.report.gates.push((*gate).to_owned());
+            rest
+        }
+        ["unreported", rest @ ..] => {
+            play.unreported = true;
             rest
         }
         ["failed", rest @ ..] => {

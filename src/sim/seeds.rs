@@ -4,12 +4,12 @@
 //! - a run that was killed and went on comes to the same end as one that was not;
 //! - limits are never exceeded: of the run, of a phase, of the window, of money, tokens and time, of
 //!   retries and of rejections;
-//! - no phase is left without both halves of its exit rule, past a failing check, or past a gate that
+//! - no phase is left without both parts of its exit rule, past a failing check, or past a gate that
 //!   nobody has passed;
 //! - an open breaker lets no call out without a person, apart from its one fresh call;
 //! - no call is started twice;
 //! - what the state carries along is bounded;
-//! - it always ends or rests.
+//! - it always ends or stops.
 //!
 //! A failure prints its seed.
 
@@ -98,7 +98,7 @@ fn sim(seed: u64) -> Sim {
 /// A world that can die: before it does what was decided, or after.
 struct Mortal<'a> {
     sim: &'a mut Sim,
-    /// Performed effects until death; `None` lives for ever.
+    /// Performed effects until death; `None` lives forever.
     life: Option<u32>,
     after: bool,
     steps: usize,
@@ -154,7 +154,7 @@ enum Deaths {
     Often(u64),
 }
 
-/// Plays a whole run, with a person who answers some questions, and returns how it rests.
+/// Plays a whole run, with a person who answers some questions, and returns how it stops.
 fn play(seed: u64, workflow: &Workflow, deaths: Deaths) -> (State, Vec<(Timestamp, Event)>, Rest) {
     let mut sim = sim(seed);
     let mut memory = Memory::default();

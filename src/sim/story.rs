@@ -32,12 +32,13 @@
 //! GREEN is unreachable              # the provider could not be reached
 //! GREEN is limited 20m              # refused by the provider, which names a time or does not
 //! GREEN is unstartable 2            # the next tries come to nothing
-//! EXECUTE is stuck "db: no schema"  # the agent says that it cannot go on
+//! EXECUTE is stuck "db: no schema"  # the agent says that it cannot continue
 //! EXECUTE is at human-verify        # the agent stops at a checkpoint
 //! VALIDATE security-audit says done # the skill that must be called
 //! INIT  says done x6                # six such calls
 //! QA    says done verdict=APPROVE blocking_issues=0 build fails "error: x" with tree_clean=false
-//!   # further: error "text" class security · gate NAME · proposes NAME · failed · broken (counts)
+//!   # further: error "text" class security · gate NAME · proposes NAME · failed · unreported (what its skill
+//!   # must report) · broken (counts)
 //!   # · misses FILE · blocker "text" · commit HASH (the tree's) · summary "text" · takes 5m · costs 1.50 · tokens 900
 //!
 //! later 61m                         # the clock moves; also: earlier 3h, when it is set back
@@ -197,7 +198,7 @@ impl Teller {
         Ok(self.run.as_mut().expect("it was just opened"))
     }
 
-    /// Drives until a play is missing, or the run rests; waits are slept through.
+    /// Drives until a play is missing, or the run stops; waits are slept through.
     fn play_on(&mut self) -> Result<(), String> {
         self.run()?;
         let run = self.run.as_mut().expect("it was just opened");
@@ -246,7 +247,7 @@ impl Teller {
                 let question = self.run()?.state.question().cloned().ok_or("no question is open")?;
                 if !choices(&question).contains(choice) {
                     return Err(format!(
-                        "\"{choice}\" is no answer; one of: {}",
+                        "\"{choice}\" is not one of the answers: {}",
                         choices(&question).join(", ")
                     ));
                 }

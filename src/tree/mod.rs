@@ -13,4 +13,4 @@ pub(crate) mod sample;
 
 pub(crate) use repository::{git, git_dir, git_lock, git_text, journal_head, pinned};
 pub(crate) use snapshots::{changes, snapshot, tree_without, worktree};
-pub(crate) use status::{path_patterns, tree_status, working_tree};
+pub(crate) use status::{git_status, path_patterns, tree_status, working_tree};

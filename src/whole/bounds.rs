@@ -149,7 +149,7 @@ fn any_phase(
 }
 
 /// Plays a run in which nobody answers; questions that have a deadline are left until then. Returns
-/// how many calls were judged, how many items were listed, and whether it came to rest.
+/// how many calls were judged, how many items were listed, and whether it stopped.
 fn play(workflow: &Workflow, seed: u64, most: u64) -> (u64, u64, bool) {
     let mut sim = Sim::new(Cast::Dice(Dice::new(seed)));
     let items = match workflow.items.as_ref().map(|it| &it.from) {

@@ -64,7 +64,7 @@ pub(crate) fn gather(
         text.push_str(&format!("### {}\n\n{}\n\n", it.name, part.as_ref().unwrap_or(&it.text).trim_end()));
     }
     if !cut.is_empty() {
-        text.push_str(&format!("Left out for want of room: {}.\n", cut.join("; ")));
+        text.push_str(&format!("Left out to save space: {}.\n", cut.join("; ")));
     }
     let hash: String = Sha256::digest(text.as_bytes()).iter().map(|it| format!("{it:02x}")).collect();
     let briefing = Briefing { hash, bytes: text.len() as u64, cut };
@@ -86,7 +86,11 @@ fn file(folder: &Path, call: &Call) -> PathBuf {
 }
 
 fn document(place: &Path, state: &State, call: &Call, entry: &str) -> Option<ContextDocument> {
-    let read = |name: &str| planning::document(place, name);
+    // What nobody has committed is not in a worktree; the tree that it was made from has it.
+    let root = state.opening.worktree.as_ref().map(|it| Path::new(&it.root));
+    let read = |name: &str| {
+        planning::document(place, name).or_else(|| root.and_then(|it| planning::document(it, name)))
+    };
     let part = |name: String, text: String| Some(ContextDocument { name, text, whole: false });
     match entry {
         ITEM => {
@@ -97,7 +101,7 @@ fn document(place: &Path, state: &State, call: &Call, entry: &str) -> Option<Con
         entry => match entry.split_once('#') {
             Some((file, heading)) => part(entry.to_owned(), section(&read(file)?, heading)?),
             None if entry.contains(['*', '?', '[']) => {
-                let name = newest(place, entry)?;
+                let name = newest(place, entry).or_else(|| newest(root?, entry))?;
                 part(name.clone(), read(&name)?)
             }
             None => part(entry.to_owned(), read(entry)?),

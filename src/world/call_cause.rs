@@ -20,7 +20,7 @@ pub(crate) fn supervised(how: EndReason, exit: (Option<i32>, Option<i32>), limit
         }
         EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
         EndReason::WaitedForInput(what) => {
-            Ending::WaitedForInput { why: format!("it waits for input that nobody gives: {what}") }
+            Ending::WaitedForInput { why: format!("it waits for input that nobody can give: {what}") }
         }
         EndReason::TimedOut => timed_out(&format!("it took longer than {}", length(limits.timeout))),
         EndReason::Interrupted => Ending::Interrupted,

@@ -197,8 +197,7 @@ impl Host<'_> {
                 Ok(None) => (),
                 Err(error) => {
                     let swept = self.shim.bury();
-                    let lost =
-                        Exit::without_exit(EndReason::Lost(format!("{error}, perhaps by the agent's hand")));
+                    let lost = Exit::without_exit(EndReason::Lost(format!("{error}, possibly by the agent")));
                     return Ok(Exit { swept: swept.ended, left: swept.left, ..lost });
                 }
             }
@@ -288,7 +287,7 @@ impl Host<'_> {
             LostCall::Undo => match self.undo_lost(call) {
                 Ok(None) => why,
                 Ok(Some(undone)) => format!("{why}; {undone}"),
-                Err(error) => format!("{why}; what it left could not be put back: {error}"),
+                Err(error) => format!("{why}; its leftovers could not be undone: {error}"),
             },
         }
     }

@@ -119,7 +119,7 @@ pub(crate) fn report(
         Protocol::Frontmatter(pattern) => match changes {
             Some(Ok(changes)) => report_file::read(place, &changes, pattern, &phase.report, expected),
             Some(Err(error)) => Report {
-                notes: vec![format!("what the call changed could not be found out: {error}")],
+                notes: vec![format!("the changes of the call could not be determined: {error}")],
                 ..Report::default()
             },
             None => Report::default(),

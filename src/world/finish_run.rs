@@ -1,24 +1,37 @@
 //! The end of a run: the work is handed in, and a worktree that is not to stay is removed.
 
 use crate::deliver::finish::{Delivered, deliver};
-use crate::deliver::planning;
+use crate::deliver::{memory, planning};
 use crate::drive::Performed;
 use crate::tree::worktree;
 use crate::world::real::Host;
 use crate::world::wait::WaitResult;
 use loop_core::engine::Event;
+use loop_store::Home;
 use loop_store::run::Run;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Closes one kind of documents, and returns the command that goes on after the run.
+type Close = fn(&Run, &Home, &Path) -> anyhow::Result<Option<String>>;
+
+/// What is closed before the work is handed in, in this order; each of them leaves alone what is not its own.
+const CLOSING: [(&str, Close); 2] = [
+    ("the planning documents were not closed", planning::close_phase),
+    ("the domain's memory was not written", memory::close_system),
+];
 
 impl Host<'_> {
     pub(crate) fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
         self.forget_status();
         let home = self.shim.ears.shared_home();
-        let (next, unclosed) = match planning::close_phase(run, &home, &self.place) {
-            Ok(next) => (next, None),
-            Err(error) => (None, Some(format!("the planning documents were not closed: {error:#}"))),
-        };
+        let (mut next, mut unclosed) = (None, None);
+        for (what, close) in CLOSING {
+            match close(run, &home, &self.place) {
+                Ok(found) => next = found.or(next),
+                Err(error) => unclosed = Some(format!("{what}: {error:#}")),
+            }
+        }
         let (shipped, trouble, commit) = match self.hand_in(run)? {
             Delivered::Cut => return Ok(Performed::Begun),
             Delivered::Not(why) => (None, Some(format!("{why}; next: loop ship")), None),
@@ -52,6 +65,9 @@ impl Host<'_> {
             self.keep()?;
         }
         let trouble = worktree::remove(plan)?;
+        if trouble.is_none() && run.workflow.workspace.delete_branch {
+            worktree::delete_merged_branch(plan)?;
+        }
         if !self.place.exists() {
             self.place = PathBuf::from(&plan.root);
         }

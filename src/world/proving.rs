@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// A prover ends by itself; this only bounds a wait that nothing wakes.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// A prover that goes on with the next step wakes nobody when one is done, so somebody has to look.
+/// A prover that continues with the next step wakes nobody when one is done, so somebody has to look.
 const GLANCE: Duration = Duration::from_millis(200);
 
 impl Host<'_> {
@@ -60,7 +60,7 @@ impl Host<'_> {
         }
     }
 
-    /// The same where somebody else does the work: the prover goes on when this process ends.
+    /// The same where somebody else does the work: the prover continues when this process ends.
     pub(crate) fn leave_baseline_to_prover(&self, run: &Run) {
         let _goes_on = self.start_baseline(run);
     }
@@ -101,7 +101,7 @@ impl Host<'_> {
         Ok(self.prover(request)?)
     }
 
-    /// Takes a step where there is little time: what is not done by then goes on without us, to the
+    /// Takes a step where there is little time: what is not done by then continues without us, to the
     /// end of the proof, and somebody comes back for it.
     pub(crate) fn prove_until(
         &mut self,
@@ -301,7 +301,7 @@ impl Host<'_> {
             not_needed: matches!(result.outcome, StepOutcome::NotRun(NotRun::NotNeeded)),
             found: in_words(result),
             digest: prover.digest(step),
-            expected_s: (step == ProofStep::Baseline).then(|| expected_rest(prover)).flatten(),
+            expected_s: (step == ProofStep::Baseline).then(|| expected_rest(run, prover)).flatten(),
             unprepared: unprepared(step, result, &in_place::read(&self.folder, in_place::OPENING)),
         }))
     }
@@ -316,7 +316,7 @@ fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
             ProofError::Git(error) => error.into(),
             ProofError::Opening { path, what } => {
                 let what = format!(
-                    "it {what}, so it is not known what this run began with; begin again with loop run --fresh"
+                    "it {what}, so the start of this run is unknown; start over with loop run --fresh"
                 );
                 StoreError::Damaged { path, what }.into()
             }
@@ -326,7 +326,8 @@ fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
             | ProofError::DiskFull(_) => error.into(),
         });
     };
-    let reason = format!("{why}; make room (loop runs --prune deletes finished runs), then loop run");
+    let reason =
+        format!("{why}; free some disk space (loop runs --prune deletes finished runs), then loop run");
     Ok(Event::Held(Hold { kind: HoldKind::Paused, reason }))
 }
 
@@ -356,12 +357,22 @@ pub(crate) fn is_proven(run: &Run) -> bool {
         && proof_checks(workflow, state).next().is_some()
 }
 
-/// What the steps after the first take, by how long each of them took the last time.
-fn expected_rest(prover: &Prover) -> Option<f64> {
+/// What the steps after the first will take together.
+fn expected_rest(run: &Run, prover: &Prover) -> Option<f64> {
     let unknown =
         ProofStep::ALL.into_iter().filter(|it| *it != ProofStep::Baseline && prover.known(*it).is_none());
-    let seconds: Option<f64> = unknown.map(|it| prover.expected_s(it)).sum();
+    let first = prover.last_s(ProofStep::Baseline);
+    let in_place = run.state.checks_ms as f64 / 1000.0;
+    let seconds: Option<f64> = unknown.map(|it| step_estimate(prover.last_s(it), first, in_place)).sum();
     seconds.filter(|it| 0.0 < *it)
+}
+
+/// Estimates a step in seconds. One that this project has seen takes what it took the last time. Any other
+/// starts from the cache of the first step, which built everything from nothing, so it takes about as long
+/// as the checks did in place the last time, and no longer than the first step.
+fn step_estimate(last: Option<f64>, first: Option<f64>, in_place: f64) -> Option<f64> {
+    let from_cache = || first.map(|it| if 0.0 < in_place { in_place.min(it) } else { it });
+    last.or_else(from_cache)
 }
 
 fn in_words(result: &StepResult) -> String {
@@ -379,11 +390,17 @@ fn in_words(result: &StepResult) -> String {
 }
 
 fn canary_in_words(result: &StepResult) -> String {
-    let said = result.canary.iter().map(|(check, outcome)| match outcome {
-        CanaryOutcome::Seen => format!("{check} reports it as failing, as it should"),
-        CanaryOutcome::Unseen => format!("{check} does not report it, so its green says nothing"),
+    // A check that runs no tests cannot report one; that is worth a word only where no other check did.
+    let is_seen = result.canary.values().any(|it| *it == CanaryOutcome::Seen);
+    let told = result.canary.iter().filter(|(_, outcome)| match outcome {
+        CanaryOutcome::Seen | CanaryOutcome::Unseen => true,
+        CanaryOutcome::NotOnBaseline | CanaryOutcome::None => !is_seen,
+    });
+    let said = told.map(|(check, outcome)| match outcome {
+        CanaryOutcome::Seen => format!("the check {check} reports it as failing, as it should"),
+        CanaryOutcome::Unseen => format!("{check} does not report it, so a pass proves nothing"),
         CanaryOutcome::NotOnBaseline => {
-            format!("{check} did not report it before the run either, so that says nothing")
+            format!("{check} did not report it before the run either, so it proves nothing")
         }
         CanaryOutcome::None => format!("{check} has no test file that can carry one"),
     });
@@ -422,4 +439,18 @@ fn unprepared(step: ProofStep, result: &StepResult, in_place: &[Results]) -> Opt
         StepOutcome::Ran(_) | StepOutcome::NotRun(_) => return None,
     };
     Some(Unprepared { why, proposal: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::step_estimate;
+
+    #[test]
+    fn a_step_is_estimated_by_what_was_measured() {
+        assert_eq!(step_estimate(Some(2.5), Some(25.1), 1.1), Some(2.5));
+        assert_eq!(step_estimate(None, Some(25.1), 1.1), Some(1.1));
+        assert_eq!(step_estimate(None, Some(0.4), 1.1), Some(0.4));
+        assert_eq!(step_estimate(None, Some(25.1), 0.0), Some(25.1));
+        assert_eq!(step_estimate(None, None, 1.1), None);
+    }
 }

@@ -2,8 +2,10 @@
 //! without polling. It decides nothing; whatever goes wrong with an agent, a check or git becomes
 //! an event.
 
+use crate::deliver::land;
 use crate::drive::{Performed, World};
 use crate::measure::child_environment::child_environment;
+use crate::measure::detect::detect;
 use crate::measure::evidence::{self, MeasuredRun};
 use crate::measure::run_checks::{Cut, exit_words};
 use crate::measure::{differences, item_list, run_checks};
@@ -24,7 +26,9 @@ use crate::world::trim_logs::Growth;
 use crate::world::wait::{Ears, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Listing, Station};
-use loop_core::workflow::model::{ItemSource, Protocol, Workflow};
+use loop_core::workflow::model::{InputKind, ItemSource, Protocol, Workflow};
+use loop_store::QueueKey;
+use loop_store::mirror::domain_memory::queue_file;
 use loop_store::run::Run;
 use loop_supervise::protocol::{Bounds, Order, OrderKind};
 use loop_supervise::{contain, disk_space, find_by_mark};
@@ -38,13 +42,19 @@ use std::time::Duration;
 const LEFT_OUT_NAMED: usize = 10;
 
 /// Where the view of the run's tree is kept.
-const BOOKS: &str = "git";
+pub(crate) const VIEW: &str = "git";
 
 /// The same, while the worktree of the run is not made.
-const BOOKS_BEFORE: &str = "git-before";
+const VIEW_BEFORE: &str = "git-before";
 
 /// What the log of a list's command is called.
 const LIST: &str = "list";
+
+/// What the log of a worktree's preparation is called.
+const PREPARE: &str = "prepare";
+
+/// Installing the dependencies of a large project takes minutes; half an hour is a network that is gone.
+const PREPARE_MS: u64 = 1_800_000;
 
 /// A list that takes longer to print is work of its own.
 const LIST_MS: u64 = 300_000;
@@ -52,7 +62,7 @@ const LIST_MS: u64 = 300_000;
 /// What this process may do of what is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leash {
-    /// Until the run rests.
+    /// Until the run stops.
     Free,
     /// So many calls, and no waiting.
     Calls(u32),
@@ -114,8 +124,8 @@ impl<'a> Host<'a> {
         let ours = Ours::read(ours)?;
         // Until its worktree is made, the run looks at the tree that it is made from.
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
-        let (at, books) = plan.map_or((place, BOOKS), |it| (Path::new(&it.root), BOOKS_BEFORE));
-        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(books))?, ours.clone())?;
+        let (at, view) = plan.map_or((place, VIEW), |it| (Path::new(&it.root), VIEW_BEFORE));
+        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(view))?, ours.clone())?;
         tree.ask_for(&asked_for(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),
@@ -285,13 +295,28 @@ impl<'a> Host<'a> {
         let Some(plan) = run.state.opening.worktree.clone() else {
             anyhow::bail!("run {} was opened without a plan for its worktree; loop run --fresh", self.run_id)
         };
-        let books = self.folder.join(BOOKS);
-        worktree::ensure(&plan, &self.run_id, &books)?;
+        let view = self.folder.join(VIEW);
+        worktree::ensure(&plan, &self.run_id, &view)?;
         worktree::bring(&plan, self.input.as_deref())?;
         let repository = Git::open(&self.place)?;
-        self.tree = WorkingTree::open(Pinned::open(&repository, &books)?, self.ours.clone())?;
+        self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;
         self.tree.ask_for(&asked_for(&run.workflow));
-        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(BOOKS_BEFORE));
+        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(VIEW_BEFORE));
+        if let Some(command) = &run.workflow.workspace.prepare {
+            let order = run_checks::order(&self.run_id, PREPARE, command, PREPARE_MS, &self.place);
+            match self.shim.carry_out(run.state.epoch, order)? {
+                Ok(exit) if exit.code == Some(0) => (),
+                Ok(exit) => {
+                    let reason = format!(
+                        "the worktree could not be prepared: `{command}`: {}; its log is {}, then loop run",
+                        exit_words(exit.code, exit.signal),
+                        self.folder.join(format!("{PREPARE}.log")).display()
+                    );
+                    return Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })));
+                }
+                Err(Cut) => return Ok(Performed::Begun),
+            }
+        }
         Ok(Performed::Done(Event::Placed { place: plan.place, branch: Some(plan.branch) }))
     }
 
@@ -304,10 +329,11 @@ impl<'a> Host<'a> {
         seat.err().map(|error| format!("{error}; {}", error.next))
     }
 
-    /// A disk that has no room for a call pauses the run where it is; it goes on when there is.
+    /// A disk that has no room for a call pauses the run where it is; it continues when there is.
     pub(crate) fn without_room(&self) -> Option<Event> {
         let full = disk_space::full(&self.folder, &self.place)?;
-        let reason = format!("{full}; make room (loop runs --prune deletes finished runs), then loop run");
+        let reason =
+            format!("{full}; free some disk space (loop runs --prune deletes finished runs), then loop run");
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 
@@ -317,6 +343,10 @@ impl<'a> Host<'a> {
         let items = run.workflow.items.as_ref().expect("a body has items");
         let unread = |why: String| anyhow::anyhow!("the list of {}s: {why}", items.name);
         let mut printed = String::new();
+        let mut queued = Vec::new();
+        if let ItemSource::Queue(_) = &items.from {
+            queued = self.capabilities(run)?;
+        }
         if let ItemSource::Command(command) = &items.from {
             // What it complains about is no item.
             let quiet = format!("{{ {command}\n}} 2>/dev/null");
@@ -330,19 +360,62 @@ impl<'a> Host<'a> {
             }
             printed = loop_base::files::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
         }
-        match item_list::list(&self.place, items, &printed, run.state.item_list(), &run.state.refused_plans) {
+        let (known, refused) = (run.state.item_list(), &run.state.refused_plans);
+        match item_list::list(&self.place, items, &printed, &queued, known, refused) {
             Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
             // Whoever wrote them can mend them; nothing is wrong with the controller.
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
                 let input = &run.state.opening.input;
                 let reason = format!(
-                    "the list of {}s cannot be read: {why}; mend it, then loop run {input}",
+                    "the list of {}s cannot be read: {why}; fix it, then loop run {input}",
                     items.name
                 );
                 Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })))
             }
             Err(why) => Err(unread(why)),
         }
+    }
+
+    /// What the queue says is to be built; a queue that cannot be read says nothing new.
+    fn capabilities(&self, run: &Run) -> anyhow::Result<Vec<String>> {
+        let opening = &run.state.opening;
+        let (Some(domain), Some(plan)) = (&opening.beginning.domain, &opening.worktree) else {
+            return Ok(Vec::new());
+        };
+        let file = queue_file(Path::new(&plan.root), domain);
+        let queue = QueueKey { project: &plan.root, domain, file: &file };
+        let home = self.shim.ears.shared_home();
+        home.read_queue(queue, now())?;
+        Ok(home.job(queue, &opening.input)?.map(|it| it.system.capabilities).unwrap_or_default())
+    }
+
+    /// Merges the proven work, or says why it is kept back.
+    fn land(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        self.status = None;
+        let home = self.shim.ears.shared_home();
+        let shim = &mut self.shim;
+        let mut execute = |order| shim.carry_out(run.state.epoch, order);
+        Ok(match land::land(run, &home, &mut execute)? {
+            Ok(landing) => Performed::Done(Event::Landed(landing)),
+            Err(Cut) => Performed::Begun,
+        })
+    }
+
+    /// Looks for commands of checks that had none when the run was opened: its project is made by the run.
+    fn detected(&self, run: &Run) -> Vec<Event> {
+        if run.workflow.input.kind != InputKind::Job {
+            return Vec::new();
+        }
+        let lacks = |name: &str| {
+            let check = run.workflow.checks.get(name);
+            check.is_some_and(|it| it.run.is_none()) && !run.state.commands.contains_key(name)
+        };
+        let mut missing = run.workflow.checks.keys().filter(|it| lacks(it)).peekable();
+        if missing.peek().is_none() {
+            return Vec::new();
+        }
+        let found = detect(&self.place).into_iter().filter(|it| lacks(it.name));
+        found.map(|it| Event::Detected { check: it.name.to_owned(), command: it.run }).collect()
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
@@ -470,6 +543,8 @@ impl World for Host<'_> {
             Effect::Prove(step) => self.prove(run, *step),
             Effect::Conclude => self.conclude(run),
             Effect::Confirm => self.confirm(run),
+            Effect::Land => self.land(run),
+            Effect::Look => Ok(Performed::Done(Event::Looked(land::look(run)?))),
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => self.finish(run),
@@ -477,7 +552,11 @@ impl World for Host<'_> {
     }
 
     fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
-        (self.watcher)(run, facts)
+        let mut noticed = (self.watcher)(run, facts);
+        if facts.iter().any(|(_, it)| matches!(it, Event::Ended(_))) {
+            noticed.extend(self.detected(run));
+        }
+        noticed
     }
 }
 

@@ -90,7 +90,7 @@ fn g07_a_disk_without_room_for_a_call_pauses_the_run() {
     for _ in 0..2 {
         let done = scene.act(&words(&agent)).exits(5);
         let said = format!("{}{}", done.out, done.err);
-        assert!(said.contains("left, and a call needs") && said.contains("then loop run"), "{said}");
+        assert!(said.contains("free; a call needs") && said.contains("then loop run"), "{said}");
         assert_eq!(scene.stands()["status"], "paused");
     }
     std::fs::remove_file(home.join("filler")).expect("a file");
@@ -111,7 +111,7 @@ fn g07_too_few_open_files_are_named_and_the_run_goes_on_with_more() {
         let done = scene.script(&script);
         if done.code != 0 {
             named += 1;
-            names(&done, "too few open files", "ulimit -n 1024");
+            names(&done, "the limit of open files is too low", "ulimit -n 1024");
         }
         scene.act(&["status"]).exits(0);
     }
@@ -125,9 +125,9 @@ fn g07_a_repository_that_is_gone_is_named_and_the_run_goes_on_when_it_is_back() 
     let agent = scene.plays(&format!(
         "if [ \"$LOOP_CALL\" = 2 ]; then mv .git \"$ROOT/kept\"; exit 0; fi\necho \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"
     ));
-    names(&scene.act(&words(&agent)), "the repository is gone", "bring its .git back, then loop run");
+    names(&scene.act(&words(&agent)), "the repository is gone", "restore its .git, then loop run");
     scene.act(&["status"]).exits(0);
-    names(&scene.act(&["run"]), "the repository is gone", "bring its .git back, then loop run");
+    names(&scene.act(&["run"]), "the repository is gone", "restore its .git, then loop run");
     std::fs::rename(scene.path("kept"), scene.project.join(".git")).expect("moved");
     scene.act(&["run"]).exits(0);
     assert_eq!(scene.calls(), [1, 2, 3, 4]);

@@ -27,11 +27,11 @@ fn g10_where_nobody_can_tell_what_is_left_the_run_is_not_verified() {
     let user = *users.last().expect("somebody");
     let status = after_both_were_killed(user);
     assert_eq!((&status["status"], &status["verified"]), (&"completed".into(), &false.into()), "{status}");
-    assert!(status["warnings"].to_string().contains("could not be proven"), "{status}");
+    assert!(status["warnings"].to_string().contains("ruled out"), "{status}");
     // In a control group nothing hides, where the machine gives one.
     if user == User::Ordinary {
         let status = after_both_were_killed(User::Self_);
-        let is_unproven = status["warnings"].to_string().contains("could not be proven");
+        let is_unproven = status["warnings"].to_string().contains("ruled out");
         assert_eq!(status["verified"], !is_unproven, "{status}");
     }
 }
@@ -53,7 +53,7 @@ fn g09_with_a_namespace_a_call_has_processes_of_its_own_and_nothing_outlives_it(
         scene.give();
         let run = scene.act(&["run", "build it", "--agent-cmd", &agent]).exits(0);
         let log = scene.act(&["log"]).exits(0).out;
-        if log.contains("no PID namespace is granted") {
+        if log.contains("PID namespaces are not available") {
             skipped(NAME, &format!("{user:?}: the kernel grants none"));
             continue;
         }
@@ -86,7 +86,7 @@ fn g28_a_call_in_a_namespace_is_known_without_its_environment() {
              setsid sh \"$ROOT/tries\"",
         );
         scene.act(&["run", "build it", "--agent-cmd", &agent]).exits(0);
-        if scene.act(&["log"]).exits(0).out.contains("no PID namespace is granted") {
+        if scene.act(&["log"]).exits(0).out.contains("PID namespaces are not available") {
             skipped(NAME, &format!("{user:?}: the kernel grants none"));
             continue;
         }
@@ -113,5 +113,5 @@ fn g09_a_refused_namespace_is_said() {
     command.env("PATH", format!("{}:{path}", scene.path("bin").display()));
     let done = scene.start(command).wait().exits(0);
     let said = format!("{}{}", done.err, scene.act(&["log"]).exits(0).out);
-    assert!(said.contains("no PID namespace is granted here"), "{NAME}: {said}");
+    assert!(said.contains("PID namespaces are not available here"), "{NAME}: {said}");
 }

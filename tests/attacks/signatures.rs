@@ -22,9 +22,9 @@ const SIGN: &str = "sign() { rm -f \"$1.sig\"; ssh-keygen -Y sign -q -n \"${3:-l
      ADA=\"$ROOT/ada\"; EVE=\"$ROOT/eve\"\n";
 
 const ATTACKS: [Attack; 16] = [
-    attack("no signature", "\"$LOOP\" approve", 2, "only with a signature"),
-    attack("no signature, in a name", "\"$LOOP\" approve review --by ada", 2, "only with a signature"),
-    attack("an answer", "\"$LOOP\" answer approve", 2, "only with a signature"),
+    attack("no signature", "\"$LOOP\" approve", 2, "needs a signature"),
+    attack("no signature, in a name", "\"$LOOP\" approve review --by ada", 2, "needs a signature"),
+    attack("an answer", "\"$LOOP\" answer approve", 2, "needs a signature"),
     attack("a key of nobody", "\"$LOOP\" approve review --sign \"$EVE\"", 2, "no approver"),
     attack(
         "a key of nobody, who wrote themselves into the file",

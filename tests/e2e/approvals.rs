@@ -108,8 +108,8 @@ fn g28_what_is_approved_too_late_is_asked_again() {
 fn g28_a_signed_gate_is_passed_by_its_approver_and_nobody_else() {
     let (sandbox, ada) = signed("");
     let (eve, _) = key(&sandbox, "eve", "");
-    sandbox.run(&["approve"]).exits(2).says("only with a signature");
-    sandbox.run(&["answer", "approve"]).exits(2).says("only with a signature");
+    sandbox.run(&["approve"]).exits(2).says("needs a signature");
+    sandbox.run(&["answer", "approve"]).exits(2).says("needs a signature");
     sandbox.run(&["approve", "review", "--sign", &eve.display().to_string()]).exits(2).says("no approver");
     sandbox.run(&["run"]).exits(3).says("ssh-keygen -Y sign");
     sandbox.run(&["approve", "review", "--sign", &ada]).exits(0);
@@ -164,7 +164,7 @@ fn g28_a_signature_from_another_machine_passes_and_passes_once() {
     sandbox.write("more", "x");
     sandbox.commit("more");
     sandbox.run(&["run"]).exits(3);
-    sandbox.run(&["approve", "--signature", &signature]).exits(2).says("does not hold");
+    sandbox.run(&["approve", "--signature", &signature]).exits(2).says("is not valid");
 }
 
 #[test]

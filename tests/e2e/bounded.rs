@@ -83,7 +83,7 @@ fn g07_no_call_begins_on_a_disk_that_is_almost_full() {
         let agent = sandbox.agent(&format!("touch work; {COMMIT}; {PROMISE}"));
         let command = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"];
         let done = sandbox.run(&command).exits(5);
-        assert!(done.err.contains("the disk of ") && done.err.contains(" left"), "{}", done.err);
+        assert!(done.err.contains("the disk of ") && done.err.contains(" free"), "{}", done.err);
         assert!(sandbox.calls().is_empty(), "{full}");
         assert_eq!(sandbox.status()["status"], "paused");
         std::fs::remove_file(ballast).expect("removed");

@@ -57,7 +57,6 @@ fn refused_where_nothing_would_come_of_it() {
     let sandbox = Sandbox::new();
     sandbox.run(&["init", "x", "--detach"]).exits(2).says("takes no --detach");
     assert!(!sandbox.home.exists());
-    sandbox.run(&["demo", "Engineering"]).exits(2).says("the demo of engineering comes with a later version");
     sandbox.run(&["demo", "plam"]).exits(2).says("did you mean \"plan\"?");
     assert!(!sandbox.home.exists());
     let bare = sandbox.root().join("bare-folder");
@@ -65,7 +64,7 @@ fn refused_where_nothing_would_come_of_it() {
     let bare = bare.display().to_string();
     let done = sandbox.run(&["-C", &bare, "run", "x", "--unverified", "--agent-cmd", "true"]).exits(2);
     assert!(
-        done.err.contains(&format!("{bare} is no git repository\nnext: git init {bare}")),
+        done.err.contains(&format!("{bare} is not a git repository\nnext: git init {bare}")),
         "{}",
         done.err
     );

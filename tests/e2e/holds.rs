@@ -88,7 +88,7 @@ fn g31_a_hold_binds_every_run_of_its_account_and_no_other() {
     assert!(machine.waits(&machine.other), "{}", machine.status(&machine.other));
     assert_eq!(machine.status(&machine.other)["calls_total"], 0);
     let limits = machine.ask(&here, &["limits"]);
-    assert!(limits.out.contains("claude-") && limits.out.contains("left"), "{limits:?}");
+    assert!(limits.out.contains("claude-") && limits.out.contains("to go"), "{limits:?}");
     // The controller of the first is killed and comes back: it waits on, for the same moment.
     let until = machine.status(&here)["limits"]["waiting_until"].clone();
     first.kill();
@@ -114,7 +114,7 @@ fn g31_another_account_is_not_held_and_a_person_can_clear_a_hold() {
     let cleared = machine.ask(&here, &["limits", "--clear", "claude"]);
     assert!(cleared.out.contains("cleared"), "{cleared:?}");
     first.wait().exits(0);
-    assert!(machine.ask(&here, &["limits"]).out.contains("no holds"));
+    assert!(machine.ask(&here, &["limits"]).out.contains("no provider limits"));
 }
 
 /// Two hours pass at once, as after a laptop slept: the run is back within half a minute.

@@ -45,7 +45,7 @@ fn a_list_that_cannot_be_read_is_not_an_empty_one() {
     let agent = sandbox.agent("true");
     sandbox.run(&["run", "--unverified", "--agent-cmd", &agent]).exits(1).says("chores.json");
     assert_ne!(sandbox.status()["status"], "completed");
-    let why = [("plan", "has no .planning/ROADMAP.md"), ("engineering", "comes with a later version")];
+    let why = [("plan", "has no .planning/ROADMAP.md"), ("engineering", "there is no queue")];
     for (preset, why) in why {
         let words = ["run", "1", "--preset", preset, "--unverified", "--agent-cmd", &agent];
         sandbox.run(&words).exits(2).says(why);

@@ -36,6 +36,7 @@ mod liar;
 mod mirror;
 mod moved;
 mod narrative;
+mod newcomer;
 mod places;
 mod power;
 mod proof;

@@ -66,9 +66,11 @@ fn g21_a_fix_is_proven_said_and_found_again() {
     let words = ["run", "fix add", "--agent-cmd", &agent];
     assert_eq!(sandbox.status_if_any()["run"], Value::Null);
     let done = sandbox.run(&words).exits(0).says("\nproven: ").says("proof finished in");
-    assert!(done.err.contains(" s to go"), "{done:?}");
+    let events = format!("{:?}", sandbox.events());
+    assert!(events.contains("\"expected_s\": Number("), "an estimate precedes the other steps: {events}");
     assert!(
-        done.err.contains("a test that has to fail, in a clean checkout: tests reports it as failing"),
+        done.err
+            .contains("a test that has to fail, in a clean checkout: the check tests reports it as failing"),
         "{done:?}"
     );
     let status = sandbox.status();
@@ -156,7 +158,7 @@ fn g21_a_run_that_nothing_measures_is_unverified_until_a_person_accepts_it() {
     assert_eq!((level(&status), &status["verified"]), ("unchanged-green", &false.into()), "{status:#}");
     // Only the tree that was proven can be accepted.
     sandbox.write("calc.py", WRONG);
-    sandbox.run(&["answer", "accept", "read it"]).exits(2).says("not the one that was proven");
+    sandbox.run(&["answer", "accept", "read it"]).exits(2).says("no longer the one that was proven");
     sandbox.write("calc.py", RIGHT);
     sandbox.run(&["answer", "accept"]).exits(2).says("needs a reason");
     sandbox.run(&["answer", "accept", "read", "it"]).exits(0);
@@ -224,8 +226,14 @@ fn g21_nothing_to_do_is_looked_at_again() {
     let words = ["run", "fix the failing tests", "--agent-cmd", &agent];
     sandbox.run(&words).exits(4).says("nothing to do");
     let calls = sandbox.calls().len();
-    sandbox.run(&words).exits(4).says("nothing to do");
+    sandbox.run(&words).exits(0).says("nothing to do").says("next: loop show 2");
     assert_eq!(sandbox.calls().len(), calls);
+    sandbox.run(&["guide", "the parser too"]).exits(0).says("saved; continue with: loop run\n");
+    sandbox.run(&["run"]).exits(4).says("nothing to do");
+    assert!(sandbox.prompt(3).contains("the parser too"));
+    let called = sandbox.calls().len();
+    sandbox.run(&["resume", "--reset"]).exits(4).says("nothing to do");
+    assert!(called < sandbox.calls().len(), "a reset calls the agent again");
     sandbox.write("calc.py", WRONG);
     sandbox.commit("broken at night");
     sandbox.run(&words).exits(0).says("another one is opened: tests fails").says("proven: ");
@@ -373,8 +381,8 @@ fn g25_a_full_disk_pauses_a_proof_and_it_goes_on_when_there_is_room() {
     sandbox
         .run(&["run", "fix add", "--agent-cmd", &agent])
         .exits(5)
-        .says("and a proof needs 256.0 MB")
-        .says("make room (loop runs --prune deletes finished runs), then loop run");
+        .says("a proof needs 256.0 MB")
+        .says("free some disk space (loop runs --prune deletes finished runs), then loop run");
     let status = sandbox.status();
     assert_eq!((&status["status"], &status["verified"]), (&"paused".into(), &false.into()), "{status:#}");
     home.change("size=900m");

@@ -43,14 +43,14 @@ impl Elsewhere {
         let done = self.verify(record, words);
         let said = String::from_utf8_lossy(&done.stdout).into_owned();
         assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
-        assert!(said.contains("the record holds"), "{said}");
+        assert!(said.contains("the record is valid"), "{said}");
     }
 
     fn refuses(&self, record: &str, words: &[&str], what: &str) {
         let done = self.verify(record, words);
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(8), "{what}: {said}");
-        assert!(said.contains("does not hold"), "{what}: {said}");
+        assert!(said.contains("is not valid"), "{what}: {said}");
     }
 }
 
@@ -100,7 +100,7 @@ fn g27_a_record_is_refused_where_the_tree_or_the_journal_is_another() {
     let database = Connection::open(sandbox.home.join("loop.db")).expect("a database");
     database.execute("update event set body = replace(body, 'build it', 'built it')", []).expect("an edit");
     drop(database);
-    sandbox.run(&["verify", &file]).exits(8).says("does not hold");
+    sandbox.run(&["verify", &file]).exits(8).says("is not valid");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn what_does_not_fit_is_cut_and_named_and_the_plan_is_never() {
         shown.contains("pattern 1:") && shown.contains("pattern 140:") && !shown.contains("pattern 70:"),
         "{shown}"
     );
-    assert!(shown.contains("Left out for want of room: .planning/LEARNINGS.md: "), "{shown}");
+    assert!(shown.contains("Left out to save space: .planning/LEARNINGS.md: "), "{shown}");
     assert!(
         shown.contains("### .planning/phases/03-accounts/03-01-PLAN.md") && shown.contains("Task 3: step 3"),
         "{shown}"

@@ -55,7 +55,7 @@ fn a_plan_that_becomes_unreadable_halts_and_goes_on_when_it_is_mended() {
             &[],
         )
         .exits(4);
-    assert!(done.err.contains("03-02-PLAN.md, line 1:") && done.err.contains("mend"), "{}", done.err);
+    assert!(done.err.contains("03-02-PLAN.md, line 1:") && done.err.contains("fix it"), "{}", done.err);
     assert!(project.loop_state().contains("Status: stuck\n"), "{}", project.loop_state());
     // It is said again as long as it is so, and no call is made.
     project.run(HONEST, &[]).exits(2).says("03-02-PLAN.md, line 1:");

@@ -16,7 +16,7 @@ fn lp03_a_phase_that_is_missing_or_has_no_plans_is_refused() {
     let project = Project::new();
     project.sandbox.run(&["run", "7"]).exits(2).says("there is no phase 7");
     project.sandbox.run(&["run", "1"]).exits(2).says("phase 1 has no plans");
-    project.sandbox.run(&["run", "three", "--preset", "plan"]).exits(2).says("is no phase");
+    project.sandbox.run(&["run", "three", "--preset", "plan"]).exits(2).says("is not a phase");
     assert!(project.sandbox.status_if_any()["run"].is_null(), "nothing was opened");
 }
 
@@ -85,6 +85,22 @@ fn lp05_the_state_file_is_there_before_the_first_call() {
         "|-----------|------|------|--------|--------|--------|",
     ];
     assert_eq!(lines[3..], expected, "LP-06: 50 where nobody says another number");
+}
+
+/// What is not done as the file says is told, and an inserted phase is called by its name.
+#[test]
+fn waves_are_worked_on_in_turn_and_said_so() {
+    let project = Project::new();
+    project.config(r#"{"loop": {"parallel_waves": true, "validation_commands": ["sh test.sh"]}}"#);
+    let roadmap = project
+        .sandbox
+        .read(".planning/ROADMAP.md")
+        .replace("### Phase 10: Far", "### Phase 10: Far (INSERTED)");
+    project.sandbox.write(".planning/ROADMAP.md", roadmap);
+    project.sandbox.commit("an inserted phase");
+    project.run(HONEST, &[]).exits(0).says("plans are worked on one after the other");
+    assert!(project.sandbox.prompt(1).contains("Phase 3: Accounts"), "{}", project.sandbox.prompt(1));
+    assert!(project.sandbox.read(".planning/STATE.md").contains("Phase: 10 of 10 (Far)\n"));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_sentence_becomes_a_design_once() {
     assert_eq!(done.code, 0, "{done:?}");
     let designs = sandbox.designs();
     assert_eq!(designs.len(), 1);
-    assert!(done.err.contains(&format!("the sentence became {}", designs[0])), "{done:?}");
+    assert!(done.err.contains(&format!("wrote the sentence to {}", designs[0])), "{done:?}");
     assert!(sandbox.noted("prompt-1").contains(&designs[0]));
     assert!(!sandbox.noted("prompt-1").contains("say hello"));
     assert_eq!(sandbox.status()["input"], "say hello");

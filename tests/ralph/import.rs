@@ -118,7 +118,10 @@ fn what_is_wrong_is_named_and_nothing_is_changed() {
     for command in [&["run", NAME][..], &["init", NAME]] {
         let done = sandbox.run(&[command, &words].concat());
         assert_eq!(done.code, 8, "{done:?}");
-        assert!(done.err.contains(".claude-task-state.json: maxIterations is no whole number"), "{done:?}");
+        assert!(
+            done.err.contains(".claude-task-state.json: maxIterations is not a whole number"),
+            "{done:?}"
+        );
     }
     assert_eq!(sandbox.run(&["resume"]).code, 8);
     assert_eq!(sandbox.state_file(), told);

@@ -69,5 +69,5 @@ fn setup_puts_the_hook_there_too() {
     sandbox.write(".claude/settings.json", "{ \"model\": \"opus\", // mine\n}");
     let done = sandbox.run(&["setup", "--hook"]);
     assert_eq!(done.code, 2, "{done:?}");
-    assert!(done.err.contains("settings.json: it is no JSON"), "{done:?}");
+    assert!(done.err.contains("settings.json: it is not JSON"), "{done:?}");
 }

@@ -70,7 +70,7 @@ fn leaving_changes_nothing() {
     at.hear();
     let mut terminal = stage.terminal(24, 80, &["attach"]);
     terminal.until("reading the parser").types("\u{3}");
-    terminal.exits(130).said("continues without you").said("next: loop attach");
+    terminal.exits(130).said("continues in the background").said("next: loop attach");
     for _ in 0..2 {
         go.say();
         at.hear();

@@ -17,7 +17,7 @@ fn the_breaker_asks_until_it_is_answered() {
     let mut terminal = stage.run(24, 80);
     terminal.until("reset, skip, abort, modify TEXT?");
     assert_snapshot!("breaker", terminal.screen());
-    terminal.types("perhaps\r").until("\"perhaps\" is no answer to this question");
+    terminal.types("perhaps\r").until("\"perhaps\" is not an answer to this question");
     terminal.types("m\r").until("\"modify\" needs a text");
     terminal.types("\r").until("one of: reset, skip, abort, modify");
     mend(&stage);
@@ -80,7 +80,7 @@ fn a_question_without_drawing() {
     let mut command = stage.command(&RUN);
     command.env("TERM", "dumb");
     let mut terminal = Terminal::start(&command, 40, 80);
-    terminal.until("modify TEXT?").types("perhaps\r").until("is no answer to this question");
+    terminal.until("modify TEXT?").types("perhaps\r").until("is not an answer to this question");
     mend(&stage);
     terminal.types("r\r").exits(0);
     let text = String::from_utf8_lossy(&terminal.raw);
@@ -93,7 +93,7 @@ fn a_dirty_tree_is_asked_about() {
     let stage = Stage::new(WORKS);
     stage.sandbox.write("half.txt", "half\n");
     let mut terminal = stage.run(24, 80);
-    terminal.until("go, abort?").types("x\r").until("\"x\" is no answer; one of: go, abort");
+    terminal.until("go, abort?").types("x\r").until("\"x\" is not one of the answers: go, abort");
     terminal.until_so("asked again", |it| it.matches("go, abort?").count() == 2);
     assert_snapshot!(terminal.screen());
     terminal.types("a\r").exits(2).said("--allow-dirty");

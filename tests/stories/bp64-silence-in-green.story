@@ -4,4 +4,4 @@ from GREEN
 GREEN is silent tests 3/10
 GREEN is silent tests 3/10
 expect halted "no progress in 2 iterations"
-expect prompt "held no report"
+expect prompt "had no readable report"

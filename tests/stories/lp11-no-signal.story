@@ -4,7 +4,7 @@ item a
 item b
 EXECUTE is silent
 EXECUTE is silent
-expect prompt "held no report"           # LP-41
+expect prompt "had no readable report"           # LP-41
 EXECUTE says TASK_COMPLETE
 expect item b
 EXECUTE is silent x2

@@ -3,4 +3,4 @@ workflow plan
 item a
 EXECUTE is silent
 EXECUTE says TASK_COMPLETE
-expect prompt "held no report"
+expect prompt "had no readable report"

@@ -49,7 +49,7 @@ fn red(cli: &str) {
     let programs = installed(cli);
     let sandbox = Scripted::with_lines();
     let block = "---PRP_PHASE_STATUS---\nPHASE: RED\nSTATUS: COMPLETE\nITERATION: 1\nTESTS:\n  TOTAL: 2\n  PASSING: 0\n  \
-        FAILING: 2\n  SKIPPED: 0\nBLOCKERS:\n  - none\nEXIT_SIGNAL: true\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---";
+        FAILING: 2\n  SKIPPED: 0\nBLOCKERS:\n  - none\nEXIT_SIGNAL: true\nRECOMMENDATION: continue\n---END_PRP_PHASE_STATUS---";
     let server = serve(
         &sandbox,
         &json!({"turns": [

@@ -147,10 +147,10 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
     let cases: [(Change, &str); 9] = [
         (|it| drop(it.as_object_mut().expect("an object").remove("status")), "status is missing"),
         (|it| it["status"] = json!("sleeping"), "status is not one of"),
-        (|it| it["session_id"] = json!("7"), "session_id is no UUID"),
+        (|it| it["session_id"] = json!("7"), "session_id is not a UUID"),
         (|it| it["current_phase"] = json!("BLUE"), "current_phase is not one of RED, GREEN"),
-        (|it| it["current_iteration"] = json!(101), "current_iteration is no whole number from 0 to 100"),
-        (|it| it["started_at"] = json!("2026-01-16T10:00:00"), "started_at is no time with a zone"),
+        (|it| it["current_iteration"] = json!(101), "current_iteration is not a whole number from 0 to 100"),
+        (|it| it["started_at"] = json!("2026-01-16T10:00:00"), "started_at is not a time with a zone"),
         (|it| it["last_activity"] = json!("2199-01-16T10:00:00Z"), "last_activity lies in the future"),
         (|it| it["phases_completed"] = json!([]), "phases_completed lacks RED"),
         (|it| it["error_history"] = json!([{ "phase": "RED" }]), "error_history[0].error is missing"),
@@ -166,7 +166,7 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
     }
     let sandbox = begun(|_| ());
     sandbox.file("project/.prp-session/loop-state.json", "{\"session_id\": ");
-    assert!(sandbox.drive_lines(&[]).exits(8).err.contains("loop-state.json: the file is no JSON"));
+    assert!(sandbox.drive_lines(&[]).exits(8).err.contains("loop-state.json: the file is not JSON"));
     sandbox.file("project/.prp-session/loop-state.json", other(|_| ()));
     sandbox.file("project/.prp-session/circuit-breaker.json", "{\"state\": \"AJAR\"}");
     assert!(sandbox.drive_lines(&[]).exits(8).err.contains("circuit-breaker.json: state is not one of"));
@@ -315,10 +315,10 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
 #[test]
 fn a_companion_that_is_damaged_is_named_and_the_count_of_reviews_is_found() {
     for (name, text, words) in [
-        ("rate-limit.json", "{\"hourly\": 7}", "rate-limit.json: hourly is no object"),
-        ("rate-limit.json", "{\"hourly\": {\"calls_made\": -1}}", "hourly.calls_made is no whole number"),
-        ("metrics.json", "[]", "metrics.json: the file is no JSON object"),
-        ("qa-state.json", "{\"attempt\": 9}", "qa-state.json: attempt is no whole number from 0 to 3"),
+        ("rate-limit.json", "{\"hourly\": 7}", "rate-limit.json: hourly is not an object"),
+        ("rate-limit.json", "{\"hourly\": {\"calls_made\": -1}}", "hourly.calls_made is not a whole number"),
+        ("metrics.json", "[]", "metrics.json: the file is not a JSON object"),
+        ("qa-state.json", "{\"attempt\": 9}", "qa-state.json: attempt is not a whole number from 0 to 3"),
     ] {
         let sandbox = begun(|_| ());
         sandbox.file(&format!("project/.prp-session/{name}"), text);

@@ -122,7 +122,7 @@ fn what_is_not_finished_reviewed_or_changed_is_not_shipped() {
     sandbox.git(&["switch", "-q", "-c", "elsewhere", "origin/main"]);
     std::fs::remove_file(sandbox.path("project/late.txt")).expect("removed");
     let refused = ship(&sandbox, &[]).exits(4);
-    assert!(refused.err.contains("there are no changes"), "{}", refused.err);
+    assert!(refused.err.contains("there is nothing to ship"), "{}", refused.err);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! that nobody asks about has no line. While a run works, what its last lines repeat has none either.
 
 use crate::engine::{
-    CheckOutcome, CheckResult, Command, Effect, Ended, Ending, Event, How, Judgement, ListChange, Listing,
-    OtherModel, Outcome, Step, StepTaken, Tests, Verdict,
+    CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
+    Landing, ListChange, Listing, OtherModel, Outcome, Step, StepTaken, Tests, Verdict,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -69,9 +69,9 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         )),
         Event::Accepted { reason, by, .. } => Some(format!("accepted as it is{}: {reason}", by_whom(by))),
         Event::Prepared { command: Some(command) } => {
-            Some(format!("a clean checkout is prepared with: {command}"))
+            Some(format!("clean checkouts are prepared with: {command}"))
         }
-        Event::Prepared { command: None } => Some("a person chose to go without a proof".to_owned()),
+        Event::Prepared { command: None } => Some("a person chose to finish without a proof".to_owned()),
         Event::Entered { phase: id, how } => Some(entered(phase(id), how)),
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
         Event::Settled { text, .. } => Some(text.clone()),
@@ -82,7 +82,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             Some(format!("Auto-decided: completed with notes — open for a person: {}", items.join("; ")))
         }
         Event::Waits { until, why, .. } => Some(format!("waiting until {until}: {why}")),
-        Event::Woke => Some("the wait is over".to_owned()),
+        Event::Woke => Some("the wait has ended".to_owned()),
         Event::Told { trouble: Some(trouble) } => Some(format!("the notification failed: {trouble}")),
         Event::Expired { question } => Some(format!("question {question} closed without an answer")),
         Event::Reset { guidance: None } => Some("breaker closed, counters at 0".to_owned()),
@@ -103,6 +103,10 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Commanded(command) => commanded(command),
         Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
         Event::Refused { command: _, why } => Some(format!("refused: {why}")),
+        Event::Detected { check, command } => {
+            Some(format!("the check \"{check}\" was found in the project: {command}"))
+        }
+        Event::Landed(landing) | Event::Looked(landing) => Some(landed(landing)),
         Event::Finished { trouble, shipped, .. } => finished(trouble.as_deref(), shipped.as_deref()),
         Event::Noted { text } => Some(text.clone()),
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
@@ -119,6 +123,16 @@ fn approved(gate: &str, by: &str, about: Option<String>, signer: Option<&str>) -
     let signer = signer.map(|it| format!(", signed by {it}")).unwrap_or_default();
     let about = about.map(|it| format!(": {it}")).unwrap_or_default();
     format!("gate {gate} approved{}{signer}{about}", by_whom(by))
+}
+
+fn landed(landing: &Landing) -> String {
+    match landing {
+        Landing::Merged { into, commit } => {
+            format!("merged into {into} as {}", commit.chars().take(12).collect::<String>())
+        }
+        Landing::Requested { at } => format!("not merged yet: {at}"),
+        Landing::Not { why } => format!("not merged: {why}"),
+    }
 }
 
 fn finished(trouble: Option<&str>, shipped: Option<&str>) -> Option<String> {
@@ -170,6 +184,8 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
         | Effect::Prove(_)
         | Effect::Conclude
         | Effect::Confirm
+        | Effect::Land
+        | Effect::Look
         | Effect::Sleep { .. }
         | Effect::Tell
         | Effect::Finish => None,
@@ -198,7 +214,7 @@ fn step_line(taken: &StepTaken) -> Option<String> {
         ProofStep::Canary => "a test that has to fail",
     };
     let found = if taken.found.is_empty() { String::new() } else { format!(": {}", taken.found) };
-    let more = taken.expected_s.filter(|it| 1.0 <= *it).map(|it| format!("; about {it:.0} s to go"));
+    let more = taken.expected_s.filter(|it| 1.0 <= *it).map(|it| format!("; about {it:.0} s more"));
     let more = more.unwrap_or_default();
     Some(format!("proof step, {}, {what}, in a clean checkout{found}{more}", seconds(taken.seconds)))
 }
@@ -228,6 +244,7 @@ fn ended_line(ended: &Ended) -> String {
     };
     let said = match (&ended.report.signal, ended.report.found) {
         (Some(_), _) => "; the agent says it is done",
+        (None, _) if ended.report.ignored_promise.is_some() => "; the agent's promise does not count",
         (None, false) if ended.ending == Ending::Done => "; the agent did not say that it is done",
         (None, _) => "",
     };
@@ -283,6 +300,7 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
         Verdict::Fail => format!("not done{why}"),
         Verdict::Reject => format!("{phase}rejected the work"),
         Verdict::Stuck(reason) => format!("{phase}is stuck: {reason}"),
+        Verdict::Checkpoint(CheckpointKind::Merge) => format!("{phase}is done but for the merge"),
         Verdict::Checkpoint(kind) => format!("the agent needs a person ({kind})"),
     }
 }
@@ -318,7 +336,7 @@ fn commanded(command: &Command) -> Option<String> {
         Command::Guide { text } => Some(format!("guidance: {text}")),
         Command::Waive { what, reason, by } => Some(format!("{what} waived{}: {reason}", by_whom(by))),
         Command::Skip { skill, reason } => Some(format!("skill {skill} skipped: {reason}")),
-        Command::Unhold => Some("the provider is tried again now".to_owned()),
+        Command::Unhold => Some("trying the provider again".to_owned()),
         Command::Tried { what } => Some(format!("refused inside an agent call: loop {what}")),
         Command::Stop => Some("asked to stop after this iteration".to_owned()),
         Command::Pause { reason } if reason == ASKED => Some(ASKED.to_owned()),

@@ -169,19 +169,19 @@ facts! {
         "full passes of the tests since the last failure; `repeat` adds to it",
         number("full passes of the tests in a row", "the tests have not passed in full");
     TestsTotal "tests_total" Number TestCounts Now Unverified false NO,
-        "tests that the phase's checks count; those that failed before the run began are left out",
+        "tests counted by the phase's checks, without those that failed before the run began",
         number("tests", "no test ran");
     TestsPassing "tests_passing" Number TestCounts Now Unverified false NO,
         "those that pass",
         number("passing tests", "no test passes");
     TestsFailing "tests_failing" Number TestCounts Now Unverified false NO,
-        "those that fail; tests that failed before the run began are left out",
+        "those that fail, without those that failed before the run began",
         number("failing tests", "no test fails");
     TestsSkipped "tests_skipped" Number TestCounts Now Unverified false NO,
         "those that were skipped",
         number("skipped tests", "no test was skipped");
     TestsGenerated "tests_generated" Number TestCounts Run Unverified false NO,
-        "tests that came since the run began",
+        "tests added since the run began",
         number("tests added in this run", "no test was added in this run");
     CommitsMade "commits_made" Number World Iteration Never false count(1, 2),
         "commits made in this iteration",
@@ -226,8 +226,8 @@ facts! {
         "items that are done, where the workflow has `[items]`",
         number("items done", "no item is done");
     ItemsRemaining "items_remaining" Number Items Now Never false NO,
-        "items that are left",
-        number("items still to do", "no item is left to do");
+        "remaining items",
+        number("items still to do", "no items remain");
     TouchesSecurity "touches_security" Bool Patterns Run Never true is(false),
         "the run's changes touch authentication, permissions or secrets; `[facts]` may say it better",
         state(
@@ -252,6 +252,18 @@ facts! {
     Verdict "verdict" Text Report Iteration Always false NO,
         "what the report decides; of `json` and `prp-status` reports in capitals, however the agent writes it",
         FactWords::Text { label: "verdict", none: "the agent reported no verdict" };
+    CriticalFindings "critical_findings" Number Report Iteration Always false NO,
+        "critical security findings that the report counts",
+        number("critical security findings", "no critical security finding");
+    HighFindings "high_findings" Number Report Iteration Always false NO,
+        "security findings of high severity that the report counts",
+        number("security findings of high severity", "no security finding of high severity");
+    PerfTargetsMet "perf_targets_met" Bool Report Iteration Always false NO,
+        "the report says that every stated performance target is met",
+        state("the performance targets are met", "the performance targets are not met");
+    PerfTargetsTotal "perf_targets_total" Number Report Iteration Always false NO,
+        "performance targets that the requirements state",
+        number("performance targets", "no performance target is stated");
 }
 
 impl FactName {

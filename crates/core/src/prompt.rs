@@ -75,6 +75,7 @@ fn fill(
             (Some(skill.clone()), workflow.skills.get(skill).map(|it| it.about.clone()))
         }
     };
+    let own_skill = skill.as_ref().and_then(|it: &String| workflow.skills.get(it));
     let checks: Vec<_> = phase
         .checks
         .iter()
@@ -102,6 +103,7 @@ fn fill(
         run_iteration => state.iterations_numbered() + 1,
         max => state.iterations_limit(workflow),
         input => state.opening.document(),
+        input_title => &state.opening.beginning.title,
         promise => &state.opening.promise,
         criteria_count => state.opening.criteria,
         item => call.item.as_ref().map(|it| it.name.clone()),
@@ -111,6 +113,13 @@ fn fill(
         item_id => call.item.as_ref().map(|it| it.id.clone()),
         items_completed => state.items_done,
         items_remaining => state.items_left,
+        skill_instructions => own_skill.and_then(|it| it.instructions.clone()),
+        skill_references => own_skill.map(|it| it.references.clone()).unwrap_or_default(),
+        title => &state.opening.beginning.title,
+        about => &state.opening.beginning.about,
+        issue => state.opening.beginning.issue,
+        interfaces => &state.opening.beginning.interfaces,
+        domain => &state.opening.beginning.domain,
         skill,
         skill_about,
         model => &call.model,
@@ -167,11 +176,11 @@ fn guidance(state: &State) -> String {
 
 fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
     let phase = &workflow.phases[feedback.phase].name;
-    let mut out = format!("## What came of the last iteration ({phase}, iteration {})\n", feedback.iteration);
+    let mut out = format!("## Result of the last iteration ({phase}, iteration {})\n", feedback.iteration);
     if let Some(trouble) =
         feedback.trouble.as_ref().filter(|it| !feedback.why.iter().any(|why| why.contains(*it)))
     {
-        let _ = write!(out, "\nThe call did not end well: {trouble}.\n");
+        let _ = write!(out, "\nThe call failed: {trouble}.\n");
     }
     list(&mut out, "The phase is not done, because:", &feedback.why);
     list(&mut out, "Noted:", &feedback.notes);
@@ -193,8 +202,8 @@ fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
     if !feedback.tail.is_empty() {
         let title = match &feedback.verdict {
             Some(_) => "Its message ended:",
-            None if feedback.contradicted => "Its report does not hold. Its message ended:",
-            None => "The last message held no report that could be read. It ended:",
+            None if feedback.contradicted => "Its report is wrong. Its message ended:",
+            None => "The last message had no readable report. It ended:",
         };
         quote(&mut out, title, &feedback.tail);
     }
@@ -215,7 +224,7 @@ fn review(workflow: &Workflow, state: &State, call: &Call) -> String {
         _ => writeln!(out, ", {taken} of {most} times before a person is asked."),
     };
     if call.phase == review.phase {
-        let _ = writeln!(out, "These are your own findings: look first whether each of them is mended.");
+        let _ = writeln!(out, "These are your own findings: check first whether each of them is fixed.");
     }
     if state.feedback.as_ref() == Some(review) {
         return out;
@@ -239,8 +248,8 @@ fn quote(out: &mut String, title: &str, text: &str) {
 fn tried(state: &State) -> String {
     let iterations = state.visit.iteration;
     let mut out = format!(
-        "\n## Begin afresh\n\n{iterations} iterations of this phase got nowhere. Do not repeat what they did: question \
-         the approach, find out what they all took for granted, and try another way. This is the last call before \
+        "\n## Start over\n\n{iterations} iterations of this phase made no progress. Do not repeat what they did: question \
+         the approach, find the assumption they share, and try another way. This is the last call before \
          a person is asked.\n"
     );
     let here = state.troubles.errors.iter().filter(|it| it.phase == state.phase);

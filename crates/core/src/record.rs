@@ -183,7 +183,7 @@ impl Statement {
     /// Reads a record, or says what is wrong with it.
     pub fn read(text: &str) -> Result<Statement, String> {
         let statement: Statement = serde_json::from_str(text)
-            .map_err(|_| "it is no record of a run, or a part of it is gone".to_owned())?;
+            .map_err(|_| "it is not a record of a run, or is incomplete".to_owned())?;
         if statement.kind != STATEMENT || statement.predicate_type != PREDICATE {
             return Err("it is a statement of another kind".to_owned());
         }

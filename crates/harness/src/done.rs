@@ -1,4 +1,4 @@
-//! Commands that were started: those that go on beside the test, and what the others came to.
+//! Commands that were started: those that continue beside the test, and what the others came to.
 
 use crate::PATIENCE;
 use crate::hints::HintOrigin;
@@ -19,7 +19,7 @@ pub struct Done {
     pub err: String,
 }
 
-/// A command that goes on beside the test.
+/// A command that continues beside the test.
 pub struct Running {
     pub child: Child,
     out: PathBuf,

@@ -15,7 +15,7 @@ impl Fifo {
         Fifo(open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).expect("both ends"))
     }
 
-    /// Lets one reader go on.
+    /// Lets one reader continue.
     pub fn say(&self) {
         rustix::io::write(&self.0, b"go\n").expect("room for a word");
     }

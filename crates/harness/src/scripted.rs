@@ -14,7 +14,7 @@ echo "$LOOP_PHASE $LOOP_ITERATION ${LOOP_MODEL:-none}" >> "@/calls"
 report() {
     printf -- '---PRP_PHASE_STATUS---\nPHASE: %s\nSTATUS: IN_PROGRESS\nITERATION: %s\n' "$LOOP_PHASE" "$LOOP_ITERATION"
     cat
-    printf 'EXIT_SIGNAL: %s\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---\n' "$1"
+    printf 'EXIT_SIGNAL: %s\nRECOMMENDATION: continue\n---END_PRP_PHASE_STATUS---\n' "$1"
 }
 commit() { git add -A && git commit -qm "$1"; }
 if [ -f "@/steps/$LOOP_CALL" ]; then . "@/steps/$LOOP_CALL"; else . "@/steps/$LOOP_PHASE"; fi

@@ -25,8 +25,8 @@ pub enum StoreError {
     NotWritable { path: PathBuf, why: String },
     #[error("{} cannot be a home of loop: {why}; name an empty or new folder with --home", path.display())]
     NotAHome { path: PathBuf, why: String },
-    #[error("{what} is in use by {}; wait for it, stop it with loop stop, or work beside it with loop run --worktree", named(by.as_ref()))]
-    Held { what: String, by: Option<Holder> },
+    #[error("{what} is in use by {}", named(by.as_ref()))]
+    Held { what: Locked, by: Option<Holder> },
     #[error("another controller took over run {run}; this one wrote nothing more, loop status shows the run")]
     Fenced { run: String },
     #[error("run {run} does not exist; loop runs lists those that do")]
@@ -120,6 +120,24 @@ impl From<rusqlite::Error> for StoreError {
                 Self::Damaged { path, what: "a value was changed to one of another kind".into() }
             }
             _ => Self::Other { path, why },
+        }
+    }
+}
+
+/// What only one controller can have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Locked {
+    /// A run, by the beginning of its id.
+    Run(String),
+    /// A working tree.
+    Tree(PathBuf),
+}
+
+impl std::fmt::Display for Locked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Locked::Run(short) => write!(f, "run {short}"),
+            Locked::Tree(path) => write!(f, "working tree {}", path.display()),
         }
     }
 }

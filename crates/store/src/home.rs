@@ -97,7 +97,7 @@ impl Home {
         self.path.join(RUNS).join(run)
     }
 
-    /// Writes a consistent copy of the database while others go on working.
+    /// Writes a consistent copy of the database while others continue working.
     pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
         let failed = |error: std::io::Error| StoreError::file(to, &error);
         // SQLite would create the file readable for everybody; it accepts an empty one.
@@ -398,7 +398,7 @@ pub(super) fn private_folder(path: &Path) -> Result<(), StoreError> {
         Err(error) => Err(failed(error)),
         Ok(found) if !found.is_dir() => Err(StoreError::Damaged {
             path: path.to_owned(),
-            what: "a link or a file stands where a folder of ours was".into(),
+            what: "a link or a file is where a folder of ours was".into(),
         }),
         Ok(found) if found.permissions().mode() & 0o077 != 0 => {
             std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)

@@ -441,7 +441,7 @@ fn recorded_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Recorded> {
 pub(super) fn status_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Status> {
     let word: String = row.get(column)?;
     Status::named(&word).ok_or_else(|| {
-        let says = format!("\"{word}\" is no status of a run");
+        let says = format!("\"{word}\" is not a status of a run");
         rusqlite::Error::FromSqlConversionFailure(column, Type::Text, says.into())
     })
 }
@@ -450,7 +450,7 @@ fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     let id: String = row.get(0)?;
     // Everything that names a run shows the beginning of its id.
     if id.len() != ID_LENGTH || !id.is_ascii() {
-        let says = format!("\"{id}\" is no id of a run");
+        let says = format!("\"{id}\" is not the id of a run");
         return Err(rusqlite::Error::FromSqlConversionFailure(0, Type::Text, says.into()));
     }
     Ok(Row {

@@ -19,7 +19,7 @@ use loop_core::engine::{STATE_VERSION, Status};
 use loop_core::workflow::model::DEFINITION_VERSION;
 use rusqlite::{Transaction, TransactionBehavior, params};
 
-/// The list columns that change while a run goes on.
+/// The list columns that change while a run continues.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowUpdate {
     pub status: Status,
@@ -129,7 +129,7 @@ impl HeldEvents<'_> {
             epoch,
         });
         let Some(next_epoch) = epoch.checked_add(1) else {
-            return Err(StoreError::damaged(format!("run {run}: its epoch is no number of owners")));
+            return Err(StoreError::damaged(format!("run {run}: its epoch is not a number")));
         };
         let owner = serde_json::to_string(&Holder::this_process()).expect("a holder is plain data");
         let journal = Journal {

@@ -15,6 +15,7 @@ mod journal;
 mod ledger;
 mod lock;
 pub mod mirror;
+mod queue;
 mod rows;
 pub mod run;
 mod run_row;
@@ -25,12 +26,13 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-pub use error::StoreError;
+pub use error::{Locked, StoreError};
 pub use home::Home;
 pub use inbox::{COMMAND, NOW, Wake, is_listening, wake};
 pub use index::{ByPrefix, Filter, NewRun, Row};
 pub use journal::{Commit, Journal, Opened, QuestionChange, RowUpdate};
 pub use ledger::{AccountHold, PlanUse, Spend};
 pub use lock::{OpeningLock, TreeLock};
+pub use queue::{Claim, Job, JobMove, QueueKey, QueueRead};
 pub use rows::{QuestionRow, Recorded};
 pub use verify::JournalVerdict;

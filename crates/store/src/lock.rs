@@ -3,7 +3,7 @@
 //! lock file says about its holder is for messages and for asking whether an owner lives; it never
 //! decides who may work.
 
-use super::error::StoreError;
+use super::error::{Locked, StoreError};
 use super::holder::Holder;
 use super::home::{Home, private_folder};
 use loop_base::files::ours;
@@ -30,7 +30,8 @@ impl RunLock {
         let folder = home.folder(run);
         private_folder(&folder)?;
         let short = run.get(..8).unwrap_or(run);
-        take_file(&folder.join(RUN_LOCK), || format!("run {short}")).map(|file| RunLock { _file: file })
+        take_file(&folder.join(RUN_LOCK), || Locked::Run(short.to_owned()))
+            .map(|file| RunLock { _file: file })
     }
 }
 
@@ -60,7 +61,7 @@ impl TreeLock {
     pub fn take(home: &Path, tree: &Path) -> Result<TreeLock, StoreError> {
         let failed = |error: std::io::Error| StoreError::file(tree, &error);
         let real = tree.canonicalize().map_err(failed)?;
-        let what = || format!("working tree {}", real.display());
+        let what = || Locked::Tree(real.clone());
         let folder = home.join("trees");
         private_folder(&folder)?;
         let digest = Sha256::digest(real.as_os_str().as_encoded_bytes());
@@ -132,7 +133,7 @@ impl Drop for NamedLock {
 /// second is ample on a loaded machine.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-fn take_file(path: &Path, what: impl Fn() -> String) -> Result<NamedLock, StoreError> {
+fn take_file(path: &Path, what: impl Fn() -> Locked) -> Result<NamedLock, StoreError> {
     let failed = |error: std::io::Error| StoreError::file(path, &error);
     let until = Instant::now() + PATIENCE;
     let mut watch = None;

@@ -13,7 +13,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4c4f_4f50;
 /// The schema version that this program knows.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
 
-pub(super) const STEPS: [&str; 5] = [FIRST, PLAN, VERSIONS, SEAL, UNSEALED];
+pub(super) const STEPS: [&str; 6] = [FIRST, PLAN, VERSIONS, SEAL, UNSEALED, QUEUE_FILE];
 
 // `run` holds everything that a list shows, so that lists never touch another table; the large texts
 // (snapshot, definition) live apart. Of the columns that change with every commit none is indexed:
@@ -171,4 +171,19 @@ const SEAL: &str = "alter table snapshot add column seal blob;";
 const UNSEALED: &str = "
 create table unsealed(run integer primary key) strict;
 insert into unsealed select run from snapshot where seal is null;
+";
+
+/// The file of a queue as it was last read or written: what it says beside its systems, how it looked, and
+/// each system in it. A job that differs from the file is written to it by the next command.
+const QUEUE_FILE: &str = "
+create table queue(
+    project text not null,
+    domain text not null,
+    header text not null,
+    stamp text not null,
+    primary key(project, domain)
+) strict, without rowid;
+alter table job add column filed text;
+create index job_unfiled on job(project, queue) where filed is null or filed <> body;
+create index job_of_run on job(run) where run is not null;
 ";

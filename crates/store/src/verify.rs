@@ -73,7 +73,9 @@ impl Home {
     /// Compares the journal of a run with a head that was kept elsewhere, which may be behind it.
     pub fn match_head(&self, run: &str, kept: &str) -> Result<(), StoreError> {
         let Some(kept) = chain::parse_head(kept) else {
-            return Err(StoreError::damaged(format!("run {run}: what its repository keeps is no head")));
+            return Err(StoreError::damaged(format!(
+                "run {run}: the head kept in its repository is not valid"
+            )));
         };
         self.read(|connection| {
             let key = find(connection, run)?.key;

@@ -24,7 +24,7 @@ pub fn full(home: &Path, tree: &Path) -> Option<String> {
         let need = LEAST_BYTES.min(disk.f_blocks.saturating_mul(disk.f_frsize) / LEAST_PART);
         if free < need {
             let (free, need) = (bytes(free), bytes(need));
-            return Some(format!("the disk of {} has {free} left, and a call needs {need}", path.display()));
+            return Some(format!("the disk of {} has {free} free; a call needs {need}", path.display()));
         }
         // Some file systems make room for files as they are needed, and say that they have none.
         if 0 < disk.f_files && disk.f_favail < LEAST_FILES {

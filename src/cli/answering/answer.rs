@@ -1,6 +1,6 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills.
 
-use crate::cli::Context;
+use crate::cli::{Context, hint};
 use crate::desk::{self, AnswerRequest, Answered, Saying, SignatureSource};
 use clap::Args;
 use loop_base::text::sanitise;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct AnswerFlags {
-    /// The question's number, which may be left out; then the choice, and a text where it needs one
+    /// The question's number (optional), the choice, and a text if the choice needs one
     #[arg(value_name = "[ID] CHOICE [TEXT]")]
     words: Vec<String>,
     /// Who answers
@@ -19,7 +19,7 @@ pub(crate) struct AnswerFlags {
 
 #[derive(Args)]
 pub(crate) struct GateFlags {
-    /// The gate, which may be left out when one waits
+    /// The gate; optional if only one is waiting
     gate: Option<String>,
     /// Who approves
     #[arg(long, value_name = "NAME")]
@@ -34,7 +34,7 @@ pub(crate) struct GateFlags {
 
 #[derive(Args)]
 pub(crate) struct ChangesFlags {
-    /// The gate, which may be left out, and what to change
+    /// The gate (optional), and what to change
     #[arg(value_name = "[GATE] TEXT", required = true)]
     words: Vec<String>,
     /// Who asks
@@ -44,7 +44,7 @@ pub(crate) struct ChangesFlags {
 
 #[derive(Args)]
 pub(crate) struct RejectFlags {
-    /// The gate, which may be left out, and why
+    /// The gate (optional), and why
     #[arg(value_name = "[GATE] [TEXT]")]
     words: Vec<String>,
     /// Who rejects
@@ -133,8 +133,8 @@ fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8
     let request = AnswerRequest { words, by };
     let text = match desk::answer(&context.caller, request)? {
         Answered::AtOnce => "saved; the run takes it now".to_owned(),
-        Answered::AtNextStop => "saved; the session is told at its next stop".to_owned(),
-        Answered::WhenContinued => "saved; continue with: loop run".to_owned(),
+        Answered::AtNextStop => "saved; the session gets it at its next stop".to_owned(),
+        Answered::WhenContinued(command) => format!("saved; continue with: {}", hint::pasteable(&command)),
         Answered::Void(why) => {
             format!("this is not what the gate asked about: {why}; loop run measures it again and asks again")
         }

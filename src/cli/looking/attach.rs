@@ -231,12 +231,12 @@ impl Follower {
         match end {
             AttachEnd::Left(signal) => {
                 let exit = signal.map_or(0, |it| 128 + u8::try_from(it).unwrap_or(0));
-                let text = format!("run {id} continues without you");
+                let text = format!("run {id} continues in the background");
                 self.output.end(status.word(), &text, "loop attach", exit);
                 Ok(exit)
             }
             AttachEnd::Rested if status == Status::Running => {
-                let text = format!("the process that drove run {id} is gone; nothing is lost");
+                let text = format!("the process that drove run {id} is gone; nothing was lost");
                 self.output.end(status.word(), &text, "loop run", status.exit());
                 Ok(status.exit())
             }
@@ -254,8 +254,8 @@ impl Follower {
                         folder: &folder,
                         asked,
                         next,
-                        is_offered: false,
-                        said: 0,
+                        tells_next: true,
+                        more: &[],
                     },
                     status.exit(),
                 );

@@ -12,6 +12,7 @@ pub(super) mod runs;
 pub(super) mod show;
 pub(super) mod signing;
 pub(super) mod status;
+mod system_view;
 pub(super) mod verify;
 pub(super) mod wait;
 pub(super) mod why;

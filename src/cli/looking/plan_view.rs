@@ -1,5 +1,5 @@
 //! What people see of a run that works on a planning folder: plans and tasks in the
-//! status, what was asked for as a table, and at a halt what there is to know and to do.
+//! status, what was asked for as a table, and at the end what there is to know and to do.
 
 use crate::measure::planning;
 use loop_base::text::counted;
@@ -7,7 +7,7 @@ use loop_core::documents::planning::learnings;
 use loop_core::engine::{Item, Requirement, State, Status};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
-use loop_store::mirror::planning::{LoopState, failures, reason};
+use loop_store::mirror::planning::{LoopState, failures};
 use loop_store::{Home, fold};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -18,8 +18,11 @@ const LEARNINGS: &str = ".planning/LEARNINGS.md";
 /// Rows of the table of progress that a status shows.
 const ROWS_SHOWN: usize = 5;
 
-/// Issues that a halt shows, and notes on the last iteration.
+/// Issues that a halt shows.
 const ISSUES_SHOWN: usize = 3;
+
+/// Notes on the last iteration that a halt shows.
+const NOTES_SHOWN: usize = 1;
 
 /// Tasks of one plan that are named.
 const TASKS_NAMED: usize = 5;
@@ -138,8 +141,8 @@ pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State,
     out
 }
 
-/// Returns what is said where a run rests: at its end, when it is stuck, and at its cap.
-pub(crate) fn at_rest(
+/// Returns what the end of a run says beyond that of every run: completed, stuck, or at its cap.
+pub(crate) fn at_end(
     home: &Home,
     run: &str,
     workflow: &Workflow,
@@ -177,7 +180,7 @@ pub(crate) fn at_rest(
                 tasks.iter().filter(|it| it.1).count(),
                 counted(tasks.len(), "task")
             )];
-            lines.extend(open.map(|(plan, tasks)| format!("  left of {plan}: {}", named(tasks))));
+            lines.extend(open.map(|(plan, tasks)| format!("open in {plan}: {}", named(tasks))));
             lines
         }
         Status::Ready
@@ -197,21 +200,21 @@ fn named(tasks: &[&(Item, bool)]) -> String {
 }
 
 fn stuck(workflow: &Workflow, state: &State, place: &Path, title: &str) -> Vec<String> {
-    let mut lines = vec![
-        format!("{title}: stuck in iteration {}: {}", state.iterations_numbered(), reason(workflow, state)),
-        format!("failures in a row: {}/{}", failures(workflow, state), threshold(workflow)),
-    ];
-    let notes = state.feedback.iter().flat_map(|it| &it.notes).take(ISSUES_SHOWN);
+    let mut lines = vec![format!(
+        "{title}, iteration {}, failures in a row: {}/{}",
+        state.iterations_numbered(),
+        failures(workflow, state),
+        threshold(workflow)
+    )];
+    let notes = state.feedback.iter().flat_map(|it| &it.notes).take(NOTES_SHOWN);
     lines.extend(notes.map(|it| format!("noted: {it}")));
     let issues = planning::document(place, LEARNINGS).map(|it| learnings::last_issues(&it, ISSUES_SHOWN));
-    lines.extend(issues.unwrap_or_default().into_iter().map(|it| format!("issue: {it}")));
-    let steps = [
-        "read the reason above, and loop show".to_owned(),
-        format!("look into {LEARNINGS} for what is known about it"),
-        "repair the cause: code, tests or plan".to_owned(),
-        "reset: loop resume --reset, or Status: running in .planning/LOOP-STATE.md".to_owned(),
-        format!("continue: loop run {}", state.opening.input),
-    ];
-    lines.extend(steps.iter().enumerate().map(|(index, it)| format!("{}. {it}", index + 1)));
+    lines.extend(issues.unwrap_or_default().into_iter().map(|it| format!("issue in LEARNINGS.md: {it}")));
+    if state.question().is_some() {
+        lines.push(
+            "fix the cause (code, tests or plan), then answer; or write Status: running into".to_owned(),
+        );
+        lines.push(".planning/LOOP-STATE.md and continue with loop run".to_owned());
+    }
     lines
 }

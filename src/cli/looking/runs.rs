@@ -23,10 +23,10 @@ pub(crate) struct RunsFlags {
     /// Delete runs that are completed or cancelled, with their transcripts and snapshots
     #[arg(long)]
     prune: bool,
-    /// Only those that were last touched so long ago, as 12h or 30d
+    /// Only runs last touched longer ago than this, such as 12h or 30d
     #[arg(long, value_name = "LENGTH", requires = "prune", value_parser = age)]
     older_than: Option<u64>,
-    /// The oldest first, and only until the folders of all runs are below this, as 500M or 2G
+    /// Delete the oldest first, until the run folders together are below this size, such as 500M or 2G
     #[arg(long, value_name = "SIZE", requires = "prune", value_parser = amount)]
     down_to: Option<u64>,
     /// Say what would be deleted, and delete nothing
@@ -193,7 +193,7 @@ fn age(text: &str) -> Result<u64, String> {
 }
 
 fn amount(text: &str) -> Result<u64, String> {
-    let wrong = || format!("\"{text}\" is no size; write 500M or 2G");
+    let wrong = || format!("\"{text}\" is not a size; write 500M or 2G");
     let digits = text.trim_end_matches(|it: char| !it.is_ascii_digit());
     let number: u64 = digits.parse().map_err(|_| wrong())?;
     let factor = match &text[digits.len()..] {

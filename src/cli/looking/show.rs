@@ -35,10 +35,10 @@ pub(crate) struct ShowFlags {
     /// What the checks printed
     #[arg(long)]
     checks: bool,
-    /// What changed in the working tree from before the call to after it
+    /// What the call changed in the working tree
     #[arg(long)]
     diff: bool,
-    /// What the run was asked for, row by row, and what shows that it is there
+    /// Requirements and success criteria, each with its evidence
     #[arg(long)]
     requirements: bool,
 }

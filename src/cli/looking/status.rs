@@ -1,6 +1,6 @@
 //! `loop status`: where a run stands, for people and for programs.
 
-use super::{plan_view, progress, signing};
+use super::{plan_view, progress, signing, system_view};
 use crate::cli::Context;
 use crate::cli::hint;
 use crate::cli::terminal::frame;
@@ -26,7 +26,7 @@ pub(crate) fn bare(context: &Context) -> anyhow::Result<u8> {
     }
     println!("loop demo                 watch a whole run, without any key");
     println!("loop setup                write a workflow for this project");
-    println!("loop run \"what to build\"  begin");
+    println!("loop run \"what to build\"  start a run");
     Ok(0)
 }
 
@@ -88,6 +88,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let verified = if state.is_called_unverified() { ", unverified" } else { "" };
     let _ = writeln!(out, "run {}  {}  {}{verified}", &row.id[..8], workflow.name, status.word());
     let _ = writeln!(out, "  {}", progress::line(workflow, state));
+    out.push_str(&system_view::status(home, &row.id, workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
     let reason = state.reason(workflow);
     let _ = writeln!(out, "  reason      {reason}");

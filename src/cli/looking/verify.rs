@@ -16,10 +16,10 @@ pub(crate) struct VerifyFlags {
     /// Run the checks that the record names again, in a clean checkout of its tree
     #[arg(long, requires = "record")]
     rerun: bool,
-    /// Who may have signed the record: a file of allowed signers
+    /// File of allowed signers that may have signed the record
     #[arg(long, value_name = "FILE", requires = "record")]
     signers: Option<PathBuf>,
-    /// Copy the database to this file while runs are active; it is never overwritten
+    /// Copy the database to this file, also while runs are active; never overwrites
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     backup: Option<PathBuf>,
 }
@@ -34,7 +34,7 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
         };
         let lines = desk::verify_record(&context.caller, &request)?;
         lines.iter().for_each(|it| println!("{}", sanitise(it)));
-        println!("the record holds");
+        println!("the record is valid");
         return Ok(0);
     }
     let Some(home) = context.caller.existing_home()? else { return Err(Refusal::no_run()) };

@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
         if let Some(seq) = flags.seq {
             return other_event(&home, &row, &workflow, seq);
         }
-        println!("nothing has been judged yet: {}", sanitise(&state.reason(&workflow)));
+        println!("no iteration has been judged yet: {}", sanitise(&state.reason(&workflow)));
         return Ok(0);
     };
     if context.json {
@@ -70,7 +70,7 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
         println!("    {name} = {} ({source}{claimed})", sanitise(&metric.value.to_string()));
     }
     if !rest.is_empty() {
-        println!("    (-v shows {} that decided nothing)", counted(rest.len(), "more value"));
+        println!("    (-v shows {} that did not matter)", counted(rest.len(), "more value"));
     }
     if load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
         println!("  now         {}", sanitise(&state.reason(&workflow)));
@@ -137,6 +137,6 @@ fn truth(truth: Truth) -> &'static str {
     match truth {
         Truth::True => "met",
         Truth::False => "not met",
-        Truth::Unknown => "unknown, which counts as not met",
+        Truth::Unknown => "unknown, counts as not met",
     }
 }

@@ -7,12 +7,11 @@ use crate::cli::Context;
 use crate::desk::{Reach, Refusal, meant};
 use crate::tree::git::Git;
 use clap::Args;
-use loop_core::workflow::preset;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct DemoFlags {
-    /// The workflow to watch: ralph, tdd or plan
+    /// The workflow to watch: ralph, tdd, plan or engineering
     #[arg(default_value = "ralph")]
     preset: String,
 }
@@ -29,21 +28,21 @@ struct Piece {
     own: &'static str,
 }
 
-const PIECES: [Piece; 3] = [
+const PIECES: [Piece; 4] = [
     Piece {
         preset: "ralph",
-        scene: "a repository, a design, and an agent that is not honest at first",
+        scene: "a repository, a design, and an agent that lies in its first call",
         input: "DESIGN-demo.md",
         files: &[("DESIGN-demo.md", DESIGN), ("tests.sh", COUNTING)],
-        moral: "The agent promised after its first call, and the tests said otherwise; so it was sent back.",
+        moral: "After its first call the agent said it was done; the tests failed, so it was sent back.",
         own: "loop run \"what to build\" --agent-cmd \"PROGRAM ARGS\" --check tests=\"your test command\"",
     },
     Piece {
         preset: "tdd",
-        scene: "a repository, a PRP, and an agent that is not honest when its tests should pass",
+        scene: "a repository, a PRP, and an agent that lies about passing tests",
         input: "docs/PRPs/greetings.md",
         files: &[("docs/PRPs/greetings.md", PRP), ("tests.sh", RUNNING)],
-        moral: "In GREEN the agent said that both tests pass, and one did not; so GREEN was not done.",
+        moral: "In GREEN the agent said that both tests pass; one failed, so GREEN was not done.",
         own: "loop run docs/PRPs/YOURS.md --preset tdd --check tests=\"your test command\"",
     },
     Piece {
@@ -56,10 +55,35 @@ const PIECES: [Piece; 3] = [
             (".planning/config.json", "{ \"planning\": { \"commit_docs\": false } }\n"),
             ("tests.sh", COUNTING),
         ],
-        moral: "The agent called its first task complete without a commit; so the task was done again.",
+        moral: "The agent called its first task complete without a commit, so the task was done again.",
         own: "loop setup plan, then loop run 1",
     },
+    Piece {
+        preset: "engineering",
+        scene: "a repository, a queue with one system, and a reviewer that forgets its verdict",
+        input: "sys-001",
+        files: &[("domain-memory/demo/system-queue.json", QUEUE), ("tests.sh", COUNTING)],
+        moral: "The first review gave no verdict; so it was asked for again, and only then was the work merged.",
+        own: "loop queue add \"NAME OF A SYSTEM\" --domain main, then loop run sys-001",
+    },
 ];
+
+const QUEUE: &str = r#"{
+  "domain": "demo",
+  "systems": [
+    {
+      "id": "sys-001",
+      "name": "Greetings",
+      "description": "greet.sh greets whoever is named on its command line, else the world",
+      "status": "specified",
+      "dependencies": [],
+      "priority": 1,
+      "capabilities": ["greeting"],
+      "autonomy": { "mode": "autonomous", "gates": { "deploy": { "required": false } }, "reason": "a demo" }
+    }
+  ]
+}
+"#;
 
 const ROADMAP: &str = "\
 # Roadmap
@@ -163,7 +187,7 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     if !context.json && !context.quiet {
         eprintln!("a demo in {}: {}", project.display(), piece.scene);
     }
-    let here = Context::at(&project, &home, context);
+    let here = Context::in_temporary(&project, &home, context);
     let agent = std::env::current_exe()?;
     let quoted = agent.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let flags = RunFlags {
@@ -190,19 +214,15 @@ fn find(name: &str) -> anyhow::Result<&'static Piece> {
     if let Some(piece) = PIECES.iter().find(|it| it.preset.eq_ignore_ascii_case(name)) {
         return Ok(piece);
     }
-    if let Some(known) = preset::find(name).map(|it| it.name) {
-        return Err(Refusal::usage(
-            format!("the demo of {known} comes with a later version, as running {known} does"),
-            [format!("loop simulate --preset {known}"), "loop demo tdd".to_owned()],
-        ));
-    }
     let known = PIECES.iter().map(|it| it.preset);
     Err(Refusal::usage(format!("there is no demo of \"{name}\""), meant(name, known)))
 }
 
 fn prepare(project: &Path, piece: &Piece) -> anyhow::Result<()> {
     std::fs::create_dir_all(project)?;
-    Git::init(project)?;
+    let git = Git::init(project)?;
+    git.run(["config", "user.name", "demo"])?;
+    git.run(["config", "user.email", "demo@localhost"])?;
     demo_agent::write(project, piece.files)?;
     demo_agent::commit(project, "what is wanted, and how it is tested")
 }

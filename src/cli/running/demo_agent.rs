@@ -17,6 +17,7 @@ enum DemoPart {
     Ralph,
     Tdd,
     Plan,
+    Engineering,
 }
 
 const HALF: &str = "#!/bin/sh\necho \"hello, $1\"\n";
@@ -30,6 +31,7 @@ pub(crate) fn run(flags: &DemoAgentFlags) -> anyhow::Result<u8> {
         DemoPart::Ralph => ralph(&project, &prompt)?,
         DemoPart::Tdd => tdd(&project)?,
         DemoPart::Plan => plan(&project)?,
+        DemoPart::Engineering => engineering(&project, &prompt)?,
     }
     Ok(0)
 }
@@ -103,7 +105,7 @@ fn tdd(project: &Path) -> anyhow::Result<()> {
     };
     println!(
         "{said}\n\n---PRP_PHASE_STATUS---\nPHASE: {phase}\nSTATUS: COMPLETE\nITERATION: {iteration}\n{more}\
-         EXIT_SIGNAL: true\nRECOMMENDATION: go on\n---END_PRP_PHASE_STATUS---"
+         EXIT_SIGNAL: true\nRECOMMENDATION: continue\n---END_PRP_PHASE_STATUS---"
     );
     Ok(())
 }
@@ -126,6 +128,34 @@ fn plan(project: &Path) -> anyhow::Result<()> {
     };
     write(project, &[(&format!("{folder}/01-01-SUMMARY.md"), "# Summary\n\nOne script that greets.\n")])?;
     println!("{said}\n\n---\nEXIT_SIGNAL: TASK_COMPLETE\nTASK: a script that greets\nNEXT: nothing\n---");
+    Ok(())
+}
+
+/// Writes whatever the prompt asks for; the first review leaves its verdict out.
+fn engineering(project: &Path, prompt: &str) -> anyhow::Result<()> {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let (phase, skill) = (variable("LOOP_PHASE"), variable("LOOP_SKILL"));
+    let asked = prompt.lines().filter_map(|it| it.strip_prefix("- `domain-memory/")?.strip_suffix('`'));
+    for name in asked {
+        let name = format!("domain-memory/{}", name.replace('*', "001-demo"));
+        let text = format!("# {skill}\n\nWritten in {phase}, call {}.\n", variable("LOOP_CALL"));
+        write(project, &[(&name, &text)])?;
+    }
+    if skill == "implement" {
+        write(project, &[("greet.sh", WHOLE)])?;
+    }
+    if !matches!(phase.as_str(), "SHIP" | "COMPLETE") && skill != "debug-assist" {
+        commit(project, &format!("feat: {skill}"))?;
+    }
+    let more = match skill.as_str() {
+        "security-audit" => r#", "metrics": { "critical_findings": 0, "high_findings": 0 }"#,
+        "perf-analysis" => r#", "metrics": { "perf_targets_total": 0 }"#,
+        "code-review" if variable("LOOP_ITERATION") != "1" => r#", "verdict": "approve""#,
+        _ => "",
+    };
+    println!(
+        "Done with {skill}.\n\n```json\n{{ \"status\": \"done\", \"summary\": \"{skill} is done\"{more} }}\n```"
+    );
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `--detach`: a run goes on without the terminal that it was started from. Everything that a
+//! `--detach`: a run continues without the terminal that it was started from. Everything that a
 //! person may be asked before a run begins is asked here first; then a controller in a session of
 //! its own takes the run and waits at questions, since nobody sits in front of it.
 
@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// Where a controller without a terminal writes its messages.
 const LOG: &str = "controller.log";
 
-/// How the controller goes on, handed from one process to the other.
+/// How the controller continues, handed from one process to the other.
 #[derive(Args)]
 pub(crate) struct DetachFlags {
     #[arg(long)]

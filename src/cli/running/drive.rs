@@ -85,9 +85,7 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => Status::of(&run.state).exit(),
     };
-    let lines = plan_view::at_rest(&rested.home, &run.id, &run.workflow, &run.state, &rested.place);
-    lines.iter().for_each(|it| output.note(it));
-    let said = lines.len();
+    let more = plan_view::at_end(&rested.home, &run.id, &run.workflow, &run.state, &rested.place);
     if let Some(trouble) = &rested.record_trouble {
         output.note(&format!("{trouble}; loop evidence tries again"));
     }
@@ -105,8 +103,8 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
             folder: &folder,
             asked,
             next: &next,
-            is_offered,
-            said,
+            tells_next: !is_offered && !context.is_temporary,
+            more: &more,
         },
         exit,
     );
@@ -148,12 +146,16 @@ fn tell_how_it_continues(context: &Context, run: &Run) -> u8 {
     exit
 }
 
-/// Says that nothing is left to do in a run that ended before; one that halted is still halted.
+/// Says that there is nothing to do in a run that ended before, and how to start over. What was asked
+/// for is so, whatever the run came to, and the exit code says that.
 pub(crate) fn done_before(context: &Context, found: &FoundRun, text: &str) -> anyhow::Result<u8> {
     let row = &found.row;
     let (workflow, state) = desk::load(&found.home, row)?;
-    let exit = Status::of(&state).exit();
-    let next = format!("{} --fresh", run_again(&workflow, &row.input));
+    let exit = Status::Completed.exit();
+    let next = match state.has_nothing_to_do() {
+        true => hint::next_step(&found.home, &row.id, &workflow, &state)?,
+        false => hint::pasteable(&format!("{} --fresh", run_again(&workflow, &row.input))),
+    };
     if context.json {
         let object = serde_json::json!({
             "status": row.status, "reason": text, "next_step": next, "exit": exit,

@@ -26,80 +26,80 @@ pub(crate) struct RunFlags {
     /// The agent to call
     #[arg(help_heading = WORK, long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Any program as the agent: its words, never a shell
+    /// Use any program as the agent; split into words, never run by a shell
     #[arg(help_heading = WORK, long, value_name = "\"PROGRAM ARGS\"", value_parser = values::name)]
     pub agent_cmd: Option<String>,
     /// The model to ask for
     #[arg(help_heading = WORK, long, value_name = "NAME", value_parser = values::name)]
     pub model: Option<String>,
-    /// Read the workflow file again for a run that has begun; it keeps its own copy otherwise
+    /// Apply the current workflow file; otherwise a run keeps the copy it began with
     #[arg(help_heading = WORK, long)]
     pub reload: bool,
-    /// A check that we run ourselves; repeatable, wins over detection
+    /// A check to run after every call; repeatable, overrides detected checks
     #[arg(help_heading = PROOF, long = "check", value_name = "NAME=COMMAND", value_parser = named_command)]
     pub checks: Vec<(String, String)>,
-    /// Take the agent's word where nothing can be measured
+    /// Trust the agent where nothing can be measured
     #[arg(help_heading = PROOF, long)]
     pub unverified: bool,
-    /// The least that must be proven: red-to-green, new-test or approved (the default); less is a question
+    /// Lowest acceptable proof: red-to-green, new-test or approved (the default); anything less asks you
     #[arg(help_heading = PROOF, long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "approved", value_parser = level)]
     pub require_proof: Option<Level>,
-    /// Protected files that this run may change, as tests/old_*.py; repeatable
+    /// Test files that this run may change, such as tests/old_*.py; repeatable
     #[arg(help_heading = PROOF, long, value_name = "GLOB", value_parser = values::glob)]
     pub allow_test_change: Vec<String>,
     /// How many success criteria the input has
     #[arg(help_heading = PROOF, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     pub criteria: Option<u32>,
-    /// The promise that the agent must make
+    /// The text that the agent must promise when it is done
     #[arg(help_heading = PROOF, long, value_name = "TEXT", value_parser = values::name)]
     pub promise: Option<String>,
-    /// Iterations of this run, over all restarts
+    /// Maximum number of iterations, counted over all restarts
     #[arg(help_heading = LIMITS, short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     pub max: Option<u32>,
-    /// Money that the run may spend, in dollars
+    /// Budget of the run, in US dollars
     #[arg(help_heading = LIMITS, long, value_name = "USD", allow_negative_numbers = true, value_parser = values::dollars)]
     pub budget: Option<f64>,
-    /// Tokens that the run may spend
+    /// Token budget of the run
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = values::large_count)]
     pub tokens: Option<u64>,
-    /// Time that the run may work, as 90s, 45m or 1h30m
+    /// Time limit for calls and checks, such as 90s, 45m or 1h30m
     #[arg(help_heading = LIMITS, long, value_name = "LENGTH", value_parser = values::length)]
     pub time: Option<u64>,
-    /// Continue without this terminal; loop attach watches it and answers its questions
+    /// Continue in the background; loop attach shows it and answers its questions
     #[arg(help_heading = PLACE, long)]
     pub detach: bool,
-    /// Work in a worktree of its own, below .worktrees/, on a branch of its own
+    /// Work in a separate worktree below .worktrees/, on its own branch
     #[arg(help_heading = PLACE, long)]
     pub worktree: bool,
-    /// Work although the tree has uncommitted changes
+    /// Run even if the working tree has uncommitted changes
     #[arg(help_heading = PLACE, long)]
     pub allow_dirty: bool,
     /// Where the state files for other tools are written
     #[arg(help_heading = PLACE, long, value_name = "DIR")]
     pub mirror: Option<PathBuf>,
-    /// Allow a run inside an agent call of another run
+    /// Allow a run inside another run's agent call
     #[arg(help_heading = PLACE, long)]
     pub nested: bool,
     /// Start over; an unfinished run of the same input is cancelled
     #[arg(help_heading = START, long)]
     pub fresh: bool,
-    /// Set the counters to 0
+    /// Reset the counters (iterations, breaker) to 0
     #[arg(help_heading = START, long)]
     pub reset: bool,
     /// What to do at a question
     #[arg(help_heading = START, long, value_enum, value_name = "WHAT")]
     pub on_question: Option<OnQuestion>,
-    /// A command that is run at a question, a halt, a hold and the end
+    /// Command to run at a question, a halt, a provider limit and the end
     #[arg(help_heading = START, long, value_name = "COMMAND", value_parser = values::name)]
     pub notify: Option<String>,
-    /// Print the next decision; start and write nothing
+    /// Print the next decision; start nothing, write nothing
     #[arg(help_heading = START, long)]
     pub dry_run: bool,
     /// Jobs of the queue at once (comes with a later version)
     #[arg(long, value_name = "N", hide = true)]
     pub jobs: Option<String>,
-    /// The domain whose queue is meant (comes with a later version)
-    #[arg(long, value_name = "NAME", hide = true)]
+    /// The domain whose queue is meant (default: the only folder below domain-memory/)
+    #[arg(long, value_name = "NAME")]
     pub domain: Option<String>,
 }
 
@@ -134,6 +134,7 @@ impl RunFlags {
             allow_dirty: it.allow_dirty,
             require_proof: it.require_proof,
             allow_test_change: it.allow_test_change,
+            domain: it.domain,
             ..RunRequest::default()
         }
     }
@@ -155,7 +156,7 @@ fn named_command(text: &str) -> Result<(String, String), String> {
         !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');
     if !plain {
         return Err(format!(
-            "\"{name}\" is no name for a check; write letters, digits, - and _, as tests=\"cargo test\""
+            "\"{name}\" is not a valid check name; use letters, digits, - and _, such as tests=\"cargo test\""
         ));
     }
     if command.trim().is_empty() {
@@ -168,7 +169,7 @@ fn level(text: &str) -> Result<Level, String> {
     Level::from_word(text).ok_or_else(|| {
         let words = Level::ALL.map(Level::word).join(", ");
         format!(
-            "\"{text}\" is no level of proof; one of {words}. Before an input write --require-proof=LEVEL"
+            "\"{text}\" is not a level of proof; one of {words}. Before an input write --require-proof=LEVEL"
         )
     })
 }

@@ -19,10 +19,10 @@ use loop_store::{Home, Row, mirror};
 pub(crate) struct InitFlags {
     #[command(flatten)]
     run: RunFlags,
-    /// Open the next ready job of the queue (comes with a later version)
-    #[arg(long, hide = true)]
+    /// Open the next ready system of the queue
+    #[arg(long)]
     next: bool,
-    /// A session of the agent works on it, and its stop hook asks us what comes next
+    /// Let your own agent session work on it; its stop hook asks loop what comes next
     #[arg(long)]
     hook: bool,
     /// The session that works on it (default: the first one that stops in this project)
@@ -31,16 +31,13 @@ pub(crate) struct InitFlags {
 }
 
 pub(crate) fn run(context: &Context, flags: &InitFlags) -> anyhow::Result<u8> {
-    if flags.next {
-        return not_yet::command("init --next", "loop init INPUT");
-    }
     if flags.run.detach {
         return Err(Refusal::usage(
             "loop init only opens a run and takes no --detach",
             NextStep::by_hand("leave --detach out, or use loop run --detach"),
         ));
     }
-    if flags.run.input.is_none() && !flags.hook {
+    if flags.run.input.is_none() && !flags.hook && !flags.next {
         return setup::run(
             context,
             &setup::SetupFlags::of(flags.run.preset.clone(), flags.run.agent.clone()),
@@ -58,6 +55,10 @@ pub(crate) fn run(context: &Context, flags: &InitFlags) -> anyhow::Result<u8> {
     let mut request = flags.run.request(if flags.hook { CarriedOutBy::Session } else { CarriedOutBy::Us });
     not_yet::refuse_flags(&flags.run)?;
     let mut told = TellOnce::default();
+    request.next_job = flags.next;
+    if flags.next {
+        refuse_left_behind(context, &flags.run, &mut told)?;
+    }
     loop {
         return match open(context, &request, &mut told)? {
             OpenReply::Question(question) => match answered(context, *question, request)? {
@@ -119,6 +120,26 @@ fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
     Ok(0)
 }
 
+/// A system whose controller died is continued before another one is begun.
+fn refuse_left_behind(context: &Context, flags: &RunFlags, told: &mut TellOnce) -> anyhow::Result<()> {
+    if flags.input.is_some() {
+        return Err(Refusal::usage("--next takes no input", ["loop init --next"]));
+    }
+    let caller = &context.caller;
+    let project = caller.project()?;
+    let domain = flags.domain.as_deref();
+    let left = told.with(context, |notes| desk::left_behind(caller, &project, domain, notes))?;
+    match left {
+        None => Ok(()),
+        Some(id) => Err(Refusal {
+            text: format!("the run of {id} lost its controller; it goes on before another system is begun"),
+            next: Some(format!("loop run {id}").into()),
+            exit: 7,
+        }
+        .into()),
+    }
+}
+
 /// One session's loop is enough for a project: a second would answer the same stops.
 fn refuse_second(context: &Context) -> anyhow::Result<()> {
     let Some(home) = context.caller.existing_home()? else { return Ok(()) };
@@ -159,8 +180,8 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
             folder: &folder,
             asked: None,
             next: &next,
-            is_offered: false,
-            said: 0,
+            tells_next: true,
+            more: &[],
         };
         RunOutput::new(context).rest(&ended, exit);
         return Ok(exit);

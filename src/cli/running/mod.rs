@@ -1,4 +1,4 @@
-//! Commands that open a run or go on with one, here or detached, and the demonstration of it. What is
+//! Commands that open a run or continue with one, here or detached, and the demonstration of it. What is
 //! drawn meanwhile is in `terminal`; the rules of opening are the desk's.
 
 pub(super) mod checks;

@@ -17,12 +17,12 @@ pub(crate) fn command(name: &str, instead: &str) -> anyhow::Result<u8> {
 }
 
 pub(crate) fn refuse_flags(flags: &RunFlags) -> anyhow::Result<()> {
-    let given = [("--jobs", flags.jobs.is_some()), ("--domain", flags.domain.is_some())];
+    let given = [("--jobs", flags.jobs.is_some())];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((flag, _)) => Err(Refusal::usage(
-            format!("{flag} needs the queue of systems, which comes with a later version"),
-            "loop simulate --preset engineering",
+            format!("{flag}: several systems at once come with a later version"),
+            "loop queue next",
         )),
     }
 }

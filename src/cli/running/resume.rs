@@ -14,34 +14,34 @@ pub(crate) struct ResumeFlags {
     /// Continue in this phase, which must have been reached before
     #[arg(long, value_name = "PHASE")]
     state: Option<String>,
-    /// Set the counters to 0
+    /// Reset the counters (iterations, breaker) to 0
     #[arg(long)]
     reset: bool,
     /// End a wait for the provider and ask it again now
     #[arg(long)]
     now: bool,
-    /// Only if the run works in a worktree of its own
+    /// Refuse unless the run has its own worktree
     #[arg(long)]
     worktree: bool,
-    /// Iterations of this run, over all restarts
+    /// Maximum number of iterations, counted over all restarts
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max: Option<u32>,
-    /// Read the workflow file again; a run that has begun keeps its own copy otherwise
+    /// Apply the current workflow file; otherwise a run keeps the copy it began with
     #[arg(long)]
     reload: bool,
-    /// Money that the run may spend, in dollars
+    /// Budget of the run, in US dollars
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = values::dollars)]
     budget: Option<f64>,
-    /// Tokens that the run may spend
+    /// Token budget of the run
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::large_count)]
     tokens: Option<u64>,
-    /// Time that the run may work, as 90s, 45m or 2h
+    /// Time limit for calls and checks, such as 90s, 45m or 1h30m
     #[arg(long, value_name = "LENGTH", value_parser = values::length)]
     time: Option<u64>,
     /// What to do at a question
     #[arg(long, value_enum, value_name = "WHAT")]
     on_question: Option<OnQuestion>,
-    /// Go on without this terminal; loop attach watches it and answers its questions
+    /// Continue in the background; loop attach shows it and answers its questions
     #[arg(long)]
     detach: bool,
 }

@@ -43,7 +43,7 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
             }
             OpenReply::Opened(it) if flags.detach => {
                 let (home, id) = (Rc::clone(&it.home), it.run.id.clone());
-                // Whoever goes on takes the run and its tree, so both are let go here.
+                // Whoever continues takes the run and its tree, so both are let go here.
                 drop(it);
                 return detach::start(context, &home, &id, &Going::default(), flags.on_question);
             }
@@ -85,7 +85,7 @@ pub(crate) fn open(
 }
 
 /// Puts a question to the person. Returns the request with the answer in it, or nothing where a run
-/// that rested is to be left alone.
+/// that stopped is to be left alone.
 pub(crate) fn answered(
     context: &Context,
     question: RequestQuestion,

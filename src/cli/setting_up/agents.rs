@@ -63,7 +63,7 @@ fn finding(known: &KnownAgent) -> DoctorFinding {
         let next = format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", known.row.install);
         return findings::bad(name, "not installed".to_owned(), NextStep::by_hand(next));
     };
-    let version = known.version.as_deref().unwrap_or("does not say its version");
+    let version = known.version.as_deref().unwrap_or("version unknown");
     match &known.login {
         Some(login) => findings::good(name, format!("{version} ({}), logged in by {login}", path.display())),
         None => {

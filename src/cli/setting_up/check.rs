@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(crate) struct CheckFlags {
     /// The workflow file (default: .loop/workflow.toml of the project)
     file: Option<PathBuf>,
-    /// A built-in workflow, in place of what the file extends and of its phases
+    /// A built-in workflow, instead of the file's phases and what it extends
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Print the JSON Schema of workflow files, for editors
@@ -47,13 +47,13 @@ pub(crate) fn run(context: &Context, flags: &CheckFlags) -> anyhow::Result<u8> {
     }
     if !proof.ends {
         let text = format!(
-            "{} may never end: ways back can follow each other for ever\n\n  {}\n",
+            "{} may never end: routes back can follow each other forever\n\n  {}\n",
             workflow.name,
             proof.why.join("\n  ")
         );
         return Err(Refusal::usage(
             text,
-            NextStep::by_hand("bound it with iterations = N in [limits], or lead one of them elsewhere"),
+            NextStep::by_hand("limit it with iterations = N in [limits], or route one of them elsewhere"),
         ));
     }
     Ok(0)
@@ -104,13 +104,13 @@ impl Which<'_> {
             .map_err(|problems| anyhow::anyhow!("a preset has {}", counted(problems.len(), "mistake")))
     }
 
-    /// Returns the workflow, where a mistake in it is nothing that the command could go on with.
+    /// Returns the workflow, where a mistake in it is nothing that the command could continue with.
     pub(crate) fn need(&self, context: &Context) -> anyhow::Result<Workflow> {
         self.resolve(context)?.map_err(|problems| {
             let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
             let text =
                 format!("the workflow has {}\n\n{}\n", counted(texts.len(), "mistake"), texts.join("\n\n"));
-            Refusal::usage(text, NextStep::by_hand("repair them; loop check lists what is still wrong"))
+            Refusal::usage(text, NextStep::by_hand("fix them; loop check lists what is still wrong"))
         })
     }
 }

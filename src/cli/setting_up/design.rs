@@ -14,7 +14,7 @@ use loop_core::documents::design::{self, DesignSection, Draft, Edit, KINDS};
 pub(crate) struct DesignFlags {
     /// What to build, in a sentence or more
     text: String,
-    /// The type of the task (default: what the text speaks of)
+    /// The type of the task (default: guessed from the text)
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct RefineFlags {
     /// Where it is added
     #[arg(long, value_enum, value_name = "SECTION", default_value = "criteria")]
     to: To,
-    /// An item to remove, by its text or by a part that no other has
+    /// An item to remove, by its text or a unique part of it
     #[arg(long, value_name = "TEXT")]
     remove: Vec<String>,
     /// An item to reword
@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
     let kind = match &flags.kind {
         Some(name) => {
             let known: Vec<&str> = KINDS.iter().map(|it| it.id).collect();
-            let text = format!("no type is called \"{name}\"");
+            let text = format!("unknown type \"{name}\"");
             let help = NextStep::ByHand(format!("one of: {}", known.join(", ")));
             Some(design::kind_named(name).ok_or_else(|| Refusal::usage(text, help))?)
         }
@@ -72,9 +72,11 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
     if !context.quiet {
         eprintln!("task type: {}", kind.map_or("General", |it| it.name));
         if checks.is_empty() {
-            eprintln!("no check was found; write those that prove the work below \"Validation Checks\"");
+            eprintln!(
+                "no check was found; list the commands that prove the work under \"Validation Checks\""
+            );
         }
-        eprintln!("read it first; loop refine --add \"a criterion\" changes it");
+        eprintln!("read it first; loop refine --add \"a criterion\" edits it");
         eprintln!("next: loop run {name}");
     }
     Ok(0)

@@ -7,7 +7,7 @@ use crate::cli::context::Context;
 use crate::desk::{
     Caller, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config, usual_key,
 };
-use crate::measure::detect::detect;
+use crate::measure::detect::{detect, proposed_flag};
 use crate::tree::git::Git;
 use crate::world::trim_logs;
 use crate::world::wait::now;
@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
         let stops: Vec<&str> = found.iter().filter(|it| !it.good).map(|it| it.what.as_str()).collect();
         match stops.as_slice() {
             [] => println!("next: loop run \"what to build\""),
-            stops => println!("what would stop a run: {}", stops.join(", ")),
+            stops => println!("would stop a run: {}", stops.join(", ")),
         }
     }
     Ok(0)
@@ -116,7 +116,7 @@ fn configuration(caller: &Caller, project: &Path) -> Vec<DoctorFinding> {
 
 fn allowed(agent: &Agent) -> String {
     let permissions = match agent.permissions {
-        Permissions::All => "may do everything that you may",
+        Permissions::All => "may do everything you may do",
         Permissions::Edit => "may edit files in the working tree",
         Permissions::Agent => "what its own settings allow",
     };
@@ -150,7 +150,7 @@ fn checks(project: &Path) -> DoctorFinding {
     let found = detect(project);
     if found.is_empty() {
         let says = "none found in this project".to_owned();
-        return bad("checks", says, "loop checks --check tests=\"npm test\"");
+        return bad("checks", says, format!("loop checks {}", proposed_flag(project)));
     }
     let list: Vec<String> = found.iter().map(|it| format!("{}: {} ({})", it.name, it.run, it.why)).collect();
     good("checks", list.join(", "))

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 
 #[derive(Subcommand)]
 pub(crate) enum HookCommand {
-    /// Answer a session that wants to stop; reads the hook's JSON from standard input
+    /// Decide whether a session may stop; reads the hook's JSON from standard input
     Stop(HookStopFlags),
-    /// Give the work of this project's run to another session
+    /// Hand this project's run to another session
     Join(JoinFlags),
-    /// Put the stop hook into .claude/settings.json of this project
+    /// Install the stop hook in this project's .claude/settings.json
     Install,
 }
 

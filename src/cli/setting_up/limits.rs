@@ -19,12 +19,15 @@ pub(crate) struct LimitsFlags {
     clear: Option<String>,
 }
 
+/// What is said where no provider refuses calls.
+const NO_LIMITS: &str = "no provider limits";
+
 pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> {
     if flags.clear.is_some() {
         refuse_agents(&context.caller, None, Deed::ClearLimits)?;
     }
     let Some(home) = context.caller.existing_home()? else {
-        println!("{}", if context.json { "[]" } else { "no holds" });
+        println!("{}", if context.json { "[]" } else { NO_LIMITS });
         return Ok(0);
     };
     if let Some(account) = &flags.clear {
@@ -71,12 +74,12 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
         println!("{}  {}", sanitise(&plan.account), sanitise(&plan.warning));
     }
     if holds.is_empty() && waits.is_empty() {
-        println!("no holds");
+        println!("{NO_LIMITS}");
     }
     for hold in holds {
         let until = Timestamp(hold.until);
         let left = length(until.since(now()));
-        println!("{}  until {until} ({left} left): {}", sanitise(&hold.account), sanitise(&hold.reason));
+        println!("{}  until {until} ({left} to go): {}", sanitise(&hold.account), sanitise(&hold.reason));
     }
     for wait in &waits {
         let left = length(wait.until.since(now()));
@@ -129,9 +132,9 @@ fn clear(home: &Home, account: &str) -> anyhow::Result<u8> {
     let told = tell_runs(home, account)?;
     let what = if account == EVERY { "all accounts".to_owned() } else { sanitise(account) };
     let text = match (cleared, told) {
-        (0, 0) => "there is no such hold".to_owned(),
+        (0, 0) => "no such limit".to_owned(),
         (_, 0) => "cleared".to_owned(),
-        (_, count) => format!("cleared; told: {}", counted(count, "unfinished run")),
+        (_, count) => format!("cleared; notified: {}", counted(count, "unfinished run")),
     };
     println!("{what}: {text}");
     Ok(0)
@@ -143,7 +146,7 @@ fn agent_of(account: &str) -> &str {
 }
 
 /// Every unfinished run that calls this agent may be waiting; each is told. One whose own account is
-/// still held goes on waiting.
+/// still held continues waiting.
 fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
     let mut told = 0;
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {

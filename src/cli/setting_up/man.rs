@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct ManFlags {
-    /// The directory, which is made if it is not there
+    /// The directory; created if missing
     #[arg(value_name = "DIR")]
     into: PathBuf,
 }

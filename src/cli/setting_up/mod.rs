@@ -14,5 +14,6 @@ pub(super) mod man;
 mod new_files;
 mod planning_files;
 pub(super) mod presets;
+pub(super) mod queue;
 pub(super) mod setup;
 pub(super) mod simulate;

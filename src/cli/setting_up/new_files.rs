@@ -11,7 +11,7 @@ pub(crate) fn refuse_overwriting<'a>(
 ) -> anyhow::Result<()> {
     let mut paths = paths;
     let Some(there) = paths.find(|it| project.join(it).exists()) else { return Ok(()) };
-    let text = format!("{} is there already, and nothing was written", there.display());
+    let text = format!("{} already exists; nothing was written", there.display());
     Err(Refusal::usage(text, "loop check"))
 }
 

@@ -71,7 +71,7 @@ fn added(text: &str, wanted: &Value) -> Result<Option<String>, String> {
     if missing.is_empty() {
         return Ok(None);
     }
-    let at = json_text::member(text, start, "loop").ok_or("is written in a way that cannot be added to")?;
+    let at = json_text::member(text, start, "loop").ok_or("cannot be edited safely")?;
     let lines: Vec<String> = missing.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
     let text = json_text::append(text, at.start, &lines.join(",\n    "), 2);
     let mut section = there.clone();
@@ -90,7 +90,7 @@ fn checked(
     meant.insert("loop".to_owned(), section);
     match read(&text) {
         Ok(found) if found == meant => Ok(Some(text)),
-        Ok(_) | Err(_) => Err("is written in a way that cannot be added to".to_owned()),
+        Ok(_) | Err(_) => Err("cannot be edited safely".to_owned()),
     }
 }
 

@@ -6,7 +6,7 @@ use super::new_files::{NewFile, refuse_overwriting, write};
 use super::{hook, planning_files};
 use crate::cli::Context;
 use crate::cli::terminal::{ask_about_setup, installed};
-use crate::desk::{Deed, NextStep, Refusal, preset_named, refuse_agents};
+use crate::desk::{Deed, NextStep, Refusal, has_queue, preset_named, refuse_agents};
 use crate::measure::detect::{DetectedCheck, detect};
 use clap::Args;
 use loop_core::workflow::model::Workflow;
@@ -18,15 +18,15 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct SetupFlags {
-    /// The workflow to begin with: tdd, engineering, plan or ralph (default: what the project looks like)
+    /// The workflow to start from: tdd, engineering, plan or ralph (default: guessed from the project)
     preset: Option<String>,
-    /// Copy the whole preset and its prompts, to change everything
+    /// Copy the whole preset with its prompts, to change anything
     #[arg(long)]
     full: bool,
     /// The agent to call
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Put the stop hook into .claude/settings.json; without a preset, only that
+    /// Install the stop hook in .claude/settings.json; without a preset, do nothing else
     #[arg(long)]
     hook: bool,
     /// Do not ask
@@ -117,13 +117,13 @@ fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
     });
     let (name, why) = match () {
         () if project.join(".planning").is_dir() => ("plan", ".planning/ is there"),
-        () if project.join("system-queue.json").exists() => ("engineering", "system-queue.json is there"),
+        () if has_queue(project) => ("engineering", "domain-memory/ has a queue"),
         () if project.join("docs/PRPs").is_dir() => ("tdd", "docs/PRPs/ is there"),
         () if design => ("ralph", "a design is there"),
-        () => ("ralph", "it needs the least"),
+        () => ("ralph", "it needs the least setup"),
     };
     if !context.quiet {
-        eprintln!("preset: {name}, because {why}; loop setup NAME takes another");
+        eprintln!("preset: {name}, because {why}; loop setup NAME chooses another");
     }
     preset_named(name)
 }
@@ -151,7 +151,7 @@ fn short(preset: &Preset, agent: Option<&str>, found: &[DetectedCheck]) -> anyho
     }
     let nothing = !found.iter().any(|it| plain.checks.contains_key(it.name));
     if nothing && plain.checks.contains_key("tests") {
-        text += "\n# No check was found. What proves that the work is done?\n# [checks.tests]\n# run = \"make test\"\n";
+        text += "\n# No check was found. Which command passes when the work is done?\n# [checks.tests]\n# run = \"make test\"\n";
     }
     resolved(&text)?;
     Ok(vec![NewFile { path: PathBuf::from(".loop/workflow.toml"), text, replaces: false }])
@@ -179,7 +179,7 @@ fn resolved(text: &str) -> anyhow::Result<Workflow> {
     resolve(&layers, &|_| Err("no such file".to_owned())).map_err(|problems| {
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Refusal::usage(
-            format!("this would be no workflow\n\n{}\n", texts.join("\n\n")),
+            format!("this would not be a valid workflow\n\n{}\n", texts.join("\n\n")),
             NextStep::by_hand("choose otherwise"),
         )
     })

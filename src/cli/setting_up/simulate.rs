@@ -31,10 +31,10 @@ pub(crate) struct SimulateFlags {
     /// What agents, checks and people do, line by line
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     story: Option<PathBuf>,
-    /// Let everything happen at random, trouble included, the same way for the same number
+    /// Random events, trouble included; the same number gives the same sequence
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// How many items there are, where the workflow repeats over some
+    /// Number of items, where the workflow repeats over a list
     #[arg(long, value_name = "N", default_value = "2", allow_negative_numbers = true, value_parser = values::count)]
     items: u32,
 }
@@ -77,10 +77,7 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
         }
         Err(why) => {
             let text = format!("{}: {why}", story.display());
-            Err(Refusal::usage(
-                text,
-                NextStep::by_hand("change the line, or the workflow that it tells about"),
-            ))
+            Err(Refusal::usage(text, NextStep::by_hand("change the line, or the workflow it describes")))
         }
     }
 }
@@ -88,7 +85,7 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
 /// Without a seed everything goes well, so that the path through the workflow can be read.
 fn play_alone(context: &Context, workflow: &Workflow, flags: &SimulateFlags) -> anyhow::Result<u8> {
     if !prove(workflow).ends {
-        let text = format!("{} may never end, so it is not played", workflow.name);
+        let text = format!("{} may never end, so it is not simulated", workflow.name);
         return Err(Refusal::usage(text, "loop check"));
     }
     let cast = match flags.seed {
@@ -120,8 +117,8 @@ fn play_alone(context: &Context, workflow: &Workflow, flags: &SimulateFlags) -> 
     println!("= {}: {}", status.word(), sanitise(&reason));
     if !context.quiet {
         let seed = flags.seed.map_or(1, |it| it.wrapping_add(1));
-        let how = if flags.seed.is_some() { "at random" } else { "everything went well" };
-        eprintln!("{how}; to play it with trouble: loop simulate{} --seed {seed}", named(flags));
+        let how = if flags.seed.is_some() { "at random" } else { "no trouble" };
+        eprintln!("{how}; to simulate trouble: loop simulate{} --seed {seed}", named(flags));
     }
     Ok(0)
 }

@@ -33,7 +33,7 @@ fn choose(words: &[&'static str]) -> anyhow::Result<Option<&'static str>> {
         let said = words.iter().find(|it| **it == said || (said.len() == 1 && it.starts_with(&said)));
         match said {
             Some(word) => return Ok(Some(word)),
-            None => eprintln!("\"{}\" is no answer; one of: {}", sanitise(&line), words.join(", ")),
+            None => eprintln!("\"{}\" is not one of the answers: {}", sanitise(&line), words.join(", ")),
         }
     }
 }

@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const WIDEST: usize = 100;
 
 /// Below this a frame takes more room than it is worth.
-const NARROWEST: usize = 24;
+pub(super) const NARROWEST: usize = 24;
 
 /// Draws a frame with a title around these lines, at most `columns` wide.
 pub(crate) fn frame(title: &str, lines: &[String], columns: usize) -> String {
@@ -34,9 +34,9 @@ pub(crate) fn frame(title: &str, lines: &[String], columns: usize) -> String {
     out
 }
 
-/// Breaks a line at its spaces, or within a word that is too long for a row of its own. What follows
-/// stands two cells further in than the line began.
-fn wrapped(line: &str, room: usize) -> Vec<String> {
+/// Breaks a line at its spaces, or within a word that is too long for a row of its own. The rows that
+/// follow are indented by two more cells than the line.
+pub(super) fn wrapped(line: &str, room: usize) -> Vec<String> {
     let line = line.replace('\t', " ");
     if line.width() <= room {
         return vec![line];

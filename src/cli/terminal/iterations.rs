@@ -53,7 +53,7 @@ impl Iterations {
         let report = self.report.take().unwrap_or_default();
         let signal = match (&report.signal, &report.stuck, &judgement.verdict) {
             (Some(word), _, Verdict::Leave) => word.to_string(),
-            (Some(word), _, _) => format!("{word}, which does not hold"),
+            (Some(word), _, _) => format!("{word}, not confirmed"),
             (None, Some(reason), _) => format!("STUCK: {reason}"),
             (None, None, Verdict::Checkpoint(kind)) => format!("CHECKPOINT: {kind}"),
             (None, None, _) => "no signal".to_owned(),

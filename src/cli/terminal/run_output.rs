@@ -56,7 +56,7 @@ impl RunOutput {
         let agent = &workflow.agent;
         let is_any_program = AgentRow::named(&agent.cli).is_some_and(AgentRow::is_any_program);
         let name = if is_any_program { agent.args.join(" ") } else { agent.cli.clone() };
-        let model = agent.model.as_deref().unwrap_or("its own model");
+        let model = agent.model.as_deref().unwrap_or("default model");
         let permissions = match agent.permissions {
             Permissions::All => "all permissions",
             Permissions::Edit => "may edit",
@@ -186,10 +186,10 @@ impl RunOutput {
                         quoted.push(Ink::Plain, line);
                         eprintln!("{}", quoted.cut(width.max(20)).painted(false));
                     } else {
-                        eprintln!("{line}");
+                        self.rows(&line, width).iter().for_each(|it| eprintln!("{it}"));
                     }
                 }
-                if !ended.is_offered {
+                if ended.tells_next {
                     eprintln!("next: {}", sanitise(next));
                 }
             }
@@ -221,6 +221,14 @@ impl RunOutput {
         }
         eprintln!("{status}: {}", sanitise(reason));
         eprintln!("next: {}", sanitise(next_step));
+    }
+
+    /// A line as it is printed below the others: broken at its words on a terminal.
+    fn rows(&self, line: &str, width: usize) -> Vec<String> {
+        match self.manner {
+            Manner::Live(_) => screen::rows(line, width),
+            Manner::Json | Manner::Quiet | Manner::Plain => vec![line.to_owned()],
+        }
     }
 
     fn close(&self) {

@@ -7,6 +7,7 @@
 //! and not cleared before, so nothing flickers.
 
 use super::fit::{Ink, PaintedLine, end};
+use super::frame::{NARROWEST, wrapped};
 use super::view::RunView;
 use crate::world::wait::now;
 use loop_base::text::sanitise;
@@ -148,7 +149,9 @@ impl Canvas {
         let mut out = String::from("\r");
         if let Some(text) = said {
             out.push_str("\u{1b}[J");
-            for line in sanitise(text).lines() {
+            // A secret that is broken over two rows would not be found any more.
+            let text = loop_base::secret::redact(&sanitise(text)).into_owned();
+            for line in text.lines().flat_map(|it| rows(it, size().0)) {
                 let _ = write!(out, "{line}\r\n");
             }
         }
@@ -204,8 +207,18 @@ impl Canvas {
     }
 }
 
+/// What stands before a command in a line.
+const COMMANDS: [&str; 4] = ["next: ", "  or: ", "help: ", "continue with: "];
+
 /// An answer should be seen while it is typed, also on a narrow terminal.
 const ROOM_TO_TYPE: usize = 12;
+
+/// Returns the rows that a line takes on a terminal of this width. A command stays on one row however
+/// long it is, because people paste it.
+pub(crate) fn rows(line: &str, columns: usize) -> Vec<String> {
+    let is_command = COMMANDS.iter().any(|it| line.contains(it));
+    if is_command { vec![line.to_owned()] } else { wrapped(line, columns.max(NARROWEST)) }
+}
 
 /// Whether lines can be drawn over each other, and in colour.
 pub(crate) fn abilities() -> Option<bool> {

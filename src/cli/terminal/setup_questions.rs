@@ -23,7 +23,7 @@ pub(crate) fn ask(
     agent: Option<String>,
     found: Vec<DetectedCheck>,
 ) -> anyhow::Result<Option<SetupChoice>> {
-    eprintln!("Enter takes what stands in brackets, - takes nothing.");
+    eprintln!("Enter accepts the value in brackets, - leaves it empty.");
     let preset = if settled {
         guessed
     } else {
@@ -53,7 +53,7 @@ pub(crate) fn ask(
         }
     }
     if checks.is_empty() {
-        match line("check tests: what proves that the work is done?", "")? {
+        match line("check tests: which command passes when the work is done?", "")? {
             SetupAsked::Left => return Ok(None),
             SetupAsked::Nothing => (),
             SetupAsked::Said(run) => {
@@ -72,7 +72,7 @@ pub(crate) fn installed() -> Vec<&'static str> {
 fn which_agent() -> anyhow::Result<SetupAsked> {
     let installed = installed();
     if installed.is_empty() {
-        eprintln!("agent: none is installed that this program knows; --agent-cmd takes any program");
+        eprintln!("agent: no supported agent found; --agent-cmd runs any program");
         return Ok(SetupAsked::Nothing);
     }
     Ok(match choose("agent", installed.clone(), installed[0])? {

@@ -28,7 +28,7 @@ enum Sequence {
 /// What keys came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TypedKeys {
-    /// The line goes on.
+    /// The line continues.
     More,
     Line(String),
     /// End of file on an empty line.

@@ -2,14 +2,17 @@
 //! what changed, and what it took; any other end says why, shows the end of what failed, and the open
 //! question with its choices. The whole story is `loop show`.
 
+use crate::measure::uncommitted::git_status_now;
 use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
+use crate::tree::tree_status::shown;
 use crate::world::question_text::QuestionText;
+use crate::world::real::VIEW;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::took;
 use loop_base::value::Value;
 use loop_core::documents::input;
-use loop_core::engine::{CheckOutcome, CheckResult, State, Status};
+use loop_core::engine::{CheckOutcome, CheckResult, Landing, State, Status};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
@@ -30,6 +33,9 @@ const WARNINGS_SHOWN: usize = 2;
 /// Files that are named; the report lists more.
 const FILES_NAMED: usize = 3;
 
+/// A shorter time without work is not worth a word.
+const IDLE_TOLD_MS: u64 = 60_000;
+
 /// The end of an agent's complaints that is read for its last lines.
 const COMPLAINTS_READ: u64 = 4 << 10;
 
@@ -45,10 +51,11 @@ pub(crate) struct RestingRun<'a> {
     pub asked: Option<u32>,
     /// The command that comes next.
     pub next: &'a str,
-    /// Whether that command is offered in a question right after; it is told when the answer is no.
-    pub is_offered: bool,
-    /// Lines about this end that were printed before, which take room.
-    pub said: usize,
+    /// Whether that command is told; one that is offered in a question right after is told when the
+    /// answer is no.
+    pub tells_next: bool,
+    /// What the run's kind of work adds to its end, a line each.
+    pub more: &'a [String],
 }
 
 impl RestingRun<'_> {
@@ -74,6 +81,7 @@ impl RestingRun<'_> {
         let input = state.opening.input.lines().next().unwrap_or_default();
         let mut lines = vec![format!("completed{verified}: {input}")];
         lines.push(state.reason(self.workflow));
+        lines.extend(self.more.iter().cloned());
         lines.extend(self.design());
         lines.push(self.changed());
         lines.extend(state.shipped.as_ref().map(|it| format!("shipped: {it}")));
@@ -95,15 +103,16 @@ impl RestingRun<'_> {
             (Some(_) | None, _) => Vec::new(),
         };
         let mut told: Vec<String> = findings;
+        told.extend(self.more.iter().map(|it| format!("  {it}")));
         told.extend(text.iter().flat_map(|it| &it.evidence).map(|it| format!("  {it}")));
         // The headline, the choices with their title, what it took and the next step have their places.
-        let taken = 3 + self.said + choices.len() + usize::from(!choices.is_empty());
+        let taken = 3 + choices.len() + usize::from(!choices.is_empty());
         let room = LINES_MOST.saturating_sub(taken);
         let output = self.failing_output(room.saturating_sub(told.len()).clamp(3, OUTPUT_LINES + 1));
         let more = (told.len() + output.len()).saturating_sub(room);
         if 0 < more {
             told.truncate(told.len().saturating_sub(more + 1));
-            told.push("  … loop show has the others".to_owned());
+            told.push("  … loop show has the rest".to_owned());
         }
         if let (None, Some(trouble)) = (question, &state.last_trouble)
             && !lines[0].contains(&trouble.why)
@@ -169,12 +178,28 @@ impl RestingRun<'_> {
             }
             _ => String::new(),
         };
-        let git = match known(FactName::TreeClean) {
-            Some(Value::Bool(true)) => ", git status clean",
-            Some(Value::Bool(false)) => ", uncommitted changes",
-            _ => "",
-        };
+        let git = known(FactName::TreeClean).map(|_| format!(", {}", self.git_state())).unwrap_or_default();
         Some(format!("design: {name}{criteria}{git}"))
+    }
+
+    /// What `git status` says now. A run may be complete although it lists something: files that were
+    /// there before the run, and what the checks left before the first call.
+    fn git_state(&self) -> String {
+        let status = match git_status_now(self.place, &self.folder.join(VIEW)) {
+            Ok(status) => status,
+            Err(_) => return "git status unknown".to_owned(),
+        };
+        let mut parts = Vec::new();
+        if !status.by_checks.is_empty() {
+            parts.push(format!("{} (left by the checks)", shown(&status.by_checks, FILES_NAMED)));
+        }
+        if !status.others.is_empty() {
+            parts.push(shown(&status.others, FILES_NAMED));
+        }
+        if parts.is_empty() {
+            return "git status clean".to_owned();
+        }
+        format!("uncommitted: {}", parts.join(", "))
     }
 
     fn changed(&self) -> String {
@@ -185,12 +210,18 @@ impl RestingRun<'_> {
         let named = files.iter().take(FILES_NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = files.len().saturating_sub(FILES_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let is_merged = matches!(self.state.landing, Some(Landing::Merged { .. }));
         let commits = match self.commits() {
+            0 if is_merged => "committed".to_owned(),
             0 => "not committed".to_owned(),
             count => counted(count, "commit"),
         };
         let branch = self.state.branch.clone().or_else(|| branch(self.place));
-        let branch = branch.map(|it| format!(" on {it}")).unwrap_or_default();
+        let branch = match (&self.state.landing, branch) {
+            (Some(Landing::Merged { into, .. }), _) => format!(", merged into {into}"),
+            (_, Some(branch)) => format!(" on {branch}"),
+            (_, None) => String::new(),
+        };
         let kinds = self.state.seen.changed.as_ref().map(|it| it.run).map(|it| {
             let kinds = [(it.created, "created"), (it.modified, "modified"), (it.deleted, "deleted")];
             let kinds = kinds.iter().filter(|it| 0 < it.0).map(|(count, what)| format!("{count} {what}"));
@@ -215,10 +246,8 @@ impl RestingRun<'_> {
 
     fn spent(&self) -> String {
         let state = self.state;
-        // What another controller began long ago says nothing about the time that was worked here.
-        let time =
-            if state.opening.imported { state.spent.ms } else { state.updated_at.since(state.opened_at) };
-        let mut parts = vec![took(time)];
+        let elapsed = (!state.opening.imported).then(|| state.updated_at.since(state.opened_at));
+        let mut parts = vec![worked(state.spent.ms, elapsed)];
         parts.push(counted(state.iterations_total, "iteration"));
         parts.push(counted(state.calls_total, "call"));
         if state.spent.usd != 0.0 {
@@ -231,8 +260,32 @@ impl RestingRun<'_> {
     }
 }
 
+/// Says how long calls, checks and proof took, and apart from that how long the run waited for people
+/// and providers. `elapsed` is not known of a run that another controller began.
+fn worked(spent_ms: u64, elapsed: Option<u64>) -> String {
+    // The first step of the proof runs beside the first call, so both together may exceed the clock.
+    let working = elapsed.map_or(spent_ms, |it| spent_ms.min(it));
+    match elapsed.map(|it| it - working).filter(|it| IDLE_TOLD_MS <= *it) {
+        Some(idle) => format!("{} of work, {} idle", took(working), took(idle)),
+        None => took(working),
+    }
+}
+
 /// Returns the branch of a working tree; none where HEAD is on no branch.
 fn branch(place: &Path) -> Option<String> {
     let name = Git::open(place).ok()?.run(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
     Some(String::from_utf8_lossy(&name).trim().to_owned()).filter(|it| !it.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worked;
+
+    #[test]
+    fn idle_time_is_told_apart_from_work() {
+        assert_eq!(worked(12_000, Some(13_000)), "12 s");
+        assert_eq!(worked(12_000, Some(12_000 + 3 * 3_600_000)), "12 s of work, 3h 00m idle");
+        assert_eq!(worked(15_000, Some(13_000)), "13 s");
+        assert_eq!(worked(12_000, None), "12 s");
+    }
 }

@@ -1,4 +1,4 @@
-//! What a person sees of a run that goes on: where it stands, how far it has come, what it has used,
+//! What a person sees of a run that continues: where it stands, how far it has come, what it has used,
 //! and what is happening at this moment. It is fed with facts and states and asked for lines at a
 //! given moment and width; it reads no clock, so every countdown is right after a machine slept.
 
@@ -8,7 +8,7 @@ use crate::world::live_output::Observed;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
 use loop_core::agents::token_words;
-use loop_core::engine::{CheckResult, Command, Effect, Event, State, Station, Tests, Wish};
+use loop_core::engine::{CheckResult, Command, Decision, Effect, Event, State, Station, Tests, Wish, decide};
 use loop_core::workflow::model::Workflow;
 use std::collections::VecDeque;
 
@@ -125,6 +125,8 @@ impl RunView {
                 | Effect::Prove(_)
                 | Effect::Conclude
                 | Effect::Confirm
+                | Effect::Land
+                | Effect::Look
                 | Effect::Sleep { .. }
                 | Effect::Ask(_)
                 | Effect::Tell
@@ -164,6 +166,9 @@ impl RunView {
             | Event::Held(_)
             | Event::Reloaded { .. }
             | Event::Refused { .. }
+            | Event::Detected { .. }
+            | Event::Landed(_)
+            | Event::Looked(_)
             | Event::Finished { .. }
             | Event::Noted { .. }
             | Event::Closed(_) => (),
@@ -197,14 +202,15 @@ impl RunView {
             place: (state.phase + 1, workflow.phases.len()),
             item: state.item.as_ref().map(|it| sanitise(it.name.lines().next().unwrap_or_default())),
             iteration: match state.station {
-                Station::Leaving { .. } | Station::Finishing | Station::Finished | Station::Closed(_) => {
-                    before.max(1)
-                }
+                Station::Judged(_)
+                | Station::Leaving { .. }
+                | Station::Finishing
+                | Station::Finished
+                | Station::Closed(_) => before.max(1),
                 Station::Ready
                 | Station::Working(_)
                 | Station::Reported(_)
                 | Station::Measured(..)
-                | Station::Judged(_)
                 | Station::Between
                 | Station::Waiting { .. } => before + 1,
             },
@@ -250,16 +256,24 @@ impl RunView {
             },
             Station::Ready => match &state.wait {
                 Some(wait) => Doing::Until(sanitise(&wait.why), wait.until),
-                None if state.baseline.is_none() => {
-                    Doing::Since("every check once, before the first call".to_owned(), state.updated_at)
-                }
+                None if state.baseline.is_none() => Doing::Since(
+                    "running every check once before the first call".to_owned(),
+                    state.updated_at,
+                ),
                 None => Doing::Still("the next call".to_owned()),
             },
             Station::Waiting { .. }
             | Station::Measured(..)
             | Station::Judged(_)
             | Station::Between
-            | Station::Leaving { .. } => Doing::Still("what comes next".to_owned()),
+            | Station::Leaving { .. } => match decide(workflow, state, state.updated_at) {
+                Decision::Perform(Effect::Prove(step)) => {
+                    Doing::Since(format!("proof: {}", step.words()), state.updated_at)
+                }
+                Decision::Perform(_) | Decision::Record(_) | Decision::Rest(_) => {
+                    Doing::Still("deciding what comes next".to_owned())
+                }
+            },
             Station::Finishing | Station::Finished => Doing::Still("finishing".to_owned()),
             Station::Closed(_) => Doing::Still("done".to_owned()),
         }

@@ -1,6 +1,6 @@
 //! Which workflow is meant: the request, files, and where neither says it, the input.
 
-use super::{design_file, words};
+use super::{design_file, domain, words};
 use crate::desk::caller::{Caller, CallerEnvironment};
 use crate::desk::note::Note;
 use crate::desk::refusal::{NextStep, Refusal, meant};
@@ -106,9 +106,8 @@ pub(crate) fn user_config(environment: &CallerEnvironment) -> anyhow::Result<Opt
 
 /// Returns the preset of this name, or says which there are.
 pub(crate) fn preset_named(name: &str) -> anyhow::Result<&'static Preset> {
-    preset::find(name).ok_or_else(|| {
-        Refusal::usage(format!("no preset is called \"{name}\""), meant(name, preset::names()))
-    })
+    preset::find(name)
+        .ok_or_else(|| Refusal::usage(format!("unknown preset \"{name}\""), meant(name, preset::names())))
 }
 
 fn hourly_limit(environment: &CallerEnvironment) -> anyhow::Result<Option<u32>> {
@@ -116,7 +115,7 @@ fn hourly_limit(environment: &CallerEnvironment) -> anyhow::Result<Option<u32>> 
     match text.parse() {
         Ok(limit @ 1..) => Ok(Some(limit)),
         _ => Err(Refusal::usage(
-            format!("BP_RATE_LIMIT_HOURLY is \"{text}\", which is no number of calls"),
+            format!("BP_RATE_LIMIT_HOURLY is \"{text}\", which is not a number of calls"),
             NextStep::by_hand("set it to a whole number above 0, or unset it"),
         )),
     }
@@ -130,15 +129,16 @@ fn by_input(
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<String> {
     let Some(input) = request.input.as_deref() else {
-        return if design_file::newest(project).is_some() {
+        return if request.next_job {
+            Ok("engineering".to_owned())
+        } else if design_file::newest(project).is_some() {
             Ok("ralph".to_owned())
         } else if project.join(".planning/ROADMAP.md").is_file() {
             Ok("plan".to_owned())
+        } else if domain::has_queue(project) {
+            Ok("engineering".to_owned())
         } else {
-            Err(Refusal::usage(
-                "there is no workflow and nothing to work on",
-                ["loop run \"what to build\"", "loop demo"],
-            ))
+            Err(Refusal::usage("no workflow and no input given", ["loop run \"what to build\"", "loop demo"]))
         };
     };
     let number = input.chars().all(|it| it.is_ascii_digit() || it == '.')

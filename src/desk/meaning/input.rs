@@ -2,6 +2,7 @@
 
 use super::design_file;
 use crate::desk::caller::Caller;
+use crate::desk::meaning::job::{self, JobInput};
 use crate::desk::meaning::planning::{self, PhaseInput};
 use crate::desk::note::Note;
 use crate::desk::refusal::{NextStep, Refusal};
@@ -27,6 +28,8 @@ pub(crate) struct RunInput {
     pub text: String,
     /// The phase of a planning folder, where it is one.
     pub phase: Option<Box<PhaseInput>>,
+    /// The system of the queue, where it is one.
+    pub job: Option<Box<JobInput>>,
 }
 
 impl RunInput {
@@ -51,6 +54,7 @@ impl RunInput {
                 path: None,
                 text: String::new(),
                 phase: None,
+                job: None,
             }),
             InputKind::File => {
                 let name = given.ok_or_else(|| needed(&workflow.input.about))?;
@@ -74,11 +78,15 @@ impl RunInput {
                 let phase = planning::find(request, project, workflow, &today)?;
                 let name = phase.number.to_string();
                 let (alias, document, path, text) = (None, None, None, String::new());
-                Ok(RunInput { name, alias, document, path, text, phase: Some(Box::new(phase)) })
+                Ok(RunInput { name, alias, document, path, text, phase: Some(Box::new(phase)), job: None })
             }
-            InputKind::Text | InputKind::Job => {
-                RunInput::sentence(given.ok_or_else(|| needed(&workflow.input.about))?)
+            InputKind::Job => {
+                let job = job::find(caller, request, project, workflow)?;
+                let name = job.job.system.id.clone();
+                let (alias, document, path, text) = (None, None, None, String::new());
+                Ok(RunInput { name, alias, document, path, text, phase: None, job: Some(Box::new(job)) })
             }
+            InputKind::Text => RunInput::sentence(given.ok_or_else(|| needed(&workflow.input.about))?),
         }
     }
 
@@ -88,7 +96,15 @@ impl RunInput {
         }
         // It is written down wherever the run is named.
         let text = redact(&text).into_owned();
-        Ok(RunInput { name: text.clone(), alias: None, document: None, path: None, text, phase: None })
+        Ok(RunInput {
+            name: text.clone(),
+            alias: None,
+            document: None,
+            path: None,
+            text,
+            phase: None,
+            job: None,
+        })
     }
 
     /// What has no design yet gets one where the workflow works on designs.
@@ -105,9 +121,7 @@ impl RunInput {
         }
         let path = design_file::for_sentence(project, &self.text)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        notes.push(Note::usual(format!(
-            "the sentence became {name}; loop design and loop refine make a better one"
-        )));
+        notes.push(Note::usual(format!("wrote the sentence to {name}; loop design writes a fuller one")));
         if let Ok(inside) = path.strip_prefix(git.work_tree()) {
             // Nobody has asked for a file, so none is to be committed or in the way.
             git.exclude(&[&format!("/{}", inside.display())])?;
@@ -148,6 +162,7 @@ impl RunInput {
             path: Some(path),
             text,
             phase: None,
+            job: None,
         })
     }
 
@@ -166,9 +181,10 @@ impl RunInput {
             text: self.path.as_ref().map(|_| input::lock(&self.text)),
             ..Opening::default()
         };
-        match &self.phase {
-            Some(phase) => phase.add_to(opening),
-            None => opening,
+        match (&self.phase, &self.job) {
+            (Some(phase), _) => phase.add_to(opening),
+            (None, Some(job)) => job.add_to(opening),
+            (None, None) => opening,
         }
     }
 }

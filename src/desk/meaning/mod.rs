@@ -4,7 +4,9 @@
 pub(super) mod agent_files;
 pub(super) mod choose_workflow;
 pub(super) mod design_file;
+pub(super) mod domain;
 pub(super) mod input;
+pub(super) mod job;
 pub(super) mod planning;
 pub(super) mod wanted;
 mod words;

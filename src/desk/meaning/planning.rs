@@ -118,16 +118,19 @@ pub(crate) fn find(
     let phases = roadmap::phases(&text);
     let number = number(request, read(STATE).as_deref(), &phases)?;
     let (folder, phase) = plans(project, &number, &phases)?;
-    let mut warnings: Vec<String> = phase
-        .orphans
-        .iter()
-        .map(|it| format!("{it}-SUMMARY.md has no plan and counts for nothing"))
-        .collect();
+    let mut warnings: Vec<String> =
+        phase.orphans.iter().map(|it| format!("{it}-SUMMARY.md has no plan and is ignored")).collect();
     let known = phases.iter().find(|it| it.number == number);
-    warnings.extend(known.is_none().then(|| format!("{ROADMAP} has no heading \"### Phase {number}:\", so nothing says what phase {number} is to reach")));
+    warnings.extend(known.is_none().then(|| {
+        format!("{ROADMAP} has no heading \"### Phase {number}:\", so the goal of phase {number} is unknown")
+    }));
     let learned = read(LEARNINGS);
     if learned.is_none() {
         warnings.push(format!("{LEARNINGS} is missing; loop setup plan writes one"));
+    }
+    if config.parallel_waves == Some(true) {
+        warnings
+            .push(format!("{CONFIG}: loop.parallel_waves is true; plans are worked on one after the other"));
     }
     for (name, most) in [(LEARNINGS, learnings::LINES_MOST), (STATE, state_file::LINES_MOST)] {
         let lines = read(name).map_or(0, |it| it.lines().count());
@@ -195,9 +198,8 @@ fn read_config(text: Option<&str>) -> anyhow::Result<Config> {
 
 fn number(request: &RunRequest, state: Option<&str>, phases: &[RoadmapPhase]) -> anyhow::Result<PhaseNumber> {
     match &request.input {
-        Some(text) => {
-            PhaseNumber::read(text.trim()).ok_or_else(|| no_phase(&format!("{text:?} is no phase"), phases))
-        }
+        Some(text) => PhaseNumber::read(text.trim())
+            .ok_or_else(|| no_phase(&format!("{text:?} is not a phase"), phases)),
         None => state
             .and_then(state_file::current_phase)
             .ok_or_else(|| no_phase(&format!("no phase is named, and {STATE} names none"), phases)),

@@ -41,9 +41,9 @@ pub(crate) fn about_dirt(
     }
     let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(dirt, 5)));
     let next = ["loop run --allow-dirty", "git stash --include-untracked"].into();
-    let unasked = format!("{text}; --allow-dirty keeps them in a snapshot first");
+    let unasked = format!("{text}; --allow-dirty saves them in a snapshot first");
     let refusal = Refusal { text: unasked, next: Some(next), exit: 2 };
-    let go = "  go     they are kept in a snapshot first, and not counted against the run".to_owned();
+    let go = "  go     run anyway; they are saved first and do not count against the run".to_owned();
     let lines = vec![text, go, "  abort  change nothing".to_owned()];
     Ok(Some(RequestQuestion { about: About::Dirty, lines, unasked: refusal.clone(), aborted: refusal }))
 }

@@ -65,7 +65,7 @@ fn other_file(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<RequestQ
         return Ok(None);
     }
     let (file, other) = (left.folder.join(left.files[0]), &left.found.input);
-    let text = format!("{} tells of an unfinished loop on {other}", file.display());
+    let text = format!("{} describes an unfinished loop on {other}", file.display());
     let cost = "a copy of the file is kept with the run that replaces it";
     Ok(Some(question(text, cost, continued_by_hand(other))))
 }

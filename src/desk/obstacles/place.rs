@@ -1,5 +1,5 @@
 //! Where a run works: in the user's own tree, or in a worktree that is planned here, before anything
-//! of it is made. A run that goes on must find its place as it left it.
+//! of it is made. A run that continues must find its place as it left it.
 
 use crate::desk::caller::load;
 use crate::desk::meaning::input::RunInput;
@@ -28,7 +28,8 @@ pub(crate) fn plan(
     if workflow.workspace.at == WorkPlace::Here {
         return Ok(None);
     }
-    let branch = branch(&workflow.workspace.branch, &input.name, run)?;
+    let job = input.job.as_ref().map(|it| it.job.system.name.as_str());
+    let branch = branch(&workflow.workspace.branch, &input.name, job, run)?;
     Ok(Some(worktree::plan(git, run, &branch)?))
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn inside(opening: Opening, plan: Option<&Worktree>, place: &Path) ->
     Opening { path: moved.or(opening.path), worktree: Some(Box::new(plan.clone())), ..opening }
 }
 
-/// Finds the place of a run that goes on, or halts the run.
+/// Finds the place of a run that continues, or halts the run.
 pub(crate) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
     let Some(plan) = run.state.opening.worktree.clone() else { return Ok(PathBuf::from(place)) };
     let found = match run.state.place {
@@ -77,18 +78,18 @@ pub(crate) fn refuse_move(home: &Home, row: &Row, worktree: bool) -> anyhow::Res
 
 /// Fills the branch's template. What people wrote comes in as plain words with dashes, so nothing of
 /// it can mean anything to git or a shell.
-fn branch(template: &str, input: &str, run: &str) -> anyhow::Result<String> {
+fn branch(template: &str, input: &str, job: Option<&str>, run: &str) -> anyhow::Result<String> {
     let short = run.get(..8).unwrap_or(run);
     let slug = slug(input).unwrap_or_else(|| short.to_owned());
     let values = context! {
         run => short,
         input => &slug,
-        job => context! { id => &slug, slug => &slug },
+        job => context! { id => &slug, slug => job.and_then(self::slug).unwrap_or_else(|| slug.clone()) },
     };
     minijinja::Environment::new().render_str(template, values).map_err(|error| {
         Refusal::usage(
             format!("the branch \"{template}\" of [workspace] is not a template: {error}"),
-            NextStep::by_hand("it may name run, input and job.slug"),
+            NextStep::by_hand("it may use run, input and job.slug"),
         )
     })
 }
@@ -132,14 +133,18 @@ mod tests {
             "x.lock",
             "docs/PRPs/work-orders.md",
         ] {
-            let name = branch("feature/{{ job.slug }}", input, run).expect("a name");
+            let name = branch("feature/{{ job.slug }}", input, None, run).expect("a name");
             assert!(worktree::is_branch(&name) && name.len() < 60, "{input:?}: {name:?}");
         }
         assert_eq!(
-            branch("feature/{{ input }}", "docs/PRPs/work-orders.md", run).expect("a name"),
+            branch("feature/{{ input }}", "docs/PRPs/work-orders.md", None, run).expect("a name"),
             "feature/work-orders"
         );
-        assert_eq!(branch("loop/{{ run }}", "", run).expect("a name"), "loop/1f3e5a7b");
+        assert_eq!(branch("loop/{{ run }}", "", None, run).expect("a name"), "loop/1f3e5a7b");
+        assert_eq!(
+            branch("feature/{{ job.slug }}", "sys-002", Some("Work Order Service"), run).expect("a name"),
+            "feature/work-order-service"
+        );
         for bad in
             ["", "-x", "a b", "a..b", "a;b", "$(x)", "a\n", "/a", "a/", "a//b", "a.lock", "HEAD", "@{-1}"]
         {

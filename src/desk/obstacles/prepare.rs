@@ -5,15 +5,16 @@
 use crate::desk::meaning::input::RunInput;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
-use crate::measure::detect::detect;
+use crate::measure::detect::{detect, proposed_flag};
 use crate::measure::item_list::unreadable;
 use crate::world::approval::pin_signers;
+use loop_base::text::shell_word;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
 use loop_core::facts::FactName;
-use loop_core::workflow::model::{Agent, Workflow};
+use loop_core::workflow::model::{Agent, InputKind, Workflow};
 use loop_supervise::which::executable;
 use std::path::Path;
 
@@ -58,7 +59,7 @@ fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
     ))
 }
 
-/// A workflow whose ways back could follow each other for ever is refused before its first call.
+/// A workflow whose ways back could follow each other forever is refused before its first call.
 pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     let proof = prove(workflow);
     if proof.ends {
@@ -67,7 +68,7 @@ pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     let text = format!("{} may never end: {}", workflow.name, proof.why.join("; "));
     Err(Refusal::usage(
         text,
-        NextStep::by_hand("bound it with iterations = N in [limits]; loop check says more"),
+        NextStep::by_hand("limit it with iterations = N in [limits]; loop check explains"),
     ))
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
                 let names: Vec<&str> = AgentRow::detected().map(|it| it.name).collect();
                 return Err(Refusal::usage(
                     format!("no supported agent found ({})", names.join(", ")),
-                    "loop run --agent-cmd \"PROGRAM ARGS\"",
+                    ["loop run --agent-cmd \"PROGRAM ARGS\"", "loop agents"],
                 ));
             }
             several => {
@@ -106,7 +107,11 @@ pub(crate) fn find_agent(agent: &Agent) -> anyhow::Result<()> {
     let invocation = agents::invocation(agent, &caller).map_err(|why| Refusal::usage(why, "loop agents"))?;
     let program = invocation.argv.first().cloned().unwrap_or_default();
     if executable(&program, agent.env.get("PATH")).is_none() {
-        let text = format!("the agent's program \"{program}\" was not found, or cannot be executed");
+        if Path::new(&program).is_file() {
+            let text = format!("the agent's program \"{program}\" is not executable");
+            return Err(Refusal::usage(text, format!("chmod +x {}", shell_word(&program))));
+        }
+        let text = format!("the agent's program \"{program}\" was not found");
         return Err(Refusal::usage(text, "loop agents"));
     }
     Ok(())
@@ -162,7 +167,9 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
     let counts = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.must_count);
     let nothing = !used.is_empty() && !used.iter().any(|it| runs(&it));
     let uncounted = used.iter().any(|it| counts(&it)) && !used.iter().any(|it| counts(&it) && runs(&it));
-    if request.unverified || !(nothing || uncounted) {
+    // The project of a system may not exist yet; the first stage that needs a check asks for it.
+    let is_made_later = workflow.input.kind == InputKind::Job;
+    if request.unverified || is_made_later || !(nothing || uncounted) {
         return Ok(());
     }
     Err(Refusal::usage(
@@ -170,6 +177,6 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
             "no check found in {}: nothing could prove that the work is done; --unverified takes the agent's word",
             project.display()
         ),
-        ["loop run --check tests=\"npm test\"", "loop run --unverified"],
+        [format!("loop run {}", proposed_flag(project)), "loop run --unverified".to_owned()],
     ))
 }

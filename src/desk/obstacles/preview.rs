@@ -48,14 +48,16 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
             let phase = &workflow.phases[call.phase].name;
             format!("start call {}: {phase}, iteration {}", call.number, call.iteration)
         }
-        Effect::Collect(call) => format!("find out what became of call {}", call.number),
+        Effect::Collect(call) => format!("find out how call {} ended", call.number),
         Effect::Contain => "stop leftover processes of a call".to_owned(),
         Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
         Effect::Prove(_) | Effect::Conclude => "prove the work in a clean checkout".to_owned(),
-        Effect::Confirm => "look whether the approval holds".to_owned(),
+        Effect::Land => "merge the work".to_owned(),
+        Effect::Look => "look whether the work is merged".to_owned(),
+        Effect::Confirm => "check whether the approval still holds".to_owned(),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
         Effect::Ask(question) => format!("ask: {}", question.text),
-        Effect::Tell => "tell a person where it stands".to_owned(),
+        Effect::Tell => "notify a person".to_owned(),
         Effect::Finish => "finish".to_owned(),
     }
 }

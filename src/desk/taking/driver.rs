@@ -2,6 +2,7 @@
 //! and answers its questions.
 
 use super::open::OpenRun;
+use crate::deliver::memory;
 use crate::desk::kept_head::{keep_head, match_kept_head};
 use crate::desk::record::write_record;
 use crate::desk::wishes::command::insert;
@@ -32,7 +33,7 @@ pub(crate) struct Driver<'a> {
     _tree: TreeLock,
 }
 
-/// A run that rests, and that is no longer driven.
+/// A run that has stopped, and that is no longer driven.
 pub(crate) struct Rested {
     pub home: Rc<Home>,
     pub run: Run,
@@ -72,7 +73,7 @@ impl<'a> Driver<'a> {
         let mut host = Host::new(ears, &run, &place, input, &own_paths, leash, watcher)?;
         host.onlooker = onlooker;
         if run.workflow.agent.namespace && host.namespace(&run).is_none() {
-            let text = "no PID namespace is granted here; calls run without one".to_owned();
+            let text = "PID namespaces are not available here; calls run without one".to_owned();
             drive::note(&mut run, [(now(), Event::Noted { text })]);
         }
         Ok(Driver { run, host, home, place, _tree: tree })
@@ -105,6 +106,7 @@ impl<'a> Driver<'a> {
     pub(crate) fn end(self) -> Rested {
         let Driver { run, host, home, place, _tree } = self;
         keep_head(&run, &place);
+        memory::hand_over(&run);
         let record_trouble = write_record_of(&home, &run.id);
         Rested { home, run, place, signal: host.shim.ears.signals.last(), record_trouble, tree: _tree }
     }

@@ -10,9 +10,10 @@ use crate::desk::note::Note;
 use crate::desk::obstacles::prepare::fill_checks;
 use crate::desk::refusal::Refusal;
 use crate::desk::request::RunRequest;
+use crate::measure::detect::proposed_flag;
 use crate::measure::once::{NO_RUN, Once, run_once};
 use loop_core::documents::input;
-use loop_core::engine::{NOTHING_TO_DO, Opening, State, Status};
+use loop_core::engine::{Opening, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Row, TreeLock};
 use std::path::{Path, PathBuf};
@@ -26,12 +27,12 @@ pub(crate) enum Looked {
     Anew(Vec<String>),
 }
 
-/// Whether there is nothing to go on with in this run, so that it is only looked at.
-fn is_finished(row: &Row, request: &RunRequest) -> bool {
-    let is_kept = !request.reset && request.phase.is_none();
-    match row.status {
+/// Whether nothing in this run can be continued, so that it is only looked at.
+fn is_finished(state: &State, request: &RunRequest) -> bool {
+    let is_kept = !request.reset && request.phase.is_none() && state.guidance.is_empty();
+    match Status::of(state) {
         Status::Completed => true,
-        Status::Halted => is_kept && row.reason.as_deref().is_some_and(|it| it.starts_with(NOTHING_TO_DO)),
+        Status::Halted => is_kept && state.has_nothing_to_do(),
         Status::Ready
         | Status::Running
         | Status::Waiting
@@ -50,7 +51,8 @@ pub(crate) fn look_again(
 ) -> Result<Option<Looked>, Refusal> {
     let look_again = || -> anyhow::Result<Option<Looked>> {
         let found = as_recorded(found)?;
-        if !is_finished(&found.row, request) {
+        let (_, state) = load(&found.home, &found.row)?;
+        if !is_finished(&state, request) {
             return Ok(None);
         }
         look(caller, &found).map(Some)
@@ -167,7 +169,7 @@ pub(crate) fn checks(
         let results = run_once(&workflow, &Default::default(), &project, NO_RUN)?;
         if results.is_empty() {
             let text = format!("no check found in {}", project.display());
-            return Err(Refusal::usage(text, "loop checks --check tests=\"npm test\""));
+            return Err(Refusal::usage(text, format!("loop checks {}", proposed_flag(&project))));
         }
         Ok(results)
     };

@@ -1,5 +1,5 @@
 //! Runs that are begun or gone on with: opened, adopted, resumed, reloaded, looked at again, driven
-//! until they rest, or worked on by a session of the agent. What may speak against it was settled in
+//! until they stop, or worked on by a session of the agent. What may speak against it was settled in
 //! `obstacles`.
 
 mod adopt;

@@ -153,7 +153,7 @@ fn meant_without_input(
     request: &RunRequest,
     project: &Path,
 ) -> anyhow::Result<Option<FoundRun>> {
-    if request.input.is_some() || request.fresh {
+    if request.input.is_some() || request.fresh || request.next_job {
         return Ok(None);
     }
     let Some(home) = caller.existing_home()? else { return Ok(None) };
@@ -268,6 +268,9 @@ fn take_seat(
     let id = begun.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let plan = place::plan(git, workflow, input, &id)?;
     let place = plan.as_ref().map_or(git.work_tree().to_owned(), |it| PathBuf::from(&it.place));
+    if let Some(job) = &input.job {
+        job.claim(home, &id)?;
+    }
     if is_new {
         wanted::create(home, &id, project, workflow, &input.name, &place)?;
     }

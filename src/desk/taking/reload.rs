@@ -26,7 +26,7 @@ use std::rc::Rc;
 /// Keys that are named when files have changed; the rest is counted.
 const NAMED_MOST: usize = 12;
 
-/// Takes what a person wants changed before a run goes on, and says what they may want to know.
+/// Takes what a person wants changed before a run continues, and says what they may want to know.
 pub(crate) fn before_going_on(
     caller: &Caller,
     home: &Rc<Home>,
@@ -46,17 +46,17 @@ pub(crate) fn before_going_on(
     let mut keys = Vec::new();
     match written(caller, &kept, Path::new(&row.project)) {
         Err(error) if request.reload => return Err(error),
-        Err(error) => say(format!("the workflow file cannot be taken: {error:#}")),
+        Err(error) => say(format!("the workflow file cannot be used: {error:#}")),
         Ok(files) => {
             let changed = differences(&kept, &files)?;
             if changed.is_empty() && request.reload {
-                say("the workflow file says what the run does already".to_owned());
+                say("the workflow file already matches the run".to_owned());
             } else if request.reload {
                 refuse_another_shape(&kept, &files, &state)?;
                 (workflow, keys) = (files, changed);
             } else if !changed.is_empty() {
                 say(format!("the workflow file has changed: {}", listed(&changed)));
-                say("this run keeps what it was opened with; --reload takes the file".to_owned());
+                say("this run keeps its own copy; --reload applies the file".to_owned());
             }
         }
     }
@@ -122,7 +122,7 @@ fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyh
     if let Some(agent) = over.agent.as_ref().filter(|it| **it != workflow.agent.cli) {
         if AgentRow::named(agent).is_none() {
             let next = meant(agent, AgentRow::names());
-            return Err(Refusal::usage(format!("no agent is called \"{agent}\""), next));
+            return Err(Refusal::usage(format!("unknown agent \"{agent}\""), next));
         }
         workflow.agent.cli.clone_from(agent);
         if over.agent_args.is_none() {
@@ -158,7 +158,7 @@ fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyh
 fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> anyhow::Result<()> {
     let names = |it: &Workflow| it.phases.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
     let why = match state.question().map(|it| &it.kind) {
-        _ if kept.name != files.name => Some(format!("the file is another workflow, {}", files.name)),
+        _ if kept.name != files.name => Some(format!("the file describes another workflow, {}", files.name)),
         _ if names(kept) != names(files) => Some("the file has other phases".to_owned()),
         _ if loosens_signed_gates(kept, files) => {
             Some("a gate of this run asks for a signature, and the file has other gates or modes".to_owned())
@@ -173,12 +173,12 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
     };
     let Some(why) = why else { return Ok(()) };
     Err(Refusal::usage(
-        format!("{why}; a run that has begun cannot take that; --fresh starts another"),
+        format!("{why}; a run that has begun cannot change that; --fresh starts a new one"),
         "loop run",
     ))
 }
 
-/// Where a signature guards a run, nobody takes the guard away while it goes on.
+/// Where a signature guards a run, nobody takes the guard away while it continues.
 fn loosens_signed_gates(kept: &Workflow, files: &Workflow) -> bool {
     let uses = |it: &Workflow| it.phases.iter().map(|it| it.gates.clone()).collect::<Vec<_>>();
     let differs = kept.gates != files.gates
@@ -198,7 +198,7 @@ fn refuse_what_is_settled(request: &RunRequest, state: &State) -> anyhow::Result
     match given.into_iter().find(|(_, differs)| *differs) {
         None => Ok(()),
         Some((flag, _)) => Err(Refusal::usage(
-            format!("{flag} is settled when a run is opened, and this one has begun; --fresh starts another"),
+            format!("{flag} is fixed when a run is opened, and this one has begun; --fresh starts a new one"),
             "loop run",
         )),
     }

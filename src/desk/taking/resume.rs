@@ -21,13 +21,14 @@ use loop_core::engine::{
     Answer, Choice, Command, Opening, QuestionKind, Station, Status, acceptable, run_again,
 };
 use loop_core::workflow::model::{MirrorFormat, PhaseId, Workflow};
+use loop_store::mirror::domain_memory::DomainMemory;
 use loop_store::mirror::planning;
 use loop_store::run::Run;
 use loop_store::{Row, TreeLock};
 use std::path::Path;
 use std::rc::Rc;
 
-/// How a run that rested goes on.
+/// How a run that stopped continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Going {
     pub reset: bool,
@@ -41,7 +42,7 @@ pub(crate) struct Going {
 
 /// What came of a request to continue a run.
 pub(crate) enum Continued {
-    /// It can be taken, and goes on like this.
+    /// It can be taken, and continues like this.
     Ready(Going),
     /// There is nothing left to do, in words.
     Done(String),
@@ -53,7 +54,7 @@ pub(crate) enum Continued {
 /// What came of taking a run.
 pub(crate) enum Took {
     Run(Box<OpenRun>),
-    /// A session of the agent goes on with it.
+    /// A session of the agent continues with it.
     Session(Box<Run>),
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn ready(
     }
     let phase = match &request.phase {
         Some(name) => Some(phase_named(&load(home, row)?.0, name)?),
-        None => None,
+        None => phase_of_file(found, notes)?,
     };
     reload::before_going_on(caller, home, row, request, notes)?;
     let RunRequest { mut reset, max, unblock, .. } = *request;
@@ -115,7 +116,7 @@ pub(crate) fn ready(
         && planning::says_running(Path::new(&row.place))
     {
         notes.push(Note::usual(format!(
-            "{} says running: the run continues, its counters at 0",
+            "{} says running: the run continues with its counters at 0",
             planning::NAME
         )));
         reset = true;
@@ -135,10 +136,42 @@ pub(crate) fn ask_again(found: &FoundRun) -> anyhow::Result<bool> {
     Ok(true)
 }
 
+/// The states of a system that are no stages: a run gets there by itself.
+const BETWEEN_STAGES: [&str; 3] = ["FAILED", "RETRY", "BLOCKED"];
+
+/// A person may write into `loop-state.json` where a system is to go on: a stage that was reached before.
+fn phase_of_file(found: &FoundRun, notes: &mut Vec<Note>) -> anyhow::Result<Option<PhaseId>> {
+    let FoundRun { home, row } = found;
+    if matches!(row.status, Status::Running | Status::Completed | Status::Cancelled) {
+        return Ok(None);
+    }
+    let (workflow, state) = load(home, row)?;
+    let memory = DomainMemory::open(home, &row.id, &workflow)?;
+    let Some(said) = memory.and_then(|it| it.edited_state(&workflow)) else { return Ok(None) };
+    let name = "loop-state.json";
+    if BETWEEN_STAGES.contains(&said.as_str()) {
+        return Ok(None);
+    }
+    let Some(phase) = workflow.phases.iter().position(|it| it.name == said) else {
+        let names: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
+        let next = NextStep::by_hand(format!("write one of {} as \"state\"", names.join(", ")));
+        let text = format!("{name} of {} says {said:?}, which is no state", row.input);
+        return Err(Refusal { text, next: Some(next), exit: 8 }.into());
+    };
+    if state.phase < phase {
+        notes.push(Note::for_people(format!(
+            "{name} says {said}, which has not been reached: nothing was taken from it"
+        )));
+        return Ok(None);
+    }
+    notes.push(Note::usual(format!("{name} says {said}: the run continues there")));
+    Ok(Some(phase))
+}
+
 fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {
     let found = workflow.phases.iter().position(|it| it.name.eq_ignore_ascii_case(name));
     let names = workflow.phases.iter().map(|it| it.name.as_str());
-    let text = format!("no phase is called \"{name}\"");
+    let text = format!("unknown phase \"{name}\"");
     found.ok_or_else(|| Refusal::usage(text, meant(name, names)))
 }
 
@@ -174,7 +207,7 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
     let place = place::again(&mut run, &row.place)?;
     if run.state.opening.worktree.is_none() && place.is_dir() && !place.join(".git").exists() {
         let text = format!("the repository is gone: {} has no .git", place.display());
-        let next = Some(NextStep::by_hand("bring its .git back, then loop run"));
+        let next = Some(NextStep::by_hand("restore its .git, then loop run"));
         return Err(Refusal { text, next, exit: 1 }.into());
     }
     let tree = TreeLock::take(&caller.home, &place)?;

@@ -23,7 +23,7 @@ use std::time::Duration;
 pub(crate) enum Stopped {
     /// It is no business of a run here.
     None,
-    /// The session goes on, with this answer for the agent.
+    /// The session continues, with this answer for the agent.
     GoesOn(String),
     /// It may stop: what to tell the person.
     LetGo(String),

@@ -33,8 +33,8 @@ pub(crate) fn verify_record(caller: &Caller, request: &RecordRequest) -> Result<
 }
 
 fn refused(why: impl std::fmt::Display) -> anyhow::Error {
-    let next = NextStep::by_hand("take it from where it was made, or do not rely on it");
-    Refusal { text: format!("this record does not hold: {why}"), next: Some(next), exit: 8 }.into()
+    let next = NextStep::by_hand("get it again from its source, or do not rely on it");
+    Refusal { text: format!("this record is not valid: {why}"), next: Some(next), exit: 8 }.into()
 }
 
 fn check(caller: &Caller, request: &RecordRequest) -> anyhow::Result<Vec<String>> {
@@ -86,7 +86,7 @@ fn signed_by(caller: &Caller, request: &RecordRequest, statement: &Statement) ->
     };
     let text = statement.unsealed();
     match (statement.signature(), signers) {
-        (None, None) => Ok("not signed: only its own hash holds it together".to_owned()),
+        (None, None) => Ok("not signed: only its own hash protects it".to_owned()),
         (None, Some(_)) => Err(refused("it is not signed")),
         (Some(signature), Some(signers)) => {
             let who = ssh_keygen::verify(&signers, RECORD_NAMESPACE, &text, signature).map_err(refused)?;
@@ -94,7 +94,7 @@ fn signed_by(caller: &Caller, request: &RecordRequest, statement: &Statement) ->
         }
         (Some(signature), None) => {
             let key = ssh_keygen::signing_key(RECORD_NAMESPACE, &text, signature).map_err(refused)?;
-            Ok(format!("signed by the key {key}; whose it is says --signers FILE"))
+            Ok(format!("signed by the key {key}; --signers FILE says whose it is"))
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::command::{insert, leave, settle};
 use super::sign_gate::{SignatureSource, refuse_unsigned, sign_gate};
-use crate::desk::caller::{Caller, is_unfinished, load};
+use crate::desk::caller::{Caller, is_unfinished, load, naming_run, next_step};
 use crate::desk::inside_call::{self, Deed};
 use crate::desk::own_paths;
 use crate::desk::refusal::{NextStep, Refusal, meant};
@@ -14,7 +14,7 @@ use crate::tree::working_tree::WorkingTree;
 use crate::world::question_text;
 use crate::world::wait::now;
 use loop_core::engine::{
-    Answer, Choice, Command, QuestionKind, State, Station, Subject, acceptable, choices,
+    Answer, Choice, Command, QuestionKind, State, Station, Status, Subject, acceptable, choices, run_again,
 };
 use loop_core::workflow::model::Workflow;
 use loop_store::run::Run;
@@ -73,8 +73,8 @@ pub(crate) enum Answered {
     AtOnce,
     /// The session that works on it, when it stops.
     AtNextStop,
-    /// Whoever continues the run.
-    WhenContinued,
+    /// Whoever continues the run, with this command.
+    WhenContinued(String),
     /// Whoever drives the run, who will find that what was asked about is no longer there.
     Void(String),
 }
@@ -128,7 +128,8 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         Saying::Skip { skill, reason } => Command::Skip { skill, reason },
         Saying::Waive { what, reason } => Command::Waive { what, reason, by },
     };
-    let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
+    let helps = helps(&workflow, &state, &row, &command);
+    let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, helps))?;
     let changed = gate_changed(&home, &row, &workflow, &state, &command)?;
     if changed.is_none() {
         refuse_unsigned(&row, &workflow, &state, &command)?;
@@ -142,8 +143,41 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         _ if changed.is_some() => Answered::Void(changed.unwrap_or_default()),
         (true, _) => Answered::AtOnce,
         (false, Some(_)) => Answered::AtNextStop,
-        (false, None) => Answered::WhenContinued,
+        (false, None) => Answered::WhenContinued(continued_with(&home, &row, &command)?),
     })
+}
+
+/// Returns the command that continues a run after something was said to it. An answer opens the way; a
+/// question that is still open has to be answered first. Guidance is taken down at once where the run is
+/// held, so that whoever looks at the run sees it.
+fn continued_with(home: &Rc<Home>, row: &Row, command: &Command) -> anyhow::Result<String> {
+    if let Command::Answer(_) = command {
+        return Ok(naming_run(home, &row.id, "loop run".to_owned())?);
+    }
+    let (_, state) = load(home, row)?;
+    if state.hold.is_some()
+        && let Ok(mut run) = Run::open(Rc::clone(home), &row.id, now())
+    {
+        settle(home, &mut run, Path::new(&row.place), command)?;
+    }
+    let (workflow, state) = load(home, row)?;
+    Ok(next_step(home, &row.id, &workflow, &state)?)
+}
+
+/// Returns the command that helps where a run cannot take what was said.
+fn helps(workflow: &Workflow, state: &State, row: &Row, command: &Command) -> String {
+    match Status::of(state) {
+        Status::Completed if matches!(command, Command::Answer(_)) => "loop show".to_owned(),
+        Status::Completed => format!("{} --fresh", run_again(workflow, &row.input)),
+        Status::Cancelled => run_again(workflow, &row.input),
+        Status::Ready
+        | Status::Running
+        | Status::Waiting
+        | Status::Paused
+        | Status::Halted
+        | Status::Stopped
+        | Status::Capped => "loop status".to_owned(),
+    }
 }
 
 fn found(caller: &Caller) -> anyhow::Result<(Rc<Home>, Row)> {
@@ -159,8 +193,8 @@ fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Comman
     let books = run.folder().join(VIEW);
     let now = tree_now(place, &books, &run.workflow, &run.state)?;
     if now.is_none_or(|it| it.tree != state.seen.tree) {
-        let text = format!("the tree in {} is not the one that was proven any more", row.place);
-        return Err(Refusal::usage(text, loop_core::engine::run_again(&run.workflow, &row.input)));
+        let text = format!("the tree in {} is no longer the one that was proven", row.place);
+        return Err(Refusal::usage(text, run_again(&run.workflow, &row.input)));
     }
     insert(home, &run.id, command)?;
     settle(home, &mut run, place, command)
@@ -218,19 +252,19 @@ fn at_gate(
     let (question, open) = match state.question().map(|it| (it.id, &it.kind)) {
         Some((id, QuestionKind::Gate(gate))) => (id, gate.clone()),
         Some(_) | None => {
-            return Err(Refusal::usage("no gate waits for a person", "loop status"));
+            return Err(Refusal::usage("no gate is waiting", "loop status"));
         }
     };
     let named = words.first().and_then(|it| workflow.gates.keys().find(|gate| gate.eq_ignore_ascii_case(it)));
     if let Some(first) = named {
         if *first != open {
-            let text = format!("the gate \"{first}\" does not wait; \"{open}\" does");
+            let text = format!("the gate \"{first}\" is not waiting; \"{open}\" is");
             return Err(Refusal::usage(text, format!("loop {choice} {open}")));
         }
         words.remove(0);
     } else if choice == Choice::Approve && !words.is_empty() {
         let known = workflow.gates.keys().map(String::as_str);
-        let text = format!("no gate is called \"{}\"; {}", words[0], meant(&words[0], known).first());
+        let text = format!("unknown gate \"{}\"; {}", words[0], meant(&words[0], known).first());
         return Err(Refusal::usage(text, format!("loop approve {open}")));
     }
     Ok(Command::Answer(Answer { question, choice, text: words.join(" "), by, signature: None }))

@@ -41,7 +41,7 @@ pub(crate) fn stop(caller: &Caller) -> Result<Commanded, Refusal> {
     command(caller, &Command::Stop).map_err(Refusal::from)
 }
 
-/// Ends the call at once; the run can go on later.
+/// Ends the call at once; the run can continue later.
 pub(crate) fn pause(caller: &Caller) -> Result<Commanded, Refusal> {
     command(caller, &Command::Pause { reason: "asked to pause".to_owned() }).map_err(Refusal::from)
 }

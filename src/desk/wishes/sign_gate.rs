@@ -66,7 +66,7 @@ pub(super) fn sign_gate(
     let (Some(sign), Command::Answer(answer)) = (sign, &command) else { return Ok(command) };
     let Some((name, gate, question)) = open_gate(workflow, state) else { return Ok(command) };
     if !gate.sign {
-        let text = format!("the gate \"{name}\" asks for no signature");
+        let text = format!("the gate \"{name}\" needs no signature");
         return Err(Refusal::usage(text, format!("loop approve {name}")));
     }
     let about = question.about.clone().unwrap_or_default();
@@ -116,7 +116,7 @@ fn with_key(
     let presence = presence_of(kind);
     if gate.presence && !presence.is_shown() {
         let text = format!(
-            "the gate \"{name}\" asks for a person, and {} is {}; a passphrase makes it ask",
+            "the gate \"{name}\" asks for a person, and {} is {}; add a passphrase to make it ask",
             key.display(),
             presence.words()
         );
@@ -139,7 +139,7 @@ pub(super) fn refuse_unsigned(
     match to_sign(&row.id, workflow, state) {
         None => Ok(()),
         Some(ToSign { gate, .. }) => Err(Refusal::usage(
-            format!("the gate \"{gate}\" is passed only with a signature; loop status shows what to sign"),
+            format!("the gate \"{gate}\" needs a signature; loop status shows what to sign"),
             [format!("loop approve {gate} --sign"), format!("loop approve {gate} --signature FILE")],
         )),
     }

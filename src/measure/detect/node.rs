@@ -31,6 +31,14 @@ pub(super) fn find(root: &Root) -> Vec<DetectedCheck> {
     }
     if let Some(name) = TYPE_SCRIPTS.into_iter().find(|it| script(it).is_some()) {
         found.push(check("types", format!("{manager} run {name}"), &why(name)));
+    } else if root.has("tsconfig.json") && depends(&package, "typescript") {
+        let run = match manager {
+            "pnpm" => "pnpm exec tsc --noEmit",
+            "yarn" => "yarn tsc --noEmit",
+            "bun" => "bunx tsc --noEmit",
+            _ => "npx --no-install tsc --noEmit",
+        };
+        found.push(check("types", run.to_owned(), "tsconfig.json"));
     }
     found
 }
@@ -65,12 +73,15 @@ fn counts(script: &str, package: &Value) -> CountFormat {
     ];
     let named: Vec<CountFormat> =
         runners.iter().filter(|(it, _)| script.contains(it)).map(|(_, it)| *it).collect();
-    let depends =
-        |name: &str| ["devDependencies", "dependencies"].iter().any(|it| !package[*it][name].is_null());
+    let depends = |name: &str| depends(package, name);
     let packages = [CountFormat::Vitest, CountFormat::Jest, CountFormat::Mocha];
     let installed: Vec<CountFormat> = packages.into_iter().filter(|it| depends(it.word())).collect();
     match (named.as_slice(), installed.as_slice()) {
         ([one], _) | ([], [one]) => *one,
         (_, _) => CountFormat::Auto,
     }
+}
+
+fn depends(package: &Value, name: &str) -> bool {
+    ["devDependencies", "dependencies"].iter().any(|it| !package[*it][name].is_null())
 }

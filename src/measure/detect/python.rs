@@ -15,6 +15,9 @@ pub(super) fn find(root: &Root) -> Vec<DetectedCheck> {
     let project = root.toml("pyproject.toml").unwrap_or_default();
     let tool = |name: &str| project.get("tool").and_then(|it| it.get(name)).is_some();
     let mut found = Vec::new();
+    if is_django(root) {
+        found.push(check("build", format!("{} manage.py check", interpreter(root)), "manage.py"));
+    }
     found.extend(find_tests(root, tool("pytest")));
     found.extend(find_lint(root, tool("ruff")));
     found.extend(find_types(root, &project));
@@ -38,7 +41,7 @@ fn find_tests(root: &Root, in_project: bool) -> Option<DetectedCheck> {
     if let Some(file) = requires_pytest(root) {
         return Some(pytest(&format!("{file}, which names pytest")));
     }
-    if root.text("manage.py").is_some_and(|it| it.contains("django")) {
+    if is_django(root) {
         return Some(tests(
             format!("{} manage.py test", interpreter(root)),
             CountFormat::Unittest,
@@ -46,6 +49,10 @@ fn find_tests(root: &Root, in_project: bool) -> Option<DetectedCheck> {
         ));
     }
     by_style(root)
+}
+
+fn is_django(root: &Root) -> bool {
+    root.text("manage.py").is_some_and(|it| it.contains("django"))
 }
 
 fn requires_pytest(root: &Root) -> Option<String> {

@@ -138,9 +138,23 @@ const PROJECTS: &[(&str, Files, Checks)] = &[
         &[("tests", "python3 -m unittest discover -v", Some("unittest"), "tests/test_a.py")],
     ),
     (
+        "types by tsconfig.json",
+        &[
+            ("package.json", r#"{"scripts": {"lint": "eslint ."}, "devDependencies": {"typescript": "5"}}"#),
+            ("tsconfig.json", "{}"),
+        ],
+        &[
+            ("lint", "npm run lint", None, "package.json, script lint"),
+            ("types", "npx --no-install tsc --noEmit", None, "tsconfig.json"),
+        ],
+    ),
+    (
         "django",
         &[("manage.py", "from django.core.management import execute_from_command_line"), ("poetry.lock", "")],
-        &[("tests", "poetry run python manage.py test", Some("unittest"), "manage.py")],
+        &[
+            ("build", "poetry run python manage.py check", None, "manage.py"),
+            ("tests", "poetry run python manage.py test", Some("unittest"), "manage.py"),
+        ],
     ),
     ("damaged pyproject.toml", &[("pyproject.toml", "[tool.pytest\npytest")], &[]),
     (

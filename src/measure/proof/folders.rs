@@ -173,7 +173,7 @@ impl Folders {
         }
         let [free, needed] = [free, FREE_LEAST].map(loop_base::text::bytes);
         let text = format!(
-            "the disk of {} has {free} left, and a proof needs {needed} and what a build takes",
+            "the disk of {} has {free} free; a proof needs {needed} plus the space of a build",
             self.top.display()
         );
         Err(io::Error::new(io::ErrorKind::StorageFull, text))

@@ -12,9 +12,16 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Where the commits and trees are listed that a store has everything of.
 const TIPS: &str = "tips";
+
+/// A million objects take about half a minute on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// The names of the packs.
+const OUTPUT_MOST: usize = 64 << 10;
 
 /// Objects that the baseline's step keeps for the others.
 pub(super) struct History {
@@ -73,7 +80,7 @@ pub(super) fn pack(
     // What a partial clone lacks of its history, it lacks here too.
     words.push("--missing=allow-any".into());
     words.push(objects.join("pack/pack").into());
-    git.feed(words, lines.as_bytes()).map(drop)
+    git.limited(PATIENCE, OUTPUT_MOST).feed(words, lines.as_bytes()).map(drop)
 }
 
 /// The objects of these that a repository has.

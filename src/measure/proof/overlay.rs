@@ -241,7 +241,8 @@ pub(super) fn apply(
     git: &Git,
     checkout: &Path,
 ) -> Result<String, ProofError> {
-    refuse_forged_blobs(git, &blobs_of(plan, trees))?;
+    // The plan was made from the user's own objects; what is taken from the checkout's is hashed later.
+    refuse_forged_blobs(trees.git, &blobs_of(plan, trees))?;
     for action in &plan.actions {
         match action {
             Action::Take { path, side, mode } => {

@@ -87,13 +87,14 @@ impl Prover {
         Ok(files::remove(&self.folders.result(&self.request.key(step)))?)
     }
 
-    /// Returns how long a step of this kind took the last time, in seconds.
+    /// Returns how long a step of this kind took the last time in this project, in seconds.
+    pub(crate) fn last_s(&self, step: ProofStep) -> Option<f64> {
+        self.durations().get(&format!("{step:?}")).copied()
+    }
+
+    /// Returns the same, or how long the first step took where this one was never taken.
     pub(crate) fn expected_s(&self, step: ProofStep) -> Option<f64> {
-        let durations = self.durations();
-        durations
-            .get(&format!("{step:?}"))
-            .or_else(|| durations.get(&format!("{:?}", ProofStep::Baseline)))
-            .copied()
+        self.last_s(step).or_else(|| self.last_s(ProofStep::Baseline))
     }
 
     /// Takes a step in this process, or returns what it brought before. The process becomes a

@@ -109,7 +109,7 @@ impl GitError {
 /// Says what git means by a refusal to open a folder; what it means seldom is left in its words.
 fn plainly(folder: &Path, stderr: &str) -> String {
     if stderr.contains("not a git repository") && !folder.join(".git").exists() {
-        return "is no git repository".to_owned();
+        return "is not a git repository".to_owned();
     }
     if stderr.contains("must be run in a work tree") {
         return "is a bare repository, which has no working tree".to_owned();
@@ -361,7 +361,7 @@ impl Git {
         })
     }
 
-    #[cfg(test)]
+    /// Returns the same repository with other bounds for one command.
     pub(crate) fn limited(mut self, time_most: Duration, output_most: usize) -> Git {
         (self.time_most, self.output_most) = (time_most, output_most);
         self

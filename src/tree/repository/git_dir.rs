@@ -1,5 +1,5 @@
 //! Where the `.git` of a working tree leads, read from the files where git documents it. A run that
-//! goes on has its tree opened by git before, so that it need not wait for a process to hear the
+//! continues has its tree opened by git before, so that it need not wait for a process to hear the
 //! same again; what is kept in another way, or by somebody else, is still git's to judge.
 
 use super::git_text::bytes_to_path;

@@ -39,7 +39,9 @@ fn identity(path: &Path) -> Option<(u64, u64, i64, i64)> {
 
 /// Returns a process that may own the lock.
 fn owner(repository: &Git, lock: &Path) -> Option<String> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Some("somebody who cannot be seen".to_owned()) };
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Some("a process that is not visible from here".to_owned());
+    };
     let pids = entries.flatten().filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
     let mut others = pids.filter(|it| *it != std::process::id());
     others.find(|it| may_own(*it, repository, lock)).map(|pid| {

@@ -1,6 +1,6 @@
 //! The head of a run's journal, kept in the repository that the run works on: whoever puts back an older
 //! copy of the home, or writes its history anew, has to change this ref as well. It is a small blob
-//! under `refs/loop/journal/<run>`, written whenever a run comes to rest and compared when it goes on.
+//! under `refs/loop/journal/<run>`, written whenever a run stops and compared when it continues.
 //! Somebody who rewrites both is found only by a record or a signature that is kept elsewhere.
 
 use super::git::{Git, GitError};

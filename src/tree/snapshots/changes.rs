@@ -91,14 +91,34 @@ pub(crate) fn added_lines_match(
     pinned: &Pinned,
     from_tree: &str,
     to_tree: &str,
+    paths: &[&Path],
     pattern: &Regex,
 ) -> Result<bool, GitError> {
     if from_tree == to_tree {
         return Ok(false);
     }
+    for some in paths.chunks(PATHS_AT_ONCE) {
+        if lines_match(pinned, from_tree, to_tree, some, pattern)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Paths on one command line; each may have 4096 bytes, and a command line takes two megabytes.
+const PATHS_AT_ONCE: usize = 400;
+
+fn lines_match(
+    pinned: &Pinned,
+    from_tree: &str,
+    to_tree: &str,
+    paths: &[&Path],
+    pattern: &Regex,
+) -> Result<bool, GitError> {
     let options = ["diff-tree", "-r", "-p", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv"];
     let trees = ["--no-renames", checked(from_tree), checked(to_tree), "--"];
-    let output = pinned.without_index().run(options.into_iter().chain(trees))?;
+    let words = options.into_iter().chain(trees).map(std::ffi::OsStr::new);
+    let output = pinned.without_index().run(words.chain(paths.iter().map(|it| it.as_os_str())))?;
     Ok(added_lines(&output).any(|line| pattern.is_match(&String::from_utf8_lossy(line))))
 }
 
@@ -257,7 +277,10 @@ mod tests {
         std::fs::remove_file(sample.path("a.txt")).unwrap();
         let to = tree.status().unwrap();
         let matches = |pattern: &str| {
-            added_lines_match(&tree.pinned, &from.tree, &to.tree, &Regex::new(pattern).unwrap()).unwrap()
+            let changed = changes(&tree.pinned, &from.tree, &to.tree).unwrap();
+            let paths: Vec<&Path> = changed.iter().map(|it| it.path.as_path()).collect();
+            added_lines_match(&tree.pinned, &from.tree, &to.tree, &paths, &Regex::new(pattern).unwrap())
+                .unwrap()
         };
         let found = ["^\\+\\+ password", "CREATE TABLE", "^a$", "x\\.rs", "password = 2"].map(matches);
         assert_eq!(found, [true, true, false, false, false]);

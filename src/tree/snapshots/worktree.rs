@@ -73,7 +73,7 @@ pub(crate) fn plan(git: &Git, run: &str, branch: &str) -> anyhow::Result<Worktre
     let short = &run[..8];
     let base = commit_of(git, "HEAD")?.ok_or_else(|| {
         misplaced(
-            format!("{} has no commit that a worktree could begin from", git.work_tree().display()),
+            format!("{} has no commit that a worktree could start from", git.work_tree().display()),
             "git commit, then again",
         )
     })?;
@@ -92,6 +92,7 @@ pub(crate) fn plan(git: &Git, run: &str, branch: &str) -> anyhow::Result<Worktre
         place: place.to_string_lossy().into_owned(),
         branch,
         base,
+        target: current_branch(git)?,
     })
 }
 
@@ -282,11 +283,25 @@ pub(crate) fn remove(plan: &Worktree) -> Result<Option<String>, GitError> {
     }
 }
 
+/// Deletes a branch whose commits are all in the branch that it was merged into.
+pub(crate) fn delete_merged_branch(plan: &Worktree) -> Result<(), GitError> {
+    let git = Git::open(Path::new(&plan.root))?;
+    let (Some(target), Some(tip)) = (&plan.target, commit_of(&git, &format!("refs/heads/{}", plan.branch))?)
+    else {
+        return Ok(());
+    };
+    let is_merged = git.run(["merge-base", "--is-ancestor", &tip, &format!("refs/heads/{target}")]).is_ok();
+    if is_merged {
+        git.run(["update-ref", "-d", &format!("refs/heads/{}", plan.branch), &tip])?;
+    }
+    Ok(())
+}
+
 /// Opens the folder from the root on, and follows no link.
 fn walk(plan: &Worktree) -> Result<OwnedFd, Misplaced> {
     let root = Path::new(&plan.root);
     let inside =
-        Path::new(&plan.place).strip_prefix(root).map_err(|_| unreachable(plan, "it lies elsewhere"))?;
+        Path::new(&plan.place).strip_prefix(root).map_err(|_| unreachable(plan, "it is elsewhere"))?;
     files::folder(root, inside).map_err(|error| {
         unreachable(
             plan,
@@ -315,13 +330,15 @@ fn quoted(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }
 
-struct WorktreeEntry {
-    path: PathBuf,
-    branch: Option<String>,
+/// A working tree that git knows of.
+pub(crate) struct WorktreeEntry {
+    pub(crate) path: PathBuf,
+    pub(crate) branch: Option<String>,
     is_locked: bool,
 }
 
-fn entries(git: &Git) -> Result<Vec<WorktreeEntry>, GitError> {
+/// Returns every working tree of a repository.
+pub(crate) fn entries(git: &Git) -> Result<Vec<WorktreeEntry>, GitError> {
     let listing = git.run(["worktree", "list", "--porcelain", "-z"])?;
     let mut found: Vec<WorktreeEntry> = Vec::new();
     for line in listing.split(|it| *it == 0) {
@@ -335,6 +352,15 @@ fn entries(git: &Git) -> Result<Vec<WorktreeEntry>, GitError> {
         }
     }
     Ok(found)
+}
+
+/// Returns the branch that is checked out, where one is.
+fn current_branch(git: &Git) -> Result<Option<String>, GitError> {
+    match git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]) {
+        Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
+        Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn commit_of(git: &Git, name: &str) -> Result<Option<String>, GitError> {

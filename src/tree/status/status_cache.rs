@@ -1,4 +1,4 @@
-//! What the last status of a tree leaves to the next controller, so that going on after a crash does
+//! What the last status of a tree leaves to the next controller, so that continuing after a crash does
 //! not ask git everything again: one page beside the index it speaks of. It is taken away before
 //! anything that it describes is touched and written anew afterwards, and it counts only while the
 //! index is the very file that it was written for.

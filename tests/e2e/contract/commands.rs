@@ -216,9 +216,7 @@ fn commands_doctor_says_what_is_there_and_what_would_stop_a_run() {
     }
     assert!(told.contains("T0, none: tampering is detected, not prevented"), "{told}");
     assert!(
-        told.lines()
-            .last()
-            .is_some_and(|it| it.starts_with("what would stop a run: ") && it.contains("checks")),
+        told.lines().last().is_some_and(|it| it.starts_with("would stop a run: ") && it.contains("checks")),
         "{told}"
     );
     sandbox.write("Makefile", "test:\n\ttrue\n");
@@ -240,7 +238,7 @@ fn commands_a_run_of_a_session_says_what_goes_on_with_it() {
     let next = |sandbox: &Sandbox| sandbox.status()["next_step"].as_str().expect("text").to_owned();
     assert_eq!(next(&sandbox), "loop wait");
     sandbox.run(&["status"]).exits(0).says("next: loop wait");
-    sandbox.run(&["guide", "be careful"]).exits(0).says("the session is told at its next stop");
+    sandbox.run(&["guide", "be careful"]).exits(0).says("the session gets it at its next stop");
     sandbox.run(&["pause"]).exits(0);
     assert_eq!(next(&sandbox), "loop resume");
     sandbox.run(&["resume"]).exits(0);
@@ -253,16 +251,16 @@ fn a_wrong_value_is_told_what_would_be_right() {
     let rows = [
         ("--time", "2", "write 2m, 90s or 1h30m"),
         ("--time", "soon", "write 2m, 90s or 1h30m"),
-        ("--budget", "-1", "write dollars above 0, as 5 or 2.50"),
-        ("--tokens", "-5", "write a whole number from 1, as 5"),
-        ("--max", "0", "write a whole number from 1, as 5"),
-        ("--max", "-3", "write a whole number from 1, as 5"),
-        ("--criteria", "few", "write a whole number from 1, as 5"),
+        ("--budget", "-1", "write dollars above 0, such as 5 or 2.50"),
+        ("--tokens", "-5", "write a whole number from 1, such as 5"),
+        ("--max", "0", "write a whole number from 1, such as 5"),
+        ("--max", "-3", "write a whole number from 1, such as 5"),
+        ("--criteria", "few", "write a whole number from 1, such as 5"),
         ("--on-question", "maybe", "[possible values: ask, wait, exit]"),
         ("--preset", "tddd", "did you mean \"tdd\"?"),
         ("--check", "tests", "write NAME=COMMAND, as tests=\"cargo test\""),
         ("--check", "tests=", "write tests=\"cargo test\""),
-        ("--allow-test-change", "[", "write one as tests/old_*.py"),
+        ("--allow-test-change", "[", "write one such as tests/old_*.py"),
         ("--model", "", "it is empty"),
         ("--promise", " ", "it is empty"),
         ("--notify", "", "it is empty"),

@@ -109,5 +109,5 @@ fn setup_asks_nothing_when_it_is_told_not_to_or_nobody_is_there() {
     let sandbox = project();
     sandbox.write(FILE, "mine\n");
     let (shown, code) = at_terminal(&sandbox, &["setup"], &[]);
-    assert!(code == 2 && shown.contains("is there already"), "{shown}");
+    assert!(code == 2 && shown.contains("already exists"), "{shown}");
 }

@@ -56,7 +56,7 @@ fn two_is_a_mistake_and_nothing_begins() {
         .exits(2)
         .says("nothing could prove that the work is done")
         .says(&format!(
-            "next: loop run it --agent-cmd \"{agent}\" --check tests=\"npm test\"\n  or: loop run it \
+            "next: loop run it --agent-cmd \"{agent}\" --check tests=\"./test.sh\"\n  or: loop run it \
              --agent-cmd \"{agent}\" --unverified\n"
         ));
     assert!(sandbox.calls().is_empty());
@@ -71,8 +71,15 @@ fn seven_names_the_holder() {
     assert_eq!(at.hear(), "here");
     let pid = running.child.id().to_string();
     sandbox.run(&["run", "it"]).exits(7).says(&pid);
-    sandbox.run(&["run", "another", "--agent-cmd", &agent, "--check", CHECK]).exits(7).says(&pid);
-    sandbox.run(&["resume"]).exits(7).says(&pid);
+    let beside = format!(
+        "next: loop run another --agent-cmd \"{agent}\" --check \"{CHECK}\" --worktree\n  or: loop attach\n"
+    );
+    sandbox
+        .run(&["run", "another", "--agent-cmd", &agent, "--check", CHECK])
+        .exits(7)
+        .says(&pid)
+        .says(&beside);
+    sandbox.run(&["resume"]).exits(7).says(&pid).says("next: loop attach\n  or: loop stop\n");
     sandbox.run(&["restore", "1"]).exits(7);
     go.say();
     running.wait().exits(0);

@@ -143,5 +143,5 @@ fn a_command_that_fails_is_a_fact_and_harms_nothing() {
     let told: Vec<_> = sandbox.events().into_iter().filter(|it| it["kind"] == "told").collect();
     assert_eq!(told.len(), 1);
     assert!(told[0]["event"].to_string().contains("exit 7"), "{told:?}");
-    assert!(sandbox.status()["warnings"].to_string().contains("nobody could be told"));
+    assert!(sandbox.status()["warnings"].to_string().contains("the notification failed"));
 }

@@ -73,7 +73,7 @@ fn gate_lists_its_choices() {
     sandbox.run(&["run", "it", "--agent-cmd", &agent]).exits(3);
     assert_eq!(asked(&sandbox), ("gate".to_owned(), json!(["approve", "changes", "reject"])));
     sandbox.run(&["changes"]).exits(2);
-    sandbox.run(&["approve", "ship"]).exits(2).says("the gate \"ship\" does not wait; \"look\" does");
+    sandbox.run(&["approve", "ship"]).exits(2).says("the gate \"ship\" is not waiting; \"look\" is");
     sandbox.run(&["approve", "loko"]).exits(2).says("did you mean \"look\"?");
     sandbox.run(&["approve", "LOOK"]).exits(0);
     sandbox.run(&["run"]).exits(3);

@@ -101,7 +101,7 @@ fn reload_a_higher_limit_lets_it_go_on() {
 #[test]
 fn reload_flags_change_what_a_run_may_change_and_nothing_else() {
     let sandbox = capped("");
-    sandbox.run(&["run", "--unverified"]).exits(2).says("--unverified is settled");
+    sandbox.run(&["run", "--unverified"]).exits(2).says("--unverified is fixed");
     sandbox.run(&["run", "--promise", "OTHER"]).exits(2).says("--fresh");
     sandbox.run(&["run", "--check", "tets=true"]).exits(2).says("did you mean \"tests\"?");
     sandbox.run(&["run", "--agent", "cluade"]).exits(2).says("did you mean \"claude\"?");

@@ -11,7 +11,7 @@ use super::{MARK, MatchSign, SecretMatch, Secrets};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Nothing that is kept back is longer; a key that goes on beyond is no key.
+/// Nothing that is kept back is longer; a key that continues beyond is no key.
 const HELD_MOST: usize = 16 << 10;
 
 /// What is not clean is looked at in parts of this size: that takes several times their memory.

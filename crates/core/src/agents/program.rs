@@ -12,7 +12,7 @@ pub(super) fn find(row: &AgentRow, context: &InvocationContext<'_>) -> Result<St
         return Err(format!("no program \"{name}\" in PATH; {}", row.install));
     };
     let real = natives(row, &found).iter().find_map(|it| (context.find)(it.to_str()?)).unwrap_or(found);
-    real.into_os_string().into_string().map_err(|it| format!("{} has a name that is no text", it.display()))
+    real.into_os_string().into_string().map_err(|it| format!("{} has a name that is not UTF-8", it.display()))
 }
 
 /// Returns where the real program may lie, given the real path of what `PATH` names: beside the

@@ -20,9 +20,9 @@ pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &
     }
     let kind = heard.kind.as_deref().unwrap_or_default();
     match (kind, heard.status) {
-        ("max_turns" | "error_max_turns", _) => format!("{name} used up the turns it was given{quoted}"),
+        ("max_turns" | "error_max_turns", _) => format!("{name} used up its turns{quoted}"),
         ("budget_exhausted" | "error_max_budget_usd", _) => {
-            format!("{name} used up the money it was given{quoted}")
+            format!("{name} used up its budget{quoted}")
         }
         (it, _) if it.starts_with("aborted") => format!("{name} was interrupted while it worked"),
         ("MessageAbortedError", _) => format!("{name} was interrupted while it worked"),
@@ -79,7 +79,7 @@ fn limited(row: &AgentRow, limit: Limit, quoted: &str) -> String {
 }
 
 fn login(row: &AgentRow) -> &'static str {
-    row.login.as_ref().map_or("see to its key", |it| it.words)
+    row.login.as_ref().map_or("check its key", |it| it.words)
 }
 
 /// Some mistakes are found before the stream begins, and said on standard error.

@@ -1,6 +1,6 @@
 //! That a workflow ends, and after how many agent calls at most. The engine itself is explored, with a
-//! world in which every call may come to anything: it leaves, goes on with or without progress, fails
-//! with the same or another error, rejects, is stuck. What is proved is that such a run comes to rest
+//! world in which every call may come to anything: it leaves, continues with or without progress, fails
+//! with the same or another error, rejects, is stuck. What is proved is that such a run stops
 //! without a person, and a number that its iterations cannot exceed; the number may be too high (not
 //! every behaviour is possible in every phase), never too low.
 //!
@@ -24,7 +24,7 @@ use serde::Serialize;
 /// What is known about every run of a workflow before it begins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkflowBounds {
-    /// Whatever the agents do, the run ends or rests.
+    /// Whatever the agents do, the run ends or stops.
     pub ends: bool,
     pub calls: Bound,
     /// What the bound stands on, in sentences.
@@ -233,8 +233,7 @@ fn reasons(workflow: &Workflow, lengths: &mut Lengths, ends: bool) -> Vec<String
     ));
     if !ends {
         why.push(
-            "ways back can follow each other for ever: nothing but limits.iterations would end that"
-                .to_owned(),
+            "routes back can follow each other forever; only limits.iterations would end that".to_owned(),
         );
     }
     why

@@ -1,5 +1,5 @@
 //! One visit to a phase: how many iterations it can take before it is left, before it rejects, and
-//! before the run rests in it. Everything that a judgement can be is tried on the engine; states that
+//! before the run stops in it. Everything that a judgement can be is tried on the engine; states that
 //! differ only in how many iterations went by are one. Where that has a circle, an agent can go round
 //! it until the cap on the iterations of a visit, and the cap is the length.
 

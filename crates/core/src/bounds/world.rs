@@ -3,8 +3,8 @@
 //! condition may be false) is taken away too, so that no path is missed.
 
 use crate::engine::{
-    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Listing, Opening,
-    State, StepTaken, Verdict, decide,
+    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Landing, Listing,
+    Opening, State, StepTaken, Verdict, decide,
 };
 use crate::proof::{Finding, FindingKind, Level, Proof, ProofStep};
 use crate::report::Report;
@@ -41,7 +41,7 @@ pub(super) fn abstracted(workflow: &Workflow) -> Workflow {
 
 /// Where a run stands after everything that follows by itself.
 pub(super) enum Reached {
-    /// A call goes out next, in a visit that has just begun or that goes on.
+    /// A call goes out next, in a visit that has just begun or that continues.
     Call(Box<State>),
     /// The run has ended, or nothing happens without a person.
     Rest,
@@ -56,7 +56,7 @@ pub(super) fn opened(workflow: &Workflow) -> State {
     state
 }
 
-/// Lets the engine decide until a call goes out or the run rests. `items` are all that there are.
+/// Lets the engine decide until a call goes out or the run stops. `items` are all that there are.
 pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> Reached {
     let mut now = state.updated_at;
     for _ in 0..MOST_DECISIONS {
@@ -65,7 +65,8 @@ pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> R
             Decision::Record(event) => event,
             Decision::Perform(effect) => match effect {
                 Effect::Work(_) => return Reached::Call(Box::new(state)),
-                Effect::Ask(_) | Effect::Finish => return Reached::Rest,
+                Effect::Ask(_) | Effect::Finish | Effect::Look => return Reached::Rest,
+                Effect::Land => Event::Landed(Landing::Merged { into: String::new(), commit: String::new() }),
                 Effect::Tell => Event::Began(Effect::Tell),
                 Effect::List => Event::Listed(Listing::Whole(items.to_vec())),
                 Effect::Prove(step) => step_taken(step),

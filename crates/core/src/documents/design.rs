@@ -281,7 +281,7 @@ fn change(text: &str, typed: &str) -> Result<String, String> {
     let found = match (exact, halves.first()) {
         (Some(found), _) => found,
         (None, Some((old, new))) => (find(text, old)?, *new),
-        (None, None) => return Err(format!("\"{typed}\" is no change; write OLD=NEW")),
+        (None, None) => return Err(format!("\"{typed}\" is not a change; write OLD=NEW")),
     };
     let (item, new) = (found.0, one_line(found.1));
     if new.is_empty() {
@@ -492,7 +492,7 @@ mod tests {
         let expected = [
             "no requirement or criterion says \"quick l\"",
             "2 items say \"q\"; write more of the one that is meant",
-            "\"b\" is no change; write OLD=NEW",
+            "\"b\" is not a change; write OLD=NEW",
         ];
         assert_eq!(troubles.map(|it| refined(it).unwrap_err()), expected);
     }

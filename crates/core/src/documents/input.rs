@@ -159,7 +159,7 @@ pub struct SectionLine<'a> {
 }
 
 /// Returns the lines of the sections whose heading is wanted, headings and fences aside. A section
-/// goes on through headings of a deeper level. A heading in a code block is code.
+/// continues through headings of a deeper level. A heading in a code block is code.
 pub fn below(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = SectionLine<'_>> {
     let mut inside: Option<usize> = None;
     let mut fence: Option<(char, usize)> = None;

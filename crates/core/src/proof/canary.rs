@@ -59,8 +59,8 @@ pub fn canaries(files: &[(String, String)], word: &str) -> CanaryPlan {
 /// Tells whether the check reported the failure of a canary.
 pub fn canary_seen(results: &Results, output: &str, word: &str) -> bool {
     let named = results.names(TestOutcome::Failed).any(|it| carries(it, word));
-    // A shell script has no name for its canary; it prints the word alone and fails.
-    let is_printed = output.lines().any(|it| it.trim() == word);
+    // A shell script has no name for its canary; it prints the word twice and fails.
+    let is_printed = output.lines().any(|it| it.trim() == format!("{word} {word}"));
     match (results.exit, results.listing) {
         (Exit::Green | Exit::NotStarted | Exit::Interrupted, _) => false,
         (Exit::Red, NamedTests::All | NamedTests::Failures) => named || is_printed,

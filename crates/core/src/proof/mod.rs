@@ -39,6 +39,7 @@ pub use locate::ProtectedChange;
 pub use overlay::{Action, NotJudged, OverlayPlan, plan_overlay, retry_without};
 pub use parts::brings_back;
 pub use protected::{Class, Mixed, ProtectedFiles, says_what_is_protected};
+pub use protecting::names::is_test_path;
 pub use protecting::only_tests::may_be_of_tests;
 pub use ratchet::{Ratchet, ratchet};
 pub use readers::read_results;

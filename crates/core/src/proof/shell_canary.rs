@@ -26,18 +26,19 @@ fn sourced_in(line: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    let commands = line.split([';', '&', '|', '{', '(']).flat_map(|it| it.split(" then ")).map(str::trim);
-    for command in commands {
-        let place = ["source ", ". "].iter().find_map(|it| command.strip_prefix(it));
-        let name = place.and_then(|it| it.split_whitespace().last()).map(|it| it.trim_matches(['"', '\'']));
-        let name = name.and_then(|it| it.rsplit('/').next()).filter(|it| !it.is_empty());
+    for command in line.split([';', '&', '|', '{']).flat_map(|it| it.split(" then ")).map(str::trim) {
+        let command = command.strip_prefix("then ").unwrap_or(command);
+        let place = ["source ", ". "].iter().find_map(|it| command.strip_prefix(it)).map(str::trim);
+        // The way there may be computed, as in `"$(dirname "$0")/../prices.sh"`; the name rarely is.
+        let name = place.and_then(|it| it.rsplit('/').next());
+        let name = name.and_then(|it| it.split([' ', '"', '\'']).find(|it| !it.is_empty()));
         found.extend(name.map(str::to_owned));
     }
     found
 }
 
 /// Where a script ends at the first command that fails, it must end here; elsewhere it says so itself.
-/// The word is printed either way.
+/// The word is printed twice either way: runners print it once, where they list what failed.
 fn comparison(text: &str, word: &str) -> String {
     let has = |it: &str| text.contains(it);
     let mut all = vec![format!("[ \"{word}\" = \"\" ]"), format!("test \"{word}\" = \"\"")];
@@ -56,8 +57,8 @@ fn comparison(text: &str, word: &str) -> String {
     let any = all.join(" || ");
     let ends_by_itself = text.lines().any(|it| it.trim_start().starts_with("set -") && it.contains('e'));
     match ends_by_itself {
-        true => format!("echo {word}\n{any}"),
-        false => format!("if {any}; then :; else echo {word}; exit 1; fi"),
+        true => format!("echo {word} {word}\n{any}"),
+        false => format!("if {any}; then :; else echo {word} {word}; exit 1; fi"),
     }
 }
 
@@ -75,7 +76,7 @@ mod tests {
         assert!(lines[2].contains("[ \"kq7x2\" = \"\" ]") && lines[2].ends_with("exit 1; fi"), "{planted}");
         assert_eq!(lines[3], "[ $(total 1) = 1 ]");
         let strict = shell_canary("set -eu\nsource ./prices.sh\n", "kq7x2", &is_product).expect("a canary");
-        assert!(strict.contains("\necho kq7x2\n[ "), "{strict}");
+        assert!(strict.contains("\necho kq7x2 kq7x2\n[ "), "{strict}");
         assert_eq!(shell_canary(". tests/lib.sh\nsh prices.sh\n# . prices.sh\n", "kq7x2", &is_product), None);
     }
 

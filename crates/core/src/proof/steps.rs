@@ -207,7 +207,8 @@ pub fn nothing_ran(run: &StepRun, in_place: &[Results]) -> bool {
     let idle = |it: &Results| match it.exit {
         Exit::NotStarted => true,
         Exit::Green | Exit::Interrupted => false,
-        Exit::Red => it.build_failed && it.executed().unwrap_or(0) == 0,
+        // What pytest could not import, its summary counts as failed.
+        Exit::Red => it.build_failed && it.passed == 0 && it.ids.is_empty(),
     };
     let is_idle_everywhere = !in_place.is_empty() && in_place.iter().all(idle);
     !is_idle_everywhere && run.attempts.first().is_some_and(|it| !it.is_empty() && it.iter().all(idle))

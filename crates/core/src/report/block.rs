@@ -181,7 +181,7 @@ enum LineContext<'a> {
     Html { close: &'static str, covered_from: usize },
 }
 
-/// Lines that belong together: inline code can span them, and a quote goes on in them even where
+/// Lines that belong together: inline code can span them, and a quote continues in them even where
 /// its mark is left out.
 #[derive(Default)]
 struct Paragraph {

@@ -14,7 +14,7 @@ pub(super) fn read(text: &str) -> Report {
     let Some(head) = head(text, &mut report) else { return report };
     let outline = outline::read(head.lines());
     if let Some(row) = outline.unreadable {
-        report.note(&format!("the front matter has a line that is no key: {}", quote(row)));
+        report.note(&format!("the front matter has a line that is not a key: {}", quote(row)));
     }
     if outline.is_cut {
         report.note("the front matter is too long; its end was not read");
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Report {
                 report.note("status is not a word")
             }
             // Only `status` gives the verdict: a second key of that name would be a second opinion.
-            ("verdict", _) => report.note("verdict was left out: the front matter's verdict is its status"),
+            ("verdict", _) => report.note("verdict was ignored: the front matter's verdict is its status"),
             (key, value) => report.keep(key, value),
         }
     }
@@ -145,7 +145,7 @@ mod tests {
             ),
             (
                 "---\nverdict: passed\n---",
-                &["verdict was left out: the front matter's verdict is its status", no_status],
+                &["verdict was ignored: the front matter's verdict is its status", no_status],
             ),
             ("---\ngaps:\n  status: passed\n---", &[no_status]),
         ];

@@ -5,7 +5,7 @@
 
 use super::block::Survey;
 use super::keep::{ERROR_CHARS, SUMMARY_CHARS, TEXT_CHARS, clean, push, quote};
-use super::{Report, Trouble};
+use super::{NestedSkill, Report, Trouble};
 use crate::workflow::model::ErrorClass;
 use crate::workflow::model::SignalWord;
 use loop_base::value::Value;
@@ -14,8 +14,21 @@ use serde_json::{Map, Value as Json};
 /// A report is a page. Parsed JSON takes up to twenty times its text in memory, so a longer object is
 /// not read at all.
 const REPORT_BYTES: usize = 256 * 1024;
-const KEYS: [&str; 8] =
-    ["status", "summary", "metrics", "verdict", "error", "deliverables", "gates", "capabilities"];
+const KEYS: [&str; 10] = [
+    "status",
+    "summary",
+    "metrics",
+    "verdict",
+    "error",
+    "deliverables",
+    "references",
+    "skills",
+    "gates",
+    "capabilities",
+];
+
+/// Skills that one report may nest; a call does not run more of them.
+const SKILLS_MOST: usize = 50;
 
 pub(super) fn read(text: &str) -> Report {
     let mut report = Report::default();
@@ -32,6 +45,8 @@ pub(super) fn read(text: &str) -> Report {
     }
     report.error = take_error(&mut report, object.get("error"));
     report.deliverables = take_list(&mut report, &object, "deliverables");
+    report.references = take_list(&mut report, &object, "references");
+    report.skills = take_skills(&mut report, object.get("skills"));
     report.gates = take_list(&mut report, &object, "gates");
     report.items = take_list(&mut report, &object, "capabilities");
     take_status(&mut report, &object);
@@ -99,7 +114,7 @@ fn take_metrics(report: &mut Report, metrics: Option<&Json>) {
                 (Some(whole), _) => report.keep(name, Value::Int(whole)),
                 (None, Some(number)) => report.keep(name, Value::Number(number)),
                 (None, None) => {
-                    report.note(&format!("metric {} is no number that can be compared", quote(name)))
+                    report.note(&format!("metric {} is not a number that can be compared", quote(name)))
                 }
             },
             Json::Null | Json::Object(_) => {
@@ -143,12 +158,40 @@ fn take_list(report: &mut Report, object: &Map<String, Json>, key: &str) -> Vec<
             for entry in entries {
                 match entry.as_str().map(str::trim).filter(|it| !it.is_empty()) {
                     Some(text) if push(&mut kept, text) => {}
-                    Some(_) => report.note(&format!("{key} is too long; its end was left out")),
+                    Some(_) => report.note(&format!("{key} is too long and was cut")),
                     None => report.note(&format!("{key} has an entry that is not a text")),
                 }
             }
         }
         Some(_) => report.note(&format!("{key} is not a list")),
+    }
+    kept
+}
+
+fn take_skills(report: &mut Report, skills: Option<&Json>) -> Vec<NestedSkill> {
+    let entries = match skills {
+        None | Some(Json::Null) => return Vec::new(),
+        Some(Json::Array(entries)) => entries,
+        Some(_) => {
+            report.note("skills is not a list");
+            return Vec::new();
+        }
+    };
+    let mut kept = Vec::new();
+    for entry in entries.iter().take(SKILLS_MOST) {
+        let Json::Object(entry) = entry else {
+            report.note("skills has an entry that is not an object");
+            continue;
+        };
+        let Some(skill) = text_of(report, entry.get("skill"), "skills.skill") else { continue };
+        let text = |report: &mut Report, key: &str| {
+            text_of(report, entry.get(key), &format!("skills.{key}"))
+                .map(|it| clean(&it, TEXT_CHARS))
+                .unwrap_or_default()
+        };
+        let (reason, status) = (text(report, "reason"), text(report, "status"));
+        let deliverables = take_list(report, entry, "deliverables");
+        kept.push(NestedSkill { skill: clean(&skill, TEXT_CHARS), reason, status, deliverables });
     }
     kept
 }
@@ -186,7 +229,8 @@ mod tests {
         let object = r#"{"status":"done","summary":"built it","metrics":{"endpoints":5,"coverage":81.5,"hasAdr":true,
             "stack":"axum","files":["a","b"],"big":18446744073709551615,"digits":"3"},"verdict":"approve",
             "error":{"class":"build","text":"E0308"},"deliverables":["docs/a.md"],"gates":["security"],
-            "capabilities":["login","logout"],"extra":{"x":1}}"#;
+            "references":["docs/spec.md"],"skills":[{"skill":"spec","reason":"first","status":"complete",
+            "deliverables":["F.md"]},3],"capabilities":["login","logout"],"extra":{"x":1}}"#;
         let metrics = [
             ("endpoints", Value::Int(5)),
             ("coverage", Value::Number(81.5)),
@@ -203,6 +247,14 @@ mod tests {
             metrics: metrics.map(|(key, value)| (key.to_owned(), value)).into(),
             error: Some(Trouble { class: ErrorClass::Build, text: "E0308".into() }),
             deliverables: vec!["docs/a.md".into()],
+            references: vec!["docs/spec.md".into()],
+            skills: vec![NestedSkill {
+                skill: "spec".into(),
+                reason: "first".into(),
+                status: "complete".into(),
+                deliverables: vec!["F.md".into()],
+            }],
+            notes: vec!["skills has an entry that is not an object".into()],
             gates: vec!["security".into()],
             items: vec!["login".into(), "logout".into()],
             ..found()

@@ -40,7 +40,7 @@ impl Report {
             return self.note(&format!("{} cannot name a metric", quote(name)));
         };
         if self.metrics.len() >= METRICS_KEPT && !self.metrics.contains_key(&key) {
-            return self.note(&format!("more than {METRICS_KEPT} metrics; the others were left out"));
+            return self.note(&format!("more than {METRICS_KEPT} metrics; the others were ignored"));
         }
         let value = match value {
             Value::Text(text) => {

@@ -38,12 +38,15 @@ pub struct Report {
     /// A promise that is not the one that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_promise: Option<String>,
+    /// The promise that was asked for stands in the message, but in a place where it does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored_promise: Option<PromisePlace>,
     /// Everything that has a name and a value; `verdict` is one of them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Trouble>,
-    /// The agent says that it cannot go on, and why (`STUCK:`, a `json` report that is blocked).
+    /// The agent says that it cannot continue, and why (`STUCK:`, a `json` report that is blocked).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stuck: Option<String>,
     /// A `json` report said `failed`: the skill is not done.
@@ -55,6 +58,12 @@ pub struct Report {
     pub summary: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deliverables: Vec<String>,
+    /// Documents that the skill read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
+    /// Skills that this one called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<NestedSkill>,
     /// Gates that the agent asks for. A report can only add one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<String>,
@@ -76,6 +85,42 @@ pub struct Report {
     /// What was odd, in words for the next prompt and for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// A skill that another one called, as its report tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NestedSkill {
+    pub skill: String,
+    #[serde(default)]
+    pub reason: String,
+    /// In the agent's own word: `complete`, `failed`, `skipped`.
+    #[serde(default)]
+    pub status: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliverables: Vec<String>,
+}
+
+/// Where a promise stands that does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromisePlace {
+    /// With other text on its line.
+    InsideLine,
+    /// In a quote, in code, or indented.
+    Shown,
+    /// Next to the lines that surround it in the prompt.
+    Echoed,
+}
+
+impl PromisePlace {
+    /// Returns why the promise does not count, for people and for the next prompt.
+    pub fn words(self) -> &'static str {
+        match self {
+            PromisePlace::InsideLine => "it is inside a line of text",
+            PromisePlace::Shown => "it is quoted, indented or in code",
+            PromisePlace::Echoed => "it repeats the lines of the prompt around it",
+        }
+    }
 }
 
 /// An error as an agent names it.

@@ -1,11 +1,11 @@
 //! The `promise` protocol: `<promise>TEXT</promise>` with the exact text that the run asked for. The
 //! tag has to stand alone on its line or lines, without indentation, in the text itself; one that is
-//! quoted, shown as code, mentioned in a sentence or repeated from the prompt promises nothing. The last
-//! tag counts.
+//! quoted, shown as code, mentioned in a sentence or repeated from the prompt promises nothing, and the
+//! report says where it stood. The last tag counts.
 
-use super::Report;
-use super::block::{HIDDEN, LinePlace, Survey};
+use super::block::{LinePlace, Survey};
 use super::keep::beginning;
+use super::{PromisePlace, Report};
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";
@@ -13,7 +13,7 @@ const CLOSE: &str = "</promise>";
 const PROMISE_LINES: usize = 10;
 
 pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
-    let (mut last, mut begun, mut is_hidden) = (None, None, false);
+    let (mut last, mut begun, mut ignored) = (None, None, None);
     let asked = PromiseAsked::of(prompt);
     for line in Survey::of(text).lines() {
         let tag = line.text.trim_start_matches(' ');
@@ -21,12 +21,16 @@ pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
         let begins = tag.starts_with(OPEN);
         // An indented line is code, or the context of a diff.
         if line.place != LinePlace::Open || (begins && 0 < indent) {
-            is_hidden |= begins;
+            if tag.contains(OPEN) {
+                ignored = Some(PromisePlace::Shown);
+            }
             begun = None;
             continue;
         }
         if begins {
             begun = Some(Begun { inner_from: line.start + OPEN.len(), lines: 0 });
+        } else if mentions(tag, promise) {
+            ignored = Some(PromisePlace::InsideLine);
         }
         let Some(Begun { inner_from, lines }) = begun.take() else { continue };
         let looked_from = inner_from.max(line.start);
@@ -36,7 +40,13 @@ pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
                 let inner = &text[inner_from..looked_from + at];
                 let is_alone = looked_from + at + CLOSE.len() == line_end && !inner.contains(OPEN);
                 let is_echo = || asked.is_repeated(text, inner_from - OPEN.len()..line.end);
-                last = if is_alone && !is_echo() { Some(inner) } else { last };
+                if !is_alone {
+                    ignored = mentions(line.text, promise).then_some(PromisePlace::InsideLine).or(ignored);
+                } else if is_echo() {
+                    ignored = Some(PromisePlace::Echoed);
+                } else {
+                    last = Some(inner);
+                }
             }
             None if lines < PROMISE_LINES => begun = Some(Begun { inner_from, lines: lines + 1 }),
             None => {}
@@ -46,10 +56,15 @@ pub(super) fn read(promise: &str, prompt: &str, text: &str) -> Report {
     match last {
         Some(given) if is_same(given, promise) => report.signal = Some(promise.to_owned().into()),
         Some(given) => report.other_promise = Some(beginning(given)),
-        None if is_hidden => report.note(HIDDEN),
-        None => {}
+        None => report.ignored_promise = ignored,
     }
     report
+}
+
+/// Whether a line has the promise somewhere in it, tags included.
+fn mentions(line: &str, promise: &str) -> bool {
+    let inner = line.split(OPEN).skip(1).filter_map(|it| it.split_once(CLOSE));
+    inner.into_iter().any(|(given, _)| is_same(given, promise))
 }
 
 /// The places in a prompt that show the promise.
@@ -145,18 +160,35 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_is_shown_promises_nothing_and_the_note_says_why() {
+    fn a_promise_that_does_not_count_is_noted_with_its_place() {
         let tag = "<promise>API COMPLETE</promise>";
-        let hidden = Report { notes: vec![HIDDEN.to_owned()], ..Report::default() };
-        for text in
-            [format!("```\n{tag}\n```"), format!("    {tag}"), format!(" {tag}"), format!("a `\n{tag}\n` b")]
-        {
-            assert_eq!(read("API COMPLETE", "", &text), hidden, "{text}");
+        let noted = |text: &str| {
+            let report = read("API COMPLETE", "", text);
+            let expected = Report { ignored_promise: report.ignored_promise, ..Report::default() };
+            assert_eq!(report, expected, "{text}");
+            report.ignored_promise
+        };
+        let shown = [
+            format!("```\n{tag}\n```"),
+            format!("    {tag}"),
+            format!(" {tag}"),
+            format!("a `\n{tag}\n` b"),
+            format!("> {tag}"),
+        ];
+        for text in shown {
+            assert_eq!(noted(&text), Some(PromisePlace::Shown), "{text}");
         }
-        for text in
-            [format!("> {tag}"), format!("I print {tag} at the end"), format!("- {tag}"), "Done.".into()]
-        {
-            assert_eq!(read("API COMPLETE", "", &text), Report::default(), "{text}");
+        let inside = [
+            format!("I print {tag} at the end"),
+            format!("- {tag}"),
+            format!("All done. {tag}"),
+            format!("{tag} and that is all"),
+        ];
+        for text in inside {
+            assert_eq!(noted(&text), Some(PromisePlace::InsideLine), "{text}");
+        }
+        for text in ["Done.", "I never write <promise>DONE</promise> here", "<promise>", ""] {
+            assert_eq!(noted(text), None, "{text}");
         }
     }
 
@@ -173,6 +205,8 @@ mod tests {
         ];
         for text in said {
             assert!(!given(&text), "{text}");
+            let place = read("API COMPLETE", &prompt, &text).ignored_promise;
+            assert_eq!(place, Some(PromisePlace::Echoed), "{text}");
         }
         for text in
             [tag.to_owned(), format!("{prompt}\nAll is built.\n\n{tag}"), format!("Done.\n{tag}\nBye.")]

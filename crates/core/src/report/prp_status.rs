@@ -145,7 +145,7 @@ fn note_oddities(report: &mut Report, body: &Outline<'_>, is_unclosed: bool) {
         report.note("the last status block is not closed; the one before it was read");
     }
     if let Some(row) = body.unreadable {
-        report.note(&format!("the status block has a line that is no key: {}", quote(row)));
+        report.note(&format!("the status block has a line that is not a key: {}", quote(row)));
     }
     if body.is_cut {
         report.note("the status block is too long; its end was not read");
@@ -295,12 +295,12 @@ mod tests {
         ITERATION: 3\nPROGRESS_PERCENT: 60\n\nTESTS:\n  TOTAL: 10\n  PASSING: 8\n  FAILING: 2\n  SKIPPED: 0\n\n\
         FILES:\n  CREATED: 1\n  MODIFIED: 4\n  DELETED: 0\n\nCIRCUIT_BREAKER:\n  STATE: CLOSED\n\
         \x20 NO_PROGRESS_COUNT: 0\n\nRATE_LIMIT:\n  HOURLY: 41/100\n  5H_LIMIT: OK\n\nBLOCKERS:\n  - none\n\n\
-        EXIT_SIGNAL: false\nRECOMMENDATION: go on: two tests are left\n---END_PRP_PHASE_STATUS---\n";
+        EXIT_SIGNAL: false\nRECOMMENDATION: continue: two tests are left\n---END_PRP_PHASE_STATUS---\n";
 
     #[test]
     fn bp_69_the_full_block_of_the_seed_is_read() {
         let expected = Report {
-            summary: Some("go on: two tests are left".into()),
+            summary: Some("continue: two tests are left".into()),
             ..found(&[
                 ("timestamp", Value::from("2026-01-13T10:30:00Z")),
                 ("status", Value::from("IN_PROGRESS")),

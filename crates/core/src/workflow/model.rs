@@ -116,6 +116,12 @@ pub struct Workspace {
     pub at: WorkPlace,
     pub branch: String,
     pub cleanup: bool,
+    /// The branch goes with the worktree, once it is merged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub delete_branch: bool,
+    /// The command that makes a new worktree ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepare: Option<String>,
     #[serde(default)]
     pub lost_call: LostCall,
 }
@@ -241,7 +247,7 @@ pub(super) fn context_bytes() -> u64 {
     64 << 10
 }
 
-/// At most so many calls in so long.
+/// A limit on calls per time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     pub calls: u32,
@@ -325,6 +331,15 @@ pub struct Skill {
     /// Template of the prompt; `None`: the phase's.
     pub prompt: Option<String>,
     pub deliverables: Vec<String>,
+    /// Names that its report has to bring; without one of them it is not done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<String>,
+    /// The project's own instructions for it, which take the place of `about`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// Documents that belong to those instructions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -431,7 +446,7 @@ pub struct Finish {
     pub ship: Ship,
     /// Our own documents of the run are committed at the end (`plan`).
     pub commit_docs: bool,
-    /// The last line of the commits that we make, such as `Co-Authored-By: …`.
+    /// The last line of our commits, such as `Co-Authored-By: …`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_trailer: Option<String>,
 }

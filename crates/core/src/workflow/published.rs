@@ -43,7 +43,7 @@ fn the_schema_is_the_language() {
 fn the_reference_is_the_language() {
     let mut text = "# Workflow files\n\n\
         A workflow is a TOML file: `.loop/workflow.toml` in the project, or any file that `--workflow` names. This \
-        page is generated from the declarations that the parser reads by.\n\n\
+        page is generated from the definitions that the parser uses.\n\n\
         Later wins: preset, then `$XDG_CONFIG_HOME/loop/config.toml` (`[agent]`, `[limits]` and `[notify]` only), then \
         the project's file, then the environment, then flags. Tables merge key by key, phases by `name`, lists are \
         replaced as a whole. `loop check` says everything that is wrong at once, and after how many agent calls the \
@@ -64,7 +64,7 @@ fn the_reference_is_the_language() {
         }
     }
     text.push_str("\n## Prompts\n\nA prompt is a template (Jinja): `{{ name }}`, `{% if name %} … {% endif %}`, \
-        `{% for check in checks %} … {% endfor %}`. Any other name is a mistake.\n\n| name | stands for |\n|---|---|\n");
+        `{% for check in checks %} … {% endfor %}`. Any other name is a mistake.\n\n| name | means |\n|---|---|\n");
     for (name, about) in template::NAMES {
         let _ = writeln!(text, "| `{name}` | {} |", cell(about));
     }
@@ -253,7 +253,7 @@ fn the_examples_of_reports_are_read_as_they_say() {
             "promise" => Protocol::Promise,
             "json" => Protocol::Json,
             "frontmatter" => Protocol::Frontmatter("*.md".to_owned()),
-            other => panic!("\"{other}\" is no protocol"),
+            other => panic!("\"{other}\" is not a protocol"),
         };
         protocols.insert(name.to_owned());
         let report =

@@ -2,6 +2,7 @@
 //! only; the database is the truth and restores them. A reader sees the version before or the one
 //! after, never half of one. A mirror that cannot be written harms nothing but itself.
 
+pub mod domain_memory;
 pub mod planning;
 pub mod prp_session;
 pub mod task_state;
@@ -21,18 +22,23 @@ pub struct RunMirror {
     home: Rc<Home>,
     session: Option<prp_session::SessionMirror>,
     loop_state: Option<planning::LoopState>,
+    domain: Option<domain_memory::DomainMemory>,
 }
 
 impl RunMirror {
     pub fn open(home: Rc<Home>, run: &Run, place: &Path) -> Result<RunMirror, StoreError> {
         let session = prp_session::SessionMirror::open(&home, &run.id, &run.workflow)?;
         let loop_state = planning::LoopState::open(&home, &run.id, &run.workflow, place)?;
-        Ok(RunMirror { home, session, loop_state })
+        let domain = domain_memory::DomainMemory::open(&home, &run.id, &run.workflow)?;
+        Ok(RunMirror { home, session, loop_state, domain })
     }
 
     /// Writes what changed by facts that have become durable. Returns what somebody else had done to
     /// the files, which is undone.
     pub fn follow(&mut self, run: &Run, place: &Path, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        if let Some(domain) = &mut self.domain {
+            return domain.follow(&self.home, &run.workflow, facts);
+        }
         if let Some(loop_state) = &mut self.loop_state {
             return loop_state.follow(&run.workflow, facts);
         }
@@ -48,7 +54,7 @@ impl RunMirror {
 }
 
 /// Writes the mirror of a run when its first call begins, when an iteration is over, and whenever
-/// it rests.
+/// it stops.
 fn write(run: &Run, place: &Path, facts: &[(Timestamp, Event)]) {
     let due = facts.iter().any(|(_, event)| {
         matches!(
@@ -75,8 +81,12 @@ pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place
     if is_followed(home, run, workflow, place).unwrap_or(true) {
         return;
     }
+    if let Ok(Some(mut mirror)) = domain_memory::DomainMemory::open(home, run, workflow) {
+        mirror.restore(home, workflow);
+        return;
+    }
     restore_plain(run, workflow, state, place);
-    // A person's word that the run is to go on stays until somebody takes it.
+    // A person's word that the run is to continue stays until somebody takes it.
     let rests = matches!(Status::of(state), Status::Halted | Status::Capped);
     if is_placed(state, place)
         && !(rests && planning::says_running(place))
@@ -144,6 +154,9 @@ pub fn paths(workflow: &Workflow, place: &Path) -> Vec<String> {
     }
     if workflow.mirror.writes(MirrorFormat::Planning) {
         return vec![format!("/{}", planning::NAME), format!("/{}.*.tmp", planning::NAME)];
+    }
+    if workflow.mirror.writes(MirrorFormat::DomainMemory) {
+        return domain_memory::patterns();
     }
     folder_inside(workflow, place).map(|it| format!("/{it}/")).into_iter().collect()
 }

@@ -166,3 +166,49 @@ fn resident() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("unknown").to_owned()
 }
+
+/// P8: the next ready job of a large queue, and how many jobs finishing one touches.
+#[test]
+fn the_next_of_a_hundred_thousand_jobs() {
+    let place = place_in(tempfile::tempdir().unwrap());
+    let file = place.folder.path().join("system-queue.json");
+    let queue = QueueKey { project: "/srv/shop", domain: "shop", file: &file };
+    let jobs = scaled(100_000);
+    // Chains of ten: the first of each is ready, the others wait for the one before.
+    let system = |number: usize| {
+        let needs = if number % 10 == 1 { String::new() } else { format!("\"sys-{:06}\"", number - 1) };
+        let priority = 1 + number % 5;
+        format!(
+            "{{\"id\":\"sys-{number:06}\",\"name\":\"System {number}\",\"status\":\"ready\",\"priority\":{priority},\
+             \"dependencies\":[{needs}]}}"
+        )
+    };
+    let systems: Vec<String> = (1..=jobs).map(system).collect();
+    std::fs::write(&file, format!("{{\"systems\":[{}]}}", systems.join(","))).unwrap();
+    let at = loop_base::time::Timestamp(1);
+    let start = Instant::now();
+    assert_eq!(place.home.read_queue(queue, at).unwrap(), QueueRead::Read { refused: Vec::new() });
+    println!("took over {jobs} jobs in {:?}", start.elapsed());
+    let mut nexts = Vec::new();
+    for _ in 0..1_000 {
+        let start = Instant::now();
+        let next = place.home.next_ready(queue).unwrap();
+        nexts.push(start.elapsed());
+        assert!(next.is_some());
+    }
+    let (mean, median, p99) = figures(&nexts);
+    println!("next ready of {jobs} jobs: mean {mean:?} median {median:?} p99 {p99:?}");
+    let claim = place.home.claim_job(queue, Some("sys-000001"), RUN, at).unwrap();
+    assert!(matches!(claim, Claim::Claimed(_)));
+    let waiting = |home: &Home| home.jobs(queue).unwrap().iter().filter(|it| it.waits_for == 0).count();
+    let before = waiting(&place.home);
+    let done = JobMove {
+        status: loop_core::documents::system_queue::JobStatus::Complete,
+        reason: None,
+        frees: false,
+    };
+    let start = Instant::now();
+    assert_eq!(place.home.move_job(queue, RUN, done, at).unwrap(), ["sys-000002"]);
+    println!("finished one in {:?}, its file included", start.elapsed());
+    assert_eq!(waiting(&place.home), before + 1, "only what depended on it was touched");
+}

@@ -5,6 +5,7 @@ mod damage;
 mod lists;
 mod locks;
 mod measure;
+mod queue;
 mod tamper;
 mod versions;
 mod write;

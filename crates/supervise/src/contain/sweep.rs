@@ -25,11 +25,11 @@ use std::time::{Duration, Instant};
 const STUCK: Duration = Duration::from_secs(2);
 
 /// Chains that fork while they are being killed are ended within a second on a loaded machine; what
-/// lasts thirty times as long is reported instead of holding the run for ever.
+/// lasts thirty times as long is reported instead of holding the run forever.
 const SWEEP_LIMIT: Duration = Duration::from_secs(30);
 
 /// Deaths are waited for on this many children at a time, far below the usual limit of 1024 open
-/// files. One is enough to go on.
+/// files. One is enough to continue.
 const WATCHED: usize = 128;
 
 /// More names than a person would read, and few enough for one line of the protocol.

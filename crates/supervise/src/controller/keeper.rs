@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// A shim says hello within milliseconds; on a machine that swaps, within seconds.
 const HELLO_PATIENCE: Duration = Duration::from_secs(20);
 
-/// An idle shim goes at once when its orders end; a stopped one is left to end when it goes on.
+/// An idle shim goes at once when its orders end; a stopped one is left to end when it continues.
 const FAREWELL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Between the last limit of an order and its answer lie the steps of the ladder and the sweep, less
@@ -205,7 +205,7 @@ impl AsFd for Keeper {
     }
 }
 
-/// The end of its orders is what makes a shim go. One that is busy with a call goes on without us;
+/// The end of its orders is what makes a shim go. One that is busy with a call continues without us;
 /// an idle one is awaited, so that it leaves no zombie.
 impl Drop for Keeper {
     fn drop(&mut self) {

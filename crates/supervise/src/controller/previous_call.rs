@@ -37,7 +37,7 @@ impl Attached {
             Force::Soft => Signal::TERM,
             Force::Hard => Signal::QUIT,
         };
-        // An agent can stop its shim, which then hears nothing until it goes on.
+        // An agent can stop its shim, which then hears nothing until it continues.
         for signal in [signal, Signal::CONT] {
             match pidfd_send_signal(&self.shim, signal) {
                 // It is gone, and so is its call.

@@ -29,7 +29,7 @@ const RESULT: &[u8] = b"LOOP_RESULT_FILE=";
 /// What the kernel calls the PID namespace that it began with.
 const MACHINE_NAMESPACE: &[u8] = b"pid:[4026531836]";
 
-/// Nobody nests deeper; a list that goes on was read while pids were reused.
+/// Nobody nests deeper; a list that continues was read while pids were reused.
 const LINE_MOST: usize = 256;
 
 /// This process and its ancestors, the nearest first.

@@ -80,7 +80,7 @@ fn exchange(
         let patience = if exit.is_some() { left } else { left.min(EXIT_POLL) };
         await_any(exit.as_ref(), stdin.as_ref(), stdout.as_ref(), stderr.as_ref(), patience)?;
         // Asked before the pipes are read: what an exited child wrote is in them already, and
-        // something it left behind may hold them open for ever.
+        // something it left behind may hold them open forever.
         let exited = has_exited(child)?;
         if let Some(pipe) = &mut stdin
             && write_some(pipe, &mut input)?

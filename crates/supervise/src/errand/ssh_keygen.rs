@@ -79,7 +79,7 @@ pub fn verify(signers: &str, namespace: &str, text: &str, armored: &str) -> Resu
         command.args(["-s", &path(&signature_file)]);
         match run(command, text.as_bytes(), CHECK_MOST)? {
             Ok(_) => return Ok(principal.to_owned()),
-            Err(why) => trouble = format!("the signature does not hold for {principal}: {why}"),
+            Err(why) => trouble = format!("the signature is not valid for {principal}: {why}"),
         }
     }
     Err(trouble)
@@ -92,7 +92,7 @@ pub fn signing_key(namespace: &str, text: &str, armored: &str) -> Result<String,
     let file = format!("/proc/self/fd/{}", signature.as_raw_fd());
     command.args(["-Y", "check-novalidate", "-n", namespace, "-s", &file]);
     let said =
-        run(command, text.as_bytes(), CHECK_MOST)?.map_err(|_| "its signature does not hold".to_owned())?;
+        run(command, text.as_bytes(), CHECK_MOST)?.map_err(|_| "its signature is not valid".to_owned())?;
     let said = String::from_utf8_lossy(&said).into_owned();
     Ok(said
         .split_whitespace()

@@ -17,7 +17,7 @@ pub struct Stat {
     pub group: i32,
     pub session: i32,
     /// Clock ticks after boot at which the process started; together with the pid and the boot it
-    /// names one process for ever.
+    /// names one process forever.
     pub start: u64,
     /// Processor time of the process itself.
     pub own_cpu: Duration,

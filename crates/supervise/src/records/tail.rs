@@ -12,7 +12,7 @@ const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits() as i32;
 /// starts at the beginning of a line, or, inside one very long line, at a whole character. Bytes that
 /// are no UTF-8 are replaced.
 pub fn tail(path: &Path, limit_bytes: u64) -> io::Result<String> {
-    // An agent knows the folder, and a named pipe that nobody writes to would hold us for ever.
+    // An agent knows the folder, and a named pipe that nobody writes to would hold us forever.
     let mut file = File::options().read(true).custom_flags(NONBLOCK).open(path)?;
     let length = file.metadata()?.len();
     let skipped = length.saturating_sub(limit_bytes);

@@ -293,7 +293,7 @@ impl RunningCall {
         if signal == Signal::KILL || !self.leads_its_group() {
             let _ = kill_process(pid, signal);
         }
-        // The stopped hear nothing until they go on.
+        // The stopped hear nothing until they continue.
         let _ = kill_process_group(pid, Signal::CONT);
     }
 

@@ -139,7 +139,7 @@ impl Capture {
             let mut options = OpenOptions::new();
             options.create(true).write(true).truncate(true).mode(0o600);
             // An agent knows the folder: through a link the output would overwrite something else, and
-            // a named pipe that nobody reads would hold the shim for ever.
+            // a named pipe that nobody reads would hold the shim forever.
             let file = options.custom_flags(CAREFUL).open(&self.path)?;
             if !file.metadata()?.is_file() {
                 return Err(io::Error::other("it is not a file"));

@@ -97,7 +97,7 @@ fn carry_out(post: &mut Post, ledger: &mut Ledger, order: Order) {
     let (stem, kind) = (order.stem.clone(), order.kind);
     let Finished { mut ending, outputs } = match ledger.reserve() {
         Err(error) if kind == OrderKind::Call => {
-            let how = EndReason::CouldNotStart(format!("there is no room to record how it ends: {error}"));
+            let how = EndReason::CouldNotStart(format!("there is no space to record how it ends: {error}"));
             Finished { ending: OrderEnd::without_exit(how), outputs: Vec::new() }
         }
         Ok(()) | Err(_) => run(post, order),

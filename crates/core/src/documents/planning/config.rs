@@ -17,6 +17,8 @@ pub struct Config {
     pub autonomous: Option<bool>,
     /// A line for the end of our own commits, such as `Co-Authored-By: …`.
     pub commit_trailer: Option<String>,
+    /// Plans of one wave beside each other.
+    pub parallel_waves: Option<bool>,
 }
 
 /// Reads the file, or returns everything that is wrong with it.
@@ -25,7 +27,9 @@ pub fn read(text: &str) -> Result<Config, Vec<DocumentMistake>> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         vec![DocumentMistake::at(error.line().max(1), format!("is no JSON: {}", bare(&error)))]
     })?;
-    let Value::Object(whole) = value else { return Err(vec![DocumentMistake::at(1, "is no JSON object")]) };
+    let Value::Object(whole) = value else {
+        return Err(vec![DocumentMistake::at(1, "is not a JSON object")]);
+    };
     let mut reader = ConfigReader { text, mistakes: Vec::new() };
     let own = reader.section(&whole, "loop");
     let workflow = reader.section(&whole, "workflow");
@@ -42,6 +46,7 @@ pub fn read(text: &str) -> Result<Config, Vec<DocumentMistake>> {
             .or_else(|| reader.flag(&whole, "", "commit_docs")),
         autonomous: reader.flag(&whole, "", "autonomous"),
         commit_trailer: reader.word(&planning, "planning", "commit_trailer"),
+        parallel_waves: reader.flag(&own, "loop", "parallel_waves"),
     };
     if reader.mistakes.is_empty() { Ok(config) } else { Err(reader.mistakes) }
 }
@@ -165,6 +170,7 @@ mod tests {
             commit_docs: Some(false),
             autonomous: Some(true),
             commit_trailer: None,
+            parallel_waves: None,
         };
         assert_eq!(read(text), Ok(expected));
         assert_eq!(read("{}"), Ok(Config::default()));

@@ -109,7 +109,7 @@ impl YamlLine {
     fn new(number: usize, line: &str) -> Result<YamlLine, DocumentMistake> {
         let text = line.trim_start_matches(' ');
         if text.starts_with('\t') && !text.trim().is_empty() {
-            return Err(DocumentMistake::at(number, "a tab stands where spaces belong"));
+            return Err(DocumentMistake::at(number, "a tab where spaces are needed"));
         }
         Ok(YamlLine { number, indent: line.len() - text.len(), text: text.trim_end().to_owned() })
     }
@@ -196,7 +196,7 @@ impl YamlReader {
             };
             let (key, rest) = (key.to_owned(), rest.to_owned());
             if entries.iter().any(|it| it.0 == key) {
-                return Err(DocumentMistake::at(number, format!("{key} stands there twice")));
+                return Err(DocumentMistake::at(number, format!("{key} is there twice")));
             }
             let node = if rest.is_empty() || rest.starts_with('#') {
                 *at += 1;
@@ -238,7 +238,7 @@ impl YamlReader {
         let mut text = first;
         let is_flow = text.starts_with(['[', '{']);
         let is_quoted = text.starts_with(['"', '\'']);
-        // A value goes on where the lines below it are indented further.
+        // A value continues where the lines below it are indented further.
         while let Some(line) = self.lines.get(*at) {
             let is_open = (is_flow && !is_balanced(&text)) || (is_quoted && !is_closed(&text));
             let belongs = is_open || (!is_flow && !is_quoted && indent < line.indent && !line.is_blank());
@@ -336,7 +336,7 @@ impl Flow<'_> {
         if self.rest().is_empty() || self.rest().starts_with('#') {
             return Ok(());
         }
-        Err(self.wrong("goes on after its value"))
+        Err(self.wrong("continues after its value"))
     }
 
     fn value(&mut self, depth: usize, inside: bool) -> Result<Node, DocumentMistake> {

@@ -57,7 +57,7 @@ pub fn read(text: &str) -> Result<Plan, DocumentMistake> {
         None => None,
         Some(text) => Some(
             text.parse()
-                .map_err(|_| DocumentMistake::at(1, format!("wave is {text:?}, which is no number")))?,
+                .map_err(|_| DocumentMistake::at(1, format!("wave is {text:?}, which is not a number")))?,
         ),
     };
     let mut tasks = elements(parts.body, parts.body_line)?;

@@ -67,7 +67,9 @@ pub fn moved_on(text: &str, phases: &[RoadmapPhase], done: &PhaseNumber, date: &
 }
 
 fn position(phases: &[RoadmapPhase], number: &PhaseNumber) -> String {
-    let name = phases.iter().find(|it| it.number == *number).map(|it| format!(" ({})", it.name));
+    // How a phase came into the roadmap is no part of its name.
+    let bare = |it: &RoadmapPhase| it.name.trim_end_matches("(INSERTED)").trim_end().to_owned();
+    let name = phases.iter().find(|it| it.number == *number).map(|it| format!(" ({})", bare(it)));
     // Numbers may have gaps, and a phase beyond the last would read as a mistake.
     let highest = phases.iter().map(|it| it.number.whole()).max().unwrap_or(0) as usize;
     format!("{number} of {}{}", phases.len().max(highest), name.unwrap_or_default())

@@ -22,7 +22,18 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
             Outcome::Completed => "completed",
             Outcome::Cancelled => "cancelled",
         };
-        return Err(format!("the run is {word}; nothing can be changed"));
+        return Err(match command {
+            Command::Guide { .. } => format!("the run is {word}: there is no next prompt for this guidance"),
+            Command::Answer(_)
+            | Command::Waive { .. }
+            | Command::Skip { .. }
+            | Command::Stop
+            | Command::Unhold
+            | Command::Pause { .. }
+            | Command::Cancel
+            | Command::Tried { .. }
+            | Command::Resume { .. } => format!("the run is {word}; nothing can be changed"),
+        });
     }
     match command {
         Command::Answer(answer) => acceptable_answer(state, answer).map(Command::Answer),
@@ -108,7 +119,7 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         let meant = nearest(&said, words.iter().copied());
         let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
         return Err(format!(
-            "\"{}\" is no answer to this question; {meant}one of: {}",
+            "\"{}\" is not an answer to this question; {meant}one of: {}",
             answer.choice,
             words.join(", ")
         ));

@@ -59,7 +59,7 @@ impl State {
         } else if self.untested {
             "the run was taken over, and nothing has been measured since".to_owned()
         } else if self.uncontained {
-            "that nothing of a killed call is left could not be proven".to_owned()
+            "leftover processes of a killed call could not be ruled out".to_owned()
         } else if self.proof().is_some() {
             return None;
         } else if workflow.proof.clean == CleanWhen::Never {

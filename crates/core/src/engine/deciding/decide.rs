@@ -15,9 +15,11 @@ use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, HoldKind, Outcome, Wait};
 use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::journal::landing::Landing;
 use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge;
 use crate::engine::judging::metrics::known;
+use crate::engine::standing::LOOK_EVERY_MS;
 use crate::engine::standing::call::{call, is_done_with_skills, measure};
 use crate::engine::standing::retry;
 use crate::engine::standing::state::State;
@@ -207,6 +209,7 @@ fn follow(
             ask(state, kind, format!("{} is stuck: {reason}", phase.name), None)
         }
         Verdict::Reject => reject(phase, state),
+        Verdict::Checkpoint(CheckpointKind::Merge) => land(phase, state, now),
         Verdict::Checkpoint(kind) => checkpoint(workflow, phase, state, judgement, kind),
         Verdict::Fail => {
             let rules = workflow.retries.as_ref().expect("a phase with retries has rules for them");
@@ -232,7 +235,7 @@ fn missing_check<'a>(phase: &'a Phase, state: &State, judgement: &Judgement) -> 
 }
 
 /// Only a person can act; what has to be looked at or decided, the autonomous mode settles itself
-/// where every check passes, and says so before it goes on.
+/// where every check passes, and says so before it continues.
 fn checkpoint(
     workflow: &Workflow,
     phase: &Phase,
@@ -268,31 +271,43 @@ fn checkpoint(
             done: item.is_some(),
         }),
         None => {
-            let text = match kind {
-                CheckpointKind::Merge => {
-                    format!("{}: the pull request is not merged", phase.name)
+            let text = match item {
+                Some(item) => {
+                    let about =
+                        if item.about.is_empty() { String::new() } else { format!("\n{}", item.about) };
+                    format!("task {} is for a person ({kind}): {}{about}", item.id, item.name)
                 }
-                CheckpointKind::HumanVerify | CheckpointKind::Decision | CheckpointKind::Other(_) => {
-                    match item {
-                        Some(item) => {
-                            let about = if item.about.is_empty() {
-                                String::new()
-                            } else {
-                                format!("\n{}", item.about)
-                            };
-                            format!("task {} is for a person ({kind}): {}{about}", item.id, item.name)
-                        }
-                        None => format!("{}: the agent needs a person ({kind})", phase.name),
-                    }
-                }
+                None => format!("{}: the agent needs a person ({kind})", phase.name),
             };
             ask_among(state, QuestionKind::Checkpoint(kind.clone()), text, None, judgement.options.clone())
         }
     }
 }
 
+/// Only the merge is left: the work is brought there, or somebody else is asked to, and then asked again
+/// whether it was done.
+fn land(phase: &Phase, state: &State, now: Timestamp) -> Decision {
+    match &state.landing {
+        None | Some(Landing::Merged { .. }) => Decision::Perform(Effect::Land),
+        Some(Landing::Requested { at }) => {
+            let text = format!("{}: the pull request is not merged: {at}", phase.name);
+            let again = Some(now.plus(LOOK_EVERY_MS));
+            ask(state, QuestionKind::Checkpoint(CheckpointKind::Merge), text, again)
+        }
+        Some(Landing::Not { why }) => {
+            ask(state, QuestionKind::Blocked, format!("{}: not merged: {why}", phase.name), None)
+        }
+    }
+}
+
 fn wait_for_answer(state: &State, question: &Question, now: Timestamp) -> Decision {
-    if state.withdrawn || question.deadline.is_some_and(|it| it <= now) {
+    let is_over = state.withdrawn || question.deadline.is_some_and(|it| it <= now);
+    let waits_for_merge = question.kind == QuestionKind::Checkpoint(CheckpointKind::Merge)
+        && matches!(state.landing, Some(Landing::Requested { .. }));
+    if is_over && waits_for_merge && state.move_to.is_none() {
+        return Decision::Perform(Effect::Look);
+    }
+    if is_over {
         return Decision::Record(Event::Expired { question: question.id });
     }
     if let (QuestionKind::Gate(gate), Some(about)) = (&question.kind, &question.about)

@@ -46,9 +46,9 @@ pub fn offers(workflow: &Workflow, state: &State, question: &Question) -> Vec<Of
 /// One of the words that a task lists for its person.
 fn option(word: &str) -> Offer {
     let (text, does) = match word {
-        ISSUES => (Some("TEXT"), "it does not hold: an agent is told why, and repairs it"),
-        DONE => (None, "it holds: continue with the next task"),
-        _ => (None, "decide for this; the agent is told"),
+        ISSUES => (Some("TEXT"), "it does not work: an agent gets TEXT and fixes it"),
+        DONE => (None, "it works: continue with the next task"),
+        _ => (None, "choose this; the agent is told"),
     };
     Offer { choice: word.to_owned(), text, does: does.to_owned() }
 }

@@ -13,15 +13,13 @@ use crate::engine::journal::hold::{Hold, HoldKind};
 use crate::engine::journal::proof_steps::{Proving, Unprepared};
 use crate::engine::journal::question::QuestionKind;
 use crate::engine::standing::state::State;
+use crate::engine::standing::status::NOTHING_TO_DO;
 use crate::proof::{Level, Proof, ProofStep, closing_sentence};
 use crate::workflow::model::{CleanWhen, Next, Workflow};
 use loop_base::text::counted;
 
 /// Findings that are listed for the agent and in the question; the report has the others.
 const FINDINGS_SHOWN: usize = 20;
-
-/// How the reason of a halt begins where nothing changed and nothing was red.
-pub const NOTHING_TO_DO: &str = "nothing to do";
 
 /// A proof sends the work back by itself so often. After that a person decides.
 const RETURNS_MOST: u32 = 1;
@@ -39,10 +37,13 @@ pub(crate) fn before_leaving(workflow: &Workflow, state: &State) -> Option<Decis
         return is_asked_for.then(|| ask(state, QuestionKind::Unproven, text, None));
     }
     if is_nothing_changed(state) {
-        let why = "nothing has changed since the run began, and every check passed before it";
+        let why = "every check passed before the run, and nothing has changed since";
         return Some(match state.proof_returns < RETURNS_MOST {
             true => go_back(workflow, vec![format!("{why}: do the work, or say STUCK and why")]),
-            false => halt(format!("{NOTHING_TO_DO}: {why}")),
+            false => halt(format!(
+                "{NOTHING_TO_DO}: {why}; add a test that fails until the work is done, or tell the agent \
+                 more: loop guide TEXT"
+            )),
         });
     }
     let proving = state.proving.as_ref().filter(|it| it.tree == state.seen.tree);

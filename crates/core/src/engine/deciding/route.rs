@@ -9,11 +9,12 @@ use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::item::Item;
+use crate::engine::journal::metric::Source;
 use crate::engine::journal::question::{Question, QuestionKind};
 use crate::engine::standing::items;
 use crate::engine::standing::state::State;
 use crate::engine::standing::station::Leave;
-use crate::facts::FactName;
+use crate::facts::{FactName, FactWords};
 use crate::proof::closing_sentence;
 use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, SignalWord, Workflow};
 use loop_base::text::counted;
@@ -103,6 +104,9 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
     for item in &state.visit.for_person {
         text.push_str(&format!("\n- {item}"));
     }
+    for line in gate_summary(state) {
+        text = format!("{text}\n{line}");
+    }
     if let Some(proof) = state.proof() {
         text = format!("{text}\n{}", closing_sentence(proof));
     }
@@ -118,6 +122,45 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
         about,
         deadline: rules.timeout.map(|it| now.plus(it)),
     })))
+}
+
+/// Files that a gate's question names; the rest is in the diff.
+const FILES_SHOWN: usize = 5;
+
+/// What changed, what was measured last, and what makes it worth a look.
+fn gate_summary(state: &State) -> Vec<String> {
+    let mut lines = Vec::new();
+    let files = &state.seen.files;
+    if !files.is_empty() {
+        let shown = files.iter().take(FILES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        let more = files.len().saturating_sub(FILES_SHOWN);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        lines.push(format!("changes: {}: {shown}{more}", counted(files.len(), "file")));
+    }
+    let outcome = |name: &str| name.strip_suffix("_ok").map(str::to_owned);
+    let checks: Vec<String> = state
+        .visit
+        .metrics
+        .iter()
+        .filter(|(_, it)| it.source != Source::Claimed)
+        .filter_map(|(name, it)| {
+            let word = if it.value == Value::Bool(true) { "passes" } else { "fails" };
+            outcome(name).map(|check| format!("{check} {word}"))
+        })
+        .collect();
+    lines.extend((!checks.is_empty()).then(|| format!("checks: {}", checks.join(", "))));
+    let risks =
+        [FactName::TouchesSecurity, FactName::SchemaChanges, FactName::ExternalApis, FactName::NewPatterns];
+    let risks: Vec<&str> = risks
+        .into_iter()
+        .filter(|it| state.seen.values.get(it.name()) == Some(&Value::Bool(true)))
+        .filter_map(|it| match it.row().words {
+            FactWords::State { is, .. } => Some(is),
+            FactWords::Count { .. } | FactWords::Text { .. } => None,
+        })
+        .collect();
+    lines.extend((!risks.is_empty()).then(|| format!("risk: {}", risks.join("; "))));
+    lines
 }
 
 fn goes_straight_back(workflow: &Workflow, state: &State, rejecting: PhaseId) -> bool {

@@ -34,10 +34,14 @@ pub enum Effect {
     Sleep { until: Timestamp, why: String },
     /// Tell a person that there is a question.
     Ask(Question),
-    /// Tell a person that the run rests, or waits for a provider.
+    /// Tell a person that the run stops, or waits for a provider.
     Tell,
     /// Look whether an approval holds: for what is there now, in time, signed where that is asked for.
     Confirm,
+    /// Bring the proven work to where it is to go, or ask those who merge it.
+    Land,
+    /// Ask the outside how the work that was handed over stands.
+    Look,
     /// What the workflow does at the end.
     Finish,
 }
@@ -46,7 +50,12 @@ impl Effect {
     /// Whether it must never happen twice, so that its intent is written down first.
     pub fn happens_once(&self) -> bool {
         match self {
-            Effect::Work(_) | Effect::Ask(_) | Effect::Tell | Effect::Workspace | Effect::Finish => true,
+            Effect::Work(_)
+            | Effect::Ask(_)
+            | Effect::Tell
+            | Effect::Workspace
+            | Effect::Land
+            | Effect::Finish => true,
             Effect::Baseline
             | Effect::List
             | Effect::Collect(_)
@@ -55,6 +64,7 @@ impl Effect {
             | Effect::Prove(_)
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::Look
             | Effect::Sleep { .. } => false,
         }
     }

@@ -10,6 +10,7 @@ use super::evidence::{Baseline, Evidence};
 use super::hold::{Hold, Outcome, Wait};
 use super::item::Listing;
 use super::judgement::Judgement;
+use super::landing::Landing;
 use super::opening::{Opening, Session};
 use super::proof_steps::StepTaken;
 use crate::proof::{Proof, Waiver};
@@ -60,7 +61,7 @@ pub enum Event {
     Prepared {
         command: Option<String>,
     },
-    /// The iteration is over and its phase goes on.
+    /// The iteration is over and its phase continues.
     Repeated,
     /// A phase was left and another entered.
     Entered {
@@ -90,7 +91,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         also: Vec<String>,
     },
-    /// What only a person can judge stays open; the run goes on without them.
+    /// What only a person can judge stays open; the run continues without them.
     LeftToPerson {
         items: Vec<String>,
     },
@@ -154,6 +155,15 @@ pub enum Event {
         command: Command,
         why: String,
     },
+    /// A check that had no command has one now, which was found in the project.
+    Detected {
+        check: String,
+        command: String,
+    },
+    /// The work was brought to where it is to go, or was not.
+    Landed(Landing),
+    /// How the work that was handed over stands outside.
+    Looked(Landing),
     /// The end of the workflow was seen to; a run that is closed already may be handed in later.
     Finished {
         trouble: Option<String>,
@@ -163,7 +173,7 @@ pub enum Event {
         /// The commit that holds what was handed in.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
-        /// The command that goes on after this run.
+        /// The command that continues after this run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<String>,
     },
@@ -217,6 +227,9 @@ impl Event {
             Event::Commanded(_) => "commanded",
             Event::Reloaded { .. } => "reloaded",
             Event::Refused { .. } => "refused",
+            Event::Detected { .. } => "detected",
+            Event::Landed(_) => "landed",
+            Event::Looked(_) => "looked",
             Event::Finished { .. } => "finished",
             Event::Noted { .. } => "noted",
             Event::Closed(_) => "closed",

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A run that could go on but does not.
+/// A run that could continue but does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
     pub kind: HoldKind,

@@ -49,7 +49,7 @@ pub enum Verdict {
     /// A failure that `[retries]` deals with.
     Fail,
     Reject,
-    /// The agent says that it cannot go on.
+    /// The agent says that it cannot continue.
     Stuck(String),
     /// The agent stopped at a checkpoint of this kind.
     Checkpoint(CheckpointKind),

@@ -11,6 +11,7 @@ pub(super) mod evidence;
 pub(super) mod hold;
 pub(super) mod item;
 pub(super) mod judgement;
+pub(super) mod landing;
 pub(super) mod metric;
 pub(super) mod opening;
 pub(super) mod proof_steps;

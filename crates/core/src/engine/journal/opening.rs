@@ -30,7 +30,7 @@ pub struct Opening {
     /// A hash of the document's text; ticks do not change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What came before was told by the files of another controller, and measured by nobody here.
+    /// What came before was from the files of another controller, and measured by nobody here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
     /// The working tree that the run works in, where it has none to itself.
@@ -53,6 +53,18 @@ pub struct Beginning {
     /// What the input is called by people: `Phase 3: Accounts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The domain that a system of the queue belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// What the queue says about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Its issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<u64>,
+    /// Interfaces that the systems changed which it depends on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interfaces: Vec<String>,
     /// What was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<Requirement>,
@@ -83,6 +95,9 @@ pub struct Worktree {
     pub branch: String,
     /// The commit that the branch begins at.
     pub base: String,
+    /// The branch that the project was on, which the work is merged into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
 }
 
 impl Opening {
@@ -114,7 +129,7 @@ pub struct Session {
     pub process: Option<SessionProcess>,
 }
 
-/// One process for ever: pids are used again, and machines restart.
+/// One process forever: pids are used again, and machines restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionProcess {
     pub pid: i32,

@@ -6,18 +6,29 @@ use super::signature::signature;
 use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
 use crate::engine::journal::judgement::Failure;
+use crate::engine::journal::metric::Metrics;
 use crate::engine::standing::station::Turn;
+use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Phase, Protocol};
+use loop_base::value::Value;
 
 /// What an error's text is cut to; its signature is taken before.
 const ERROR_KEPT: usize = 500;
 
 /// The agent's own word for it, else how the call ended, else the checks that failed. What failed
 /// names the class before how the call ended does.
-pub(crate) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Option<Failure> {
+pub(crate) fn error_of(
+    phase: &Phase,
+    turn: &Turn,
+    evidence: &Evidence,
+    metrics: &Metrics,
+) -> Option<Failure> {
     let report = &turn.ended.report;
     if let Some(error) = &report.error {
         return Some(failure(error.class.clone(), &error.text));
+    }
+    if let Some(found) = findings(phase, metrics) {
+        return Some(found);
     }
     let failing: Vec<&CheckResult> = broken_checks(phase, &evidence.results).collect();
     let class = failing.first().map(|it| ErrorClass::of_check(&it.name));
@@ -47,7 +58,22 @@ pub(crate) fn error_of(phase: &Phase, turn: &Turn, evidence: &Evidence) -> Optio
     None
 }
 
-fn failure(class: ErrorClass, text: &str) -> Failure {
+/// Security findings and missed targets that the exit rule asks about have a class of their own: nobody
+/// retries the first.
+pub(crate) fn findings(phase: &Phase, metrics: &Metrics) -> Option<Failure> {
+    let asked =
+        |fact: FactName| metrics.get(fact.name()).map(|it| &it.value).filter(|_| phase.asks_for(fact.name()));
+    for (fact, severity) in [(FactName::CriticalFindings, "critical"), (FactName::HighFindings, "high")] {
+        if let Some(found) = asked(fact).and_then(Value::number).filter(|it| 0.0 < *it) {
+            return Some(failure(ErrorClass::Security, &format!("{found} security findings: {severity}")));
+        }
+    }
+    let is_missed = asked(FactName::PerfTargetsMet) == Some(&Value::Bool(false))
+        && asked(FactName::PerfTargetsTotal).and_then(Value::number) != Some(0.0);
+    is_missed.then(|| failure(ErrorClass::Performance, "the performance targets are not met"))
+}
+
+pub(crate) fn failure(class: ErrorClass, text: &str) -> Failure {
     Failure { class, signature: signature(text), text: text.chars().take(ERROR_KEPT).collect() }
 }
 

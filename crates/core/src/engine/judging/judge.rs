@@ -2,13 +2,13 @@
 //! is done, both in the same iteration. Nothing the agent wrote can make the condition true, and an
 //! unknown value never does.
 
-use super::failure::{error_of, is_silent};
+use super::failure::{error_of, failure, findings, is_silent};
 use super::metrics::{broken_checks, failing_checks, gather};
 use super::reasons::{Grounds, false_claim_words, passed_words, reasons};
 use crate::engine::journal::effect::Step;
 use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::Evidence;
-use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::journal::judgement::{Failure, Judgement, Verdict};
 use crate::engine::journal::metric::{Metrics, Source};
 use crate::engine::journal::question::CheckpointKind;
 use crate::engine::standing::call::more_skills_than;
@@ -25,7 +25,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
     let call_ok = turn.ended.ending == Ending::Done;
     let exit = exit_truth(phase, &metrics, evidence);
     let signal = call_ok && (state.visit.recheck || signalled(&phase.signal, report.signal.as_ref()));
-    let error = error_of(phase, turn, evidence);
+    let error = error_of(phase, turn, evidence, &metrics);
 
     let false_claim = false_claim(turn, evidence);
     let holds = false_claim.is_none() && broken_checks(phase, &evidence.results).next().is_none();
@@ -52,6 +52,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
             let not_met = condition.map(|it| it.missing(&lookup(&metrics))).unwrap_or_default();
             let mut why = reasons(&grounds, &not_met);
             why.extend(false_claim);
+            why.extend(unreported(workflow, turn));
             if phase.asks_for(FactName::RequirementsOpen.name()) {
                 let open = state.requirements_open_after(report);
                 why.extend(open.iter().map(|it| format!("nothing shows that {} is met: {}", it.id, it.text)));
@@ -59,6 +60,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
             why
         }
     };
+    let error = error.or_else(|| unexplained(&verdict, &why));
     let options = match &verdict {
         Verdict::Checkpoint(kind) if item_checkpoint(turn).is_some() => item_options(turn, kind),
         Verdict::Checkpoint(_) => report.options.clone(),
@@ -99,8 +101,10 @@ fn verdict(
 ) -> Verdict {
     let report = &turn.ended.report;
     let call_ok = turn.ended.ending == Ending::Done;
-    let in_trouble = report.failed || (phase.retries && report.error.is_some());
-    let done_well = call_ok && !in_trouble && evidence.missing.is_empty();
+    let has_error = report.error.is_some() || findings(phase, metrics).is_some();
+    let in_trouble = report.failed || (phase.retries && has_error);
+    let is_told = unreported(workflow, turn).next().is_none();
+    let done_well = call_ok && !in_trouble && is_told && evidence.missing.is_empty();
     let once_more = if phase.retries { Verdict::Fail } else { Verdict::Again };
     let rejects = phase.reject.as_ref().is_some_and(|it| it.when.truth(&lookup(metrics)) == Truth::True);
     if let Some(reason) = &report.stuck {
@@ -137,6 +141,24 @@ fn verdict(
         return Verdict::Checkpoint(CheckpointKind::Merge);
     }
     once_more
+}
+
+/// A failure that no check and no report explains is known again by what the phase lacked.
+fn unexplained(verdict: &Verdict, why: &[String]) -> Option<Failure> {
+    (*verdict == Verdict::Fail && !why.is_empty()).then(|| failure(ErrorClass::Other, &why.join("; ")))
+}
+
+/// What a skill has to report and did not, in words: a value that nobody gave is not 0.
+fn unreported<'a>(workflow: &'a Workflow, turn: &'a Turn) -> impl Iterator<Item = String> + 'a {
+    let skill = match &turn.call.step {
+        Step::Skill(skill) if turn.ended.call != 0 => Some(skill),
+        Step::Skill(_) | Step::Fix(_) | Step::Main => None,
+    };
+    let asked = skill.into_iter().flat_map(|it| Some((it, workflow.skills.get(it)?)));
+    asked.flat_map(move |(name, skill)| {
+        let is_missing = |it: &&String| !turn.ended.report.metrics.contains_key(*it);
+        skill.reports.iter().filter(is_missing).map(move |it| format!("{name} did not report {it}"))
+    })
 }
 
 /// The look at a failure is no try of its own, unless it found what no retry can mend.
@@ -302,7 +324,7 @@ fn notes(
         }
     }
     if signal && exit != Truth::True && turn.ended.report.signal.is_some() {
-        notes.push("the agent said that it is done, and it is not".to_owned());
+        notes.push("the agent said that it is done, but it is not".to_owned());
     }
     let named = turn.ended.report.metrics.contains_key("commit");
     if signal && phase.report == Protocol::ExitSignal && !named {

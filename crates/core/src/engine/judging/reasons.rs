@@ -19,6 +19,9 @@ use loop_base::value::Value;
 /// Tests that a reason names; more would hide the other reasons.
 const TESTS_NAMED: usize = 3;
 
+/// How much of a line of output a reason shows.
+const LINE_SHOWN: usize = 120;
+
 /// What reasons are drawn from.
 pub(crate) struct Grounds<'a> {
     pub phase: &'a Phase,
@@ -137,10 +140,14 @@ impl Grounds<'_> {
         if let (Some(said), Some(asked)) = (&report.other_promise, self.promise) {
             return format!("said {said}, {asked} was asked for");
         }
+        if let Some(place) = report.ignored_promise {
+            let why = place.words();
+            return format!("the agent's promise does not count: {why}, but must be alone on its own line");
+        }
         match &report.signal {
             Some(said) if !asked.is_empty() => format!("said {said}, {asked} was asked for"),
             Some(_) | None if is_silent(self.phase, self.turn) => {
-                "the agent ended without a report that could be read".to_owned()
+                "the agent ended without a readable report".to_owned()
             }
             Some(_) | None => "the agent did not say that it is done".to_owned(),
         }
@@ -188,13 +195,13 @@ impl Grounds<'_> {
             Some((_, FactWords::State { is, is_not })) if known => {
                 vec![if wanted { is_not } else { is }.to_owned()]
             }
-            // Nobody looks at the tree while the agent goes on working, and that is no fault of its work.
+            // Nobody looks at the tree while the agent continues working, and that is no fault of its work.
             Some((fact, FactWords::State { .. }))
                 if !self.signal && matches!(fact.row().supplier, Supplier::World) =>
             {
                 Vec::new()
             }
-            Some((_, FactWords::State { is, .. })) => vec![format!("it is not known whether {is}")],
+            Some((_, FactWords::State { is, .. })) => vec![format!("it is unknown whether {is}")],
             Some((_, FactWords::Count { .. } | FactWords::Text { .. })) => self.unknown_words(name),
             None => vec![match self.value(name) {
                 Some(value) => format!("{name} is {}", plain(value)),
@@ -260,7 +267,7 @@ impl Grounds<'_> {
         }
         vec![match row.words {
             FactWords::Count { label, .. } => format!("{label}: not known"),
-            FactWords::State { is, .. } => format!("it is not known whether {is}"),
+            FactWords::State { is, .. } => format!("it is unknown whether {is}"),
             FactWords::Text { none, .. } => none.to_owned(),
         }]
     }
@@ -362,22 +369,40 @@ pub(crate) fn check_words(result: &CheckResult, before: Option<&Tests>) -> Strin
     let CheckOutcome::Failed(why) = &result.outcome else { return format!("{}: passes", result.name) };
     let name = &result.name;
     let Some(tests) = result.counts.as_ref().filter(|it| 0 < it.failing) else {
-        return format!("{name}: {why}");
+        return format!("{name}: {why}{}", last_words(result));
     };
     let old = before.map_or(0, |it| known_red(tests, it));
     let was_red = |id: &String| before.is_some_and(|it| it.failed.contains(id));
     let failed = tests.failing.saturating_sub(old);
     if failed == 0 {
-        return format!("{name}: {} of {} failed, as before the run began", tests.failing, tests.total);
+        let ids: Vec<&str> = tests.failed.iter().map(String::as_str).collect();
+        let named = named(&ids, tests.failing);
+        return format!("{name}: {} of {} failed, as before the run{named}", tests.failing, tests.total);
     }
     let ids: Vec<&str> =
         tests.failed.iter().filter(|it| old == 0 || !was_red(it)).map(String::as_str).collect();
-    let named = ids.iter().take(TESTS_NAMED).copied().collect::<Vec<_>>().join(", ");
-    let named = if named.is_empty() { String::new() } else { format!(": {named}") };
-    let more = (failed as usize).max(ids.len()).saturating_sub(TESTS_NAMED);
-    let more = if more == 0 || ids.is_empty() { String::new() } else { format!(" and {more} more") };
+    let named = named(&ids, failed);
     let old = if old == 0 { String::new() } else { format!(" ({old} more failed before the run began)") };
-    format!("{name}: {failed} of {} failed{named}{more}{old}", tests.total)
+    format!("{name}: {failed} of {} failed{named}{old}", tests.total)
+}
+
+/// Returns the first of these tests, to follow a count of them; nothing where none is known by name.
+fn named(ids: &[&str], count: u32) -> String {
+    if ids.is_empty() {
+        return String::new();
+    }
+    let first = ids.iter().take(TESTS_NAMED).copied().collect::<Vec<_>>().join(", ");
+    match (count as usize).max(ids.len()).saturating_sub(TESTS_NAMED) {
+        0 => format!(": {first}"),
+        more => format!(": {first} and {more} more"),
+    }
+}
+
+/// Returns the last line that a command printed before it failed, to follow how it ended: most programs
+/// say there what was wrong.
+fn last_words(result: &CheckResult) -> String {
+    let last = result.excerpt.lines().map(str::trim).rfind(|it| !it.is_empty());
+    last.map(|it| format!(": {}", it.chars().take(LINE_SHOWN).collect::<String>())).unwrap_or_default()
 }
 
 fn forbids_signal(missing: &Missing<'_>) -> bool {
@@ -426,6 +451,8 @@ mod tests {
         assert_eq!(words(&[], 2), "tests: 2 of 9 failed");
         let ended = CheckResult::plain("build", CheckOutcome::Failed("exit 101".to_owned()));
         assert_eq!(check_words(&ended, None), "build: exit 101");
+        let said = CheckResult { excerpt: "checking\nno module named pytest\n\n".to_owned(), ..ended };
+        assert_eq!(check_words(&said, None), "build: exit 101: no module named pytest");
     }
 
     #[test]
@@ -437,6 +464,6 @@ mod tests {
             "tests: 1 of 9 failed: fresh (1 more failed before the run began)"
         );
         let same = failed(9, &["old"], 1);
-        assert_eq!(check_words(&same, before.as_ref()), "tests: 1 of 9 failed, as before the run began");
+        assert_eq!(check_words(&same, before.as_ref()), "tests: 1 of 9 failed, as before the run: old");
     }
 }

@@ -4,14 +4,17 @@
 
 mod beginning;
 mod calls;
+mod landing;
 mod people;
+
+pub(crate) use landing::LOOK_EVERY_MS;
 
 use super::state::State;
 use super::station::{Leave, Station, Waiting};
-use crate::engine::journal::command::Answer;
+use crate::engine::journal::command::{Answer, Command};
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, Outcome, Wait};
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{InputKind, Workflow};
 use loop_base::time::Timestamp;
 
 /// Warnings kept for displays; older ones stay in the journal.
@@ -72,7 +75,9 @@ impl State {
             Event::Woke => {
                 self.wait = self.wait.take().filter(|it| at < it.until && it.wait != Wait::Window);
             }
-            Event::Told { trouble: Some(trouble) } => self.warn(format!("nobody could be told: {trouble}")),
+            Event::Told { trouble: Some(trouble) } => {
+                self.warn(format!("the notification failed: {trouble}"))
+            }
             Event::Told { trouble: None } => (),
             Event::Expired { question: _ } => self.take_answer(&Answer::expired()),
             Event::Reset { guidance } => self.reset(workflow, at, guidance.as_deref()),
@@ -89,9 +94,26 @@ impl State {
             }
             Event::Granted { until } => self.grant(at, *until),
             Event::Held(hold) => self.hold_on(hold),
-            Event::Commanded(command) => self.obey(command),
+            Event::Commanded(command) => {
+                self.obey(command);
+                let is_job = workflow.input.kind == InputKind::Job;
+                if is_job && matches!(command, Command::Resume { .. }) {
+                    // The limit of a system is for one command.
+                    self.iterations_forgiven = self.iterations_numbered();
+                    self.iterations_counted = 0;
+                }
+            }
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
+            Event::Detected { check, command } => {
+                self.warn(format!("the check \"{check}\" was found in the project: {command}"));
+                self.commands.insert(check.clone(), command.clone());
+            }
+            Event::Landed(landing) => self.land(at, landing),
+            Event::Looked(landing) => {
+                self.withdrawn = false;
+                self.land(at, landing);
+            }
             Event::Finished { trouble, shipped, commit, next } => {
                 self.next_run = next.clone().or(self.next_run.take());
                 self.finish(trouble.as_ref(), shipped.as_ref(), commit.as_ref());

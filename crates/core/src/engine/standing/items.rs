@@ -34,7 +34,7 @@ impl State {
         }
     }
 
-    /// Whether the list has to be read from the journal before this state can go on: a state that was
+    /// Whether the list has to be read from the journal before this state can continue: a state that was
     /// read from a snapshot comes without it.
     pub fn lacks_list(&self, workflow: &Workflow) -> bool {
         self.list.is_none() && workflow.items.is_some() && !matches!(self.station, Station::Closed(_))

@@ -18,6 +18,8 @@ pub(super) mod state;
 pub(super) mod station;
 pub(super) mod status;
 mod subject;
-mod troubles;
+pub(super) mod troubles;
 pub(super) mod turn;
 pub(super) mod visit;
+
+pub(super) use apply::LOOK_EVERY_MS;

@@ -5,9 +5,12 @@ use crate::engine::journal::proof_steps::{Proving, StepTaken};
 use crate::proof::{Level, Proof};
 
 impl State {
-    /// Returns the proof of the tree as it was judged last.
+    /// Returns the proof of the tree as it was judged last, or as the phase left it that only a proof lets
+    /// pass: what later phases write about the work is no part of it.
     pub fn proof(&self) -> Option<&Proof> {
-        let proving = self.proving.as_ref().filter(|it| it.tree == self.seen.tree)?;
+        let left = self.proven.as_ref().map(|it| &it.tree);
+        let is_its = |it: &&Proving| it.tree == self.seen.tree || Some(&it.tree) == left;
+        let proving = self.proving.as_ref().filter(is_its)?;
         proving.proof.as_deref()
     }
 

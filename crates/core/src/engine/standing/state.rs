@@ -13,12 +13,13 @@ use crate::engine::journal::ending::LeftProcess;
 use crate::engine::journal::evidence::{Baseline, CheckResult, Facts, RefusedPlan};
 use crate::engine::journal::hold::Hold;
 use crate::engine::journal::item::Item;
+use crate::engine::journal::landing::Landing;
 use crate::engine::journal::opening::{Opening, Session};
 use crate::engine::journal::proof_steps::Proving;
 use crate::engine::journal::question::Question;
 use crate::engine::journal::requirement::Requirement;
 use crate::proof::Waiver;
-use crate::workflow::model::{PhaseId, Workflow};
+use crate::workflow::model::{Millis, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -66,6 +67,9 @@ pub struct State {
     pub voids: u32,
     pub calls: Calls,
     pub spent: Spent,
+    /// How long the checks of the last measurement took.
+    #[serde(default)]
+    pub checks_ms: Millis,
     /// The session that has the work, where we do not start the agent ourselves.
     #[serde(default)]
     pub session: Option<Session>,
@@ -94,7 +98,7 @@ pub struct State {
     /// What only a person can judge and nobody has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_to_person: Vec<String>,
-    /// The command that goes on after this run.
+    /// The command that continues after this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_run: Option<String>,
     /// Items that a report proposed, for a workflow whose own list is empty.
@@ -197,10 +201,23 @@ pub struct State {
     /// The commit that holds what was handed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered: Option<String>,
+    /// How far the proven work has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landing: Option<Landing>,
+    /// What the phase that `[proof] at` names was left with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proven: Option<ProvenState>,
     pub warnings: Vec<String>,
     /// The last errors and failures. The key is older than the name.
     #[serde(default, rename = "history")]
     pub troubles: Troubles,
+}
+
+/// The commit and the tree that were proven, where phases follow that only write about the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvenState {
+    pub commit: String,
+    pub tree: String,
 }
 
 impl State {
@@ -223,6 +240,7 @@ impl State {
             voids: 0,
             calls: Calls::default(),
             spent: Spent::default(),
+            checks_ms: 0,
             session: None,
             place: None,
             branch: None,
@@ -280,6 +298,8 @@ impl State {
             review: None,
             shipped: None,
             delivered: None,
+            landing: None,
+            proven: None,
             warnings: Vec::new(),
             troubles: Troubles::default(),
         }

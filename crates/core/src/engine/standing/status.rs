@@ -5,12 +5,16 @@ use super::again::run_again;
 use super::state::State;
 use super::station::Station;
 use super::visit::PhaseStatus;
-use crate::engine::journal::hold::{HoldKind, Outcome};
+use crate::engine::journal::hold::{Hold, HoldKind, Outcome};
+use crate::engine::journal::landing::Landing;
 use crate::engine::journal::question::QuestionKind;
 use crate::proof::Proof;
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::text::shell_word;
 use serde::{Deserialize, Serialize};
+
+/// How the reason of a halt begins where nothing changed and nothing was red.
+pub(crate) const NOTHING_TO_DO: &str = "nothing to do";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -155,6 +159,12 @@ impl State {
         }
     }
 
+    /// Whether the run is halted because nothing changed and every check passed before it began.
+    pub fn has_nothing_to_do(&self) -> bool {
+        let is_that = |it: &Hold| it.kind == HoldKind::Halted && it.reason.starts_with(NOTHING_TO_DO);
+        self.hold.as_ref().is_some_and(is_that)
+    }
+
     /// Returns what a person can do next, as a command.
     pub fn next_step(&self, workflow: &Workflow) -> String {
         let status = Status::of(self);
@@ -168,12 +178,18 @@ impl State {
             Status::Completed if self.next_run.is_some() => self.next_run.clone().unwrap_or_default(),
             Status::Completed if self.is_to_ship(workflow) => "loop ship".to_owned(),
             Status::Completed => match &self.opening.worktree {
+                Some(_) if matches!(self.landing, Some(Landing::Merged { .. })) => {
+                    "loop queue list".to_owned()
+                }
                 Some(worktree) => format!("git -C {} merge {}", shell_word(&worktree.root), worktree.branch),
                 None => "loop show".to_owned(),
             },
             Status::Cancelled => run_again(workflow, &self.opening.input),
             Status::Capped => format!("loop run --max {}", self.iterations_most_after(workflow)),
-            Status::Halted => "loop resume --reset".to_owned(),
+            Status::Halted if !self.has_nothing_to_do() => "loop resume --reset".to_owned(),
+            Status::Halted if !self.guidance.is_empty() => "loop run".to_owned(),
+            // What the agent said last is all there is to know.
+            Status::Halted => format!("loop show {}", self.calls_total),
             Status::Stopped => format!("loop run{}", self.higher_limit(workflow)),
             Status::Ready | Status::Running | Status::Waiting | Status::Paused => "loop run".to_owned(),
         }
@@ -209,7 +225,7 @@ impl State {
         String::new()
     }
 
-    /// Returns a limit of iterations that lets a capped run go on.
+    /// Returns a limit of iterations that lets a capped run continue.
     fn iterations_most_after(&self, workflow: &Workflow) -> u32 {
         let most = self.iterations_limit(workflow).unwrap_or(self.iterations_total);
         most.saturating_add(10).max(self.iterations_total.saturating_add(10))

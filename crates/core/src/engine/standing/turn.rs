@@ -2,7 +2,7 @@
 //! with the most consequences; the others are in `apply.rs`.
 
 use super::feedback::Feedback;
-use super::state::State;
+use super::state::{ProvenState, State};
 use super::station::{Station, Turn};
 use super::troubles::FailureEntry;
 use super::visit::{PhaseStatus, Visit};
@@ -198,6 +198,10 @@ impl State {
                 if workflow.phases[from].expect_failing && matches!(how, How::Passed) {
                     self.protected_line = Some(self.seen.tree.clone());
                 }
+                if workflow.proof.at == Some(from) && matches!(how, How::Passed) {
+                    let (commit, tree) = (self.seen.commit.clone(), self.seen.tree.clone());
+                    self.proven = Some(ProvenState { commit, tree });
+                }
                 self.phases[from].end(at, PhaseStatus::Completed, "the exit rule was met");
                 self.feedback = None;
                 self.rejections.remove(&from);
@@ -255,6 +259,8 @@ impl State {
     /// What was done from the phase that the work goes back to is to be done again.
     fn reopen(&mut self, back_to: PhaseId, why: &str) {
         let here = self.phase;
+        self.proven = None;
+        self.landing = None;
         let done = self.phases[back_to.min(here)..=here].iter_mut();
         done.filter(|it| it.status != PhaseStatus::Pending).for_each(|it| it.reopen(why));
     }

@@ -175,7 +175,7 @@ impl<'a> Judge<'a> {
             }
             StepOutcome::Ran(run) => {
                 for path in &run.touched {
-                    let what = format!("changed while {} ran, so that run counts for nothing", step.words());
+                    let what = format!("changed while {} ran, so its result does not count", step.words());
                     self.find(Finding::of_file(FindingKind::Touched, step, path, &what));
                 }
                 None
@@ -287,7 +287,7 @@ impl<'a> Judge<'a> {
             return;
         }
         let mut any_red = false;
-        for name in before.names(TestOutcome::Failed) {
+        for name in before.names(TestOutcome::Failed).filter(|it| !original_tests::stands_for_a_file(it)) {
             any_red = true;
             let id = before.id(name);
             if self.is_flaky(&id) || self.is_not_judged(name) {

@@ -10,7 +10,7 @@ use crate::proof::steps::ProofStep;
 
 /// Whether a name stands for a test file that could not be loaded. Once it can, its tests have names of
 /// their own; as long as it cannot, the name is there and red.
-fn stands_for_a_file(name: &str) -> bool {
+pub(super) fn stands_for_a_file(name: &str) -> bool {
     name.contains("unittest.loader._FailedTest")
 }
 

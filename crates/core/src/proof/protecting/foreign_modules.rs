@@ -9,6 +9,104 @@ use std::collections::BTreeSet;
 /// Test files that are read for imports; a larger project has more tests and no more imports.
 const FILES_LIMIT: usize = 300;
 
+/// What unittest and pytest import themselves. Python looks for them in the folder that it was started
+/// in first, so a file of such a name takes part in every test run.
+const OF_RUNNERS: &[&str] = &[
+    "abc",
+    "argparse",
+    "ast",
+    "asyncio",
+    "atexit",
+    "attr",
+    "bdb",
+    "code",
+    "codecs",
+    "collections",
+    "colorama",
+    "concurrent",
+    "contextlib",
+    "contextvars",
+    "copy",
+    "coverage",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "dis",
+    "doctest",
+    "enum",
+    "errno",
+    "exceptiongroup",
+    "faulthandler",
+    "fnmatch",
+    "functools",
+    "gc",
+    "getpass",
+    "glob",
+    "heapq",
+    "importlib",
+    "iniconfig",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "linecache",
+    "locale",
+    "logging",
+    "math",
+    "numbers",
+    "operator",
+    "os",
+    "packaging",
+    "pathlib",
+    "pdb",
+    "pkgutil",
+    "platform",
+    "pluggy",
+    "pprint",
+    "py",
+    "pygments",
+    "pytest",
+    "queue",
+    "random",
+    "re",
+    "reprlib",
+    "runpy",
+    "selectors",
+    "shlex",
+    "shutil",
+    "signal",
+    "site",
+    "socket",
+    "stat",
+    "string",
+    "struct",
+    "subprocess",
+    "sysconfig",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "token",
+    "tokenize",
+    "tomli",
+    "tomllib",
+    "traceback",
+    "types",
+    "typing",
+    "unittest",
+    "uuid",
+    "warnings",
+    "weakref",
+    "xdist",
+    "xml",
+    "zipfile",
+    "zipimport",
+    "zlib",
+    "_pytest",
+    "_colorize",
+];
+
 /// Top-level names, and the folders that Python may look for them in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ForeignModules {
@@ -34,6 +132,9 @@ impl ForeignModules {
         let more: Vec<String> = found.roots.iter().flat_map(with_source).collect();
         found.roots.extend(more);
         found.roots.extend(["", "src", "lib"].map(str::to_owned));
+        if !found.names.is_empty() {
+            found.names.extend(OF_RUNNERS.iter().map(|it| (*it).to_owned()));
+        }
         let own: BTreeSet<&str> = files
             .iter()
             .flat_map(|it| it.split('/'))
@@ -96,7 +197,14 @@ mod tests {
             "import unittest, os.path as p\nfrom assertpy import assert_that\nfrom shop.prices import x\n";
         let contents = |_: Side, path: &str| (path == "api/test_prices.py").then(|| text.as_bytes().to_vec());
         let found = ForeignModules::read(&files, &[&files[0]], &contents);
-        for path in ["assertpy.py", "api/assertpy/__init__.py", "src/os.py", "api/src/unittest/mock.py"] {
+        for path in [
+            "assertpy.py",
+            "api/assertpy/__init__.py",
+            "src/os.py",
+            "api/src/unittest/mock.py",
+            "signal.py",
+            "pluggy/__init__.py",
+        ] {
             assert!(found.is_at(path), "{path}");
         }
         for path in ["shop/prices.py", "api/shop/os.py", "assertpy.md", "lib/shop/assertpy.py"] {

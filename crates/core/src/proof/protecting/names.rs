@@ -221,7 +221,8 @@ pub(crate) fn is_control_folder(name: &str) -> bool {
     CONTROL_FOLDERS.contains(&name) || CONTROL_FOLDER_ENDS.iter().any(|it| name.ends_with(it))
 }
 
-pub(crate) fn is_test_path(path: &str) -> bool {
+/// Whether a file holds tests, by its folder or its name alone.
+pub fn is_test_path(path: &str) -> bool {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_lowercase();
     folder.split('/').any(is_test_folder) || is_test_name(path)
 }

@@ -19,10 +19,7 @@ const SOURCES: &[&str] = &[
     "zig", "nim",
 ];
 
-/// Read by people or by the product's own machinery.
-const OTHERS: &[&str] = &["md", "rst", "adoc", "lock", "css", "scss", "html", "svg", "ico", "sql", "proto"];
-
-/// Folders whose data is the product's, whoever names it.
+/// Folders whose data is the product's if it names them at all.
 const PRODUCT_FOLDERS: &[&str] = &[
     "src",
     "lib",
@@ -112,6 +109,10 @@ pub(crate) fn find(usage: &Usage<'_>, contents: &Contents<'_>) -> BTreeSet<Strin
         if is_script || is_test {
             let comparing = |it: String| if is_makefile(path) { comparing_lines(&it) } else { it };
             namers.extend(text(path).map(|it| Namer { text: comparing(it), is_script: !is_test }));
+        } else if path.ends_with("package.json") {
+            let (scripts, rest) = text(path).map(|it| package_texts(&it)).unwrap_or_default();
+            namers.push(Namer { text: scripts, is_script: true });
+            products.push((path, rest));
         } else if is_source(path) || is_manifest(path) {
             products.extend(text(path).map(|it| (path, it)));
         }
@@ -130,11 +131,17 @@ pub(crate) fn find(usage: &Usage<'_>, contents: &Contents<'_>) -> BTreeSet<Strin
             false => {
                 let by_name = |text: &str| names_file(text, path);
                 let by_folder = |text: &str| names_folder(text, path);
-                let is_named = |name: &dyn Fn(&str) -> bool| namers.iter().any(|it| name(&it.text));
-                is_named(&by_name) && !is_named_by_product(&by_name)
-                    || is_named(&by_folder)
-                        && !is_named_by_product(&by_folder)
-                        && !is_named_by_product(&by_name)
+                let is_named = namers.iter().any(|it| by_name(&it.text));
+                // A test may put the name together; a script that reads a whole folder says so.
+                let is_in_named = || {
+                    namers
+                        .iter()
+                        .any(|it| by_folder(&it.text) && (!it.is_script || reads_all(&it.text, path)))
+                };
+                let product_names_folder = || is_named_by_product(&by_folder);
+                !is_named_by_product(&by_name)
+                    && (is_named && !(is_in_product_folder(path) && product_names_folder())
+                        || is_in_named() && !product_names_folder())
             }
         }
     };
@@ -146,11 +153,13 @@ pub fn may_be_of_tests(path: &str, text: &str) -> bool {
     if is_source(path) {
         return serves_tests(path, text, true);
     }
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let extension = name.rsplit_once('.').map_or("", |(_, it)| it).to_lowercase();
-    let in_product = folder.split('/').any(|it| PRODUCT_FOLDERS.contains(&it.to_lowercase().as_str()));
-    let is_read = !OTHERS.contains(&extension.as_str()) && !name.starts_with('.');
-    has_word(path, EXPECTED) || !in_product && is_read && !is_manifest(path)
+    let name = path.rsplit('/').next().unwrap_or(path);
+    !name.starts_with('.') && !name.ends_with(".lock") && !is_manifest(path)
+}
+
+fn is_in_product_folder(path: &str) -> bool {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_lowercase();
+    folder.split('/').any(|it| PRODUCT_FOLDERS.contains(&it)) && !has_word(path, EXPECTED)
 }
 
 fn is_source(path: &str) -> bool {
@@ -164,6 +173,14 @@ fn is_manifest(path: &str) -> bool {
 fn is_makefile(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     name.contains("makefile") || name.ends_with(".mk")
+}
+
+/// The scripts of a package, one a line, and what else its manifest says.
+fn package_texts(text: &str) -> (String, String) {
+    let Ok(mut manifest) = serde_json::from_str::<serde_json::Value>(text) else { return Default::default() };
+    let scripts = manifest.as_object_mut().and_then(|it| it.remove("scripts")).unwrap_or_default();
+    let lines = scripts.as_object().into_iter().flatten().filter_map(|(_, it)| it.as_str());
+    (lines.map(|it| format!("{it}\n")).collect(), manifest.to_string())
 }
 
 /// Of a Makefile, the lines that compare something: the others build the product from its data.
@@ -216,17 +233,18 @@ fn names_file(text: &str, path: &str) -> bool {
     }
 }
 
-/// Whether a text names the folder that a file lies in, as whoever reads all of it does.
+/// Whether a text names the folder that a file lies in.
 fn names_folder(text: &str, path: &str) -> bool {
     let Some((folder, _)) = path.rsplit_once('/') else { return false };
     let last = folder.rsplit('/').next().unwrap_or(folder);
+    is_quoted(text, last) || is_quoted(text, folder) || has_token(text, &format!("{last}/"))
+}
+
+/// Whether a line of a text goes through the folder that a file lies in.
+fn reads_all(text: &str, path: &str) -> bool {
     let reads =
         ["*", "glob", "listdir", "iterdir", "readdir", "ReadDir", "read_dir", "scandir", "Glob", "for "];
-    let of_line = |it: &str| {
-        (is_quoted(it, last) || has_token(it, &format!("{folder}/")))
-            && reads.iter().any(|word| it.contains(word))
-    };
-    text.lines().any(of_line)
+    text.lines().any(|line| names_folder(line, path) && reads.iter().any(|it| line.contains(it)))
 }
 
 /// Whether a text imports a module or a package, or starts it.
@@ -251,7 +269,7 @@ fn names_source(text: &str, path: &str) -> bool {
     if name.ends_with(".go") {
         return text.contains(&format!("/{last}\""));
     }
-    let folder_is_read = || names_folder(text, path);
+    let folder_is_read = || reads_all(text, path);
     text.lines().any(|line| has_token(line, name) || is_import(line) && has_token(line, module))
         || folder_is_read()
 }
@@ -307,13 +325,20 @@ mod tests {
                 "json.load(open('data/expected.json')); read('data/rates.json'); open('golden')\n",
             ),
             ("shop/prices.py", "open('data/rates.json')\n"),
+            (
+                "tests/test_b.py",
+                "read(os.path.join('wanted', name + '.md')); open('assets/tax.json'); open('assets/x.png')\n",
+            ),
+            ("shop/logo.py", "show('assets/logo.png')\n"),
+            ("wanted/tax.md", ""),
+            ("assets/tax.json", ""),
             ("data/expected.json", "[]"),
             ("data/rates.json", "[]"),
             ("golden", "x"),
             ("notes.txt", "x"),
             ("README.md", "expected.json"),
         ];
-        assert_eq!(found(&files, &[]), ["data/expected.json", "golden"]);
+        assert_eq!(found(&files, &[]), ["data/expected.json", "golden", "wanted/tax.md"]);
     }
 
     #[test]

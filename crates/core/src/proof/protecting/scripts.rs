@@ -20,6 +20,32 @@ const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh"];
 const INTERPRETERS: &[&str] =
     &["python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "tsx", "ts-node", "lua"];
 
+/// Options whose value is a file that decides what runs or is loaded before it, and what a Makefile reads.
+const OPTIONS: &[&str] = &[
+    "--import",
+    "--require",
+    "--loader",
+    "--experimental-loader",
+    "--config",
+    "--setup",
+    "--setupFiles",
+    "--globalSetup",
+    "--env-file",
+    "--preload",
+    "--opts",
+    "--makefile",
+    "include",
+    "-include",
+    "sinclude",
+];
+
+/// Short options mean that only to some programs: `[ -f FILE ]` says nothing about what runs.
+const SHORT_OPTIONS: &[(&str, &[&str])] = &[
+    ("-r", &["node", "mocha", "ava", "tape", "tap"]),
+    ("-c", &["pytest", "jest", "mocha", "vitest", "playwright", "tox", "nose2"]),
+    ("-f", &["make", "gmake", "just", "rake", "gradle", "mvn", "ant"]),
+];
+
 /// Folders and words by which a file says that it runs something.
 const SCRIPT_FOLDERS: &[&str] = &["scripts", "script", "bin", "ci", "tools", "hack", "dev"];
 const SCRIPT_WORDS: &[&str] =
@@ -90,6 +116,10 @@ impl Search<'_> {
                 by_shell,
                 by_interpreter: INTERPRETERS.contains(&interpreter),
                 is_read: matches!(before, "." | "source"),
+                by_option: OPTIONS.contains(&before)
+                    || SHORT_OPTIONS.iter().any(|(option, programs)| {
+                        *option == before && words().any(|it| programs.contains(&it))
+                    }),
                 is_compared: is_substituted(&command[..at]) || is_taken(&command[at + word.len()..]),
             };
             let places = [joined("", word), joined(folder, word)].into_iter().flatten();
@@ -118,7 +148,11 @@ impl Search<'_> {
         let is_library = start.is_read && self.defines_functions(path);
         let is_started = || start.by_shell || start.is_read && !is_library || self.begins_as_script(path);
         let parts = || folder.split('/').chain(stem.split(['_', '-', '.']));
-        (!is_source && !is_library && !start.is_compared && matches!(extension, "sh" | "bash" | "zsh" | "mk"))
+        start.by_option
+            || (!is_source
+                && !is_library
+                && !start.is_compared
+                && matches!(extension, "sh" | "bash" | "zsh" | "mk"))
             || folder.split('/').any(|it| SCRIPT_FOLDERS.contains(&it))
             || (!extension.is_empty() && stem.split(['_', '-', '.']).any(|it| is_one_of(SCRIPT_WORDS, it)))
             || (!is_source
@@ -167,6 +201,8 @@ struct Start {
     /// By a shell or by itself.
     by_shell: bool,
     by_interpreter: bool,
+    /// As the value of an option that says what runs.
+    by_option: bool,
     /// Into the shell of the check.
     is_read: bool,
     /// Its output goes somewhere that judges it.
@@ -245,6 +281,19 @@ mod tests {
         assert_eq!(found(&["sh door.sh 2>&1 | tee log", "sh add.sh > log"], &files), ["add.sh", "door.sh"]);
         let command = "[ $(./run_tests.sh) = ok ] && [ $(./suite.sh) = ok ]";
         assert_eq!(found(&[command], &files), ["run_tests.sh", "suite.sh"]);
+    }
+
+    #[test]
+    fn what_an_option_names_says_what_runs() {
+        let files = [
+            ("config/mocha.json", ""),
+            ("src/register.js", ""),
+            ("vars.inc", ""),
+            ("Makefile", "include vars.inc\ntest:\n\ttrue\n"),
+            ("src/shop.js", ""),
+        ];
+        let command = "mocha --config config/mocha.json -r ./src/register.js src/shop.js";
+        assert_eq!(found(&[command], &files), ["config/mocha.json", "src/register.js", "vars.inc"]);
     }
 
     #[test]

@@ -5,17 +5,22 @@
 use super::problem::{Place, Sources, suggest};
 
 /// What a prompt may name, and what it stands for.
-pub(crate) const NAMES: [(&str, &str); 36] = [
+pub(crate) const NAMES: [(&str, &str); 44] = [
+    ("about", "What the queue says about a system."),
     ("attempt", "1, and one more each time that this phase has sent the work back."),
     ("checks", "The checks of the phase that have a command: `name` and `run` of each."),
     ("context", "The documents that the phase's `context` names, within their budget."),
     ("criteria_count", "How many success criteria the input lists."),
     ("deliverables", "The files that the phase and its skill must leave behind."),
-    ("feedback", "What came of the last iteration; appended where a prompt does not place it."),
+    ("domain", "The domain of a system."),
+    ("feedback", "The result of the last iteration; appended if the prompt does not place it."),
     ("files", "Files that were changed since the run began."),
     ("goal", "The goal of the phase."),
     ("guidance", "What a person said; appended where a prompt does not place it."),
     ("input", "What the run works on: a path, an id or a sentence."),
+    ("input_title", "What people call it, where it has a name: `Phase 3: Accounts`."),
+    ("interfaces", "Interfaces that were changed by the systems which this one depends on."),
+    ("issue", "The number of its issue."),
     ("item", "The name of the item that is being worked on."),
     ("item_body", "Where its text is: a path, if the list names one."),
     ("item_group", "The group that it belongs to, if the list names one."),
@@ -23,7 +28,7 @@ pub(crate) const NAMES: [(&str, &str); 36] = [
     ("item_index", "Its number, from 1."),
     ("item_kind", "Its kind, if the list names one."),
     ("items_completed", "How many items are done."),
-    ("items_remaining", "How many are left."),
+    ("items_remaining", "How many remain."),
     ("items_total", "How many there are."),
     ("iteration", "The number of the iteration in this visit to the phase, from 1."),
     ("max", "The limit on the iterations of the run."),
@@ -40,6 +45,9 @@ pub(crate) const NAMES: [(&str, &str); 36] = [
     ("session", "True when a session of the agent has the work and calls us whenever it stops."),
     ("skill", "The skill that the call is for."),
     ("skill_about", "What that skill is for."),
+    ("skill_instructions", "The project's own instructions for that skill."),
+    ("skill_references", "Documents that belong to them."),
+    ("title", "What people call the input."),
     ("unverified", "True when the agent's word is taken."),
     ("workflow", "The name of the workflow."),
 ];

@@ -70,7 +70,8 @@ impl ErrorClass {
     /// Returns the class of a failure of this check.
     pub(crate) fn of_check(name: &str) -> ErrorClass {
         match name {
-            "tests" => ErrorClass::Test,
+            "tests" | "integration" => ErrorClass::Test,
+            "perf" => ErrorClass::Performance,
             "types" => ErrorClass::Type,
             name => ErrorClass::from(name.to_owned()),
         }

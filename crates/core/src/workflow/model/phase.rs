@@ -24,7 +24,7 @@ pub struct Phase {
     pub report: Protocol,
     pub signal: Signal,
     pub checks: Vec<String>,
-    /// A failing check is the good news here, and no error.
+    /// A failing check is expected here and is not an error.
     pub expect_failing: bool,
     /// `None`: left when its skills are done and `checks_failing == 0`.
     pub exit: Option<Condition>,
@@ -42,7 +42,7 @@ pub struct Phase {
     pub claims: Vec<String>,
     /// Iterations count against the run's limit.
     pub counted: bool,
-    /// Its own cap, in place of `limits.phase_iterations`.
+    /// Its own limit, instead of `limits.phase_iterations`.
     pub iterations: Option<u32>,
     pub proof: PhaseProof,
     /// Checks that must have a command before it is left.
@@ -150,14 +150,14 @@ pub struct Progress {
     pub down: Vec<String>,
 }
 
-/// When a phase that gets nowhere is stopped; `None`: never for that reason.
+/// When a phase without progress is stopped; `None`: never for that reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakerLimits {
     pub no_progress: Option<u32>,
     pub same_error: Option<u32>,
     pub failures: Option<u32>,
     pub pivot: bool,
-    /// What an open one says, in place of what it counted.
+    /// The reason shown when it opens, instead of what it counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

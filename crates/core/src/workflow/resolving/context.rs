@@ -10,8 +10,10 @@ use crate::workflow::syntax::typed::At;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Checks that are found in the project, its plan or its design where nobody gives their command.
-pub(crate) const FOUND_CHECKS: [&str; 5] = ["build", "tests", "lint", "types", "validation"];
+/// Checks that may lack a command: those that are found in the project, its plan or its design, and those
+/// that only replace what a report says.
+pub(crate) const FOUND_CHECKS: [&str; 8] =
+    ["build", "tests", "lint", "types", "validation", "integration", "security", "perf"];
 
 /// What phases take over where they say nothing themselves.
 pub(crate) struct Defaults {

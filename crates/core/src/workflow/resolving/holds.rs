@@ -81,7 +81,7 @@ pub(crate) fn verdicts(context: &mut Resolver<'_>, condition: &At<Condition>, re
     }
 }
 
-/// Reports a name that would be unknown for ever, with the most likely way out.
+/// Reports a name that would be unknown forever, with the most likely way out.
 pub(crate) fn unsupplied(context: &mut Resolver<'_>, name: &str, place: &Place, names: &NameKinds) {
     let checks = entries(&context.merged.file.checks).map(|(name, _)| name.as_str()).chain(FOUND_CHECKS);
     let mut checks = checks.filter(|it| names::is_of_check(name, it));

@@ -1,6 +1,6 @@
 //! The names that conditions may use in a phase, and their kinds: what the engine supplies, what the
 //! phase's checks measure, the facts, and what its report may claim. A name outside this list would
-//! be unknown for ever, so it is a mistake.
+//! be unknown forever, so it is a mistake.
 
 use crate::facts::{FactName, Supplier};
 use crate::workflow::model::{Check, Protocol};

@@ -253,7 +253,7 @@ fn signal(context: &mut Resolver<'_>, defaults: &Defaults, file: &PhaseFile, rep
     match &given.value {
         Signal::None => {}
         Signal::Own | Signal::Words(_) if !speaks => {
-            let says = "this report brings no signal, so nothing could ever be left with one";
+            let says = "this report has no signal, so a phase with it could never be left";
             context.sources.refuse_with(&given.place, says, "write signal = \"none\"");
         }
         Signal::Own => {}
@@ -281,7 +281,7 @@ fn checks(
     let mut checks: Vec<String> = Vec::new();
     for check in file.checks.iter().flat_map(|it| &it.value) {
         if checks.contains(&check.value) {
-            context.sources.refuse(&check.place, format!("check \"{}\" stands here twice", check.value));
+            context.sources.refuse(&check.place, format!("check \"{}\" is listed twice", check.value));
         } else if known.checks.contains_key(&check.value) || FOUND_CHECKS.contains(&check.value.as_str()) {
             checks.push(check.value.clone());
         } else {
@@ -317,7 +317,7 @@ fn claims(context: &mut Resolver<'_>, file: &PhaseFile) -> Vec<String> {
 fn skills_fit(context: &mut Resolver<'_>, file: &PhaseFile, name: &str, cap: u32) {
     let Some(skills) = file.skills.as_ref().filter(|it| (cap as usize) < it.value.len()) else { return };
     let says = format!(
-        "{name} has {} and at most {}, so it is never left",
+        "{name} has {} and at most {}, so it can never end",
         counted(skills.value.len(), "skill"),
         counted(cap, "iteration")
     );
@@ -411,7 +411,7 @@ fn gates(context: &mut Resolver<'_>, file: &PhaseFile, phase: &str, names: &Name
         };
         context.known_gate(name);
         if uses.iter().any(|it| it.gate == name.value) {
-            context.sources.refuse(&name.place, format!("gate \"{}\" stands here twice", name.value));
+            context.sources.refuse(&name.place, format!("gate \"{}\" is listed twice", name.value));
             continue;
         }
         let general = entries(&merged.file.gates).find(|(it, _)| **it == name.value);

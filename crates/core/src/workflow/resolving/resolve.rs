@@ -206,7 +206,7 @@ impl Resolver<'_> {
             for gate in mode.value.gates.iter().flat_map(|it| &it.value) {
                 if self.known_gate(gate) && !self.stands_somewhere(&gate.value) {
                     let says =
-                        format!("gate \"{}\" stands at no phase, so no mode can require it", gate.value);
+                        format!("gate \"{}\" belongs to no phase, so no mode can require it", gate.value);
                     let next = format!("write at = \"PHASE\" in [gates.{}]", gate.value);
                     self.sources.refuse_with(&gate.place, says, next);
                 }
@@ -259,7 +259,8 @@ impl Resolver<'_> {
                 self.sources.refuse_with(&file.place, says, "write sign = true");
             }
             if let Some(when) = file.value.when.as_ref().filter(|_| !self.stands_somewhere(name)) {
-                let says = format!("gate \"{name}\" stands at no phase, so its condition is never looked at");
+                let says =
+                    format!("gate \"{name}\" belongs to no phase, so its condition is never evaluated");
                 self.sources.refuse_with(
                     &when.place,
                     says,

@@ -31,6 +31,8 @@ pub(crate) fn workspace(file: &WorkspaceFile) -> Workspace {
         branch: text(&file.branch).unwrap_or_else(|| "loop/{{ run }}".to_owned()),
         // A worktree may hold something that its owner wants to look at.
         cleanup: plain(&file.cleanup).unwrap_or(false),
+        delete_branch: plain(&file.delete_branch).unwrap_or(false),
+        prepare: text(&file.prepare),
         lost_call: plain(&file.lost_call).unwrap_or_default(),
     }
 }

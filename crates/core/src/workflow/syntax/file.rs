@@ -101,6 +101,10 @@ section! {
         branch: String,
         /// Removes the worktree once the run is completed. Off by default; the branch stays.
         cleanup: bool,
+        /// Deletes the branch too, once it is merged. Off by default.
+        delete_branch: bool,
+        /// A command that is run once in a worktree that was just made, by `sh -c`.
+        prepare: String,
         /// What becomes of the files of a call that a crash ended: `judge` (the default: they stay, and the
         /// call is judged by them) or `undo` (kept in a snapshot, put back to the last commit, not counted).
         lost_call: LostCall,
@@ -166,7 +170,7 @@ section! {
         iterations: u32,
         /// Iterations of one visit to a phase. By default 100.
         phase_iterations: u32,
-        /// At most so many calls in so long, over all runs of the project.
+        /// A limit on calls per time, over all runs of the project.
         window: WindowFile,
         /// How long to wait for a provider that does not say when it is back. By default 60m.
         provider_wait: Length,
@@ -182,11 +186,11 @@ section! {
 }
 
 section! {
-    /// At most so many calls in so long.
+    /// A limit on calls per time.
     WindowFile "window" {
         /// How many calls. By default 100.
         calls: u32,
-        /// In how long. By default 60m.
+        /// The time that it applies to. By default 60m.
         every: Length,
         /// What happens then: `ask` (the default; without a terminal the run pauses), `wait`, `pause` or
         /// `abort`.
@@ -252,6 +256,8 @@ section! {
         prompt_file: String,
         /// Files that it must leave behind: there, not empty, changed in this run.
         deliverables: Vec<At<String>>,
+        /// Names that its report must bring; without one of them it is not done.
+        reports: Vec<At<String>>,
     }
 }
 
@@ -268,7 +274,7 @@ section! {
         when: Condition,
         /// Always asked, whatever the mode and the condition say. Off by default.
         required: bool,
-        /// How long to wait for the answer before the run halts. By default for ever.
+        /// How long to wait for the answer before the run halts. By default forever.
         timeout: Length,
         /// The phase that "changes" sends the work to. By default the phase of the gate.
         changes_to: String,
@@ -279,7 +285,7 @@ section! {
         /// Who may sign: a file in the format of `ssh-keygen` for allowed signers, relative to the
         /// project. It is read once, when the run is opened.
         approvers: String,
-        /// How long what is asked may be approved; then it is asked again. By default for ever, for
+        /// How long an approval is accepted before the gate asks again. By default forever, for
         /// signed gates 24 hours.
         expires: Length,
     }
@@ -332,7 +338,7 @@ section! {
         ship: Ship,
         /// The run's own documents are committed. Off by default.
         commit_docs: bool,
-        /// The last line of the commits that we make, such as `Co-Authored-By: …`. None by default.
+        /// The last line of our commits, such as `Co-Authored-By: …`. None by default.
         commit_trailer: String,
     }
 }

@@ -18,7 +18,7 @@ section! {
         after: String,
         /// Removes the preset's phase of this name.
         off: bool,
-        /// What is to be reached, in one line; part of the prompt.
+        /// The goal, in one line; part of the prompt.
         goal: String,
         /// The agent's role, and the key to its model in `[models]`.
         role: String,
@@ -30,7 +30,7 @@ section! {
         prompt: String,
         /// A file with the prompt, beside the workflow.
         prompt_file: String,
-        /// Documents that stand in the prompt as `{{ context }}`: paths in the working tree, `FILE#HEADING`
+        /// Documents that are in the prompt as `{{ context }}`: paths in the working tree, `FILE#HEADING`
         /// for one section, a glob for the newest of its files, `item` for the item's own document,
         /// `requirements` for the table of requirements.
         context: Vec<At<String>>,
@@ -44,14 +44,14 @@ section! {
         signal: Signal,
         /// The checks that are run after each iteration.
         checks: Vec<At<String>>,
-        /// `failing`: failing tests are the good news here, and no error. By default `passing`.
+        /// `failing`: failing tests are expected here and are not an error. By default `passing`.
         expect: Expect,
         /// The condition for leaving. Without it: all skills done and `checks_failing == 0`.
         exit: Condition,
         /// Metrics that show progress. By default up `commits_made`, `files_changed` and
         /// `tests_passing`, down `tests_failing` and `checks_failing`.
         progress: ProgressFile,
-        /// When a phase that gets nowhere is stopped. By default after 3 iterations without progress or 5
+        /// When a phase without progress is stopped. By default after 3 iterations without progress or 5
         /// with the same error, and where `[retries]` applies never.
         breaker: BreakerFile,
         /// Its share of the work, for the progress shown. By default the mean of the others'.
@@ -70,7 +70,7 @@ section! {
         claims: Vec<At<String>>,
         /// Its iterations count against `limits.iterations`. On by default.
         counted: bool,
-        /// Its own cap, in place of `limits.phase_iterations`.
+        /// Its own limit, instead of `limits.phase_iterations`.
         iterations: u32,
         /// `tree` (the default: checks run in place) or `clean` (in a fresh checkout).
         proof: PhaseProof,
@@ -90,7 +90,7 @@ section! {
 }
 
 section! {
-    /// When a phase that gets nowhere is stopped. A reason that is not named never stops it.
+    /// When a phase without progress is stopped. A reason that is not named never stops it.
     BreakerFile "breaker" {
         /// Iterations in a row without progress.
         no_progress: u32,
@@ -100,7 +100,7 @@ section! {
         failures: u32,
         /// `halt` (the default), or `pivot`: first one fresh call that is told what was tried.
         then: BreakerThen,
-        /// What an open one says, in place of what it counted.
+        /// The reason shown when it opens, instead of what it counted.
         reason: String,
     }
 }

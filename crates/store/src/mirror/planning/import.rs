@@ -3,7 +3,7 @@
 
 use loop_core::documents::planning::number::PhaseNumber;
 
-/// No phase goes on for longer; a larger number is a mistake.
+/// No phase continues for longer; a larger number is a mistake.
 const ITERATIONS_MOST: u32 = 10_000;
 
 /// How far another controller had come.

@@ -123,7 +123,7 @@ pub fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result<Option
     if uuid::Uuid::parse_str(&session)
         .map_or(true, |it| it.get_version_num() != 4 || it.to_string() != session)
     {
-        return Err(state.wrong("session_id", "is no UUID of version 4"));
+        return Err(state.wrong("session_id", "is not a UUID of version 4"));
     }
     let input = state.text("prp_file")?;
     let started_at = state.moment("started_at", now)?;
@@ -135,7 +135,7 @@ pub fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result<Option
     let last_activity = state.optional_moment("last_activity", now)?.unwrap_or(started_at);
     let completed = state.texts("phases_completed")?;
     if let Some(unknown) = completed.iter().find(|it| phase_id(it).is_none()) {
-        return Err(state.wrong("phases_completed", &format!("has \"{unknown}\", which is no phase")));
+        return Err(state.wrong("phases_completed", &format!("has \"{unknown}\", which is not a phase")));
     }
     let rejections = match state.count("qa_attempts", 3)? {
         Some(count) => count,
@@ -234,7 +234,7 @@ fn errors(state: &Fields, workflow: &Workflow) -> Result<Vec<(PhaseId, u32, Fail
     for entry in state.entries("error_history")? {
         let name = entry.text("phase")?;
         let Some(phase) = workflow.phases.iter().position(|it| it.name == name) else {
-            return Err(entry.wrong("phase", "is no phase"));
+            return Err(entry.wrong("phase", "is not a phase"));
         };
         let iteration = entry.count("iteration", ITERATIONS_MOST)?.unwrap_or(1).max(1);
         let text: String = entry.text("error")?.chars().take(500).collect();
@@ -285,7 +285,7 @@ fn companions(
                     found.window = Some((start, made)).filter(|_| now < reset);
                 }
                 (Some(_), Some(_)) => {
-                    found.notes.push("the window of calls was impossible; it begins again".to_owned());
+                    found.notes.push("the window of calls was impossible and starts over".to_owned());
                 }
                 (_, None) | (None, _) => (),
             }

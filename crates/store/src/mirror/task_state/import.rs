@@ -8,7 +8,7 @@ use super::NAME;
 use loop_base::time::Timestamp;
 use std::path::Path;
 
-/// No loop of one prompt goes on for longer; a larger number is a mistake.
+/// No loop of one prompt continues for longer; a larger number is a mistake.
 const ITERATIONS_MOST: u64 = 10_000;
 
 const STATUSES: &str = "is not one of initializing, running, validating, paused, stuck, max_iterations, completed, \
@@ -98,16 +98,16 @@ mod tests {
         for (field, value, why) in [
             ("designFile", Value::Null, "designFile is missing"),
             ("designFile", json!(""), "designFile is empty"),
-            ("currentIteration", json!("3"), "currentIteration is no whole number from 0 to 10000"),
-            ("currentIteration", json!(-1), "currentIteration is no whole number from 0 to 10000"),
+            ("currentIteration", json!("3"), "currentIteration is not a whole number from 0 to 10000"),
+            ("currentIteration", json!(-1), "currentIteration is not a whole number from 0 to 10000"),
             ("maxIterations", json!(0), "maxIterations is 0"),
             ("maxIterations", Value::Null, "maxIterations is missing"),
-            ("completionPromise", json!(["x"]), "completionPromise is no text"),
+            ("completionPromise", json!(["x"]), "completionPromise is not a text"),
             ("status", json!("happy"), "status is not one of initializing"),
-            ("startedAt", json!("yesterday"), "startedAt is no time with a zone"),
+            ("startedAt", json!("yesterday"), "startedAt is not a time with a zone"),
             ("startedAt", json!("2999-01-01T00:00:00Z"), "startedAt lies in the future"),
-            ("filesModified", json!("a"), "filesModified is no list of texts"),
-            ("validation", json!(true), "validation is no object"),
+            ("filesModified", json!("a"), "filesModified is not a list of texts"),
+            ("validation", json!(true), "validation is not an object"),
         ] {
             let error = told(|it| it[field] = value.clone()).expect_err("it is wrong");
             assert!(error.contains(&format!(".claude-task-state.json: {why}")), "{field}: {error}");

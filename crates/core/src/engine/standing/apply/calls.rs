@@ -53,6 +53,8 @@ impl State {
             | Effect::Prove(_)
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::Land
+            | Effect::Look
             | Effect::Sleep { .. } => (),
         }
     }
@@ -64,7 +66,7 @@ impl State {
         if ended.uncontained {
             self.uncontained = true;
             self.warn(format!(
-                "call {}: its supervisor was killed, and that nothing of it is left could not be proven",
+                "call {}: its supervisor was killed, so leftover processes cannot be ruled out",
                 ended.call
             ));
         }
@@ -190,6 +192,7 @@ impl State {
 
     pub(super) fn measure(&mut self, workflow: &Workflow, evidence: &Evidence) {
         self.spent.ms += evidence.ms;
+        self.checks_ms = evidence.ms;
         self.seen = evidence.facts.clone();
         let turn = match &self.station {
             Station::Reported(turn) => turn.clone(),

@@ -4,6 +4,7 @@
 use crate::engine::journal::approval::Void;
 use crate::engine::journal::command::{Answer, Choice, Command};
 use crate::engine::journal::hold::Wait;
+use crate::engine::journal::landing::Landing;
 use crate::engine::journal::question::{CheckpointKind, QuestionKind};
 use crate::engine::standing::breaker::Breaker;
 use crate::engine::standing::retry::Retry;
@@ -48,6 +49,11 @@ impl State {
     }
 
     fn resume(&mut self, reset: bool, phase: Option<PhaseId>, most: Option<u32>) {
+        // The work is where it was, so only another call can bring the run further.
+        if self.has_nothing_to_do() && (reset || !self.guidance.is_empty()) {
+            self.proof_returns = 0;
+            self.station = Station::Ready;
+        }
         self.hold = None;
         self.wish = None;
         self.voids = 0;
@@ -80,6 +86,7 @@ impl State {
         self.visit.breaker = Breaker::default();
         self.visit.looked = false;
         self.retry.resume(workflow.retries.as_ref());
+        self.landing = self.landing.take().filter(|it| !matches!(it, Landing::Not { .. }));
         self.contain_tried = false;
         self.station = Station::Ready;
     }

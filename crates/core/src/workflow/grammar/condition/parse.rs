@@ -127,7 +127,7 @@ fn scan_word(rest: &str, at: usize) -> Result<(ConditionToken, usize), Mistake> 
         "or" | "OR" => return mistake(here, "write || for or"),
         "not" | "NOT" => return mistake(here, "write ! for not"),
         "in" => return mistake(here, "conditions have no lists; compare with == and join with ||"),
-        "null" => return mistake(here, "there is no null; what nobody supplies is unknown by itself"),
+        "null" => return mistake(here, "there is no null; a value that nothing supplies is unknown"),
         _ if RESERVED.contains(&word) => return mistake(here, format!("`{word}` is a reserved word")),
         _ => ConditionToken::Name(word.to_owned()),
     };

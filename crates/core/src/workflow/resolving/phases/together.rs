@@ -53,8 +53,8 @@ fn counting_checks(own: &[String], checks: &BTreeMap<String, Check>) -> Vec<Stri
     if !saying.is_empty() {
         return saying;
     }
-    let others: Vec<String> =
-        own.iter().filter(|it| !["build", "lint", "types"].contains(&it.as_str())).cloned().collect();
+    let uncounted = ["build", "lint", "types", "integration", "security", "perf"];
+    let others: Vec<String> = own.iter().filter(|it| !uncounted.contains(&it.as_str())).cloned().collect();
     if others.len() == 1 { others } else { Vec::new() }
 }
 
@@ -66,7 +66,8 @@ pub(super) fn check_bodies(context: &mut Resolver<'_>, items: Option<&Items>) {
     for file in files {
         match &file.value.each {
             Some(each) if ended => {
-                let says = "phases that share their items stand together, and another stands between";
+                let says =
+                    "phases that share their items must follow each other, but another one is in between";
                 context.sources.refuse(&each.place, says);
             }
             Some(_) => inside = true,
@@ -91,7 +92,7 @@ pub(super) fn check_routes(context: &mut Resolver<'_>, phases: &[Phase], gates: 
         let last = circle[circle.len() - 1];
         context.sources.refuse_with(
             place(last, |it| it.next.as_ref().map(|it| &it.place)),
-            format!("{} goes round for ever", names.join(" -> ")),
+            format!("{} repeats forever", names.join(" -> ")),
             "go back with reject = { when, go, at_most }, or leave with next = \"done\"",
         );
     }

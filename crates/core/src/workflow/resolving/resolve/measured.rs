@@ -123,11 +123,16 @@ impl Resolver<'_> {
         let merged = self.merged;
         let mut skills = BTreeMap::new();
         for (name, file) in entries(&merged.file.skills) {
-            let SkillFile { about, prompt, prompt_file, deliverables } = &file.value;
+            let SkillFile { about, prompt, prompt_file, deliverables, reports } = &file.value;
             let prompt = self.prompt(prompt, prompt_file);
             self.globs(deliverables);
-            let skill =
-                Skill { about: text(about).unwrap_or_default(), prompt, deliverables: list(deliverables) };
+            let skill = Skill {
+                about: text(about).unwrap_or_default(),
+                prompt,
+                deliverables: list(deliverables),
+                reports: list(reports),
+                ..Skill::default()
+            };
             skills.insert(name.clone(), skill);
         }
         skills

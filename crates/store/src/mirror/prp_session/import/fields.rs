@@ -34,8 +34,8 @@ impl Fields {
             loop_base::files::text(&path).map_err(|error| whole(format!("cannot be read: {error}")))?;
         match serde_json::from_str(&text) {
             Ok(Json::Object(object)) => Ok(Some(Fields { file, path: String::new(), object })),
-            Ok(_) => Err(whole("is no JSON object".to_owned())),
-            Err(error) => Err(whole(format!("is no JSON: {error}"))),
+            Ok(_) => Err(whole("is not a JSON object".to_owned())),
+            Err(error) => Err(whole(format!("is not JSON: {error}"))),
         }
     }
 
@@ -59,7 +59,7 @@ impl Fields {
         match self.get(field) {
             None => Ok(None),
             Some(Json::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(self.wrong(field, "is no text")),
+            Some(_) => Err(self.wrong(field, "is not a text")),
         }
     }
 
@@ -67,7 +67,7 @@ impl Fields {
         let Some(value) = self.get(field) else { return Ok(None) };
         match value.as_u64() {
             Some(count) if count <= most => Ok(Some(count)),
-            Some(_) | None => Err(self.wrong(field, &format!("is no whole number from 0 to {most}"))),
+            Some(_) | None => Err(self.wrong(field, &format!("is not a whole number from 0 to {most}"))),
         }
     }
 
@@ -82,11 +82,11 @@ impl Fields {
     ) -> Result<Option<Timestamp>, Invalid> {
         let Some(text) = self.optional_text(field)? else { return Ok(None) };
         let Ok(moment) = text.parse::<jiff::Timestamp>() else {
-            return Err(self.wrong(field, "is no time with a zone, as 2026-01-16T10:00:00-03:00"));
+            return Err(self.wrong(field, "is not a time with a zone, such as 2026-01-16T10:00:00-03:00"));
         };
         let moment = Timestamp(moment.as_millisecond());
         if now.plus(CLOCK_SKEW_MS) < moment {
-            return Err(self.wrong(field, "lies in the future"));
+            return Err(self.wrong(field, "is in the future"));
         }
         Ok(Some(moment))
     }
@@ -96,7 +96,7 @@ impl Fields {
         let list = value.as_array().and_then(|it| {
             it.iter().map(|it| it.as_str().map(str::to_owned)).collect::<Option<Vec<String>>>()
         });
-        list.ok_or_else(|| self.wrong(field, "is no list of texts"))
+        list.ok_or_else(|| self.wrong(field, "is not a list of texts"))
     }
 
     /// Returns an object that stands in this one.
@@ -104,7 +104,7 @@ impl Fields {
         match self.get(field) {
             None => Ok(None),
             Some(Json::Object(object)) => Ok(Some(self.below(field, object))),
-            Some(_) => Err(self.wrong(field, "is no object")),
+            Some(_) => Err(self.wrong(field, "is not an object")),
         }
     }
 
@@ -118,10 +118,12 @@ impl Fields {
 
     pub(in crate::mirror) fn entries(&self, field: &str) -> Result<Vec<Fields>, Invalid> {
         let Some(value) = self.get(field) else { return Ok(Vec::new()) };
-        let Some(list) = value.as_array() else { return Err(self.wrong(field, "is no list")) };
+        let Some(list) = value.as_array() else { return Err(self.wrong(field, "is not a list")) };
         let entry = |(index, it): (usize, &Json)| {
             let name = format!("{field}[{index}]");
-            it.as_object().map(|it| self.below(&name, it)).ok_or_else(|| self.wrong(&name, "is no object"))
+            it.as_object()
+                .map(|it| self.below(&name, it))
+                .ok_or_else(|| self.wrong(&name, "is not an object"))
         };
         list.iter().enumerate().map(entry).collect()
     }

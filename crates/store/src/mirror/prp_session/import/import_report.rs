@@ -1,5 +1,5 @@
 //! The journal of a session that another controller led: the calls and iterations that its files
-//! tell of, as events, so that the run goes on like any other. They are marked as not ours, nothing
+//! tell of, as events, so that the run continues like any other. They are marked as not ours, nothing
 //! in them counts as measured, and no test that failed before is excused.
 
 use super::{ImportedSession, SessionStatus};
@@ -134,7 +134,7 @@ impl ImportedJournal<'_> {
             Next::Done => phase + 1,
         };
         if is_skipped {
-            let why = "as the files of another controller tell".to_owned();
+            let why = "as reported by the files of another controller".to_owned();
             self.add(ended, Event::Skipped { why });
         }
         let how = if is_skipped { How::Skipped } else { How::Passed };
@@ -185,7 +185,7 @@ impl ImportedJournal<'_> {
             error,
             metrics,
             green_runs: 0,
-            notes: vec!["told by the files of another controller".to_owned()],
+            notes: vec!["from the files of another controller".to_owned()],
         };
         self.add(at, Event::Judged(Box::new(judgement)));
     }

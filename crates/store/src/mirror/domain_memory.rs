@@ -1,0 +1,208 @@
+//! The memory of a domain: `loop-state.json` of a system in the format of its seed, the journey log, the
+//! failure log, and the queue, which follows the run. They lie in the project itself, not in the worktree,
+//! so that people and other tools find them in one place. All of it is output; the database knows it all.
+
+mod journey;
+mod skills;
+mod state_file;
+
+use super::replace;
+use crate::fold;
+use crate::queue::{JobMove, QueueKey};
+use crate::{Home, StoreError};
+use journey::Journey;
+use loop_base::files;
+use loop_base::time::Timestamp;
+use loop_core::documents::system_queue::JobStatus;
+use loop_core::engine::{Event, History, State, Status};
+use loop_core::workflow::model::{MirrorFormat, Workflow};
+use skills::SkillsLog;
+use std::path::{Path, PathBuf};
+
+/// Where the memory of every domain lies, in the project.
+pub const FOLDER: &str = "domain-memory";
+
+/// The queue of a domain.
+pub const QUEUE: &str = "system-queue.json";
+
+const STATE: &str = "loop-state.json";
+const JOURNEY: &str = "journey-log.jsonl";
+const FAILURES: &str = "failure-log.json";
+
+/// Returns what is written by us in every domain, as patterns of git.
+pub(super) fn patterns() -> Vec<String> {
+    let names = [STATE, JOURNEY, FAILURES];
+    let at_domain = names.iter().map(|it| format!("/{FOLDER}/*/{it}"));
+    let of_system = [format!("/{FOLDER}/*/systems/*/{STATE}")];
+    at_domain.chain(of_system).flat_map(|it| [format!("{it}.*.tmp"), it]).collect()
+}
+
+/// Returns the file of a domain's queue.
+pub fn queue_file(project: &Path, domain: &str) -> PathBuf {
+    project.join(FOLDER).join(domain).join(QUEUE)
+}
+
+/// Returns the folder of a system, relative to the project.
+pub fn system_folder(domain: &str, id: &str) -> String {
+    format!("{FOLDER}/{domain}/systems/{id}")
+}
+
+/// A run of a system, and what is written about it.
+pub struct DomainMemory {
+    run: String,
+    project: String,
+    domain: String,
+    history: History,
+    skills: SkillsLog,
+    journey: Journey,
+    /// What we wrote last.
+    written: Option<String>,
+}
+
+impl DomainMemory {
+    /// Reads what a run has come to. `None` when it has no such memory.
+    pub fn open(home: &Home, run: &str, workflow: &Workflow) -> Result<Option<DomainMemory>, StoreError> {
+        if workflow.mirror.format != Some(MirrorFormat::DomainMemory) {
+            return Ok(None);
+        }
+        let Some(row) = home.run(run)? else { return Ok(None) };
+        let mut found = DomainMemory {
+            run: run.to_owned(),
+            project: row.project,
+            domain: String::new(),
+            history: History::new(workflow),
+            skills: SkillsLog::default(),
+            journey: Journey::new(run),
+            written: None,
+        };
+        fold::replay(home, run, workflow, |workflow, at, event| found.take(workflow, at, event))?;
+        Ok(Some(found).filter(|it| !it.domain.is_empty()))
+    }
+
+    fn take(&mut self, workflow: &Workflow, at: Timestamp, event: &Event) {
+        let turn = self.history.follow(workflow, at, event);
+        if let Event::Opened(opening) = event {
+            self.domain = opening.beginning.domain.clone().unwrap_or_default();
+        }
+        self.skills.follow(workflow, &self.history.state, at, event, turn.as_ref());
+        self.journey.follow(workflow, &self.history.state, at, event, turn.as_ref());
+    }
+
+    /// Takes into account what has become durable, and writes it down. Returns what somebody else had done
+    /// to the state file, which is undone.
+    pub fn follow(&mut self, home: &Home, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        let edited = self.edits(workflow);
+        facts.iter().for_each(|(at, event)| self.take(workflow, *at, event));
+        let now = facts.last().map_or(self.history.state.updated_at, |it| it.0);
+        self.move_job(home, workflow, now);
+        // The folder may be read-only, or the disk full: the database knows everything that is in here.
+        let _harmless = self.write(workflow);
+        edited.into_iter().collect()
+    }
+
+    /// Writes everything that is not as it should be.
+    pub fn write(&mut self, workflow: &Workflow) -> std::io::Result<()> {
+        if workflow.mirror.off {
+            return Ok(());
+        }
+        let domain = self.folder();
+        let system = Path::new(&self.project).join(self.system_folder());
+        std::fs::create_dir_all(&system)?;
+        let text = self.text(workflow);
+        replace(&system.join(STATE), &text)?;
+        // The domain shows the system that was worked on last.
+        replace(&domain.join(STATE), &text)?;
+        self.journey.write(&domain.join(JOURNEY))?;
+        state_file::write_failures(&domain.join(FAILURES), &self.run, workflow, &self.history.state)?;
+        self.written = Some(text);
+        Ok(())
+    }
+
+    /// Returns the text of the state file.
+    pub fn text(&self, workflow: &Workflow) -> String {
+        state_file::text(workflow, &self.history, &self.skills, &self.project)
+    }
+
+    /// Returns the state that somebody wrote into the file of a run which nobody drives, where it is another
+    /// than the run's own: a person's word that it is to go on from there.
+    pub fn edited_state(&self, workflow: &Workflow) -> Option<String> {
+        if workflow.mirror.off {
+            return None;
+        }
+        let path = Path::new(&self.project).join(self.system_folder()).join(STATE);
+        let found: serde_json::Value = serde_json::from_str(&files::text(&path).ok()?).ok()?;
+        let ours: serde_json::Value = serde_json::from_str(&self.text(workflow)).ok()?;
+        let said = found["state"].as_str()?;
+        (Some(said) != ours["state"].as_str()).then(|| said.to_owned())
+    }
+
+    /// Writes what a run that nobody drives has come to, unless a person has said where it is to go on.
+    pub(super) fn restore(&mut self, home: &Home, workflow: &Workflow) {
+        let now = self.history.state.updated_at;
+        self.move_job(home, workflow, now);
+        let rests = !matches!(Status::of(&self.history.state), Status::Running | Status::Completed);
+        if !(rests && self.edited_state(workflow).is_some()) {
+            let _harmless = self.write(workflow);
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        Path::new(&self.project).join(FOLDER).join(&self.domain)
+    }
+
+    /// Returns the folder of the system, relative to the project.
+    fn system_folder(&self) -> String {
+        system_folder(&self.domain, &self.history.state.opening.input)
+    }
+
+    /// What somebody did to the state file since we wrote it.
+    fn edits(&self, workflow: &Workflow) -> Option<Event> {
+        let written = self.written.as_ref().filter(|_| !workflow.mirror.off)?;
+        let path = Path::new(&self.project).join(self.system_folder()).join(STATE);
+        let found = files::text(&path).unwrap_or_default();
+        let name = format!("{}/{STATE}", self.system_folder());
+        (found != *written).then(|| Event::Noted {
+            text: if found.is_empty() {
+                format!("{name} was removed; it is written again")
+            } else {
+                format!(
+                    "{name} was changed by somebody else; it is written again, and nothing was taken from it"
+                )
+            },
+        })
+    }
+
+    /// Brings the job to where its run is.
+    fn move_job(&self, home: &Home, workflow: &Workflow, now: Timestamp) {
+        let file = queue_file(Path::new(&self.project), &self.domain);
+        let queue = QueueKey { project: &self.project, domain: &self.domain, file: &file };
+        let state = &self.history.state;
+        let reason = state.reason(workflow);
+        let to = target(workflow, state, &reason);
+        // A queue that cannot be written is told of by the next command that reads it.
+        let _told_later = home.move_job(queue, &self.run, to, now);
+    }
+}
+
+/// Where the job of a run belongs.
+fn target<'a>(workflow: &Workflow, state: &State, reason: &'a str) -> JobMove<'a> {
+    let keeps = |status, reason| JobMove { status, reason, frees: false };
+    match Status::of(state) {
+        Status::Completed if state.is_proven() || workflow.proof.accept_unverified => {
+            keeps(JobStatus::Complete, None)
+        }
+        // Work that nothing proves is looked at by a person before others build on it.
+        Status::Completed => keeps(JobStatus::Review, None),
+        Status::Cancelled => JobMove { status: JobStatus::Blocked, reason: Some("cancelled"), frees: true },
+        Status::Halted => keeps(JobStatus::Blocked, Some(reason)),
+        Status::Ready
+        | Status::Running
+        | Status::Waiting
+        | Status::Paused
+        | Status::Stopped
+        | Status::Capped => {
+            let is_proven = workflow.proof.at.is_some_and(|it| it < state.phase);
+            keeps(if is_proven { JobStatus::Review } else { JobStatus::InProgress }, None)
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The text of `loop-state.json`, as the schema of its seed has it, and the failure log.
+
+use super::skills::{GateState, SkillsLog};
+use loop_base::files;
+use loop_base::secret::redact;
+use loop_core::engine::{History, PhaseStatus, QuestionKind, State, Station, Status, Step};
+use loop_core::workflow::model::Workflow;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// Failures that the log of a domain holds, over all of its systems.
+const FAILURES_MOST: usize = 1000;
+
+pub(super) fn text(workflow: &Workflow, history: &History, log: &SkillsLog, project: &str) -> String {
+    let state = &history.state;
+    let beginning = &state.opening.beginning;
+    let worktree = state.opening.worktree.as_deref();
+    let place = worktree.map(|it| it.place.as_str()).unwrap_or_default();
+    let inside = place.strip_prefix(project).map(|it| it.trim_start_matches('/')).unwrap_or(place);
+    let (retries, total) = workflow.retries.as_ref().map_or((3, 10), |it| (it.at_most, it.total));
+    let mut whole = json!({
+        "systemId": state.opening.input,
+        "systemName": beginning.title.as_deref().unwrap_or(&state.opening.input),
+        "githubIssue": beginning.issue,
+        "branch": worktree.map(|it| it.branch.as_str()).unwrap_or_default(),
+        "worktree": inside,
+        "state": state_word(workflow, state),
+        "stateEnteredAt": log.entered_at.to_string(),
+        "capabilities": capabilities(state),
+        "stages": stages(workflow, state),
+        "failures": {
+            "count": state.retry.count,
+            "maxRetries": retries,
+            "totalFailures": state.retry.total,
+            "maxTotalFailures": total,
+            "history": failures(workflow, state),
+        },
+        "gates": gates(workflow, state, log),
+        "checkpoints": log.checkpoints,
+        "skillsUsage": log.usage(),
+        "skillsLog": log.log(),
+        "metrics": { "skillsInvoked": log.usage().values().sum::<u32>(), "skillHistory": log.velocity() },
+        "skillExecution": execution(workflow, state, log),
+        "prerequisites": prerequisites(state),
+        "updatedAt": state.updated_at.to_string(),
+    });
+    if let Some(at) = log.last_verification {
+        whole["lastVerification"] = at.to_string().into();
+    }
+    if Status::of(state) == Status::Halted {
+        whole["blockedReason"] = state.reason(workflow).into();
+    }
+    if matches!(whole["state"].as_str(), Some("FAILED" | "RETRY" | "BLOCKED")) {
+        whole["failedStage"] = workflow.phases[state.phase].name.as_str().into();
+    }
+    let mut text = serde_json::to_string_pretty(&whole).expect("plain data");
+    text.push('\n');
+    redact(&text).into_owned()
+}
+
+/// The seed's word for where a run is.
+fn state_word<'a>(workflow: &'a Workflow, state: &State) -> &'a str {
+    if Status::of(state) == Status::Halted {
+        return "BLOCKED";
+    }
+    let is_fix = matches!(&state.station, Station::Working(call) if matches!(call.step, Step::Fix(_)));
+    match (is_fix, state.visit.fix_due) {
+        (true, _) => "RETRY",
+        (false, true) => "FAILED",
+        (false, false) => &workflow.phases[state.phase].name,
+    }
+}
+
+fn capabilities(state: &State) -> Value {
+    let all: Vec<(&str, bool)> = state
+        .item_list()
+        .map(|list| list.all().map(|(item, done)| (item.name.as_str(), done)).collect())
+        .unwrap_or_default();
+    let current = state.item.as_ref().map(|it| it.name.as_str());
+    let completed = all.iter().filter(|it| it.1).count();
+    let remaining: Vec<&str> =
+        all.iter().filter(|it| !it.1 && Some(it.0) != current).map(|it| it.0).collect();
+    let total = completed + usize::from(current.is_some()) + remaining.len();
+    json!({ "total": total.max(1), "completed": completed, "current": current, "remaining": remaining })
+}
+
+fn stages(workflow: &Workflow, state: &State) -> Value {
+    let mut stages = Map::new();
+    for (phase, log) in workflow.phases.iter().zip(&state.phases) {
+        let is_here = workflow.phases[state.phase].name == phase.name;
+        let failed = is_here && (state.visit.fix_due || Status::of(state) == Status::Halted);
+        let status = match log.status {
+            PhaseStatus::Pending => "pending",
+            PhaseStatus::Active if failed => "failed",
+            PhaseStatus::Active => "in-progress",
+            PhaseStatus::Completed => "complete",
+            PhaseStatus::Skipped | PhaseStatus::Forced => "skipped",
+        };
+        let mut stage = json!({ "status": status });
+        if let Some(at) = log.started_at {
+            stage["startedAt"] = at.to_string().into();
+        }
+        if let Some(at) = log.completed_at {
+            stage["completedAt"] = at.to_string().into();
+        }
+        if failed && let Some(last) = state.troubles.failures.last() {
+            stage["error"] = last.text.as_str().into();
+        }
+        stages.insert(phase.name.clone(), stage);
+    }
+    Value::Object(stages)
+}
+
+fn failures(workflow: &Workflow, state: &State) -> Vec<Value> {
+    let entry = |it: &loop_core::engine::FailureEntry| {
+        let stage = match &it.gate {
+            Some(_) => "gate-rejection",
+            None => workflow.phases[it.phase].name.as_str(),
+        };
+        let mut value = json!({ "stage": stage, "error": it.text, "timestamp": it.at.to_string() });
+        if let Some(item) = &it.item {
+            value["capability"] = item.as_str().into();
+        }
+        if let Some(resolution) = &it.resolution {
+            value["resolution"] = resolution.as_str().into();
+        }
+        if let Some(at) = it.resolved_at {
+            value["resolvedAt"] = at.to_string().into();
+        }
+        value
+    };
+    state.troubles.failures.iter().map(entry).collect()
+}
+
+fn gates(workflow: &Workflow, state: &State, log: &SkillsLog) -> Value {
+    let listed = workflow.mode.as_ref().and_then(|it| workflow.modes.get(it));
+    let open = match state.question().map(|it| &it.kind) {
+        Some(QuestionKind::Gate(gate)) => Some(gate),
+        Some(_) | None => None,
+    };
+    let mut gates = Map::new();
+    for (name, gate) in &workflow.gates {
+        let usual = GateState::default();
+        let known = log.gates.get(name).unwrap_or(&usual);
+        let required = gate.required
+            || listed.is_some_and(|it| it.contains(name))
+            || state.gates_wanted.contains(name)
+            || known.requested_at.is_some();
+        let status = match (&known.approved, known.rejected, open == Some(name)) {
+            (_, _, true) => "requested",
+            (Some(_), _, false) => "approved",
+            (None, true, false) => "rejected",
+            (None, false, false) if required => "pending",
+            (None, false, false) => "not-applicable",
+        };
+        let mut value = json!({ "required": required, "status": status });
+        if let Some(at) = known.requested_at {
+            value["requestedAt"] = at.to_string().into();
+        }
+        if let Some((by, at)) = &known.approved {
+            value["approvedBy"] = by.as_str().into();
+            value["approvedAt"] = at.to_string().into();
+        }
+        gates.insert(name.clone(), value);
+    }
+    Value::Object(gates)
+}
+
+fn execution(workflow: &Workflow, state: &State, log: &SkillsLog) -> Value {
+    let mut phases = Map::new();
+    for (id, phase) in workflow.phases.iter().enumerate() {
+        let skipped: Vec<Value> = phase
+            .skills
+            .iter()
+            .filter_map(|it| Some(json!({ "skill": it, "reason": state.skipped.get(it)? })))
+            .collect();
+        let completed = log.completed.get(&id).cloned().unwrap_or_default();
+        let value = json!({ "required": phase.skills, "completed": completed, "skipped": skipped });
+        phases.insert(phase.name.clone(), value);
+    }
+    Value::Object(phases)
+}
+
+/// What was asked once: git is always there, and a deploy target is skipped by skipping its skill.
+fn prerequisites(state: &State) -> Value {
+    let deploy = if state.skipped.contains_key("deploy") { "skipped" } else { "configured" };
+    json!({
+        "git": { "status": "configured", "prompted": false },
+        "deploy": { "status": deploy, "prompted": state.skipped.contains_key("deploy") },
+    })
+}
+
+/// Writes the failures of this run into the log of its domain, in place of what it said about them.
+pub(super) fn write_failures(
+    path: &Path,
+    run: &str,
+    workflow: &Workflow,
+    state: &State,
+) -> std::io::Result<()> {
+    let before: Vec<Value> =
+        files::text(path).ok().and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
+    let is_ours = |it: &Value| it["run"].as_str() == Some(run);
+    let mut entries: Vec<Value> = before.iter().filter(|it| !is_ours(it)).cloned().collect();
+    for failure in &state.troubles.failures {
+        let seconds = failure.resolved_at.map(|it| it.since(failure.at) / 1000);
+        entries.push(json!({
+            "run": run,
+            "timestamp": failure.at.to_string(),
+            "system": state.opening.input,
+            "stage": workflow.phases[failure.phase].name,
+            "error": failure.text,
+            "errorType": failure.class.to_string(),
+            "retries": state.retry.count,
+            "resolution": failure.resolution,
+            "resolutionTime": seconds,
+            "wasEscalated": failure.resolution.is_none() && Status::of(state) == Status::Halted,
+        }));
+    }
+    let over = entries.len().saturating_sub(FAILURES_MOST);
+    entries.drain(..over);
+    if entries.is_empty() || entries == before {
+        return Ok(());
+    }
+    let mut text = serde_json::to_string_pretty(&entries).expect("plain data");
+    text.push('\n');
+    super::super::replace(path, &redact(&text))
+}

@@ -1,0 +1,237 @@
+//! `loop queue`: the systems of a domain, what each of them waits for, and what comes next.
+
+use crate::cli::Context;
+use crate::cli::running::run::TellOnce;
+use crate::desk::{Queue, SystemWords};
+use clap::{Args, Subcommand};
+use loop_base::text::sanitise;
+use loop_core::documents::system_queue::JobStatus;
+use loop_store::Job;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Systems that a list shows to a person; a program gets them all.
+const SHOWN: usize = 200;
+
+/// Cells of the bar.
+const BAR: usize = 20;
+
+#[derive(Args)]
+pub(crate) struct QueueFlags {
+    #[command(subcommand)]
+    command: Option<QueueCommand>,
+    /// The domain (default: the only folder below domain-memory/)
+    #[arg(long, value_name = "NAME", global = true)]
+    domain: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum QueueCommand {
+    /// List the systems, how far they are and what they wait for
+    List,
+    /// Add a system
+    Add {
+        /// What it is called
+        name: String,
+        #[command(flatten)]
+        words: WordFlags,
+    },
+    /// Show one system
+    Show { id: String },
+    /// Change a system
+    Set {
+        id: String,
+        /// What it is called
+        #[arg(long)]
+        name: Option<String>,
+        #[command(flatten)]
+        words: WordFlags,
+    },
+    /// Take over the systems of another system-queue.json
+    Import { file: PathBuf },
+    /// Print the system that would be begun next
+    Next,
+}
+
+#[derive(Args)]
+struct WordFlags {
+    /// What it is for
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// 1 comes first (default: 3)
+    #[arg(long, value_name = "N")]
+    priority: Option<u32>,
+    /// A system that must be complete before (repeatable)
+    #[arg(long, value_name = "ID")]
+    needs: Vec<String>,
+    /// Something to build, in this order (repeatable)
+    #[arg(long, value_name = "NAME")]
+    capability: Vec<String>,
+    /// discovered, specified, ready, blocked (default: specified)
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+    /// The number of its issue
+    #[arg(long, value_name = "N")]
+    issue: Option<u64>,
+    /// Which gates are asked: autonomous, supervised, hybrid
+    #[arg(long, value_name = "MODE")]
+    mode: Option<String>,
+}
+
+impl WordFlags {
+    fn words(&self, name: Option<String>) -> SystemWords {
+        let given = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
+        SystemWords {
+            name,
+            description: self.description.clone(),
+            priority: self.priority,
+            needs: given(&self.needs),
+            capabilities: given(&self.capability),
+            status: self.status.clone(),
+            issue: self.issue,
+            mode: self.mode.clone(),
+        }
+    }
+}
+
+pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
+    let domain = flags.domain.as_deref();
+    let mut told = TellOnce::default();
+    let look = |told: &mut TellOnce| told.with(context, |notes| Queue::open(&context.caller, domain, notes));
+    let change = |told: &mut TellOnce| {
+        told.with(context, |notes| Queue::open_to_change(&context.caller, domain, notes))
+    };
+    match flags.command.as_ref().unwrap_or(&QueueCommand::List) {
+        QueueCommand::List => list(context, &look(&mut told)?),
+        QueueCommand::Show { id } => show(context, &look(&mut told)?, id),
+        QueueCommand::Next => next(context, &look(&mut told)?),
+        QueueCommand::Add { name, words } => {
+            let queue = change(&mut told)?;
+            let id = queue.add(&words.words(Some(name.clone())))?;
+            if context.json {
+                println!("{}", json!({ "id": id }));
+            } else {
+                println!("{id} is in the queue of {}: {}", queue.domain(), sanitise(name));
+                println!("next: loop run {id}");
+            }
+            Ok(0)
+        }
+        QueueCommand::Set { id, name, words } => {
+            let queue = change(&mut told)?;
+            let job = queue.set(id, &words.words(name.clone()))?;
+            if context.json {
+                println!("{}", crate::cli::json::pretty(&object(&queue, &job)?));
+            } else {
+                println!("{}", sanitise(&line(&queue, &job)?));
+            }
+            Ok(0)
+        }
+        QueueCommand::Import { file } => {
+            let queue = change(&mut told)?;
+            let refused = queue.import(&context.caller.dir.join(file))?;
+            refused.iter().for_each(|it| eprintln!("{}", sanitise(it)));
+            list(context, &queue)
+        }
+    }
+}
+
+fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
+    let jobs = queue.jobs()?;
+    if context.json {
+        let all: Vec<Value> = jobs.iter().map(|it| object(queue, it)).collect::<anyhow::Result<_>>()?;
+        println!("{}", crate::cli::json::pretty(&json!({ "domain": queue.domain(), "systems": all })));
+        return Ok(0);
+    }
+    if jobs.is_empty() {
+        let empty = if queue.is_there() { "has no systems" } else { "is not there" };
+        println!("{} {empty}", queue.file().display());
+        println!("next: loop queue add \"NAME OF A SYSTEM\" --domain {}", queue.domain());
+        return Ok(0);
+    }
+    let done = jobs.iter().filter(|it| it.system.status == JobStatus::Complete).count();
+    let percent = (done * 200 + jobs.len()) / (jobs.len() * 2);
+    let cells = percent * BAR / 100;
+    let bar = format!("{}{}", "━".repeat(cells), "─".repeat(BAR - cells));
+    println!("{}: {bar} {percent} %, {done} of {} complete", queue.domain(), jobs.len());
+    for job in jobs.iter().take(SHOWN) {
+        println!("{}", sanitise(&line(queue, job)?));
+    }
+    let more = jobs.len().saturating_sub(SHOWN);
+    if 0 < more {
+        println!("and {more} more; loop queue list --json has them all");
+    }
+    match queue.next()? {
+        Some(job) => println!("next: loop run {}", job.system.id),
+        None => println!("no system is ready"),
+    }
+    Ok(0)
+}
+
+/// `[x] sys-001  p1  #12  Auth  complete`
+fn line(queue: &Queue, job: &Job) -> anyhow::Result<String> {
+    let system = &job.system;
+    let mark = match system.status {
+        JobStatus::Complete => "[x]",
+        JobStatus::InProgress => "[>]",
+        JobStatus::Review => "[?]",
+        JobStatus::Blocked => "[!]",
+        JobStatus::Discovered | JobStatus::Specified | JobStatus::Ready => "[ ]",
+    };
+    let issue = system.github_issue.map(|it| format!("#{it} ")).unwrap_or_default();
+    let mut text =
+        format!("{mark} {}  p{}  {issue}{}  {}", system.id, system.priority, system.name, system.status);
+    if 0 < job.waits_for {
+        text.push_str(&format!(", waits for {}", queue.waits_for(&system.id)?.join(", ")));
+    }
+    if let Some(reason) = &system.blocked_reason {
+        text.push_str(&format!(": {}", reason.lines().next().unwrap_or_default()));
+    }
+    Ok(text)
+}
+
+fn object(queue: &Queue, job: &Job) -> anyhow::Result<Value> {
+    let mut value = serde_json::to_value(&job.system)?;
+    value["waitsFor"] = queue.waits_for(&job.system.id)?.into();
+    value["run"] = job.run.clone().into();
+    Ok(value)
+}
+
+fn show(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
+    let job = queue.job(id)?;
+    if context.json {
+        println!("{}", crate::cli::json::pretty(&object(queue, &job)?));
+        return Ok(0);
+    }
+    println!("{}", sanitise(&line(queue, &job)?));
+    let system = &job.system;
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    rows.extend((!system.description.is_empty()).then(|| ("about", system.description.clone())));
+    rows.extend((!system.dependencies.is_empty()).then(|| ("depends on", system.dependencies.join(", "))));
+    let dependants = queue.dependants(id)?;
+    rows.extend((!dependants.is_empty()).then(|| ("needed by", dependants.join(", "))));
+    rows.extend((!system.capabilities.is_empty()).then(|| ("capabilities", system.capabilities.join(", "))));
+    rows.extend(job.run.as_ref().map(|it| ("run", it.get(..8).unwrap_or(it).to_owned())));
+    rows.extend(system.started_at.as_ref().map(|it| ("started", it.clone())));
+    rows.extend(system.completed_at.as_ref().map(|it| ("completed", it.clone())));
+    for (key, value) in rows {
+        println!("{:<14}{}", format!("{key}:"), sanitise(&value));
+    }
+    Ok(0)
+}
+
+fn next(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
+    let job = queue.next()?;
+    if context.json {
+        let value = job.as_ref().map(|it| object(queue, it)).transpose()?;
+        println!("{}", value.unwrap_or(Value::Null));
+        return Ok(0);
+    }
+    match job {
+        Some(job) => {
+            println!("{}", sanitise(&line(queue, &job)?));
+            println!("next: loop run {}", job.system.id);
+        }
+        None => println!("no system is ready; loop queue list shows what they wait for"),
+    }
+    Ok(0)
+}

@@ -1,0 +1,167 @@
+//! What a completed system leaves in the memory of its domain: the documents that its last stages wrote, which
+//! are no part of its branch, the interfaces that it changed, and a handoff that is compiled from facts.
+
+use crate::clock::now;
+use crate::deliver::completion::{CompletionBox, boxes};
+use crate::tree::git::Git;
+use crate::tree::git_text::listed_paths;
+use loop_base::files;
+use loop_core::engine::Status;
+use loop_core::workflow::model::MirrorFormat;
+use loop_store::mirror::domain_memory::{FOLDER, queue_file, system_folder};
+use loop_store::run::Run;
+use loop_store::{Home, Job, QueueKey};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Documents of one system that are collected; a stage writes a handful.
+const FILES_MOST: usize = 200;
+
+/// A document that people read.
+const FILE_MOST: usize = 4 << 20;
+
+/// Collects what the last stages wrote, writes the handoff, and returns the command that goes on.
+pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Result<Option<String>> {
+    if run.workflow.mirror.format != Some(MirrorFormat::DomainMemory) {
+        return Ok(None);
+    }
+    let opening = &run.state.opening;
+    let (Some(domain), Some(plan)) = (&opening.beginning.domain, &opening.worktree) else { return Ok(None) };
+    let root = Path::new(&plan.root);
+    let folder = system_folder(domain, &opening.input);
+    if place.exists() && place != root {
+        collect(root, place, &folder)?;
+    }
+    write_interfaces(run, root, &folder)?;
+    write_handoff(run, root, domain, "complete")?;
+    let file = queue_file(root, domain);
+    let queue = QueueKey { project: &plan.root, domain, file: &file };
+    // This system is not complete yet, so those that wait for nothing else count as ready.
+    let mut ready: Vec<Job> = home.next_ready(queue)?.into_iter().collect();
+    for id in home.dependants(queue, &opening.input)? {
+        let is_last = home.job_waits_for(queue, &id)? == [opening.input.as_str()];
+        ready.extend(home.job(queue, &id)?.filter(|it| is_last && it.system.status.is_startable()));
+    }
+    let next = ready.into_iter().min_by_key(|it| it.system.priority);
+    Ok(next.map(|it| format!("loop run {}", it.system.id)))
+}
+
+/// Copies what is not committed below the folder of the system, and takes it out of the worktree.
+fn collect(root: &Path, place: &Path, folder: &str) -> anyhow::Result<()> {
+    let git = Git::open(place)?;
+    let asked = ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--", folder];
+    let found = git.run(asked)?;
+    for path in listed_paths(&found).take(FILES_MOST) {
+        let from = place.join(&path);
+        let Ok(bytes) = files::read(&from, FILE_MOST) else { continue };
+        let to = root.join(&path);
+        if let Some(above) = to.parent() {
+            std::fs::create_dir_all(above)?;
+        }
+        files::replace(&to, &String::from_utf8_lossy(&bytes))?;
+        let tracked = git.run(["ls-files", "-z", "--", &path.to_string_lossy()])?;
+        if tracked.is_empty() {
+            std::fs::remove_file(&from)?;
+        }
+    }
+    Ok(())
+}
+
+/// Files that say how others use a system, by their places and names.
+fn is_interface(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let parts: Vec<&str> = lower.split('/').collect();
+    let (name, folders) = parts.split_last().unwrap_or((&"", &[]));
+    let is_contract =
+        folders.iter().any(|it| matches!(*it, "interfaces" | "api" | "proto" | "schemas" | "contracts"));
+    is_contract || name.ends_with(".proto") || name.starts_with("openapi") || name.starts_with("asyncapi")
+}
+
+fn write_interfaces(run: &Run, root: &Path, folder: &str) -> anyhow::Result<()> {
+    let changed: Vec<&String> = run.state.seen.files.iter().filter(|it| is_interface(it)).collect();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let mut text = format!("# Interfaces that {} changed\n\n", run.state.opening.input);
+    changed.iter().for_each(|it| {
+        let _ = writeln!(text, "- {it}");
+    });
+    std::fs::create_dir_all(root.join(folder))?;
+    files::replace(&root.join(folder).join("INTERFACES.md"), &text)?;
+    Ok(())
+}
+
+/// Writes the handoff of a system whose run rests without being done.
+pub(crate) fn hand_over(run: &Run) {
+    let opening = &run.state.opening;
+    let (Some(domain), Some(plan)) = (&opening.beginning.domain, &opening.worktree) else { return };
+    let status = Status::of(&run.state);
+    let is_over = matches!(status, Status::Halted | Status::Paused | Status::Stopped | Status::Capped);
+    if is_over && !run.workflow.mirror.off {
+        // The journal has all of it; a folder that cannot be written harms nobody.
+        let _harmless = write_handoff(run, Path::new(&plan.root), domain, status.word());
+    }
+}
+
+/// Writes what the next session has to know, from what was measured and said.
+fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str) -> anyhow::Result<()> {
+    let (state, workflow) = (&run.state, &run.workflow);
+    let id = &state.opening.input;
+    let name = state.opening.beginning.title.as_deref().unwrap_or(id);
+    let date: String = now().to_string().chars().take(10).collect();
+    let mut text = format!("# Handoff: {name} ({id})\n\n| | |\n|---|---|\n");
+    let branch = state.branch.as_deref().unwrap_or("-");
+    let rows = [
+        ("Status", how.to_owned()),
+        ("Stage", workflow.phases[state.phase].name.clone()),
+        ("Run", run.id.clone()),
+        ("Branch", branch.to_owned()),
+        ("Commit", state.delivered.clone().unwrap_or_else(|| state.seen.commit.clone())),
+        ("Date", now().to_string()),
+    ];
+    for (key, value) in rows {
+        let _ = writeln!(text, "| {key} | {value} |");
+    }
+    let _ =
+        writeln!(text, "\n## Proof\n\n{}", state.closing(workflow).unwrap_or_else(|| "none yet".to_owned()));
+    section(&mut text, "Complete when", boxes(workflow, state).iter().map(CompletionBox::line));
+    section(
+        &mut text,
+        "Capabilities",
+        state.item_list().into_iter().flat_map(|list| {
+            list.all().map(|(item, done)| format!("[{}] {}", if done { "x" } else { " " }, item.name))
+        }),
+    );
+    section(&mut text, "Files changed", state.seen.files.iter().take(50).cloned());
+    section(
+        &mut text,
+        "Failures and what became of them",
+        state.troubles.failures.iter().map(|it| {
+            let first = it.text.lines().next().unwrap_or_default();
+            let end = it.resolution.as_deref().unwrap_or("open");
+            format!("{}: {first} ({end})", workflow.phases[it.phase].name)
+        }),
+    );
+    section(
+        &mut text,
+        "Deferred: skills that were skipped",
+        state.skipped.iter().map(|(skill, why)| format!("{skill}: {why}")),
+    );
+    section(&mut text, "Notes", state.warnings.iter().cloned());
+    let _ = writeln!(text, "\n## Next\n\n{}", state.next_step(workflow));
+    let folder = root.join(FOLDER).join(domain).join("sessions");
+    std::fs::create_dir_all(&folder)?;
+    files::replace(&folder.join(format!("{date}-{id}.md")), &loop_base::secret::redact(&text))?;
+    Ok(())
+}
+
+fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n## {title}\n");
+    for line in lines {
+        let _ = writeln!(text, "- {line}");
+    }
+}

@@ -1,0 +1,87 @@
+//! How work comes to the branch that the project is on, and what keeps it back.
+
+use crate::project::Project;
+
+/// The branch moved while the system was built, and nothing is in the way.
+#[test]
+fn a_branch_that_moved_is_merged_once_the_merged_tree_is_green() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let root = sandbox.project.display().to_string();
+    let script = format!(
+        "if [ \"$LOOP_SKILL\" = document ]; then git -C {root} commit -q --allow-empty -m meanwhile; fi; honest"
+    );
+    project.run(&script, &[]).exits(0);
+    let subjects = sandbox.git(&["log", "--format=%s", "--first-parent", "-3"]);
+    assert!(subjects.starts_with("Merge sys-002: Adder\nmeanwhile\n"), "{subjects}");
+    let logs: Vec<String> = sandbox
+        .contents(&sandbox.home)
+        .into_iter()
+        .map(|it| it.0.display().to_string())
+        .filter(|it| it.contains("landing-tests"))
+        .collect();
+    assert!(!logs.is_empty(), "the checks ran on the merged tree");
+    assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+/// What others pushed makes the merged tree red: it stays where it was.
+#[test]
+fn a_merged_tree_that_is_red_is_not_merged() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let root = sandbox.project.display().to_string();
+    let breaks = "printf 'echo 1..1\\necho \"not ok 1 - always\"\\nexit 1\\n' > test.sh";
+    let script = format!(
+        "if [ \"$LOOP_SKILL\" = document ]; then (cd {root} && {breaks} && git commit -qm breaks test.sh); fi; honest"
+    );
+    project.run(&script, &[]).exits(4).says("fails on the merged tree");
+    assert_eq!(sandbox.git(&["log", "--format=%s", "-1"]).trim(), "breaks");
+    assert_eq!(sandbox.read("lib.sh"), "add() { echo 0; }\n");
+    assert_eq!(project.system("sys-002")["status"], "blocked");
+    // The person repairs the branch, and the same run merges.
+    sandbox.git(&["revert", "--no-edit", "HEAD"]);
+    sandbox.run(&["resume"]).exits(0);
+    assert!(sandbox.read("lib.sh").contains("$1 + $2"));
+}
+
+/// A person's local changes are never pulled away.
+#[test]
+fn local_changes_in_the_way_keep_the_merge_back() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let root = sandbox.project.display().to_string();
+    let script = format!("if [ \"$LOOP_SKILL\" = deploy ]; then echo '# mine' > {root}/lib.sh; fi; honest");
+    project.run(&script, &[]).exits(4).says("has local changes");
+    assert_eq!(sandbox.read("lib.sh"), "# mine\n");
+    sandbox.git(&["checkout", "--", "lib.sh"]);
+    sandbox.run(&["resume"]).exits(0);
+    assert!(sandbox.read("lib.sh").contains("$1 + $2"));
+}
+
+#[test]
+fn a_branch_that_nobody_has_checked_out_moves_by_itself() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let root = sandbox.project.display().to_string();
+    let target = sandbox.git(&["branch", "--show-current"]).trim().to_owned();
+    let script =
+        format!("if [ \"$LOOP_SKILL\" = deploy ]; then git -C {root} checkout -q -b mine; fi; honest");
+    project.run(&script, &[]).exits(0);
+    assert_eq!(sandbox.read("lib.sh"), "add() { echo 0; }\n", "the person's tree stays as it is");
+    assert!(sandbox.git(&["show", &format!("{target}:lib.sh")]).contains("$1 + $2"));
+}
+
+#[test]
+fn a_merged_branch_is_deleted_only_if_asked_for() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let text = sandbox.read(".loop/workflow.toml");
+    sandbox.write(".loop/workflow.toml", format!("{text}[workspace]\ndelete_branch = true\n"));
+    sandbox.commit("a branch less");
+    project.run("honest", &[]).exits(0);
+    assert_eq!(sandbox.git(&["branch", "--list", "feature/*"]), "");
+    let handoff = sandbox.project.join("domain-memory/shop/sessions");
+    let name = std::fs::read_dir(handoff).expect("a folder").next().expect("a handoff").expect("an entry");
+    let text = std::fs::read_to_string(name.path()).expect("a handoff");
+    assert!(text.contains("- [x] review: REVIEW was passed"), "{text}");
+}

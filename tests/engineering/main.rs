@@ -1,0 +1,11 @@
+//! `engineering` from the outside: a queue of systems, each built in a worktree of its own through ten stages,
+//! by agents that do their work and agents that lie about it. The real binary, real git, real files.
+
+mod landing;
+mod liars;
+mod memory;
+mod opening;
+mod people;
+mod project;
+mod queue;
+mod whole;

@@ -1,0 +1,78 @@
+//! Gates, skips, and what goes on after a block.
+
+use crate::project::Project;
+
+fn with_mode(project: &Project, mode: &str) {
+    let text = "extends = \"engineering\"\nmode = \"MODE\"\n[checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n";
+    project.sandbox.write(".loop/workflow.toml", text.replace("MODE", mode));
+    project.sandbox.commit("a mode");
+}
+
+#[test]
+fn or28_the_deploy_gate_waits_for_a_person_with_what_there_is_to_see() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    with_mode(&project, "autonomous");
+    let asked = project.run("honest", &[]).exits(3);
+    asked.says("Ship it?").says("changes:").says("checks: ");
+    assert_eq!(project.loop_state()["gates"]["deploy"]["status"], "requested");
+    assert_eq!(sandbox.read("lib.sh"), "add() { echo 0; }\n");
+    sandbox.run(&["approve", "deploy", "--by", "ann"]).exits(0);
+    sandbox.run(&["run"]).exits(0);
+    let gate = &project.loop_state()["gates"]["deploy"];
+    assert_eq!((gate["status"].as_str(), gate["approvedBy"].as_str()), (Some("approved"), Some("ann")));
+    assert!(project.loop_state()["checkpoints"].to_string().contains("deploy approved by ann"));
+}
+
+#[test]
+fn or29_changes_at_a_gate_go_back_and_a_rejection_blocks() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    with_mode(&project, "autonomous");
+    project.run("honest", &[]).exits(3);
+    sandbox.run(&["changes", "deploy", "say why in the README"]).exits(0);
+    sandbox.run(&["run"]).exits(3);
+    let history = project.loop_state()["failures"]["history"].to_string();
+    assert!(history.contains("gate-rejection") && history.contains("say why"), "{history}");
+    sandbox.run(&["reject", "deploy", "not now"]).exits(0);
+    sandbox.run(&["run"]).exits(4);
+    assert_eq!(project.loop_state()["state"], "BLOCKED");
+    assert!(project.system("sys-002")["blockedReason"].as_str().is_some_and(|it| it.contains("not now")));
+}
+
+#[test]
+fn or35_a_skill_is_skipped_only_with_a_reason() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let agent = project.agent("honest");
+    sandbox.run(&["init", "sys-002", "--agent-cmd", &agent]).exits(0);
+    sandbox.run(&["skip", "estimation"]).exits(2);
+    sandbox.run(&["skip", "estimation", "--reason", "a toy"]).exits(0);
+    sandbox.run(&["run"]).exits(0);
+    let state = project.loop_state();
+    assert_eq!(state["skillExecution"]["INIT"]["skipped"][0]["reason"], "a toy");
+    assert!(state["skillsUsage"]["estimation"].is_null());
+    let logged = sandbox.read("domain-memory/shop/journey-log.jsonl");
+    assert!(logged.contains("\"reason\":\"a toy\""), "{logged}");
+}
+
+#[test]
+fn or23_a_blocked_system_goes_on_when_a_person_says_so() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let script = "if [ \"$LOOP_SKILL\" = spec ] && [ ! -e \"$ALLOWED\" ]; then say ''; else honest; fi";
+    let allowed = sandbox.root().join("allowed");
+    let script = format!("ALLOWED={}\n{script}", allowed.display());
+    project.run(&script, &[]).exits(4);
+    let state = project.loop_state();
+    assert_eq!(
+        (state["state"].as_str(), state["failures"]["history"][0]["stage"].as_str()),
+        (Some("BLOCKED"), Some("INIT"))
+    );
+    assert!(state["skillsUsage"]["debug-assist"].as_u64().is_some_and(|it| 1 < it), "{state}");
+    std::fs::write(&allowed, "").expect("written");
+    sandbox.run(&["resume"]).exits(0);
+    let state = project.loop_state();
+    assert_eq!(state["state"], "COMPLETE");
+    assert!(state["failures"]["history"][0]["resolvedAt"].is_string(), "{state}");
+}

@@ -1,0 +1,63 @@
+//! The queue by its commands and by its file.
+
+use crate::project::Project;
+use loop_harness::Sandbox;
+
+#[test]
+fn a_queue_is_listed_with_what_its_systems_wait_for() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let list = sandbox.run(&["queue"]).exits(0);
+    let list = list.says("1 of 3 complete").says("sys-003").says("waits for sys-002");
+    list.says("next: loop run sys-002");
+    sandbox.run(&["queue", "show", "sys-002"]).exits(0).says("adds numbers").says("needed by");
+    sandbox.run(&["queue", "show", "sys-009"]).exits(2).says("not in the queue");
+    sandbox.run(&["queue", "next", "--json"]).exits(0).says("\"sys-002\"");
+}
+
+#[test]
+fn systems_are_added_and_changed_along_legal_edges() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["queue"]).exits(2).says("there is no queue").says("loop queue add");
+    sandbox.run(&["queue", "add", "First", "--domain", "main"]).exits(0).says("sys-001");
+    sandbox
+        .run(&["queue", "add", "Second", "--needs", "sys-001", "--priority", "1"])
+        .exits(0)
+        .says("sys-002");
+    sandbox.run(&["queue", "set", "sys-001", "--needs", "sys-002"]).exits(2).says("a cycle of dependencies");
+    sandbox.run(&["queue", "set", "sys-001", "--needs", "sys-007"]).exits(2).says("not in the queue");
+    sandbox.run(&["queue", "set", "sys-001", "--status", "complete"]).exits(2).says("cannot become complete");
+    sandbox.run(&["queue", "set", "sys-001", "--status", "ready"]).exits(0).says("ready");
+    let text = sandbox.read("domain-memory/main/system-queue.json");
+    let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(file["systems"][1]["dependencies"][0], "sys-001");
+    assert_eq!(file["domain"], "main");
+}
+
+#[test]
+fn an_edit_of_the_file_counts_and_a_mistake_in_it_is_named() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    sandbox.run(&["queue"]).exits(0);
+    let file = "domain-memory/shop/system-queue.json";
+    sandbox.write(file, sandbox.read(file).replace("\"Totals\"", "\"Sums\""));
+    sandbox.run(&["queue"]).exits(0).says("Sums");
+    let good = sandbox.read(file);
+    sandbox.write(file, good.replace("\"sys-001\"\n      ]", "\"sys-042\"\n      ]"));
+    sandbox.run(&["queue"]).exits(8).says("sys-002 depends on sys-042, which is not in the queue");
+    sandbox.run(&["run", "sys-002", "--agent-cmd", "true"]).exits(8).says("sys-042");
+    sandbox.write(file, good.replace("\"complete\"", "\"discovered\""));
+    sandbox.run(&["queue"]).exits(0).says("sys-001 stays complete");
+    assert_eq!(project.system("sys-001")["status"], "complete", "the file says what holds");
+}
+
+#[test]
+fn an_agent_cannot_change_the_queue() {
+    let project = Project::new();
+    let set = "queue set sys-003 --priority 1 > \"$OUT/said\" 2>&1; honest";
+    project.run(&format!("{} {set}", env!("CARGO_BIN_EXE_loop")), &["-n", "1"]).exits(6);
+    let said = project.sandbox.notes("said").join(" ");
+    assert!(said.contains("only a person may use loop queue"), "{said}");
+    let list = project.sandbox.run(&["queue", "show", "sys-003", "--json"]).exits(0);
+    list.says("\"priority\": 2");
+}
