@@ -51,7 +51,7 @@ fn fails(case: Case) {
         }
         Wait::Person => {
             assert_eq!((until, iterations), (None, 0), "{cli} {name}: {status}");
-            assert_eq!(status["question"]["kind"], "blocked", "{cli} {name}: {status}");
+            assert_eq!(status["question"]["kind"], "agent", "{cli} {name}: {status}");
         }
     }
     assert_eq!(status["calls_total"], 1, "{cli} {name}");
