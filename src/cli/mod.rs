@@ -45,10 +45,8 @@ use delivering::{restore, ship};
 use looking::{attach, evidence, log, runs, show, status, verify, wait, why};
 use loop_base::secret::redact;
 use running::flags::RunFlags;
-use running::{checks, demo, demo_agent, detach, init, not_yet, resume, run};
-use setting_up::{
-    agents, check, completions, design, doctor, hook, limits, man, presets, queue, setup, simulate,
-};
+use running::{checks, demo, demo_agent, detach, init, not_yet, queue, resume, run};
+use setting_up::{agents, check, completions, design, doctor, hook, limits, man, presets, setup, simulate};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;

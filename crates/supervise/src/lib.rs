@@ -14,8 +14,8 @@ mod process;
 mod records;
 pub mod shim;
 
-pub use contain::{cgroup, find_by_mark, identity, mount, pid_namespace, temp_dir};
+pub use contain::{cgroup, find_by_mark, identity, mount, temp_dir};
 pub use controller::{detached, follow, keeper, previous_call, process_line};
-pub use errand::{exchange, foreground, git_variables, program_version, ssh_keygen, which};
+pub use errand::{exchange, foreground, git_variables, pid_namespace, program_version, ssh_keygen, which};
 pub use process::{hardening, proc_stat, signals};
 pub use records::{claim, exit_records, protocol, tail};

@@ -9,5 +9,6 @@ mod drive;
 pub(super) mod flags;
 pub(super) mod init;
 pub(super) mod not_yet;
+pub(super) mod queue;
 pub(super) mod resume;
 pub(super) mod run;

@@ -14,6 +14,5 @@ pub(super) mod man;
 mod new_files;
 mod planning_files;
 pub(super) mod presets;
-pub(super) mod queue;
 pub(super) mod setup;
 pub(super) mod simulate;

@@ -152,12 +152,14 @@ fn g08_later_foreign_and_lost_databases_are_refused_by_name() {
         assert_eq!(std::fs::read(folder.path().join("loop.db")).ok(), before, "nothing was changed");
         assert_eq!(error.exit_code(), 8);
         let known = format!("knows {}", schema::VERSION);
-        error.to_string().replace(folder.path().to_str().unwrap(), "HOME").replace(&known, "knows VERSION")
+        let later = format!("schema {}", schema::VERSION + 1);
+        let text = error.to_string().replace(folder.path().to_str().unwrap(), "HOME");
+        text.replace(&known, "knows VERSION").replace(&later, "schema LATER")
     };
     insta::assert_snapshot!(refused(&|home| {
         drop(Home::open(home).unwrap());
-        tamper(home, "pragma user_version = 7");
-    }), @"HOME/loop.db was written by a later version of loop (schema 7, this one knows VERSION); install that version, or use another --home");
+        tamper(home, &format!("pragma user_version = {}", schema::VERSION + 1));
+    }), @"HOME/loop.db was written by a later version of loop (schema LATER, this one knows VERSION); install that version, or use another --home");
     insta::assert_snapshot!(refused(&|home| tamper(home, "create table t(x)")), @"HOME/loop.db is not a database of loop (its application id is 0x0); move it away, or use another --home");
     insta::assert_snapshot!(refused(&|home| std::fs::write(home.join("loop.db"), "a shopping list\n".repeat(99)).unwrap()), @"HOME/loop.db is not a database of loop (not SQLite, or its header is damaged); move it away, or use another --home");
     insta::assert_snapshot!(refused(&|home| {

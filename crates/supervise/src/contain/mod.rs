@@ -7,7 +7,6 @@ pub mod find_by_mark;
 pub mod identity;
 pub(crate) mod kill_ladder;
 pub mod mount;
-pub mod pid_namespace;
 pub mod sweep;
 pub mod temp_dir;
 

@@ -5,6 +5,7 @@
 pub mod exchange;
 pub mod foreground;
 pub mod git_variables;
+pub mod pid_namespace;
 pub mod program_version;
 pub mod ssh_keygen;
 pub mod which;

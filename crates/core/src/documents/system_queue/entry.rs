@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A larger number of systems is no queue that people could look after; reading it would stall every command.
-pub const SYSTEMS_MOST: usize = 200_000;
+const SYSTEMS_MOST: usize = 200_000;
 
 /// What a domain says about its queue, without the systems.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -105,7 +105,7 @@ mod tests {
             ("completionPromise", json!(["x"]), "completionPromise is not a text"),
             ("status", json!("happy"), "status is not one of initializing"),
             ("startedAt", json!("yesterday"), "startedAt is not a time with a zone"),
-            ("startedAt", json!("2999-01-01T00:00:00Z"), "startedAt lies in the future"),
+            ("startedAt", json!("2999-01-01T00:00:00Z"), "startedAt is in the future"),
             ("filesModified", json!("a"), "filesModified is not a list of texts"),
             ("validation", json!(true), "validation is not an object"),
         ] {

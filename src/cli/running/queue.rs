@@ -1,7 +1,7 @@
 //! `loop queue`: the systems of a domain, what each of them waits for, and what comes next.
 
+use super::run::TellOnce;
 use crate::cli::Context;
-use crate::cli::running::run::TellOnce;
 use crate::desk::{Queue, SystemWords};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
