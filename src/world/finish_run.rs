@@ -12,7 +12,7 @@ use loop_store::run::Run;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Closes one kind of documents, and returns the command that goes on after the run.
+/// Closes one kind of documents, and returns the command to continue with after the run.
 type Close = fn(&Run, &Home, &Path) -> anyhow::Result<Option<String>>;
 
 /// What is closed before the work is handed in, in this order; each of them leaves alone what is not its own.

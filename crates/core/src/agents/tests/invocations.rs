@@ -1,5 +1,6 @@
 //! How each agent is started, whole command lines.
 
+use crate::agent_table::AgentRow;
 use crate::agents::{Invocation, InvocationContext, invocation};
 use crate::workflow::model::{Agent, Permissions};
 use std::path::PathBuf;
@@ -38,7 +39,8 @@ fn shown(started: Result<Invocation, String>) -> String {
 
 #[test]
 fn every_agent_is_started_with_the_permissions_it_was_given() {
-    let programs = ["claude", "codex", "gemini", "opencode"].map(|it| (it, it));
+    let names: Vec<&str> = AgentRow::detected().map(|it| it.name).collect();
+    let programs: Vec<(&str, &str)> = names.iter().map(|it| (*it, *it)).collect();
     let find = on(&programs);
     let user = InvocationContext {
         model: None,
@@ -57,7 +59,7 @@ fn every_agent_is_started_with_the_permissions_it_was_given() {
         version: &|_| Some("2.1.325 (Claude Code)".to_owned()),
     };
     let mut out = String::new();
-    for cli in ["claude", "codex", "gemini", "opencode"] {
+    for cli in names {
         for permissions in [Permissions::All, Permissions::Edit, Permissions::Agent] {
             let agent = agent(cli, permissions, &[], &[]);
             out.push_str(&format!("{permissions:?}: {}\n", shown(invocation(&agent, &user))));
