@@ -250,7 +250,7 @@ impl RestingRun<'_> {
         let mut parts = vec![worked(state.spent.ms, elapsed)];
         parts.push(counted(state.iterations_total, "iteration"));
         parts.push(counted(state.calls_total, "call"));
-        parts.extend(state.spent.words());
+        parts.extend(state.spent.words_if_reported());
         let tokens = state.spent.tokens.total();
         if tokens != 0 {
             parts.push(counted(tokens, "token"));

@@ -219,7 +219,7 @@ impl RunView {
             percent: state.progress_percent(workflow),
             calls: state.calls.made,
             calls_limit: workflow.limits.window.as_ref().map(|it| it.calls),
-            cost: state.spent.words(),
+            cost: state.spent.words_if_reported(),
             tokens: state.spent.tokens.total(),
             doing: self.doing(workflow, state),
             wish: state.wish.as_ref().map(|it| match it {

@@ -78,6 +78,12 @@ impl Spent {
     pub fn words(&self) -> Option<String> {
         cost_words(self.amount(), 0 < self.computed_calls, self.unknown_calls)
     }
+
+    /// Returns the cost in words where the agent reports what it uses. An agent that reports nothing, such
+    /// as a script, has no cost worth a place on every screen; `status` says that it is unknown.
+    pub fn words_if_reported(&self) -> Option<String> {
+        self.words().filter(|_| self.amount().is_some() || 0 < self.tokens.total())
+    }
 }
 
 /// Returns a cost in words: an amount, what it leaves out, or that it is not known; nothing where there
