@@ -151,7 +151,7 @@ fn bp15_a_field_that_is_wrong_is_named_and_nothing_changes() {
         (|it| it["current_phase"] = json!("BLUE"), "current_phase is not one of RED, GREEN"),
         (|it| it["current_iteration"] = json!(101), "current_iteration is not a whole number from 0 to 100"),
         (|it| it["started_at"] = json!("2026-01-16T10:00:00"), "started_at is not a time with a zone"),
-        (|it| it["last_activity"] = json!("2199-01-16T10:00:00Z"), "last_activity lies in the future"),
+        (|it| it["last_activity"] = json!("2199-01-16T10:00:00Z"), "last_activity is in the future"),
         (|it| it["phases_completed"] = json!([]), "phases_completed lacks RED"),
         (|it| it["error_history"] = json!([{ "phase": "RED" }]), "error_history[0].error is missing"),
     ];

@@ -43,7 +43,7 @@ pub(super) fn call_lines(ended: &Ended) -> Vec<String> {
 pub(super) fn of_call(ended: &Ended) -> Option<String> {
     let mut spent = Spent::default();
     spent.count(ended);
-    spent.words().filter(|_| ended.is_charged() || 0.0 < spent.usd)
+    spent.words_if_reported().filter(|_| ended.is_charged() || 0.0 < spent.usd)
 }
 
 /// Returns what a run in a list cost; a dash where it has made no call that could.

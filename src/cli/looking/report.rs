@@ -104,7 +104,7 @@ fn phases(out: &mut String, workflow: &Workflow, state: &State, past: Option<&Hi
             PhaseStatus::Forced => "skipped by a person",
         };
         let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
-        let cost = log.spent.words().map(|it| format!(", {it}")).unwrap_or_default();
+        let cost = log.spent.words_if_reported().map(|it| format!(", {it}")).unwrap_or_default();
         let iterations = counted(log.iterations, "iteration");
         let _ = writeln!(out, "- {}: {word}, {iterations}{headline}{cost}", phase.name);
     }
