@@ -167,7 +167,7 @@ fn limits_clear_ends_every_wait() {
         within(Duration::from_secs(30), || sandbox.status_if_any()["limits"]["waiting_until"].is_string())
     );
     fs::write(sandbox.note("well"), "").expect("a file");
-    sandbox.run(&["limits", "--clear"]).exits(0).says("told: 1 unfinished run");
+    sandbox.run(&["limits", "--clear"]).exits(0).says("notified: 1 unfinished run");
     running.wait().exits(0);
 }
 

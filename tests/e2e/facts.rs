@@ -52,6 +52,8 @@ fn every_fact_of_the_reference_is_measured_and_none_is_taken_from_a_report() {
         let (source, value) = (&metrics[&name]["source"], &metrics[&name]["value"]);
         match (from.as_str(), source.as_str()) {
             ("the report", Some("claimed")) => (),
+            // Nobody knows this where nothing is merged; above all it is not taken from the report.
+            (_, None) if name == "pr_merged" => (),
             (_, Some("engine" | "measured")) => assert_ne!(*value, json!("claimed"), "{name}"),
             (from, source) => panic!("{name}, from {from}, comes from {source:?}: {metrics}"),
         }

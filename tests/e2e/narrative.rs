@@ -83,7 +83,7 @@ fn what_an_agent_does_is_seen_while_it_happens_and_afterwards() {
     let followed = || fs::read_to_string(sandbox.note("followed")).unwrap_or_default();
     assert!(within(Duration::from_secs(20), || followed().contains("! exit 3")), "{}", followed());
     let status = sandbox.run(&["status"]).exits(0).out;
-    assert!(status.contains("> Write src/made.txt") && status.contains("600 tokens so far"), "{status}");
+    assert!(status.contains("> Write src/made.txt") && status.contains(" tokens so far: Bash"), "{status}");
     let live = sandbox.status()["call"].clone();
     assert_eq!(live["usage"]["tokens"]["input"], 600, "{live}");
     go.say();

@@ -51,7 +51,7 @@ const COMMANDS: [&str; 38] = [
     "worker",
 ];
 
-const LATER: [&str; 5] = ["queue", "watch", "serve", "mcp", "worker"];
+const LATER: [&str; 4] = ["watch", "serve", "mcp", "worker"];
 
 const RUN_FLAGS: [&str; 24] = [
     "--preset",
@@ -107,11 +107,7 @@ fn commands_what_comes_later_says_so() {
             done.err
         );
     }
-    for flag in ["--jobs=3", "--domain=shop"] {
-        let name = flag.split('=').next().expect("a name");
-        sandbox.run(&["run", "it", flag]).exits(2).says(name).says("comes with a later version");
-    }
-    sandbox.run(&["init", "--next"]).exits(2).says("comes with a later version");
+    sandbox.run(&["run", "it", "--jobs=3"]).exits(2).says("--jobs").says("comes with a later version");
     assert!(!sandbox.home.exists(), "nothing was written");
 }
 
@@ -187,7 +183,7 @@ fn commands_manual_pages_are_made_of_the_same_words() {
     }
     let main = sandbox.read("pages/loop.1");
     assert!(main.contains("SUBCOMMANDS") && main.contains("loop\\-run"), "{main}");
-    assert!(!written.iter().any(|it| it.contains("queue") || it.contains("__agent")), "{written:?}");
+    assert!(!written.iter().any(|it| it.contains("worker") || it.contains("__agent")), "{written:?}");
 }
 
 #[test]
