@@ -63,7 +63,7 @@ fn setup_never_overwrites() {
         let folder = Folder::new(&[(".loop/workflow.toml", "mine")]);
         let (code, _, said) = folder.run(arguments);
         assert_eq!(code, 2, "{said}");
-        assert!(said.contains(".loop/workflow.toml is there already"), "{said}");
+        assert!(said.contains(".loop/workflow.toml already exists"), "{said}");
         assert_eq!(folder.read(".loop/workflow.toml"), "mine");
         assert!(!folder.path(".loop/prompts").exists(), "all or nothing");
         assert!(!folder.path(".planning").exists(), "all or nothing");

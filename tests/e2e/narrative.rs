@@ -102,7 +102,7 @@ fn what_an_agent_does_is_seen_while_it_happens_and_afterwards() {
     assert!(!followed().contains("| created"), "results only with -v: {}", followed());
     assert!(said.contains("| created") && shown.contains("| created"), "{said}\n{shown}");
     assert!(shown.contains(&format!("open this session: cd {place} && claude --resume 5e55-10")), "{shown}");
-    assert!(shown.contains("1k tokens"), "{shown}");
+    assert!(shown.contains("(1234 in all)"), "{shown}");
     let json: Value =
         serde_json::from_str(&sandbox.run(&["show", "1", "--json"]).exits(0).out).expect("JSON");
     assert_eq!((&json["model"], &json["session"]), (&"claude-sonnet-5".into(), &"5e55-10".into()));

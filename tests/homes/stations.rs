@@ -189,9 +189,10 @@ stations!(
         unproven(("waiting", Some("checkpoint")), &[Loop(&["answer", "done", "blue"], 0), RUN], &[1, 2]),
     checkpoint_options =
         unproven(("waiting", Some("checkpoint")), &[Loop(&["answer", "green"], 0), RUN], &[1, 2]),
+    // It waited for a merge that a run without a worktree has no branch for, and is told so.
     checkpoint_merge = Row {
         ends: ("cancelled", false),
-        ..row(("waiting", Some("checkpoint")), &[Loop(&["run"], 3), Loop(&["cancel", "--yes"], 0)], &[1])
+        ..row(("waiting", Some("checkpoint")), &[Loop(&["run"], 4), Loop(&["cancel", "--yes"], 0)], &[1])
     },
     check = unproven(("waiting", Some("check")), &[Loop(&["answer", "command", "true"], 0), RUN], &[1, 2]),
     held = unproven(("running", None), &[Loop(&["limits", "--clear", "claude"], 0), RUN], &[1, 2]),

@@ -172,10 +172,11 @@ fn named_models(workflow: &Workflow, state: &State) -> serde_json::Map<String, V
 /// The call that is under way: what it has used, and the last lines of what its agent did.
 fn live_lines(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Vec<String> {
     let Some((number, progress)) = under_way(home, row, workflow, state) else { return Vec::new() };
-    let used = progress.usage.and_then(|it| token_words(it.tokens)).map(|it| format!(", {it} so far"));
-    let doing = progress.doing.as_deref().map(|it| format!(": {it}")).unwrap_or_default();
-    let mut lines =
-        vec![format!("call {number:<7}{}{doing}", used.unwrap_or_default().trim_start_matches(", "))];
+    let used = progress.usage.and_then(|it| token_words(it.tokens)).map(|it| format!("{it} so far"));
+    let is_told = |it: &str| progress.lines.last().is_some_and(|line| line.trim() == it);
+    let doing = progress.doing.clone().filter(|it| !is_told(it));
+    let now: Vec<String> = used.into_iter().chain(doing).collect();
+    let mut lines = vec![format!("call {number:<7}{}", now.join(": ")).trim_end().to_owned()];
     let last = progress.lines.len().saturating_sub(LINES_SHOWN);
     lines.extend(progress.lines[last..].iter().map(|it| format!("  {it}")));
     lines

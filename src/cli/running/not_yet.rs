@@ -2,7 +2,7 @@
 //! and say so, which is better than a guess at what was meant.
 
 use super::flags::RunFlags;
-use crate::desk::Refusal;
+use crate::desk::{NextStep, Refusal};
 use clap::Args;
 
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub(crate) fn refuse_flags(flags: &RunFlags) -> anyhow::Result<()> {
         None => Ok(()),
         Some((flag, _)) => Err(Refusal::usage(
             format!("{flag}: several systems at once come with a later version"),
-            "loop queue next",
+            NextStep::by_hand("leave it out: loop run builds one system, loop queue shows which comes next"),
         )),
     }
 }
