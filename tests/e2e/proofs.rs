@@ -403,6 +403,27 @@ fn g24_the_baseline_of_a_session_is_taken_beside_its_first_work() {
 }
 
 #[test]
+fn g22_a_baseline_that_the_first_call_disturbed_proves_nothing() {
+    let sandbox = project(RIGHT, "");
+    let (lock, proofs) = (sandbox.note("lock"), sandbox.home.join("proof"));
+    let test = format!(
+        "import os, unittest\n\nclass TestPort(unittest.TestCase):\n    def test_port(self):\n        self.assertFalse(os.path.exists({:?}))\n",
+        lock.display().to_string()
+    );
+    sandbox.write("tests/test_port.py", test);
+    sandbox.commit("a test that needs something of the machine");
+    // Takes it until the clean baseline, which runs beside this call, has its result.
+    let agent = sandbox.agent(&format!(
+        "touch {0}; until ls {1}/*/results/*.json; do :; done > /dev/null 2>&1; rm {0}; echo notes > NOTES; git add -A; git commit -qm notes",
+        lock.display(),
+        proofs.display()
+    ));
+    sandbox.run(&["run", "fix it", "--agent-cmd", &agent]).exits(0);
+    let status = sandbox.status();
+    assert_eq!((level(&status), &status["verified"]), ("unchanged-green", &Value::Bool(false)), "{status}");
+}
+
+#[test]
 fn g22_a_tool_that_was_updated_between_two_calls_is_no_question() {
     let sandbox = project(WRONG, "");
     let plugin = sandbox.user.join(".nvm/versions/node/plugin.js");

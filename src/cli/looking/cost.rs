@@ -141,7 +141,10 @@ fn budget(home: &Home, workflow: &Workflow, state: &State) -> Option<String> {
     let of = |spent: f64, most: f64, whose: &str| format!("{} of {}{whose}", dollars(spent), dollars(most));
     let phase = &state.phases[state.phase].spent;
     let counts = |spent: &Spent| spent.usd + spent.assumed_usd;
-    let run = limits.usd.map(|most| of(counts(&state.spent), most, ""));
+    let run = limits.usd.map(|most| match counts(&state.spent) {
+        0.0 if 0 < state.spent.unknown_calls => format!("unknown of {}", dollars(most)),
+        known => of(known, most, ""),
+    });
     let name = format!(" for {}", workflow.phases[state.phase].name);
     let of_phase = limits.phase_usd.map(|most| of(counts(phase), most, &name));
     let today = limits.day_usd.and_then(|most| {

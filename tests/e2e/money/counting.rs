@@ -72,13 +72,16 @@ fn the_users_prices_win_and_a_broken_file_is_named() {
 #[test]
 fn g30_absurd_negative_missing_and_repeated_usage() {
     let twice = format!("{}{}", result("\"total_cost_usd\":0.5"), result("\"total_cost_usd\":0.5"));
+    let less_at_last = format!("{}{}", result("\"total_cost_usd\":9"), result("\"total_cost_usd\":0.001"));
     let cases = [
         ("negative", result("\"total_cost_usd\":-5,\"usage\":{\"input_tokens\":-7}"), None, 1),
         ("a text", result("\"total_cost_usd\":\"much\",\"usage\":{\"input_tokens\":\"many\"}"), None, 1),
         ("missing", result("\"num_turns\":1"), None, 1),
         ("no number", result("\"total_cost_usd\":1e999"), None, 1),
         ("repeated", twice, Some(0.5), 0),
-        ("absurd", result("\"total_cost_usd\":1e30,\"usage\":{\"input_tokens\":1e300}"), Some(1e30), 0),
+        ("absurd", result("\"total_cost_usd\":1e30,\"usage\":{\"input_tokens\":1e300}"), None, 1),
+        ("nothing", result("\"total_cost_usd\":0"), None, 1),
+        ("less at last", less_at_last, Some(9.0), 0),
     ];
     for (name, script, amount, unknown) in cases {
         let till = Till::new("claude", &script, "call_usd = 0.25");

@@ -15,6 +15,9 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// A least amount for a cap that an agent keeps: less than a cent would be written as none.
 const CAP_LEAST: f64 = 0.01;
 
+/// No call costs as much; an agent that says so has told nothing.
+const CALL_USD_MOST: f64 = 100_000.0;
+
 /// Requests whose further pieces are awaited. Agents of an agent work side by side, hardly ever so many.
 const OPEN_MOST: usize = 32;
 
@@ -37,8 +40,8 @@ impl AgentUsage {
     }
 
     fn cost(&self, price: Option<&Price>) -> Cost {
-        // An agent that knows no price says 0 for a model that was used.
-        let reported = self.usd.filter(|usd| 0.0 < *usd || self.tokens.total() == 0);
+        // An agent that knows no price says 0, and so does one that wants to look cheap.
+        let reported = self.usd.filter(|usd| 0.0 < *usd);
         match (reported, price) {
             (Some(usd), Some(price)) if self.unpriced.total() != 0 => {
                 Cost::Computed(usd + price.of(&self.unpriced))
@@ -120,7 +123,7 @@ impl UsageMeter {
         }
         self.last_id = id.map(str::to_owned);
         let tokens = counts.classes(row.cached);
-        let usd = usd.filter(|it| it.is_finite() && 0.0 <= *it);
+        let usd = usd.filter(|it| (0.0..=CALL_USD_MOST).contains(it));
         let is_counted = tokens.total() != 0;
         match row.scope {
             UsageScope::Sum => {
@@ -128,14 +131,10 @@ impl UsageMeter {
                 self.usd = usd.map(|it| it + self.usd.unwrap_or_default()).or(self.usd);
             }
             // A last word without a figure does not take back those before it.
-            UsageScope::Last => {
-                self.counted = if is_counted { tokens } else { self.counted };
-                self.usd = usd.or(self.usd);
-            }
-            UsageScope::Cumulative => {
+            UsageScope::Last | UsageScope::Cumulative => {
                 let is_more = self.counted.total() <= tokens.total();
                 self.counted = if is_more { tokens } else { self.counted };
-                self.usd = usd.or(self.usd);
+                self.usd = usd.map(|it| it.max(self.usd.unwrap_or_default())).or(self.usd);
             }
         }
         // A count covers the requests before it, and so does a cost; without a count their own tokens stay.
@@ -264,7 +263,7 @@ mod tests {
         let free = AgentUsage { usd: Some(0.0), ..used };
         assert_eq!((free.priced(None).cost, free.priced(price).cost), (Cost::Unknown, Cost::Computed(5.0)));
         let idle = AgentUsage { usd: Some(0.0), ..AgentUsage::default() };
-        assert_eq!(idle.priced(None).cost, Cost::Reported(0.0));
+        assert_eq!(idle.priced(None).cost, Cost::Unknown);
         let more = AgentUsage { usd: Some(1.0), unpriced: tokens, ..used };
         assert_eq!(more.priced(price).cost, Cost::Computed(6.0));
     }

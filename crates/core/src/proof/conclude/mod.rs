@@ -290,7 +290,7 @@ impl<'a> Judge<'a> {
         for name in before.names(TestOutcome::Failed).filter(|it| !original_tests::stands_for_a_file(it)) {
             any_red = true;
             let id = before.id(name);
-            if self.is_flaky(&id) || self.is_not_judged(name) {
+            if self.is_flaky(&id) || self.is_not_judged(name) || self.passed_at_opening(check.name, name) {
                 continue;
             }
             let green = match overlay.listing {
@@ -313,8 +313,21 @@ impl<'a> Judge<'a> {
         let whole = before.exit == Exit::Red && !any_red && !flaky;
         let green = overlay.exit == Exit::Green && check.clean.exit == Exit::Green;
         let judged = self.evidence.not_judged.is_empty();
-        if whole && green && judged {
+        let opening = self.evidence.opening.iter().find(|it| it.check == check.name);
+        let was_green = opening.is_some_and(|it| it.exit == Exit::Green);
+        if whole && green && judged && !was_green {
             self.red_to_green.push(ProvenTest { id: TestId::exit(check.name) });
+        }
+    }
+
+    /// Whether a test passed in place before the first call. The clean baseline runs beside that call, which
+    /// can make it fail (a port that is taken, a lock file): only a test that failed without the agent
+    /// has failed before.
+    fn passed_at_opening(&self, check: &str, test: &str) -> bool {
+        let Some(opening) = self.evidence.opening.iter().find(|it| it.check == check) else { return false };
+        match opening.listing {
+            NamedTests::All => opening.outcome(test) == Some(TestOutcome::Passed),
+            NamedTests::Failures | NamedTests::Nothing => opening.exit == Exit::Green,
         }
     }
 

@@ -42,6 +42,7 @@ const CONTROL_FOLDERS: &[&str] = &[
 ];
 
 const CONTROL_NAMES: &[&str] = &[
+    ".gitattributes",
     "makefile",
     "gnumakefile",
     "bsdmakefile",
