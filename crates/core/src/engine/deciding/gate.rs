@@ -4,9 +4,10 @@
 
 use crate::engine::judging::metrics::known;
 use crate::engine::standing::state::State;
-use crate::workflow::condition::Truth;
+use crate::workflow::condition::{Condition, Truth};
 use crate::workflow::model::{Gate, GateUse, Phase, PhaseId, Workflow};
 use loop_base::time::Timestamp;
+use loop_base::value::Value;
 
 /// Returns the first gate of this boundary that nobody has passed yet.
 pub(crate) fn due(workflow: &Workflow, boundary: PhaseId, state: &State) -> Option<String> {
@@ -33,6 +34,32 @@ fn requires(workflow: &Workflow, gate: &GateUse, state: &State) -> bool {
         .as_ref()
         .is_some_and(|when| when.truth(&|name| known(workflow, state, name)) != Truth::False);
     required || listed || detected
+}
+
+/// Returns why this gate is asked, in words; nothing where the workflow has no choice of gates.
+pub(crate) fn reason(workflow: &Workflow, state: &State, gate: &str) -> Option<String> {
+    let mode = workflow.mode.as_ref()?;
+    if workflow.modes.get(mode).is_some_and(|it| it.iter().any(|it| it == gate)) {
+        return Some(format!(
+            "asked because the mode {} always asks the gate {gate}",
+            String::from(mode.clone())
+        ));
+    }
+    if workflow.gates.get(gate).is_some_and(|it| it.required) {
+        return Some(format!("asked because the gate {gate} is required here"));
+    }
+    let uses = workflow.phases.iter().flat_map(|it| &it.gates).filter(|it| it.gate == gate);
+    let named: Vec<&str> =
+        uses.filter_map(|it| it.when.as_ref()).flat_map(Condition::names).map(|it| it.0).collect();
+    let holds = |it: &&str| known(workflow, state, it) == Some(Value::Bool(true));
+    let found: Vec<&str> = named.into_iter().filter(holds).collect();
+    if !found.is_empty() {
+        return Some(format!("asked because of what the change touches: {}", found.join(", ")));
+    }
+    Some(match state.gates_wanted.iter().any(|it| it == gate) {
+        true => "asked because the agent wants somebody to look".to_owned(),
+        false => "asked because it is not known what the change touches".to_owned(),
+    })
 }
 
 /// Returns until when a question at this gate can be approved.

@@ -101,6 +101,7 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
     let rules = &workflow.gates[&name];
     let mut text =
         if rules.by.is_empty() { rules.ask.clone() } else { format!("{} ({})", rules.ask, rules.by) };
+    text.extend(gate::reason(workflow, state, &name).map(|it| format!("\n{it}")));
     for item in &state.visit.for_person {
         text.push_str(&format!("\n- {item}"));
     }
