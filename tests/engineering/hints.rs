@@ -76,14 +76,14 @@ fn a_gate_says_why_it_is_asked() {
     sandbox.commit("a mode");
     let asked = project.run("honest", &[]).exits(3);
     let text = said(&asked.says("asked because the mode hybrid always asks the gate security"));
-    assert!(!text.contains("touches"), "{text}");
+    assert!(!text.contains("the changes touch"), "{text}");
     // In a mode that does not list the gate, what the change touches asks for it.
     sandbox.run(&["cancel", "--yes"]).exits(0);
     sandbox.write(".loop/workflow.toml", format!("{}[modes.hybrid]\ngates = []\n", mode("hybrid")));
     sandbox.commit("another mode");
     let script = "[ \"$LOOP_SKILL\" = implement ] && echo 'password=1' > login.sh; honest";
     let asked = project.run(script, &[]).exits(3);
-    asked.says("asked because of what the change touches: touches_security");
+    asked.says("asked because the changes touch authentication, permissions or secrets");
 }
 
 #[test]

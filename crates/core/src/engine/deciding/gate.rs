@@ -4,6 +4,7 @@
 
 use crate::engine::judging::metrics::known;
 use crate::engine::standing::state::State;
+use crate::facts::{FactName, FactWords};
 use crate::workflow::condition::{Condition, Truth};
 use crate::workflow::model::{Gate, GateUse, Phase, PhaseId, Workflow};
 use loop_base::time::Timestamp;
@@ -48,18 +49,27 @@ pub(crate) fn reason(workflow: &Workflow, state: &State, gate: &str) -> Option<S
     if workflow.gates.get(gate).is_some_and(|it| it.required) {
         return Some(format!("asked because the gate {gate} is required here"));
     }
+    let look = |name: &str| known(workflow, state, name);
     let uses = workflow.phases.iter().flat_map(|it| &it.gates).filter(|it| it.gate == gate);
-    let named: Vec<&str> =
-        uses.filter_map(|it| it.when.as_ref()).flat_map(Condition::names).map(|it| it.0).collect();
-    let holds = |it: &&str| known(workflow, state, it) == Some(Value::Bool(true));
-    let found: Vec<&str> = named.into_iter().filter(holds).collect();
-    if !found.is_empty() {
-        return Some(format!("asked because of what the change touches: {}", found.join(", ")));
-    }
-    Some(match state.gates_wanted.iter().any(|it| it == gate) {
-        true => "asked because the agent wants somebody to look".to_owned(),
-        false => "asked because it is not known what the change touches".to_owned(),
+    let when: Vec<&Condition> =
+        uses.filter_map(|it| it.when.as_ref()).filter(|it| it.truth(&look) != Truth::False).collect();
+    let is_about_change = |it: &&str| *it != FactName::Autonomous.name();
+    let holds = |it: &&str| look(it) == Some(Value::Bool(true));
+    let named = when.iter().flat_map(|it| it.names()).map(|it| it.0);
+    let found: Vec<&str> = named.filter(is_about_change).filter(holds).map(words).collect();
+    Some(match (found.is_empty(), when.is_empty()) {
+        (false, _) => format!("asked because {}", found.join(" and ")),
+        (true, false) => "asked because it is not known what the change touches".to_owned(),
+        (true, true) => "asked because the agent or an earlier change called for it".to_owned(),
     })
+}
+
+/// What a fact says about the change; a name that the author of a workflow chose stands for itself.
+fn words(name: &str) -> &str {
+    match FactName::named(name).map(|it| it.row().words) {
+        Some(FactWords::State { is, .. }) => is,
+        Some(FactWords::Count { .. } | FactWords::Text { .. }) | None => name,
+    }
 }
 
 /// Returns until when a question at this gate can be approved.

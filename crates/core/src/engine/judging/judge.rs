@@ -62,6 +62,11 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
             why
         }
     };
+    let why = match &error {
+        // Findings of a skill that others follow: the exit rule, which would name them, is not due yet.
+        Some(error) if why.is_empty() && verdict == Verdict::Fail => vec![first_line(&error.text)],
+        Some(_) | None => why,
+    };
     let error = error.or_else(|| unexplained(&verdict, &why));
     let options = match &verdict {
         Verdict::Checkpoint(kind) if item_checkpoint(turn).is_some() => item_options(turn, kind),
@@ -158,6 +163,10 @@ fn is_last(phase: &Phase, state: &State, turn: &Turn) -> bool {
 pub(crate) fn missing_check(phase: &Phase, state: &State, metrics: &Metrics) -> Option<String> {
     let ran = |name: &String| metrics.contains_key(&format!("{name}_ok"));
     phase.require.iter().find(|it| !ran(it)).filter(|_| !state.opening.unverified).cloned()
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
 }
 
 /// A failure that no check and no report explains is known again by what the phase lacked.
