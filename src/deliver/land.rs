@@ -28,7 +28,7 @@ pub(crate) fn land(
     home: &Home,
     execute: &mut Execute<'_>,
 ) -> anyhow::Result<Result<Landing, Cut>> {
-    let kept_back = |why: String| Ok(Ok(Landing::Not { why }));
+    let kept_back = |why: String| Ok(Ok(Landing::Not { why, unreviewed: false }));
     let Some(plan) = run.state.opening.worktree.as_deref() else {
         return kept_back("the run has no worktree, so there is no branch to merge".to_owned());
     };
@@ -50,7 +50,7 @@ pub(crate) fn land(
     let git = Git::open(Path::new(&plan.root))?;
     let merge = match Merge::prepare(&git, run, plan, target)? {
         Ok(merge) => merge,
-        Err(why) => return kept_back(why),
+        Err(landing) => return Ok(Ok(landing)),
     };
     if let Some(commit) = merge.done {
         return Ok(Ok(Landing::Merged { into: target.to_owned(), commit }));
@@ -95,20 +95,26 @@ struct Merge {
 }
 
 impl Merge {
-    fn prepare(git: &Git, run: &Run, plan: &Worktree, target: &str) -> anyhow::Result<Result<Merge, String>> {
+    fn prepare(
+        git: &Git,
+        run: &Run,
+        plan: &Worktree,
+        target: &str,
+    ) -> anyhow::Result<Result<Merge, Landing>> {
+        let not = |why: String| Ok(Err(Landing::Not { why, unreviewed: false }));
+        let review_again = |why: String| Ok(Err(Landing::Not { why, unreviewed: true }));
         let Some(from) = commit_of(git, &format!("refs/heads/{target}"))? else {
-            return Ok(Err(format!("the branch {target} is gone")));
+            return not(format!("the branch {target} is gone"));
         };
         let tip = commit_of(git, &format!("refs/heads/{}", plan.branch))?.unwrap_or_default();
         let proven = run.state.proven.as_ref().map(|it| it.commit.clone()).unwrap_or_default();
         if tip != proven {
-            return Ok(Err(format!(
-                "{} was changed after the review: it is at {} and {} was proven; \
-                 loop resume --state REVIEW has it reviewed again",
+            return review_again(format!(
+                "{} was changed after the review: it is at {} and {} was proven",
                 plan.branch,
                 short(&tip),
                 short(&proven)
-            )));
+            ));
         }
         if is_ancestor(git, &tip, &from)? {
             let done = Some(from.clone());
@@ -118,11 +124,11 @@ impl Merge {
         let tree = match git.run(["merge-tree", "--write-tree", "--no-messages", &from, &tip]) {
             Ok(output) => single_line(&output).lines().next().unwrap_or_default().to_owned(),
             Err(GitError::Failed { code: Some(1), .. }) => {
-                return Ok(Err(format!(
-                    "{} and {target} change the same lines; merge {target} into the branch in {}, \
-                     commit, then loop resume --state REVIEW",
+                return review_again(format!(
+                    "{} and {target} change the same lines; first merge {target} into the branch in {} \
+                     and commit",
                     plan.branch, plan.place
-                )));
+                ));
             }
             Err(error) => return Err(error.into()),
         };
@@ -133,7 +139,7 @@ impl Merge {
             Ok(output) => single_line(&output),
             Err(GitError::Failed { stderr, .. }) => {
                 let why = stderr.lines().find(|it| !it.trim().is_empty()).unwrap_or_default().to_owned();
-                return Ok(Err(format!("the merge could not be committed: {why}")));
+                return not(format!("the merge could not be committed: {why}"));
             }
             Err(error) => return Err(error.into()),
         };

@@ -2,10 +2,11 @@
 //! environment says. Here the project is found, and the run that is meant.
 
 use super::refusal::{NextStep, Refusal};
+use crate::measure::detect::proposed_answer;
 use crate::tree::worktree::FOLDER;
 use loop_base::text::shell_word;
-use loop_core::engine::{Opening, State, Status};
-use loop_core::workflow::model::Workflow;
+use loop_core::engine::{Opening, QuestionKind, State, Status};
+use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_core::workflow::problem::nearest;
 use loop_store::{ByPrefix, Filter, Home, Row, StoreError, fold};
 use loop_supervise::process_line::ProcessLine;
@@ -177,7 +178,12 @@ pub(crate) fn next_step(
     workflow: &Workflow,
     state: &State,
 ) -> Result<String, StoreError> {
-    let step = state.next_step(workflow);
+    let asks_for_tests =
+        state.question().is_some_and(|it| it.kind == QuestionKind::Check(TESTS_CHECK.to_owned()));
+    let step = match &state.place {
+        Some(place) if asks_for_tests => proposed_answer(Path::new(place)),
+        Some(_) | None => state.next_step(workflow),
+    };
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
     if !names_a_run {

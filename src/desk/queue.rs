@@ -57,6 +57,16 @@ impl Queue {
         Queue::open(caller, named, notes)
     }
 
+    /// Reads the queue that a system is added to. A project without any domain gets its first one.
+    pub(crate) fn open_to_add(
+        caller: &Caller,
+        named: Option<&str>,
+        notes: &mut Vec<Note>,
+    ) -> Result<Queue, Refusal> {
+        let is_first = caller.project().is_ok_and(|it| domain::domains(&it).is_empty());
+        Queue::open_to_change(caller, named.or(is_first.then_some(domain::FIRST)), notes)
+    }
+
     pub(crate) fn domain(&self) -> &str {
         &self.queue.domain
     }
@@ -137,9 +147,12 @@ impl Queue {
             if from != to && !from.may_become(to) {
                 let legal: Vec<&str> = from.edges().iter().map(|it| it.word()).collect();
                 let text = format!("{id} is {from} and cannot become {to}");
-                let next = match legal.first() {
-                    Some(first) => NextStep::from(format!("loop queue set {id} --status {first}")),
-                    None => NextStep::by_hand("a complete system stays complete; add another one"),
+                let next = match (to, legal.as_slice()) {
+                    (_, []) => NextStep::by_hand("a complete system stays complete; add another one"),
+                    (JobStatus::Complete | JobStatus::Review | JobStatus::InProgress, _) => {
+                        NextStep::by_hand(format!("only a run gets it there: loop run {id}"))
+                    }
+                    (_, legal) => NextStep::by_hand(format!("it can become: {}", legal.join(", "))),
                 };
                 return Err(Refusal { text, next: Some(next), exit: 2 });
             }

@@ -156,6 +156,9 @@ fn a_gate_is_asked_for_what_the_change_touches_and_not_for_what_documents_say() 
     project.sandbox.write(".loop/workflow.toml", text);
     project.sandbox.commit("a mode");
     let script = "if [ \"$LOOP_SKILL\" = implement ]; then echo 'password=1' > login.sh; fi; honest";
-    project.run(script, &[]).exits(3).says("touches authentication").says("risk: ");
+    project
+        .run(script, &[])
+        .exits(3)
+        .says("asked because the changes touch authentication, permissions or secrets");
     assert_eq!(project.loop_state()["gates"]["security"]["status"], "requested");
 }

@@ -19,14 +19,16 @@ fn a_queue_is_listed_with_what_its_systems_wait_for() {
 fn systems_are_added_and_changed_along_legal_edges() {
     let sandbox = Sandbox::new();
     sandbox.run(&["queue"]).exits(2).says("there is no queue").says("loop queue add");
-    sandbox.run(&["queue", "add", "First", "--domain", "main"]).exits(0).says("sys-001");
+    sandbox.run(&["queue", "add", "First"]).exits(0).says("queue of main").says("next: loop run sys-001");
     sandbox
         .run(&["queue", "add", "Second", "--needs", "sys-001", "--priority", "1"])
         .exits(0)
-        .says("sys-002");
+        .says("sys-002")
+        .says("next: loop run sys-001");
     sandbox.run(&["queue", "set", "sys-001", "--needs", "sys-002"]).exits(2).says("a cycle of dependencies");
     sandbox.run(&["queue", "set", "sys-001", "--needs", "sys-007"]).exits(2).says("not in the queue");
-    sandbox.run(&["queue", "set", "sys-001", "--status", "complete"]).exits(2).says("cannot become complete");
+    let refused = sandbox.run(&["queue", "set", "sys-001", "--status", "complete"]).exits(2);
+    refused.says("cannot become complete").says("help: only a run gets it there: loop run sys-001");
     sandbox.run(&["queue", "set", "sys-001", "--status", "ready"]).exits(0).says("ready");
     let text = sandbox.read("domain-memory/main/system-queue.json");
     let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");

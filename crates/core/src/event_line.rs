@@ -131,7 +131,7 @@ fn landed(landing: &Landing) -> String {
             format!("merged into {into} as {}", commit.chars().take(12).collect::<String>())
         }
         Landing::Requested { at } => format!("not merged yet: {at}"),
-        Landing::Not { why } => format!("not merged: {why}"),
+        Landing::Not { why, .. } => format!("not merged: {why}"),
     }
 }
 
@@ -290,6 +290,9 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
         why => format!(": {}", why.join("; ")),
     };
     match &judgement.verdict {
+        Verdict::Leave if judgement.lacks.is_some() => {
+            format!("{phase}is done but for the check \"{}\"", judgement.lacks.as_deref().unwrap_or_default())
+        }
         Verdict::Leave => {
             let why = match judgement.why.as_slice() {
                 [] => String::new(),

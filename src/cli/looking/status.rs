@@ -91,7 +91,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     out.push_str(&system_view::status(home, &row.id, workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
     let reason = state.reason(workflow);
-    let _ = writeln!(out, "  reason      {reason}");
+    if !system_view::tells_reason(workflow, state) {
+        let _ = writeln!(out, "  reason      {reason}");
+    }
     if let Some(proof) = state.closing(workflow).filter(|it| *it != reason) {
         let _ = writeln!(out, "  proof       {proof}");
     }

@@ -25,10 +25,15 @@ pub(super) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State)
     let _ = writeln!(out, "  Failures: {}", failures(&told));
     let _ = writeln!(out, "  Gates: {}", gates(&told));
     let _ = writeln!(out, "  Last activity: {}", text("updatedAt"));
-    if Status::of(state) == Status::Halted {
+    if tells_reason(workflow, state) {
         out.push_str(&blocked(workflow, state, &told));
     }
     out
+}
+
+/// Whether the lines above say why the run stopped: the report of a system that is blocked does.
+pub(super) fn tells_reason(workflow: &Workflow, state: &State) -> bool {
+    workflow.mirror.format == Some(MirrorFormat::DomainMemory) && Status::of(state) == Status::Halted
 }
 
 /// ` (capability 3/5: work-order-assignment)`
@@ -71,18 +76,24 @@ fn blocked(workflow: &Workflow, state: &State, told: &Value) -> String {
     let first = |it: &Value| it.as_str().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
     let reason = state.reason(workflow);
     let _ = writeln!(out, "  BLOCKED: {}", told["systemName"].as_str().unwrap_or_default());
-    let _ = writeln!(out, "    Reason: {}", reason.lines().next().unwrap_or_default());
-    if let Some(last) = history.last() {
-        let _ = writeln!(out, "    Last failure: {}", first(&last["error"]));
+    let _ = writeln!(out, "    Reason: {}", reason.replace('\n', "\n      "));
+    let last = history.last().map(|it| first(&it["error"])).filter(|it| !reason.contains(it.as_str()));
+    if let Some(last) = last {
+        let _ = writeln!(out, "    Last failure: {last}");
     }
     let (count, most) = (&told["failures"]["count"], &told["failures"]["maxRetries"]);
     let _ = writeln!(out, "    Retry attempts: {count} / {most}");
-    let tried = tried(state);
+    let tried = tried(state, &reason);
     if !tried.is_empty() {
         let _ = writeln!(out, "    What was tried:");
         for (index, it) in tried.iter().enumerate() {
             let _ = writeln!(out, "      {}. {it}", index + 1);
         }
+    }
+    if let Some(stage) = state.stage_to_review(workflow) {
+        let _ = writeln!(out, "    Human action needed: look at the branch, in {}", place(state));
+        let _ = writeln!(out, "    To resume: loop resume --state {stage}");
+        return out;
     }
     let stage = &workflow.phases[state.phase].name;
     let _ = writeln!(out, "    Human action needed: remove the cause above, in {}", place(state));
@@ -97,19 +108,25 @@ fn place(state: &State) -> &str {
     state.place.as_deref().unwrap_or("the project")
 }
 
-/// What was done about the failures of this stage, in its own words where somebody said them.
-fn tried(state: &State) -> Vec<String> {
+/// What was done about the failures of this stage, in its own words where somebody said them. A failure
+/// that the reason names already is not repeated.
+fn tried(state: &State, reason: &str) -> Vec<String> {
     let here = state.troubles.failures.iter().filter(|it| it.phase == state.phase);
-    let mut lines: Vec<String> = here
-        .map(|it| {
-            let error = it.text.lines().next().unwrap_or_default();
-            match &it.resolution {
-                Some(resolution) => format!("{error}: {resolution}"),
-                None => error.to_owned(),
-            }
-        })
-        .collect();
-    lines.extend(state.retry.fix.clone().map(|it| format!("debug-assist: {it}")));
+    let told = here.filter_map(|it| {
+        let error = it.text.lines().next().unwrap_or_default();
+        match (&it.resolution, reason.contains(error)) {
+            (Some(resolution), true) => Some(resolution.clone()),
+            (Some(resolution), false) => Some(format!("{error}: {resolution}")),
+            (None, true) => None,
+            (None, false) => Some(error.to_owned()),
+        }
+    });
+    let mut lines: Vec<String> = Vec::new();
+    for line in told.chain(state.retry.fix.clone().map(|it| format!("debug-assist: {it}"))) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
     let over = lines.len().saturating_sub(TRIED_SHOWN);
     lines.split_off(over)
 }

@@ -64,7 +64,7 @@ const PIECES: [Piece; 4] = [
         input: "sys-001",
         files: &[("domain-memory/demo/system-queue.json", QUEUE), ("tests.sh", COUNTING)],
         moral: "The first review gave no verdict; so it was asked for again, and only then was the work merged.",
-        own: "loop queue add \"NAME OF A SYSTEM\" --domain main, then loop run sys-001",
+        own: "loop queue add \"NAME OF A SYSTEM\", then loop run sys-001",
     },
 ];
 
@@ -204,7 +204,10 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     let code = run::run(&here, &flags, Reach::Far)?;
     if !context.json && !context.quiet {
         eprintln!();
-        eprintln!("{}", piece.moral);
+        match code {
+            0 => eprintln!("{}", piece.moral),
+            _ => eprintln!("The demo of {} did not get to its end; the lines above say why.", piece.preset),
+        }
         eprintln!("Your own: {}", piece.own);
     }
     Ok(code)

@@ -176,10 +176,13 @@ fn tick(project: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Commits everything, as somebody who has no settings of their own.
+/// Commits everything, as somebody who has no settings of their own. Some skills have nothing to commit.
 pub(crate) fn commit(project: &Path, message: &str) -> anyhow::Result<()> {
     let git = Git::open(project)?;
     git.run(["add", "-A"])?;
+    if git.run(["status", "--porcelain"])?.is_empty() {
+        return Ok(());
+    }
     git.run(["-c", "user.name=demo", "-c", "user.email=demo@localhost", "commit", "-q", "-m", message])?;
     Ok(())
 }

@@ -106,13 +106,13 @@ pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
         QueueCommand::Show { id } => show(context, &look(&mut told)?, id),
         QueueCommand::Next => next(context, &look(&mut told)?),
         QueueCommand::Add { name, words } => {
-            let queue = change(&mut told)?;
+            let queue = told.with(context, |notes| Queue::open_to_add(&context.caller, domain, notes))?;
             let id = queue.add(&words.words(Some(name.clone())))?;
             if context.json {
                 println!("{}", json!({ "id": id }));
             } else {
                 println!("{id} is in the queue of {}: {}", queue.domain(), sanitise(name));
-                println!("next: loop run {id}");
+                println!("next: {}", after_adding(&queue, &id)?);
             }
             Ok(0)
         }
@@ -133,6 +133,14 @@ pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
             list(context, &queue)
         }
     }
+}
+
+/// A system that waits is not begun; the one that it waits for may be.
+fn after_adding(queue: &Queue, id: &str) -> anyhow::Result<String> {
+    if queue.waits_for(id)?.is_empty() && queue.job(id)?.system.status.is_startable() {
+        return Ok(format!("loop run {id}"));
+    }
+    Ok(queue.next()?.map_or("loop queue".to_owned(), |it| format!("loop run {}", it.system.id)))
 }
 
 fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {

@@ -2,11 +2,14 @@
 
 use crate::desk::caller::Caller;
 use crate::desk::note::Note;
-use crate::desk::refusal::{NextStep, Refusal};
+use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::world::wait::now;
 use loop_store::mirror::domain_memory::{FOLDER, QUEUE, queue_file};
 use loop_store::{Home, QueueKey, QueueRead};
 use std::path::{Path, PathBuf};
+
+/// The domain of a project that has none, when its first system is added.
+pub(crate) const FIRST: &str = "main";
 
 /// The queue of a domain.
 pub(crate) struct DomainQueue {
@@ -31,7 +34,7 @@ impl DomainQueue {
             (None, []) => {
                 return Err(Refusal::usage(
                     format!("there is no queue: {} has no folder {FOLDER}/DOMAIN", project.display()),
-                    ["loop queue add \"NAME OF A SYSTEM\" --domain main"],
+                    ["loop queue add \"NAME OF A SYSTEM\""],
                 ));
             }
             (None, several) => {
@@ -43,6 +46,21 @@ impl DomainQueue {
         };
         let file = queue_file(project, &domain);
         Ok(DomainQueue { project: project.to_string_lossy().into_owned(), domain, file })
+    }
+
+    /// Finds a domain that has a queue already: building needs one.
+    pub(crate) fn find_existing(project: &Path, named: Option<&str>) -> anyhow::Result<DomainQueue> {
+        let queue = DomainQueue::find(project, named)?;
+        let known = domains(project);
+        if known.contains(&queue.domain) {
+            return Ok(queue);
+        }
+        let text = format!("there is no domain \"{}\"", queue.domain);
+        let next = match known.as_slice() {
+            [] => NextStep::from(format!("loop queue add \"NAME OF A SYSTEM\" --domain {}", queue.domain)),
+            names => meant(&queue.domain, names.iter().map(String::as_str)),
+        };
+        Err(Refusal::usage(text, next))
     }
 
     pub(crate) fn key(&self) -> QueueKey<'_> {
@@ -82,7 +100,8 @@ pub(crate) fn has_queue(project: &Path) -> bool {
     domains(project).iter().any(|it| queue_file(project, it).exists())
 }
 
-fn domains(project: &Path) -> Vec<String> {
+/// Returns the domains of a project, by their folders.
+pub(crate) fn domains(project: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(project.join(FOLDER)).into_iter().flatten().flatten();
     let folders = entries.filter(|it| it.file_type().is_ok_and(|it| it.is_dir()));
     let mut names: Vec<String> =

@@ -9,7 +9,7 @@ use crate::desk::request::RunRequest;
 use crate::world::wait::now;
 use loop_base::files;
 use loop_core::documents::system_queue::entry::Autonomy;
-use loop_core::documents::system_queue::{JobStatus, entry};
+use loop_core::documents::system_queue::{JobStatus, SystemEntry, entry};
 use loop_core::engine::{Beginning, Opening};
 use loop_core::workflow::model::{ModeName, Workflow};
 use loop_store::mirror::domain_memory::FOLDER;
@@ -113,7 +113,7 @@ pub(crate) fn find(
     workflow: &mut Workflow,
 ) -> anyhow::Result<JobInput> {
     let mut notes = Vec::new();
-    let queue = DomainQueue::find(project, request.domain.as_deref())?;
+    let queue = DomainQueue::find_existing(project, request.domain.as_deref())?;
     let job = if request.dry_run {
         unread(caller, request, &queue)?
     } else {
@@ -127,13 +127,37 @@ pub(crate) fn find(
             None => home.next_ready(queue.key())?.ok_or_else(none_ready)?,
         }
     };
-    let config = read_config(project, &queue.domain)?;
+    settle(project, workflow, &queue.domain, &job)?;
+    Ok(JobInput { queue, job })
+}
+
+/// Gives a workflow what the domain, the queue and the project say about a system.
+fn settle(project: &Path, workflow: &mut Workflow, domain: &str, job: &Job) -> anyhow::Result<()> {
+    let config = read_config(project, domain)?;
     for autonomy in config.autonomy.iter().chain(job.system.autonomy.iter()) {
         apply(autonomy, workflow)?;
     }
-    point_at(workflow, &queue.domain, &job.system.id);
+    point_at(workflow, domain, &job.system.id);
     read_skills(project, workflow);
-    Ok(JobInput { queue, job })
+    Ok(())
+}
+
+/// Does the same to a workflow that was read again for a run that has begun, so that the two can be
+/// compared.
+pub(crate) fn settle_again(
+    home: &Home,
+    project: &Path,
+    opening: &Opening,
+    workflow: &mut Workflow,
+) -> anyhow::Result<()> {
+    let Some(domain) = opening.beginning.domain.as_deref() else { return Ok(()) };
+    let queue = DomainQueue::find(project, Some(domain))?;
+    let gone = || {
+        let system = SystemEntry { id: opening.input.clone(), ..SystemEntry::default() };
+        Job { system, waits_for: 0, run: None }
+    };
+    let job = home.job(queue.key(), &opening.input)?.unwrap_or_else(gone);
+    settle(project, workflow, domain, &job)
 }
 
 /// The system as the file has it, where nothing may be written.

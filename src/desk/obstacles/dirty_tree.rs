@@ -11,6 +11,7 @@ use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;
 use crate::tree::working_tree::WorkingTree;
 use loop_base::text::sanitise;
+use loop_store::mirror::domain_memory;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -25,7 +26,10 @@ pub(crate) fn about_dirt(
     if request.allow_dirty {
         return Ok(None);
     }
-    let ours = own_paths(git.work_tree(), wanted.input.path.as_deref(), &wanted.workflow);
+    let mut ours = own_paths(git.work_tree(), wanted.input.path.as_deref(), &wanted.workflow);
+    // A run of a system leaves them uncommitted. In the worktree of such a run they are its work, so only
+    // the question leaves them out.
+    ours.extend(domain_memory::written_paths());
     let looks = caller.home.join("looks");
     DirBuilder::new().recursive(true).mode(0o700).create(&looks)?;
     let folder = looks.join(std::process::id().to_string());

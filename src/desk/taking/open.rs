@@ -4,6 +4,7 @@
 use super::adopt::{settle_place, take_over};
 use crate::desk::caller::{Caller, is_unfinished, load, several_unfinished};
 use crate::desk::inside_call::{self, Deed};
+use crate::desk::meaning::domain::DomainQueue;
 use crate::desk::meaning::input::RunInput;
 use crate::desk::meaning::wanted::{self, Before, WantedRun};
 use crate::desk::meaning::{choose_workflow, design_file};
@@ -161,6 +162,10 @@ fn meant_without_input(
     if caller.run.is_some() {
         return Ok(caller.find(&home)?.map(|row| FoundRun { home, row: Box::new(row) }));
     }
+    let domain = request.domain.as_deref();
+    if domain.is_some() {
+        DomainQueue::find_existing(project, domain)?;
+    }
     let named = match (&request.preset, &request.workflow) {
         (Some(preset), _) => Some(preset.clone()),
         (None, None) if !project.join(".loop/workflow.toml").exists() => None,
@@ -173,7 +178,16 @@ fn meant_without_input(
     };
     let fits = |row: &Row| named.as_ref().is_none_or(|it| row.workflow.eq_ignore_ascii_case(it));
     let runs = caller.runs_of_project(&home)?;
-    let open: Vec<&Row> = runs.iter().filter(|it| is_unfinished(it) && fits(it)).collect();
+    let is_of_domain = |row: &Row| -> anyhow::Result<bool> {
+        let Some(domain) = domain else { return Ok(true) };
+        Ok(load(&home, row)?.1.opening.beginning.domain.as_deref() == Some(domain))
+    };
+    let mut open: Vec<&Row> = Vec::new();
+    for row in runs.iter().filter(|it| is_unfinished(it) && fits(it)) {
+        if is_of_domain(row)? {
+            open.push(row);
+        }
+    }
     match open.as_slice() {
         [] => Ok(None),
         [row] => Ok(Some(FoundRun { home, row: Box::new((*row).clone()) })),

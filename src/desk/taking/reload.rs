@@ -7,7 +7,7 @@
 use crate::desk::caller::{Caller, load};
 use crate::desk::inside_call::{self, Deed};
 use crate::desk::meaning::choose_workflow;
-use crate::desk::meaning::planning;
+use crate::desk::meaning::{job, planning};
 use crate::desk::note::Note;
 use crate::desk::obstacles::{caps, prepare};
 use crate::desk::refusal::{Refusal, meant};
@@ -44,7 +44,7 @@ pub(crate) fn before_going_on(
     let (kept, state) = load(home, row)?;
     let mut workflow = kept.clone();
     let mut keys = Vec::new();
-    match written(caller, &kept, Path::new(&row.project)) {
+    match written(caller, home, &kept, &state, Path::new(&row.project)) {
         Err(error) if request.reload => return Err(error),
         Err(error) => say(format!("the workflow file cannot be used: {error:#}")),
         Ok(files) => {
@@ -81,7 +81,13 @@ pub(crate) fn before_going_on(
 
 /// Returns the workflow as the files say it now. What was found in the project or on the machine
 /// when the run was opened stays as it was found.
-fn written(caller: &Caller, kept: &Workflow, project: &Path) -> anyhow::Result<Workflow> {
+fn written(
+    caller: &Caller,
+    home: &Home,
+    kept: &Workflow,
+    state: &State,
+    project: &Path,
+) -> anyhow::Result<Workflow> {
     let Some(given) = &kept.given else { return Ok(kept.clone()) };
     let mut files = choose_workflow::read(&caller.environment, project, given)?;
     for (name, check) in &mut files.checks {
@@ -97,6 +103,9 @@ fn written(caller: &Caller, kept: &Workflow, project: &Path) -> anyhow::Result<W
     files.given.clone_from(&kept.given);
     if kept.input.kind == InputKind::Phase {
         planning::keep_settled(kept, &mut files);
+    }
+    if kept.input.kind == InputKind::Job {
+        job::settle_again(home, project, &state.opening, &mut files)?;
     }
     prepare::pin_approvers(&mut files, project)?;
     for (name, gate) in &mut files.gates {

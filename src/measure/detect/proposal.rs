@@ -3,6 +3,7 @@
 //! is still to be written. A proposal is only ever shown to a person.
 
 use super::{DetectedCheck, Root, detect_with, is_installed};
+use loop_core::workflow::model::TESTS_CHECK;
 use std::path::Path;
 
 /// A longer command would be a script, which a person writes better.
@@ -40,6 +41,13 @@ const USUAL: [(&str, &str); 16] = [
 /// Returns the flag that gives a project a check, as it is pasted.
 pub(crate) fn proposed_flag(dir: &Path) -> String {
     format!("--check tests=\"{}\"", proposed_tests(&Root { dir: dir.to_owned() }))
+}
+
+/// Returns the answer that gives a run its check `tests`, as it is pasted.
+pub(crate) fn proposed_answer(dir: &Path) -> String {
+    let root = Root { dir: dir.to_owned() };
+    let found = detect_with(&root, is_installed).into_iter().find(|it| it.name == TESTS_CHECK);
+    format!("loop answer \"{}\"", found.map_or_else(|| proposed_tests(&root), |it| it.run))
 }
 
 fn proposed_tests(root: &Root) -> String {

@@ -331,7 +331,11 @@ impl Git {
         if status.success() {
             return Ok(output.stdout);
         }
-        let stderr = readable(&output.stderr);
+        let mut stderr = readable(&output.stderr);
+        if stderr.trim().is_empty() {
+            // Some commands, such as `git commit` without changes, print the reason on standard output.
+            stderr = readable(&output.stdout);
+        }
         Err(GitError::Failed { arguments: shown(&arguments), code: status.code(), stderr })
     }
 

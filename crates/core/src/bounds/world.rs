@@ -148,6 +148,7 @@ pub(super) fn judgement(verdict: Verdict) -> Judgement {
         exit: Truth::Unknown,
         signal: false,
         why: Vec::new(),
+        lacks: None,
         progress: false,
         failed: false,
         error: None,

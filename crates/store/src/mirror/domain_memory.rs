@@ -37,6 +37,14 @@ pub(super) fn patterns() -> Vec<String> {
     at_domain.chain(of_system).flat_map(|it| [format!("{it}.*.tmp"), it]).collect()
 }
 
+/// Returns what we write into the memory of a domain, as paths in the project: state, queue, logs, handoffs,
+/// and the documents of its systems. A tree that holds them uncommitted is as clean as without them.
+pub fn written_paths() -> Vec<String> {
+    let names = [STATE, JOURNEY, FAILURES, QUEUE].map(|it| format!("{FOLDER}/*/{it}"));
+    let folders = ["sessions", "systems"].map(|it| format!("{FOLDER}/*/{it}/"));
+    names.iter().map(|it| format!("{it}.*.tmp")).chain(names.clone()).chain(folders).collect()
+}
+
 /// Returns the file of a domain's queue.
 pub fn queue_file(project: &Path, domain: &str) -> PathBuf {
     project.join(FOLDER).join(domain).join(QUEUE)

@@ -196,10 +196,10 @@ fn follow(
     now: Timestamp,
 ) -> Decision {
     match &judgement.verdict {
-        Verdict::Leave => match missing_check(phase, state, judgement) {
+        Verdict::Leave => match judge::missing_check(phase, state, &judgement.metrics) {
             Some(check) => {
                 let text = format!("{} needs the check \"{check}\", which has no command", phase.name);
-                ask(state, QuestionKind::Check(check.clone()), text, None)
+                ask(state, QuestionKind::Check(check), text, None)
             }
             None => leave(workflow, state, Leave::Passed, now),
         },
@@ -216,8 +216,7 @@ fn follow(
             match state.retry.next(rules, judgement.error.as_ref()) {
                 retry::RetryNext::Again => Decision::Record(Event::Retried),
                 retry::RetryNext::After(pause) => {
-                    let why =
-                        format!("the failure came from outside; retry {} follows", state.retry.count + 1);
+                    let why = format!("retry {} follows this pause", state.retry.count + 1);
                     Decision::Record(Event::Waits { until: now.plus(pause), why, wait: Wait::Backoff })
                 }
                 retry::RetryNext::Block(reason) => {
@@ -226,12 +225,6 @@ fn follow(
             }
         }
     }
-}
-
-/// A check that the phase requires and that was not run, because nobody gave a command for it.
-fn missing_check<'a>(phase: &'a Phase, state: &State, judgement: &Judgement) -> Option<&'a String> {
-    let ran = |name: &String| judgement.metrics.contains_key(&format!("{name}_ok"));
-    phase.require.iter().find(|it| !ran(it)).filter(|_| !state.opening.unverified)
 }
 
 /// Only a person can act; what has to be looked at or decided, the autonomous mode settles itself
@@ -294,7 +287,7 @@ fn land(phase: &Phase, state: &State, now: Timestamp) -> Decision {
             let again = Some(now.plus(LOOK_EVERY_MS));
             ask(state, QuestionKind::Checkpoint(CheckpointKind::Merge), text, again)
         }
-        Some(Landing::Not { why }) => {
+        Some(Landing::Not { why, .. }) => {
             ask(state, QuestionKind::Blocked, format!("{}: not merged: {why}", phase.name), None)
         }
     }

@@ -4,9 +4,11 @@
 
 use crate::engine::judging::metrics::known;
 use crate::engine::standing::state::State;
-use crate::workflow::condition::Truth;
+use crate::facts::{FactName, FactWords};
+use crate::workflow::condition::{Condition, Truth};
 use crate::workflow::model::{Gate, GateUse, Phase, PhaseId, Workflow};
 use loop_base::time::Timestamp;
+use loop_base::value::Value;
 
 /// Returns the first gate of this boundary that nobody has passed yet.
 pub(crate) fn due(workflow: &Workflow, boundary: PhaseId, state: &State) -> Option<String> {
@@ -33,6 +35,41 @@ fn requires(workflow: &Workflow, gate: &GateUse, state: &State) -> bool {
         .as_ref()
         .is_some_and(|when| when.truth(&|name| known(workflow, state, name)) != Truth::False);
     required || listed || detected
+}
+
+/// Returns why this gate is asked, in words; nothing where the workflow has no choice of gates.
+pub(crate) fn reason(workflow: &Workflow, state: &State, gate: &str) -> Option<String> {
+    let mode = workflow.mode.as_ref()?;
+    if workflow.modes.get(mode).is_some_and(|it| it.iter().any(|it| it == gate)) {
+        return Some(format!(
+            "asked because the mode {} always asks the gate {gate}",
+            String::from(mode.clone())
+        ));
+    }
+    if workflow.gates.get(gate).is_some_and(|it| it.required) {
+        return Some(format!("asked because the gate {gate} is required here"));
+    }
+    let look = |name: &str| known(workflow, state, name);
+    let uses = workflow.phases.iter().flat_map(|it| &it.gates).filter(|it| it.gate == gate);
+    let when: Vec<&Condition> =
+        uses.filter_map(|it| it.when.as_ref()).filter(|it| it.truth(&look) != Truth::False).collect();
+    let is_about_change = |it: &&str| *it != FactName::Autonomous.name();
+    let holds = |it: &&str| look(it) == Some(Value::Bool(true));
+    let named = when.iter().flat_map(|it| it.names()).map(|it| it.0);
+    let found: Vec<&str> = named.filter(is_about_change).filter(holds).map(words).collect();
+    Some(match (found.is_empty(), when.is_empty()) {
+        (false, _) => format!("asked because {}", found.join(" and ")),
+        (true, false) => "asked because it is not known what the change touches".to_owned(),
+        (true, true) => "asked because the agent or an earlier change called for it".to_owned(),
+    })
+}
+
+/// What a fact says about the change; a name that the author of a workflow chose stands for itself.
+fn words(name: &str) -> &str {
+    match FactName::named(name).map(|it| it.row().words) {
+        Some(FactWords::State { is, .. }) => is,
+        Some(FactWords::Count { .. } | FactWords::Text { .. }) | None => name,
+    }
 }
 
 /// Returns until when a question at this gate can be approved.

@@ -101,10 +101,14 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
     let rules = &workflow.gates[&name];
     let mut text =
         if rules.by.is_empty() { rules.ask.clone() } else { format!("{} ({})", rules.ask, rules.by) };
+    let reason = gate::reason(workflow, state, &name).unwrap_or_default();
+    if !reason.is_empty() {
+        text = format!("{text}\n{reason}");
+    }
     for item in &state.visit.for_person {
         text.push_str(&format!("\n- {item}"));
     }
-    for line in gate_summary(state) {
+    for line in gate_summary(state, &reason) {
         text = format!("{text}\n{line}");
     }
     if let Some(proof) = state.proof() {
@@ -128,7 +132,7 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
 const FILES_SHOWN: usize = 5;
 
 /// What changed, what was measured last, and what makes it worth a look.
-fn gate_summary(state: &State) -> Vec<String> {
+fn gate_summary(state: &State, reason: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let files = &state.seen.files;
     if !files.is_empty() {
@@ -158,6 +162,7 @@ fn gate_summary(state: &State) -> Vec<String> {
             FactWords::State { is, .. } => Some(is),
             FactWords::Count { .. } | FactWords::Text { .. } => None,
         })
+        .filter(|it| !reason.contains(it))
         .collect();
     lines.extend((!risks.is_empty()).then(|| format!("risk: {}", risks.join("; "))));
     lines

@@ -21,6 +21,9 @@ pub struct Judgement {
     /// Why the phase is passed or is not, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
+    /// A check that the phase cannot do without, and that has no command: a person is asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
     pub progress: bool,
     /// The iteration brought no report, or a claim that did not hold.
     pub failed: bool,

@@ -12,5 +12,10 @@ pub enum Landing {
     /// Somebody else merges it; this is where.
     Requested { at: String },
     /// It was kept back, and a person has to look.
-    Not { why: String },
+    Not {
+        why: String,
+        /// The branch is not the one that was reviewed, so the review has to be done again first.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unreviewed: bool,
+    },
 }

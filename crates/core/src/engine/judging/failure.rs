@@ -53,7 +53,12 @@ pub(crate) fn error_of(
         return Some(failure(class, &texts.join("\n")));
     }
     if is_silent(phase, turn) {
-        return Some(failure(ErrorClass::Other, "no report"));
+        // Somebody can act on a file that is not there; the missing report only goes with it.
+        let text = match evidence.missing.as_slice() {
+            [] => "no report".to_owned(),
+            paths => missing_words(paths),
+        };
+        return Some(failure(ErrorClass::Other, &text));
     }
     None
 }
@@ -71,6 +76,11 @@ pub(crate) fn findings(phase: &Phase, metrics: &Metrics) -> Option<Failure> {
     let is_missed = asked(FactName::PerfTargetsMet) == Some(&Value::Bool(false))
         && asked(FactName::PerfTargetsTotal).and_then(Value::number) != Some(0.0);
     is_missed.then(|| failure(ErrorClass::Performance, "the performance targets are not met"))
+}
+
+/// Returns which deliverables a call did not bring.
+pub(crate) fn missing_words(paths: &[String]) -> String {
+    format!("missing: {}", paths.join(", "))
 }
 
 pub(crate) fn failure(class: ErrorClass, text: &str) -> Failure {

@@ -48,17 +48,24 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
         Verdict::Leave => passed_words(&grounds),
         Verdict::Step => Vec::new(),
         Verdict::Again | Verdict::Fail | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
-            let condition = phase.exit.as_ref().filter(|_| exit != Truth::True);
+            let condition =
+                phase.exit.as_ref().filter(|_| exit != Truth::True && is_last(phase, state, turn));
             let not_met = condition.map(|it| it.missing(&lookup(&metrics))).unwrap_or_default();
-            let mut why = reasons(&grounds, &not_met);
+            // A value that nobody gave explains what the condition lacks, so it comes first.
+            let mut why: Vec<String> = unreported(workflow, turn).collect();
+            why.extend(reasons(&grounds, &not_met));
             why.extend(false_claim);
-            why.extend(unreported(workflow, turn));
             if phase.asks_for(FactName::RequirementsOpen.name()) {
                 let open = state.requirements_open_after(report);
                 why.extend(open.iter().map(|it| format!("nothing shows that {} is met: {}", it.id, it.text)));
             }
             why
         }
+    };
+    let why = match &error {
+        // Findings of a skill that others follow: the exit rule, which would name them, is not due yet.
+        Some(error) if why.is_empty() && verdict == Verdict::Fail => vec![first_line(&error.text)],
+        Some(_) | None => why,
     };
     let error = error.or_else(|| unexplained(&verdict, &why));
     let options = match &verdict {
@@ -75,6 +82,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
         phase: Some(turn.call.phase),
         progress: left || progress(phase, state, &metrics, report.found && phase.report != Protocol::Promise),
         notes: notes(phase, turn, evidence, &metrics, exit, signal),
+        lacks: missing_check(phase, state, &metrics).filter(|_| left),
         verdict,
         exit,
         signal,
@@ -143,9 +151,33 @@ fn verdict(
     once_more
 }
 
+/// Whether the exit rule is due: before the last skill of a phase, what the others bring cannot be there.
+fn is_last(phase: &Phase, state: &State, turn: &Turn) -> bool {
+    match &turn.call.step {
+        Step::Skill(skill) => !more_skills_than(phase, state, skill),
+        Step::Fix(_) | Step::Main => true,
+    }
+}
+
+/// A check that the phase requires and that was not run, because nobody gave a command for it.
+pub(crate) fn missing_check(phase: &Phase, state: &State, metrics: &Metrics) -> Option<String> {
+    let ran = |name: &String| metrics.contains_key(&format!("{name}_ok"));
+    phase.require.iter().find(|it| !ran(it)).filter(|_| !state.opening.unverified).cloned()
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
 /// A failure that no check and no report explains is known again by what the phase lacked.
 fn unexplained(verdict: &Verdict, why: &[String]) -> Option<Failure> {
-    (*verdict == Verdict::Fail && !why.is_empty()).then(|| failure(ErrorClass::Other, &why.join("; ")))
+    let first = why.first().filter(|_| *verdict == Verdict::Fail)?;
+    let whole = failure(ErrorClass::Other, &why.join("; "));
+    let text = match why.len() - 1 {
+        0 => whole.text,
+        more => format!("{first}; and {more} more"),
+    };
+    Some(Failure { text, ..whole })
 }
 
 /// What a skill has to report and did not, in words: a value that nobody gave is not 0.

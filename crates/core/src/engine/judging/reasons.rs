@@ -4,7 +4,7 @@
 //! and conditions that a workflow is written in; only a name that the author of a workflow chose is
 //! shown as it is. The values themselves are in the judgement, for `loop why`.
 
-use super::failure::is_silent;
+use super::failure::{is_silent, missing_words};
 use super::metrics::{broken_checks, failing_checks, known_red};
 use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence, Tests, Uncommitted};
@@ -52,7 +52,7 @@ pub(crate) fn reasons(grounds: &Grounds<'_>, not_met: &[Missing<'_>]) -> Vec<Str
     }
     why.extend(evidence.ratchet.iter().cloned());
     if !evidence.missing.is_empty() {
-        why.push(format!("missing: {}", evidence.missing.join(", ")));
+        why.push(missing_words(&evidence.missing));
     }
     if report.failed {
         why.push("the agent reports that it failed".to_owned());

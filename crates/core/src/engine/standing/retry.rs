@@ -83,10 +83,7 @@ impl Retry {
         }
         if let Some(backoff) = rules.backoff.get(class) {
             if backoff.tries <= self.count {
-                return RetryNext::Block(format!(
-                    "{class} failure, tried again {}: {text}",
-                    counted(self.count, "time")
-                ));
+                return RetryNext::Block(format!("tried again {}: {text}", counted(self.count, "time")));
             }
             let wait = backoff.first.saturating_mul(1 << self.count.min(30));
             return RetryNext::After(wait.min(backoff.most));

@@ -165,9 +165,21 @@ impl State {
         self.hold.as_ref().is_some_and(is_that)
     }
 
+    /// Returns the stage that has to be done again before the work can be merged, where its branch was
+    /// changed after it: an answer alone would end at the same halt.
+    pub fn stage_to_review<'a>(&self, workflow: &'a Workflow) -> Option<&'a str> {
+        let is_blocked = self.question().is_some_and(|it| it.kind == QuestionKind::Blocked);
+        let is_unreviewed = matches!(self.landing, Some(Landing::Not { unreviewed: true, .. }));
+        let stage = workflow.proof.at.filter(|_| is_blocked && is_unreviewed)?;
+        Some(&workflow.phases[stage].name)
+    }
+
     /// Returns what a person can do next, as a command.
     pub fn next_step(&self, workflow: &Workflow) -> String {
         let status = Status::of(self);
+        if let Some(stage) = self.stage_to_review(workflow) {
+            return format!("loop resume --state {stage}");
+        }
         if let Some(question) = self.question() {
             return answer_command(workflow, &question.kind);
         }

@@ -179,6 +179,7 @@ impl ImportedJournal<'_> {
             exit: if leaves { Truth::True } else { Truth::Unknown },
             signal: leaves,
             why: Vec::new(),
+            lacks: None,
             progress,
             options: Vec::new(),
             failed: false,
