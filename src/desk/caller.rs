@@ -201,10 +201,14 @@ pub(crate) fn naming_run(home: &Home, id: &str, step: String) -> Result<String, 
     Ok(if is_alone { step } else { format!("{step} --run {}", &row.id[..8]) })
 }
 
+/// Of more runs than these, commands for each would hide the list.
+const RUNS_PROPOSED: usize = 5;
+
 pub(crate) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {
     let lines: Vec<String> = runs.iter().map(|it| named(it)).collect();
     let text = format!("several runs are unfinished:\n  {}", lines.join("\n  "));
-    Refusal::usage(text, NextStep::by_hand("name one with --run ID"))
+    let commands = runs.iter().take(RUNS_PROPOSED).map(|it| format!("loop run --run {}", &it.id[..8]));
+    Refusal::usage(text, NextStep::Paste(commands.collect()))
 }
 
 pub(crate) fn named(row: &Row) -> String {

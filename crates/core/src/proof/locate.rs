@@ -8,6 +8,8 @@ pub struct ProtectedChange {
     pub path: String,
     pub base: Option<String>,
     pub finally: Option<String>,
+    /// The final tree does not have it.
+    pub is_deleted: bool,
     /// It decides what runs and how.
     pub is_control: bool,
 }
