@@ -11,6 +11,9 @@ pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
     let Refusal { text, next, exit } = Refusal::from(error);
     let typed: Vec<String> = std::env::args().skip(1).collect();
     let next = next.map(|it| match it {
+        NextStep::Paste(commands) if is_about_others(&commands, &typed) => {
+            NextStep::by_hand("name one with --run ID")
+        }
         NextStep::Paste(commands) => {
             // Without the words of a run there is nothing that could be run elsewhere.
             let fits = |it: &&String| *it != WORKTREE_STEP || opens_a_run(&typed);
@@ -18,6 +21,9 @@ pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
             NextStep::Paste(commands.map(|it| hint::pasteable(&repeated(it, &typed))).collect())
         }
         NextStep::ByHand(words) => NextStep::ByHand(words),
+        NextStep::PasteOrByHand(command, words) => {
+            NextStep::PasteOrByHand(hint::pasteable(&repeated(&command, &typed)), words)
+        }
     });
     let text = sanitise(&text);
     if is_json {
@@ -52,17 +58,28 @@ fn repeated(next: &str, typed: &[String]) -> String {
     }
 }
 
+/// Whether these commands continue one of several runs each, and something else was to be done with one.
+fn is_about_others(commands: &[String], typed: &[String]) -> bool {
+    let continues = |it: &String| it.starts_with("loop run --run ");
+    commands.iter().all(continues) && !matches!(command(typed), Some("run" | "init" | "next" | "resume"))
+}
+
 /// Whether a command line is one of those that take the flags of `loop run`.
 fn opens_a_run(typed: &[String]) -> bool {
+    matches!(command(typed), Some("run" | "init"))
+}
+
+/// Returns the command of a command line, behind the flags that may stand before it.
+fn command(typed: &[String]) -> Option<&str> {
     let mut words = typed.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "-C" | "--home" | "--run" => drop(words.next()),
             flag if flag.starts_with('-') => (),
-            command => return matches!(command, "run" | "init"),
+            command => return Some(command),
         }
     }
-    false
+    None
 }
 
 /// Returns the word of the run that an exit code speaks of; the other codes speak of none.
@@ -87,18 +104,19 @@ mod tests {
             let typed: Vec<String> = typed.iter().map(|it| (*it).to_owned()).collect();
             repeated(step, &typed)
         };
-        let step = "loop run --agent-cmd \"PROGRAM ARGS\"";
+        let step = "loop run --agent-cmd \"./agent.sh\"";
         assert_eq!(
             next(step, &["run", "fix the dates", "--max", "3"]),
-            "loop run \"fix the dates\" --max 3 --agent-cmd \"PROGRAM ARGS\""
+            "loop run \"fix the dates\" --max 3 --agent-cmd \"./agent.sh\""
         );
-        assert_eq!(next(step, &["run", "$HOME's"]), "loop run '$HOME'\\''s' --agent-cmd \"PROGRAM ARGS\"");
-        assert_eq!(next(step, &["-C", "x", "init", "it"]), "loop -C x init it --agent-cmd \"PROGRAM ARGS\"");
+        assert_eq!(next(step, &["run", "$HOME's"]), "loop run '$HOME'\\''s' --agent-cmd \"./agent.sh\"");
+        assert_eq!(next(step, &["-C", "x", "init", "it"]), "loop -C x init it --agent-cmd \"./agent.sh\"");
         assert_eq!(next(step, &["resume"]), step);
         assert_eq!(next("loop status", &["run", "it"]), "loop status");
         let check = "loop run --check tests=\"go test -v\"";
         let typed = ["run", "it", "-v", "--check", "lint=true"];
         assert_eq!(next(check, &typed), "loop run it -v --check lint=true --check tests=\"go test -v\"");
+        assert_eq!(next("loop run --run 1f", &["run", "--max", "3"]), "loop run --max 3 --run 1f");
         assert_eq!(next("loop run --fresh", &["run", "it", "--fresh"]), "loop run it --fresh");
     }
 }

@@ -180,10 +180,9 @@ pub(crate) fn next_step(
 ) -> Result<String, StoreError> {
     let asks_for_tests =
         state.question().is_some_and(|it| it.kind == QuestionKind::Check(TESTS_CHECK.to_owned()));
-    let step = match &state.place {
-        Some(place) if asks_for_tests => proposed_answer(Path::new(place)),
-        Some(_) | None => state.next_step(workflow),
-    };
+    let place = state.place.as_ref().filter(|_| asks_for_tests);
+    let proposed = place.and_then(|it| proposed_answer(Path::new(it)));
+    let step = proposed.unwrap_or_else(|| state.next_step(workflow));
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
     if !names_a_run {
@@ -207,10 +206,14 @@ pub(crate) fn naming_run(home: &Home, id: &str, step: String) -> Result<String, 
     Ok(if is_alone { step } else { format!("{step} --run {}", &row.id[..8]) })
 }
 
+/// Of more runs than these, commands for each would hide the list.
+const RUNS_PROPOSED: usize = 5;
+
 pub(crate) fn several_unfinished(runs: &[&Row]) -> anyhow::Error {
     let lines: Vec<String> = runs.iter().map(|it| named(it)).collect();
     let text = format!("several runs are unfinished:\n  {}", lines.join("\n  "));
-    Refusal::usage(text, NextStep::by_hand("name one with --run ID"))
+    let commands = runs.iter().take(RUNS_PROPOSED).map(|it| format!("loop run --run {}", &it.id[..8]));
+    Refusal::usage(text, NextStep::Paste(commands.collect()))
 }
 
 pub(crate) fn named(row: &Row) -> String {

@@ -22,6 +22,8 @@ pub(crate) enum NextStep {
     Paste(Vec<String>),
     /// What no command does, in words.
     ByHand(String),
+    /// A command that works when it is pasted, and in words what else would help.
+    PasteOrByHand(String, String),
 }
 
 impl NextStep {
@@ -37,6 +39,9 @@ impl NextStep {
                 commands.iter().enumerate().map(|(index, it)| format!("{} {it}", mark(index))).collect()
             }
             NextStep::ByHand(words) => vec![format!("help: {words}")],
+            NextStep::PasteOrByHand(command, words) => {
+                vec![format!("next: {command}"), format!("help: {words}")]
+            }
         }
     }
 
@@ -45,6 +50,7 @@ impl NextStep {
         match self {
             NextStep::Paste(commands) => commands.first().map_or("", String::as_str),
             NextStep::ByHand(words) => words,
+            NextStep::PasteOrByHand(command, _) => command,
         }
     }
 }

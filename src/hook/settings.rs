@@ -42,15 +42,30 @@ pub(crate) fn install(text: &str, command: &str, timeout_seconds: u64) -> Result
     }
 }
 
+/// Whether all that changed in the settings is that our hook was put there.
+pub(crate) fn is_only_installed(before: &str, now: &str) -> bool {
+    let Ok(settings) = serde_json::from_str::<Value>(now) else { return false };
+    let entries = settings["hooks"]["Stop"].as_array().into_iter().flatten();
+    let mut hooks = entries.flat_map(|it| it["hooks"].as_array().into_iter().flatten());
+    let Some(ours) = hooks.find(|it| is_ours(it)) else { return false };
+    let (Some(command), Some(timeout)) = (ours["command"].as_str(), ours["timeout"].as_u64()) else {
+        return false;
+    };
+    install(before, command, timeout).is_ok_and(|it| it.as_deref() == Some(now))
+}
+
 fn has_ours(stop: &Value) -> bool {
     let entries = stop.as_array().into_iter().flatten();
-    let commands = entries.flat_map(|it| it["hooks"].as_array().into_iter().flatten());
-    commands.filter_map(|it| it["command"].as_str()).any(|it| it.contains("hook stop"))
+    entries.flat_map(|it| it["hooks"].as_array().into_iter().flatten()).any(is_ours)
+}
+
+fn is_ours(hook: &Value) -> bool {
+    hook["command"].as_str().is_some_and(|it| it.contains("hook stop"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::install;
+    use super::{install, is_only_installed};
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -89,6 +104,19 @@ mod tests {
         assert_eq!(install(&once, "loop hook stop", 60), Ok(None));
         let elsewhere = once.replace("loop hook stop", "/opt/bin/loop hook stop --timeout 90");
         assert_eq!(install(&elsewhere, "loop hook stop", 60), Ok(None));
+    }
+
+    #[test]
+    fn only_the_hook_itself_counts_as_installed() {
+        let theirs = "{\n  \"model\": \"opus\"\n}\n";
+        for before in ["", theirs] {
+            let now = installed(before);
+            assert!(is_only_installed(before, &now));
+            assert!(!is_only_installed(before, &now.replace("\"hooks\": {", "\"b\": 1, \"hooks\": {")));
+            assert!(!is_only_installed(&now, &now));
+        }
+        assert!(!is_only_installed("", theirs));
+        assert!(!is_only_installed("", "{"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod python;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use proposal::{proposed_answer, proposed_flag};
+pub(crate) use proposal::{CHECK_HELP, proposed_answer, proposed_flag};
 
 use loop_core::workflow::model::{CountFormat, TESTS_CHECK};
 use std::io::Read;

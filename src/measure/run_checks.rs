@@ -93,7 +93,7 @@ fn run_one(
             exit: ending.code,
             counts: tests,
             metrics: counts.map(|it| it.metrics).unwrap_or_default(),
-            command: hash(command),
+            command: command_hash(command),
             commit: status.commit.clone().unwrap_or_default(),
             tree: status.tree.clone(),
             log: log_name,
@@ -179,7 +179,7 @@ pub(super) fn judged(check: &Check, code: Option<i32>, tests: Option<&Tests>) ->
     }
     match tests {
         None if check.must_count => CheckOutcome::Failed("no test summary could be read".to_owned()),
-        Some(tests) if check.must_count && tests.passing + tests.failing == 0 => {
+        Some(tests) if tests.passing + tests.failing == 0 && (check.must_count || tests.total == 0) => {
             CheckOutcome::Failed("0 tests ran".to_owned())
         }
         Some(tests) if 0 < tests.failing => {
@@ -200,7 +200,8 @@ pub(super) fn tests(counts: &TestCounts) -> Tests {
     Tests { total, passing, failing, skipped, failed }
 }
 
-fn hash(text: &str) -> String {
+/// Returns by what the result of a check remembers its command.
+pub(crate) fn command_hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

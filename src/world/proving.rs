@@ -400,7 +400,7 @@ fn canary_in_words(result: &StepResult) -> String {
         CanaryOutcome::Seen => format!("the check {check} reports it as failing, as it should"),
         CanaryOutcome::Unseen => format!("{check} does not report it, so a pass proves nothing"),
         CanaryOutcome::NotOnBaseline => {
-            format!("{check} did not report it before the run either, so it proves nothing")
+            format!("skipped: {check} did not report a failing test before the run either")
         }
         CanaryOutcome::None => format!("{check} has no test file that can carry one"),
     });

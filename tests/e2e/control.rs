@@ -119,7 +119,11 @@ fn runs_several_unfinished_runs_are_listed() {
     for command in
         [&["cancel"][..], &["stop"], &["resume"], &["run"], &["guide", "x"], &["answer", "reset"], &["pause"]]
     {
-        sandbox.run(command).exits(2).says("build one").says("build two").says("--run ID");
+        let done = sandbox.run(command).exits(2).says("build one").says("build two");
+        let continues = matches!(command[0], "run" | "resume");
+        let step =
+            if continues { format!("or: loop run --run {}\n", &first[..8]) } else { "help: name one".into() };
+        done.says(&step);
     }
     sandbox.run(&["status"]).exits(0).says("build two");
     sandbox.run(&["cancel", "--run", &first[..8]]).exits(0).says("build one");

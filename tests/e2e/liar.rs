@@ -184,8 +184,7 @@ fn rt30_without_checks_only_a_word_of_the_user_starts_it() {
     let project = sandbox.project.display();
     let refusal = format!(
         "no check found in {project}: nothing could prove that the work is done; --unverified takes the agent's \
-         word\nnext: loop run \"build it\" --agent-cmd \"{agent}\" --check tests=\"./test.sh\"\n  or: loop run \
-         \"build it\" --agent-cmd \"{agent}\" --unverified\n"
+         word\nhelp: add --check tests=\"COMMAND\" with a command that passes when the work is done\n"
     );
     assert!(done.err.ends_with(&refusal), "{}", done.err);
     assert!(sandbox.calls().is_empty());

@@ -103,7 +103,7 @@ fn would_cancel(context: &Context) -> anyhow::Result<u8> {
     match desk::cancel(&context.caller, false)? {
         Commanded::Nothing => tell(context, NOTHING),
         Commanded::Question(question) => {
-            tell(context, &format!("not asked and not done: {}", question.lines.join(" ")));
+            tell(context, &format!("would {}", question.lines.join(" ").trim_end_matches(" for good?")));
         }
         Commanded::Told(_) | Commanded::Done(_) => (),
     }

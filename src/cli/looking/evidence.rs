@@ -1,6 +1,7 @@
 //! `loop evidence`: what the completion of a run stands on, and the record that says so elsewhere.
 
 use crate::cli::Context;
+use crate::cli::hint;
 use crate::desk::{self, Refusal};
 use loop_base::text::{sanitise, shell_word};
 use loop_core::engine::Status;
@@ -41,6 +42,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     lines.push(format!("record {}", written.path.display()));
     lines.extend(written.trouble.clone());
     lines.iter().for_each(|it| println!("{}", sanitise(it)));
-    println!("next: loop verify {}", shell_word(&sanitise(&written.path.display().to_string())));
+    let step = format!("loop verify {}", shell_word(&sanitise(&written.path.display().to_string())));
+    println!("next: {}", hint::pasteable(&step));
     Ok(0)
 }

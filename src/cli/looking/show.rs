@@ -4,6 +4,7 @@ use super::log::nothing;
 use super::{cost, plan_view, report};
 use crate::cli::Context;
 use crate::desk::{Refusal, load};
+use crate::measure::run_checks::command_hash;
 use crate::tree::git::Git;
 use crate::world::live_output::{CallProgress, LiveCall};
 use crate::world::trim_logs;
@@ -12,7 +13,7 @@ use loop_base::secret::redact;
 use loop_base::text::{bytes, counted, sanitise, shell_word};
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Detail};
-use loop_core::engine::{Call, CheckResult, Effect, Ending, Event, Evidence, State};
+use loop_core::engine::{Call, CheckOutcome, CheckResult, Effect, Ending, Event, Evidence, State};
 use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
@@ -95,7 +96,7 @@ pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
         return Ok(0);
     }
     if flags.names_parts() {
-        show_parts(flags, &folder, &call);
+        show_parts(flags, &folder, &call, &|name| command_of(&workflow, &state, name));
     } else {
         narrate(&row, &workflow, &folder, &call);
     }
@@ -202,7 +203,7 @@ fn call_json(row: &Row, workflow: &Workflow, folder: &Path, call: &CallRecord) -
 }
 
 /// Prints what the files of the run's folder hold of a call.
-fn show_parts(flags: &ShowFlags, folder: &Path, call: &CallRecord) {
+fn show_parts(flags: &ShowFlags, folder: &Path, call: &CallRecord, command: &dyn Fn(&str) -> String) {
     let read = |name: &str| text(&folder.join(name));
     let stem = call.call.stem();
     show_gone(folder, &stem);
@@ -218,12 +219,36 @@ fn show_parts(flags: &ShowFlags, folder: &Path, call: &CallRecord) {
     }
     if flags.checks {
         for result in call.results().filter(|it| !it.log.is_empty()) {
-            section(true, &format!("check {}", result.name), &read(&result.log));
+            section(
+                true,
+                &format!("check {}", result.name),
+                &check_text(result, &command(&result.name), &read(&result.log)),
+            );
         }
         if call.results().next().is_none() {
             eprintln!("no check was run for call {}", call.call.number);
         }
     }
+}
+
+/// Returns the command of a check: the workflow's, or the one that was found in the project.
+fn command_of(workflow: &Workflow, state: &State, check: &str) -> String {
+    let configured = workflow.checks.get(check).and_then(|it| it.run.as_ref());
+    configured.or(state.commands.get(check)).cloned().unwrap_or_default()
+}
+
+/// A check as a person would have run it: the command if it is still the same, what it printed, and how it
+/// ended.
+fn check_text(result: &CheckResult, command: &str, log: &str) -> String {
+    let log = if log.trim().is_empty() { "(it printed nothing)" } else { log.trim_end() };
+    let exit = match (result.exit, &result.outcome) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, CheckOutcome::Failed(why)) => why.clone(),
+        (None, CheckOutcome::Passed | CheckOutcome::Skipped) => "no exit code".to_owned(),
+    };
+    let is_same = result.command == command_hash(command);
+    let command = if is_same { format!("$ {command}\n") } else { String::new() };
+    format!("{command}{log}\n{exit}")
 }
 
 fn show_gone(folder: &Path, stem: &str) {

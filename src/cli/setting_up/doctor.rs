@@ -4,6 +4,7 @@
 use super::agents;
 use super::findings::{DoctorFinding, bad, good, print_one};
 use crate::cli::context::Context;
+use crate::cli::hint;
 use crate::desk::{
     Caller, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config, usual_key,
 };
@@ -150,7 +151,9 @@ fn checks(project: &Path) -> DoctorFinding {
     let found = detect(project);
     if found.is_empty() {
         let says = "none found in this project".to_owned();
-        return bad("checks", says, format!("loop checks {}", proposed_flag(project)));
+        let next = proposed_flag(project).map(|it| hint::pasteable(&format!("loop checks {it}")).into());
+        let help = || NextStep::by_hand("loop checks --check tests=\"COMMAND\" tries a command of yours");
+        return bad("checks", says, next.unwrap_or_else(help));
     }
     let list: Vec<String> = found.iter().map(|it| format!("{}: {} ({})", it.name, it.run, it.why)).collect();
     good("checks", list.join(", "))

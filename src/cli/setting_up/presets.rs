@@ -53,7 +53,7 @@ fn list(context: &Context) -> anyhow::Result<u8> {
     if context.json {
         println!("{}", serde_json::to_string_pretty(&shown)?);
     } else if !context.quiet {
-        eprintln!("next: loop setup NAME");
+        eprintln!("help: loop setup NAME writes the files of one of them");
     }
     Ok(0)
 }

@@ -9,6 +9,7 @@ use crate::cli::terminal::{ask_about_setup, installed};
 use crate::desk::{Deed, NextStep, Refusal, has_queue, preset_named, refuse_agents};
 use crate::measure::detect::{DetectedCheck, detect};
 use clap::Args;
+use loop_base::text::shell_word;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::preset::Preset;
 use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
@@ -89,7 +90,7 @@ fn set_up(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
         paths.iter().for_each(|it| println!("{it}"));
         if !context.quiet {
             found.iter().for_each(|it| eprintln!("found: {} ({})", it.name, it.run));
-            eprintln!("next: loop run {}", example_input(preset));
+            eprintln!("{}", first_run(preset, &project));
         }
     }
     Ok(0)
@@ -102,13 +103,22 @@ fn nothing() -> anyhow::Result<u8> {
     Ok(5)
 }
 
-fn example_input(preset: &Preset) -> &'static str {
+/// Says how the first run begins: a command, or in words where it needs something of the person's own.
+fn first_run(preset: &Preset, project: &Path) -> String {
     match preset.name {
-        "tdd" => "docs/PRPs/NAME.md",
-        "ralph" => "\"what to build\"",
-        "plan" => "PHASE",
-        _ => "INPUT",
+        "ralph" => "next: loop run \"what to build\"".to_owned(),
+        "tdd" => match first_document(&project.join("docs/PRPs")) {
+            Some(name) => format!("next: loop run {}", shell_word(&format!("docs/PRPs/{name}"))),
+            None => "help: write docs/PRPs/NAME.md, then loop run docs/PRPs/NAME.md".to_owned(),
+        },
+        "plan" => "help: loop run PHASE runs a phase of .planning/ROADMAP.md, as loop run 1".to_owned(),
+        _ => "help: loop run INPUT begins".to_owned(),
     }
+}
+
+fn first_document(folder: &Path) -> Option<String> {
+    let names = std::fs::read_dir(folder).ok()?.flatten().map(|it| it.file_name());
+    names.filter_map(|it| it.into_string().ok()).filter(|it| it.ends_with(".md")).min()
 }
 
 fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {

@@ -16,7 +16,7 @@ use crate::world::wait::now;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
-use loop_core::engine::{Effect, Event, Question, State, Status, Step};
+use loop_core::engine::{Command, Effect, Event, Question, State, Status, Step};
 use loop_core::event_line::running_line;
 use loop_core::workflow::model::{Permissions, Workflow};
 use std::cell::{Cell, RefCell};
@@ -26,6 +26,8 @@ pub(crate) struct RunOutput {
     manner: Manner,
     /// The question that was said last.
     told: Cell<u32>,
+    /// That the run is resumed, until something follows.
+    resumed: RefCell<Option<String>>,
     iterations: RefCell<Iterations>,
     /// Whether every step of an agent is said.
     is_verbose: bool,
@@ -48,7 +50,13 @@ impl RunOutput {
             Some(in_colour) if is_terminal => Manner::Live(Screen::new(RunView::default(), in_colour)),
             Some(_) | None => Manner::Plain,
         };
-        RunOutput { manner, told: Cell::new(0), iterations: RefCell::default(), is_verbose: context.verbose }
+        RunOutput {
+            manner,
+            told: Cell::new(0),
+            resumed: RefCell::default(),
+            iterations: RefCell::default(),
+            is_verbose: context.verbose,
+        }
     }
 
     /// The first line of every run: who works, with what, and what proves it.
@@ -85,7 +93,13 @@ impl RunOutput {
                 Manner::Quiet => (),
                 Manner::Plain | Manner::Live(_) => {
                     if let Some(text) = running_line(workflow, event) {
-                        self.line(&text);
+                        self.say_resumed();
+                        match event {
+                            Event::Commanded(Command::Resume { .. }) => {
+                                drop(self.resumed.replace(Some(text)))
+                            }
+                            _ => self.line(&text),
+                        }
                     }
                     if let Some(text) = self.iterations.borrow_mut().follow(workflow, state, event) {
                         self.line(&text);
@@ -94,6 +108,13 @@ impl RunOutput {
             }
         }
         self.show(workflow, state, facts);
+    }
+
+    /// A run is called resumed once it does something: one that still waits for an answer is not.
+    fn say_resumed(&self) {
+        if let Some(text) = self.resumed.take() {
+            self.line(&text);
+        }
     }
 
     /// Shows where a run stands, without a word about how it came there.

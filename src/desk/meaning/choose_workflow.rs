@@ -6,6 +6,7 @@ use crate::desk::note::Note;
 use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
 use loop_base::text::counted;
+use loop_core::agent_table::AgentRow;
 use loop_core::documents::input;
 use loop_core::workflow::model::{Given, Workflow};
 use loop_core::workflow::preset::{self, Preset};
@@ -53,8 +54,9 @@ pub(crate) fn read(
     let mut workflow = resolved.map_err(|problems| -> anyhow::Error {
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let count = counted(texts.len(), "mistake");
-        Refusal { text: format!("the workflow has {count}\n\n{}\n", texts.join("\n\n")), next: None, exit: 2 }
-            .into()
+        let text = format!("the workflow has {count}\n\n{}\n", texts.join("\n\n"));
+        let agent = given.overrides.agent.as_deref().filter(|it| AgentRow::named(it).is_none());
+        Refusal { text, next: agent.map(|_| "loop agents".into()), exit: 2 }.into()
     })?;
     given.overrides.bring_proof(&mut workflow);
     Ok(workflow)

@@ -42,7 +42,7 @@ impl RunInput {
         let needed = |about: &str| {
             Refusal::usage(
                 format!("{} needs an input: {about}", workflow.name),
-                format!("loop run INPUT --preset {}", workflow.name),
+                NextStep::by_hand("name it in the same command, after loop run"),
             )
         };
         let given = request.input.clone();

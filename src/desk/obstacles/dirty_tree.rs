@@ -6,6 +6,7 @@ use crate::desk::own_paths::own_paths;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::Refusal;
 use crate::desk::request::RunRequest;
+use crate::hook::is_only_installed;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;
@@ -14,7 +15,7 @@ use loop_base::text::sanitise;
 use loop_store::mirror::domain_memory;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A tree with uncommitted changes needs a word from a person.
 pub(crate) fn about_dirt(
@@ -40,6 +41,7 @@ pub(crate) fn about_dirt(
     let bookkeeping = wanted.workflow.items.as_ref().map(|it| it.bookkeeping.as_slice()).unwrap_or_default();
     let records = Ours::read(bookkeeping)?;
     let dirt: Vec<&PathBuf> = look.uncommitted.iter().filter(|it| !records.holds(it)).collect();
+    let dirt: Vec<&PathBuf> = dirt.into_iter().filter(|it| !is_our_hook(git, it)).collect();
     if dirt.is_empty() {
         return Ok(None);
     }
@@ -50,4 +52,18 @@ pub(crate) fn about_dirt(
     let go = "  go     run anyway; they are saved first and do not count against the run".to_owned();
     let lines = vec![text, go, "  abort  change nothing".to_owned()];
     Ok(Some(RequestQuestion { about: About::Dirty, lines, unasked: refusal.clone(), aborted: refusal }))
+}
+
+/// The agent's settings of a project, where our stop hook is installed.
+const SETTINGS: &str = ".claude/settings.json";
+
+/// Whether this is the agent's settings, and nothing of them is uncommitted but the hook that we put there.
+fn is_our_hook(git: &Git, path: &Path) -> bool {
+    if path != Path::new(SETTINGS) {
+        return false;
+    }
+    let committed = git.run(["cat-file", "blob", &format!("HEAD:{SETTINGS}")]);
+    let before = committed.map_or(String::new(), |it| String::from_utf8_lossy(&it).into_owned());
+    let now = loop_base::files::text(&git.work_tree().join(path));
+    now.is_ok_and(|it| is_only_installed(&before, &it))
 }

@@ -6,7 +6,7 @@ use super::caps;
 use crate::desk::meaning::input::RunInput;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
-use crate::measure::detect::{detect, proposed_flag};
+use crate::measure::detect::{CHECK_HELP, detect, proposed_flag};
 use crate::measure::item_list::unreadable;
 use crate::world::approval::pin_signers;
 use loop_base::text::shell_word;
@@ -86,7 +86,11 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
                 let names: Vec<&str> = AgentRow::detected().map(|it| it.name).collect();
                 return Err(Refusal::usage(
                     format!("no supported agent found ({})", names.join(", ")),
-                    ["loop run --agent-cmd \"PROGRAM ARGS\"", "loop agents"],
+                    NextStep::PasteOrByHand(
+                        "loop agents".to_owned(),
+                        "install one of them, or add --agent-cmd \"PROGRAM ARGS\" to use any program"
+                            .to_owned(),
+                    ),
                 ));
             }
             several => {
@@ -181,6 +185,9 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
             "no check found in {}: nothing could prove that the work is done; --unverified takes the agent's word",
             project.display()
         ),
-        [format!("loop run {}", proposed_flag(project)), "loop run --unverified".to_owned()],
+        match proposed_flag(project) {
+            Some(flag) => [format!("loop run {flag}"), "loop run --unverified".to_owned()].into(),
+            None => NextStep::by_hand(CHECK_HELP),
+        },
     ))
 }

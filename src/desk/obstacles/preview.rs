@@ -11,8 +11,13 @@ use loop_core::workflow::model::Workflow;
 /// Returns what a run that is wanted would do next, whether or not there is one.
 pub(crate) fn dry_run(caller: &Caller, request: &RunRequest, wanted: &WantedRun) -> anyhow::Result<String> {
     let WantedRun { workflow, input, .. } = wanted;
+    let mut cancelled = None;
     let before = match caller.existing_home()? {
         Some(home) => match wanted.newest(&home)? {
+            Some(row) if row.status == Status::Cancelled => {
+                cancelled = Some(row.id);
+                None
+            }
             Some(row) if home.snapshot(&row.id)?.is_some() => Some(load(&home, &row)?.1),
             Some(_) | None => None,
         },
@@ -26,7 +31,11 @@ pub(crate) fn dry_run(caller: &Caller, request: &RunRequest, wanted: &WantedRun)
             state
         }
     };
-    Ok(next_decision(workflow, &state))
+    let next = next_decision(workflow, &state);
+    Ok(match cancelled {
+        Some(id) => format!("open a new run, because run {} is cancelled; then {next}", &id[..8]),
+        None => next,
+    })
 }
 
 /// Returns what would happen next, in words.

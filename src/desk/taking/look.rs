@@ -8,9 +8,9 @@ use crate::desk::meaning::choose_workflow;
 use crate::desk::meaning::input::RunInput;
 use crate::desk::note::Note;
 use crate::desk::obstacles::prepare::fill_checks;
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
-use crate::measure::detect::proposed_flag;
+use crate::measure::detect::{CHECK_HELP, proposed_flag};
 use crate::measure::once::{NO_RUN, Once, run_once};
 use loop_core::documents::input;
 use loop_core::engine::{Opening, State, Status};
@@ -169,7 +169,8 @@ pub(crate) fn checks(
         let results = run_once(&workflow, &Default::default(), &project, NO_RUN)?;
         if results.is_empty() {
             let text = format!("no check found in {}", project.display());
-            return Err(Refusal::usage(text, format!("loop checks {}", proposed_flag(&project))));
+            let next = proposed_flag(&project).map(|it| format!("loop checks {it}").into());
+            return Err(Refusal::usage(text, next.unwrap_or_else(|| NextStep::by_hand(CHECK_HELP))));
         }
         Ok(results)
     };

@@ -1,6 +1,6 @@
 //! Proposes a command for the check `tests` of a project whose root configures none: those of the
-//! packages below the root, else the usual one of the stack whose files are there, else a script that
-//! is still to be written. A proposal is only ever shown to a person.
+//! packages below the root, else the usual one of the stack whose files are there, else a script
+//! `test.sh`. A proposal is only ever shown to a person.
 
 use super::{DetectedCheck, Root, detect_with, is_installed};
 use loop_core::workflow::model::TESTS_CHECK;
@@ -15,7 +15,7 @@ const FOLDERS_MOST: usize = 200;
 /// Folders that hold the packages of others.
 const FOREIGN: [&str; 5] = ["node_modules", "target", "vendor", "venv", "dist"];
 
-/// What is proposed where nothing says which stack a project has.
+/// What is proposed where nothing says which stack a project has, and the script is there.
 const NEUTRAL: &str = "./test.sh";
 
 /// The usual command of each stack, by a file in its root or by how one ends.
@@ -38,20 +38,27 @@ const USUAL: [(&str, &str); 16] = [
     ("Package.swift", "swift test"),
 ];
 
-/// Returns the flag that gives a project a check, as it is pasted.
-pub(crate) fn proposed_flag(dir: &Path) -> String {
-    format!("--check tests=\"{}\"", proposed_tests(&Root { dir: dir.to_owned() }))
+/// Returns the flag that gives a project a check, as it is pasted; nothing where no command is known.
+pub(crate) fn proposed_flag(dir: &Path) -> Option<String> {
+    let tests = proposed_tests(&Root { dir: dir.to_owned() })?;
+    Some(format!("--check tests=\"{tests}\""))
 }
 
-/// Returns the answer that gives a run its check `tests`, as it is pasted.
-pub(crate) fn proposed_answer(dir: &Path) -> String {
+/// Returns the answer that gives a run its check `tests`, as it is pasted; nothing where no command is known.
+pub(crate) fn proposed_answer(dir: &Path) -> Option<String> {
     let root = Root { dir: dir.to_owned() };
     let found = detect_with(&root, is_installed).into_iter().find(|it| it.name == TESTS_CHECK);
-    format!("loop answer \"{}\"", found.map_or_else(|| proposed_tests(&root), |it| it.run))
+    let command = found.map(|it| it.run).or_else(|| proposed_tests(&root))?;
+    Some(format!("loop answer \"{command}\""))
 }
 
-fn proposed_tests(root: &Root) -> String {
-    of_packages(root).or_else(|| usual(root)).unwrap_or_else(|| NEUTRAL.to_owned())
+/// What a person is told where no command is known.
+pub(crate) const CHECK_HELP: &str =
+    "add --check tests=\"COMMAND\" with a command that passes when the work is done";
+
+fn proposed_tests(root: &Root) -> Option<String> {
+    let script = || root.dir.join(NEUTRAL).is_file().then(|| NEUTRAL.to_owned());
+    of_packages(root).or_else(|| usual(root)).or_else(script)
 }
 
 /// The tests of every package below the root, at most two folders deep.
@@ -98,9 +105,10 @@ mod tests {
 
     #[test]
     fn the_command_of_the_stack_that_is_there_is_proposed() {
-        let rows: [(&[&str], &str); 8] = [
-            (&[], "./test.sh"),
-            (&["README.md"], "./test.sh"),
+        let rows: [(&[&str], &str); 9] = [
+            (&[], ""),
+            (&["README.md"], ""),
+            (&["test.sh", "README.md"], "./test.sh"),
             (&["package.json"], "node --test"),
             (&["calc.py"], "python3 -m unittest -v"),
             (&["CMakeLists.txt"], "cmake -B build && cmake --build build && ctest --test-dir build"),
@@ -119,7 +127,8 @@ mod tests {
                 let text = if file.ends_with("go.mod") { "module it\n" } else { "" };
                 std::fs::write(path, text).expect("a file");
             }
-            assert_eq!(proposed_tests(&Root { dir: dir.path().to_owned() }), wanted, "{files:?}");
+            let proposed = proposed_tests(&Root { dir: dir.path().to_owned() }).unwrap_or_default();
+            assert_eq!(proposed, wanted, "{files:?}");
         }
     }
 }

@@ -72,6 +72,7 @@ impl Prover {
             path: it.path.clone(),
             base: text(Side::Base, &it.path),
             finally: text(Side::Final, &it.path),
+            is_deleted: trees.contents(Side::Final, &it.path).is_none(),
             is_control: trees.class(&it.path) == Class::Control,
         });
         Ok(changed.collect())

@@ -55,10 +55,7 @@ fn two_is_a_mistake_and_nothing_begins() {
         .run(&["run", "it", "--agent-cmd", &agent])
         .exits(2)
         .says("nothing could prove that the work is done")
-        .says(&format!(
-            "next: loop run it --agent-cmd \"{agent}\" --check tests=\"./test.sh\"\n  or: loop run it \
-             --agent-cmd \"{agent}\" --unverified\n"
-        ));
+        .says("help: add --check tests=\"COMMAND\" with a command that passes when the work is done\n");
     assert!(sandbox.calls().is_empty());
 }
 

@@ -8,6 +8,8 @@ pub struct ProtectedChange {
     pub path: String,
     pub base: Option<String>,
     pub finally: Option<String>,
+    /// The final tree does not have it.
+    pub is_deleted: bool,
     /// It decides what runs and how.
     pub is_control: bool,
 }
@@ -90,6 +92,7 @@ mod tests {
             base: Some(base.to_owned()),
             finally: None,
             is_control: false,
+            is_deleted: false,
         };
         let changed = [
             change("tests/test_calc.py", "class TestCalc"),

@@ -110,7 +110,7 @@ impl Asking<'_> {
             }
             (Choice::Changes, _) => format!("go back to {phase} with TEXT as guidance for the agent"),
             (Choice::Reject, _) => "do not let the work pass; the run is blocked".to_owned(),
-            (Choice::Resume, _) => "continue; you say that the cause is gone".to_owned(),
+            (Choice::Resume, _) => "continue; you confirm that the cause is fixed".to_owned(),
             (Choice::Done, _) => "continue; what you write after it is passed to the agent".to_owned(),
             (Choice::Command, QuestionKind::Check(check)) => format!("run this as the check \"{check}\""),
             (Choice::Command, _) => "run this first in every clean checkout".to_owned(),
@@ -119,7 +119,7 @@ impl Asking<'_> {
             (Choice::Back, _) => {
                 format!("send it back to {}; the agent is told why", self.name(self.workflow.proof.go))
             }
-            (Choice::Retry, _) => "call the agent again; you say that the cause is gone".to_owned(),
+            (Choice::Retry, _) => "call the agent again; you confirm that the cause is fixed".to_owned(),
             (Choice::Model, _) => {
                 let asked = self.state.model_asked.as_deref().unwrap_or("its own model");
                 format!("call the agent again, with the model NAME in place of {asked}")

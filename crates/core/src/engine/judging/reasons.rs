@@ -149,7 +149,13 @@ impl Grounds<'_> {
             Some(_) | None if is_silent(self.phase, self.turn) => {
                 "the agent ended without a readable report".to_owned()
             }
-            Some(_) | None => "the agent did not say that it is done".to_owned(),
+            Some(_) | None => match self.promise {
+                Some(promise) => format!(
+                    "the agent did not say that it is done: its final message must end with \
+                     <promise>{promise}</promise> on a line of its own"
+                ),
+                None => "the agent did not say that it is done".to_owned(),
+            },
         }
     }
 

@@ -197,7 +197,7 @@ impl State {
                 None => "loop show".to_owned(),
             },
             Status::Cancelled => run_again(workflow, &self.opening.input),
-            Status::Capped => format!("loop run --max {}", self.iterations_most_after(workflow)),
+            Status::Capped => format!("loop run {}", self.higher_cap(workflow)),
             Status::Halted if !self.has_nothing_to_do() => "loop resume --reset".to_owned(),
             Status::Halted if !self.guidance.is_empty() => "loop run".to_owned(),
             // What the agent said last is all there is to know.
@@ -215,7 +215,7 @@ impl State {
             Status::Cancelled => {
                 run_again(workflow, &self.opening.input).replacen("loop run", "loop init --hook", 1)
             }
-            Status::Capped => format!("loop resume --max {}", self.iterations_most_after(workflow)),
+            Status::Capped => format!("loop resume {}", self.higher_cap(workflow)),
             Status::Halted => "loop resume --reset".to_owned(),
             Status::Paused | Status::Stopped => "loop resume".to_owned(),
             Status::Ready | Status::Running | Status::Waiting => "loop wait".to_owned(),
@@ -243,6 +243,16 @@ impl State {
             return format!(" --time {}s", (spent.ms / 1000 + 1).saturating_mul(2));
         }
         String::new()
+    }
+
+    /// Returns the flags that a capped run needs for another call. An open breaker would halt it before
+    /// that call, so its counters go to 0 too.
+    fn higher_cap(&self, workflow: &Workflow) -> String {
+        let breaker = &workflow.phases[self.phase].breaker;
+        let is_open = self.visit.breaker.open(breaker).is_some();
+        let has_pivot = breaker.pivot && !self.visit.breaker.pivot_spent;
+        let reset = if is_open && !has_pivot { " --reset" } else { "" };
+        format!("--max {}{reset}", self.iterations_most_after(workflow))
     }
 
     /// Returns a limit of iterations that lets a capped run continue.

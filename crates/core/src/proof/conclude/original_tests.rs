@@ -3,9 +3,9 @@
 
 use super::{CheckSteps, Judge};
 use crate::proof::defence::Defence;
-use crate::proof::finding::FindingKind;
-use crate::proof::ids::{Exit, NamedTests, Results, TestOutcome};
-use crate::proof::locate::is_added;
+use crate::proof::finding::{Finding, FindingKind};
+use crate::proof::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
+use crate::proof::locate::{ProtectedChange, file_of, is_added};
 use crate::proof::steps::ProofStep;
 
 /// Whether a name stands for a test file that could not be loaded. Once it can, its tests have names of
@@ -33,8 +33,7 @@ impl Judge<'_> {
             }
             match was(name) {
                 Some(TestOutcome::Failed) => {
-                    let what = "failed at the opening and still fails with its original text";
-                    self.find_test(FindingKind::StillRed, ProofStep::Overlay, &id, what);
+                    self.find_still_red(&id);
                 }
                 Some(TestOutcome::Passed) => {
                     let what = "passed at the opening and fails with its original text";
@@ -65,6 +64,22 @@ impl Judge<'_> {
             };
             self.find_check(FindingKind::RedInOverlay, ProofStep::Overlay, check.name, what);
         }
+    }
+
+    /// A test that failed at the opening fails with its original text.
+    fn find_still_red(&mut self, id: &TestId) {
+        let file = file_of(&id.name, &self.evidence.changed_protected);
+        let is_deleted = |it: &ProtectedChange| it.is_deleted && file.as_ref() == Some(&it.path);
+        let (kind, step) = (FindingKind::StillRed, ProofStep::Overlay);
+        if let Some(deleted) = self.evidence.changed_protected.iter().find(|it| is_deleted(it)) {
+            let path = &deleted.path;
+            let mut finding = Finding::of_test(kind, step, id, Some(path.clone()), "");
+            finding.line =
+                format!("{path} was deleted; its test {} failed before the run and still fails", id.name);
+            self.find(finding);
+            return;
+        }
+        self.find_test(kind, step, id, "failed at the opening and still fails with its original text");
     }
 
     /// Tests that the baseline had and that are gone now.
