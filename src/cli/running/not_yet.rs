@@ -2,7 +2,7 @@
 //! and say so, which is better than a guess at what was meant.
 
 use super::flags::RunFlags;
-use crate::desk::Refusal;
+use crate::desk::{NextStep, Refusal};
 use clap::Args;
 
 #[derive(Args)]
@@ -21,8 +21,8 @@ pub(crate) fn refuse_flags(flags: &RunFlags) -> anyhow::Result<()> {
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((flag, _)) => Err(Refusal::usage(
-            format!("{flag}: several systems at once come with a later version"),
-            "loop queue next",
+            format!("{flag} comes with a later version"),
+            NextStep::by_hand("leave it out; one system is built at a time"),
         )),
     }
 }

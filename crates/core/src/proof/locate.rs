@@ -92,6 +92,7 @@ mod tests {
             base: Some(base.to_owned()),
             finally: None,
             is_control: false,
+            is_deleted: false,
         };
         let changed = [
             change("tests/test_calc.py", "class TestCalc"),
