@@ -29,8 +29,11 @@ impl Once {
 
     /// Returns what it came to, in a few words.
     pub(crate) fn words(&self) -> String {
-        let tests = self.tests.as_ref().map(|it| format!(", {} of {} tests pass", it.passing, it.total));
-        let tests = tests.unwrap_or_default();
+        let tests = match &self.tests {
+            Some(it) if it.total == 0 => " (0 tests ran)".to_owned(),
+            Some(it) => format!(", {} of {} tests pass", it.passing, it.total),
+            None => String::new(),
+        };
         match &self.outcome {
             CheckOutcome::Passed => format!("{} passes{tests}", self.name),
             CheckOutcome::Failed(why) => format!("{} fails ({why})", self.name),

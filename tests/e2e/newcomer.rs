@@ -110,15 +110,12 @@ fn a_dry_run_after_a_cancelled_run_says_that_a_new_one_is_opened() {
 }
 
 #[test]
-fn a_runner_that_finds_no_test_fails_for_loop_checks_and_for_a_run() {
+fn a_runner_that_finds_no_test_is_said_to_have_run_none() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent(PROMISE);
     sandbox.write("said.txt", format!("\n{}\nRan 0 tests in 0.000s\n\nOK\n", "-".repeat(70)));
     sandbox.commit("what the runner prints");
-    let check = "tests=cat said.txt";
-    sandbox.run(&["checks", "--check", check]).exits(4).says("tests fails (0 tests ran)");
-    let words = ["run", "it", "--agent-cmd", &agent, "--check", check, "-n", "1"];
-    sandbox.run(&words).exits(6).says("before the first call: tests failed (0 tests ran)");
+    let done = sandbox.run(&["checks", "--check", "tests=cat said.txt"]).exits(0);
+    assert!(done.out.contains("tests passes (0 tests ran)"), "{done:?}");
 }
 
 #[test]
