@@ -28,7 +28,8 @@ pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
     let text = sanitise(&text);
     if is_json {
         let object = serde_json::json!({
-            "status": status(exit), "reason": text, "next_step": next.as_ref().map(NextStep::first), "exit": exit, "error": text,
+            "status": status(exit), "reason": text, "next_step": next.as_ref().and_then(NextStep::command),
+            "help": next.as_ref().and_then(NextStep::words), "exit": exit, "error": text,
         });
         println!("{}", json::line(&object));
     }

@@ -47,10 +47,23 @@ impl NextStep {
 
     /// Returns the most likely command, else the words.
     pub(crate) fn first(&self) -> &str {
+        self.command().or(self.words()).unwrap_or_default()
+    }
+
+    /// Returns the first command that works when it is pasted, if there is one.
+    pub(crate) fn command(&self) -> Option<&str> {
         match self {
-            NextStep::Paste(commands) => commands.first().map_or("", String::as_str),
-            NextStep::ByHand(words) => words,
-            NextStep::PasteOrByHand(command, _) => command,
+            NextStep::Paste(commands) => commands.first().map(String::as_str),
+            NextStep::PasteOrByHand(command, _) => Some(command),
+            NextStep::ByHand(_) => None,
+        }
+    }
+
+    /// Returns what helps in words, if there is something.
+    pub(crate) fn words(&self) -> Option<&str> {
+        match self {
+            NextStep::Paste(_) => None,
+            NextStep::ByHand(words) | NextStep::PasteOrByHand(_, words) => Some(words),
         }
     }
 }

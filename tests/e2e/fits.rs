@@ -49,7 +49,8 @@ fn run_json_an_error_ends_with_the_same_object() {
     assert_eq!(last["status"], Value::Null, "no run came of it: {last}");
     assert_eq!([&last["reason"], &last["exit"]], [&last["error"], &json!(2)]);
     assert!(last["reason"].as_str().is_some_and(|it| it.contains("no check found")), "{last}");
-    assert!(last["next_step"].as_str().is_some_and(|it| it.contains("--check tests=")), "{last}");
+    assert!(last["help"].as_str().is_some_and(|it| it.contains("--check tests=")), "{last}");
+    assert!(last["next_step"].as_str().is_some_and(|it| it.contains("--unverified")), "{last}");
 }
 
 #[test]

@@ -184,9 +184,10 @@ fn rt30_without_checks_only_a_word_of_the_user_starts_it() {
     let project = sandbox.project.display();
     let refusal = format!(
         "no check found in {project}: nothing could prove that the work is done; --unverified takes the agent's \
-         word\nhelp: add --check tests=\"COMMAND\" with a command that passes when the work is done\n"
+         word\nnext: loop run \"build it\" --agent-cmd "
     );
-    assert!(done.err.ends_with(&refusal), "{}", done.err);
+    let help = " --unverified\nhelp: add --check tests=\"COMMAND\" with a command that passes when the work is done\n";
+    assert!(done.err.contains(&refusal) && done.err.ends_with(help), "{}", done.err);
     assert!(sandbox.calls().is_empty());
     assert_eq!(sandbox.status(), serde_json::json!({ "run": null }));
 

@@ -162,7 +162,7 @@ fn rt19_a_session_that_gets_nowhere_is_let_go_and_the_run_is_stuck() {
     let done = sandbox.hook(&sandbox.stop_input("one", true, "hm").to_string());
     assert_eq!((done.code, done.out.as_str()), (0, ""));
     let said = "loop: halted: question 1: WORK: no progress in 2 iterations: \
-        acceptance criteria not ticked: 1; the agent did not say that it is done\n";
+        acceptance criteria not ticked: 1; the agent did not say that it is done: its final message must end with ";
     assert!(done.err.starts_with(said), "{}", done.err);
     assert_eq!(sandbox.state_file()["status"], "stuck");
     // A person's answer counts at the next stop.

@@ -187,7 +187,7 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
         ),
         match proposed_flag(project) {
             Some(flag) => [format!("loop run {flag}"), "loop run --unverified".to_owned()].into(),
-            None => NextStep::by_hand(CHECK_HELP),
+            None => NextStep::PasteOrByHand("loop run --unverified".to_owned(), CHECK_HELP.to_owned()),
         },
     ))
 }
