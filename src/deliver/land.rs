@@ -9,7 +9,8 @@ use crate::measure::check_place::Room;
 use crate::measure::run_checks::{Cut, Execute, order};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
-use crate::tree::worktree;
+use crate::tree::worktree::{self, commit_of};
+
 use loop_core::engine::{Landing, Worktree, proof_checks};
 use loop_core::workflow::model::Millis;
 use loop_store::run::Run;
@@ -243,15 +244,6 @@ fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, GitError> {
     match git.run(["merge-base", "--is-ancestor", commit, of]) {
         Ok(_) => Ok(true),
         Err(GitError::Failed { code: Some(1), .. }) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-fn commit_of(git: &Git, name: &str) -> Result<Option<String>, GitError> {
-    let asked = format!("{name}^{{commit}}");
-    match git.run(["rev-parse", "--quiet", "--verify", "--end-of-options", &asked]) {
-        Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
-        Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

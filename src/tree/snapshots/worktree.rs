@@ -363,7 +363,8 @@ fn current_branch(git: &Git) -> Result<Option<String>, GitError> {
     }
 }
 
-fn commit_of(git: &Git, name: &str) -> Result<Option<String>, GitError> {
+/// Returns the commit that a name stands for, where there is one.
+pub(crate) fn commit_of(git: &Git, name: &str) -> Result<Option<String>, GitError> {
     let asked = format!("{name}^{{commit}}");
     match git.run(["rev-parse", "--quiet", "--verify", "--end-of-options", &asked]) {
         Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
