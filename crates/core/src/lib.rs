@@ -8,7 +8,6 @@ pub mod digest;
 
 pub mod facts;
 
-mod agent_file;
 pub mod agent_table;
 
 pub mod proof;

@@ -9,7 +9,7 @@ mod when;
 
 pub(crate) use when::zone_named;
 
-use super::reader::Heard;
+use super::heard::{Heard, PlanFields};
 use super::{CallExit, Warning};
 use crate::agent_table::Stream;
 use crate::workflow::model::Millis;
@@ -62,18 +62,6 @@ impl Limit {
             | Limit::ContextTooLong => None,
         }
     }
-}
-
-/// What an agent's fields say about the plan of the account.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct PlanFields {
-    pub rejected: bool,
-    pub warned: bool,
-    /// The agent's word for the window that counts.
-    pub window: Option<String>,
-    /// The part that is used, 1 being all.
-    pub used: Option<f64>,
-    pub resets_at_s: Option<i64>,
 }
 
 impl PlanFields {

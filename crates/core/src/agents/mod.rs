@@ -4,16 +4,12 @@
 //! the environment) is handed in.
 
 mod account;
-mod claude;
-mod codex;
-mod command;
-mod described;
+mod clis;
 mod environment;
 mod events;
-mod gemini;
+mod heard;
 mod limit;
 mod narrative;
-mod opencode;
 mod program;
 mod reader;
 mod trouble;
@@ -24,14 +20,15 @@ mod wire;
 mod tests;
 
 pub use account::{Login, account, logins};
-pub use described::DescribedStream;
+pub use clis::opencode::waits_for;
 pub use environment::keeps;
 pub use events::{AgentEvent, UsageSoFar};
 pub use limit::Limit;
 pub use narrative::{Detail, Narrator, token_words};
-pub use opencode::waits_for;
 pub use reader::StreamReader;
 pub use usage::AgentUsage;
+
+use clis::{claude, codex, command, described, gemini, opencode};
 
 use crate::agent_table::{AgentRow, Start};
 use crate::workflow::model::Agent;

@@ -2,8 +2,8 @@
 //! provider said is quoted; it is text from outside and made safe to show.
 
 use super::CallExit;
+use super::heard::Heard;
 use super::limit::Limit;
-use super::reader::Heard;
 use super::wire::excerpt;
 use crate::agent_table::AgentRow;
 

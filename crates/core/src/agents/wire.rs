@@ -3,7 +3,9 @@
 //! that cannot be read is no event; nothing here fails.
 
 use loop_base::text::sanitise;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -148,4 +150,38 @@ fn one_line(text: &str, most: usize) -> String {
         line.push('…');
     }
     line
+}
+
+/// What a tool is used on, whatever the tool.
+#[derive(Deserialize)]
+pub(super) struct Target<'a> {
+    #[serde(borrow)]
+    command: Option<Cow<'a, str>>,
+    #[serde(borrow, alias = "filePath", alias = "absolute_path", alias = "notebook_path")]
+    file_path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pattern: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    url: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    query: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    skill: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    description: Option<Cow<'a, str>>,
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn read(input: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
+        let it: Target<'_> = value(input)?;
+        let places = it.file_path.or(it.pattern).or(it.path);
+        it.command.or(places).or(it.url).or(it.query).or(it.skill).or(it.description)
+    }
+}
+
+/// Reads a value that may be absent or of another type than it was.
+pub(super) fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    raw.and_then(|it| serde_json::from_str(it.get()).ok())
 }

@@ -1,13 +1,13 @@
 //! The pure core: what a run is, and what it does next. It reads no clock and no file, starts
 //! nothing and waits for nothing; the driver does that and tells it what came of it.
 //!
-//! Each room uses those before it: `journal` is what is written down, `standing` where a run is by that,
+//! Each room uses those before it: `journal` is what is written down, `state` where a run is by that,
 //! `judging` what an iteration came to, `deciding` what comes next.
 
 mod deciding;
 mod journal;
 mod judging;
-mod standing;
+mod state;
 
 pub use deciding::allowance::{Allowance, allowance, day_full};
 pub use deciding::answer::acceptable;
@@ -17,7 +17,7 @@ pub use deciding::proving::checks as proof_checks;
 pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use journal::command::{Answer, Choice, Command, choices};
 pub use journal::decision::{Decision, Rest};
-pub use journal::effect::{Call, Effect, OtherModel, Step};
+pub use journal::effect::{Call, Effect, IMPORTED_EPOCH, OtherModel, Step};
 pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess};
 pub use journal::event::Event;
 pub use journal::evidence::{
@@ -36,19 +36,18 @@ pub use journal::requirement::{MetBy, Requirement};
 pub use journal::usage::{Cost, TokenClasses, Usage};
 pub use judging::metrics::known_red;
 pub use judging::signature::signature;
-pub use standing::again::run_again;
-pub use standing::breaker::BreakerState;
-pub use standing::call::{alike, uncommittable};
-pub use standing::feedback::Feedback;
-pub use standing::forecast::Forecast;
-pub use standing::history::{
+pub use state::parts::breaker::BreakerState;
+pub use state::parts::feedback::Feedback;
+pub use state::parts::item_list::ItemList;
+pub use state::parts::spent::{Spent, cost_words, dollars};
+pub use state::parts::station::{Station, Wish};
+pub use state::parts::troubles::FailureEntry;
+pub use state::parts::visit::PhaseStatus;
+pub use state::run_state::{STATE_VERSION, State};
+pub use state::views::forecast::Forecast;
+pub use state::views::history::{
     Activity, BreakerChange, History, HistoryLimit, JudgedTurn, breaker, limit, open_reason, review_attempt,
 };
-pub use standing::item_list::ItemList;
-pub use standing::spent::{Spent, cost_words, dollars};
-pub use standing::state::{STATE_VERSION, State};
-pub use standing::station::{Station, Wish};
-pub use standing::status::Status;
-pub use standing::troubles::FailureEntry;
-pub use standing::turn::IMPORTED_EPOCH;
-pub use standing::visit::PhaseStatus;
+pub use state::views::next_call::{alike, uncommittable};
+pub use state::views::run_command::run_again;
+pub use state::views::status::Status;

@@ -3,7 +3,7 @@
 //! done; a test that is gone is a note, because only the overlay can say whether its text still
 //! passes. What the opening did not get to is not compared.
 
-use crate::proof::ids::{Exit, NamedTests, Results, TestOutcome};
+use crate::proof::results::ids::{Exit, NamedTests, Results, TestOutcome};
 
 /// The lines of one kind that are written out; the others are a number.
 const LINES_LIMIT: usize = 20;

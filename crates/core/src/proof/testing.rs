@@ -1,7 +1,7 @@
 //! Short ways to write results in tests.
 
-use crate::proof::ids::{Exit, NamedTests, Results, TestOutcome};
-use crate::proof::steps::StepRun;
+use crate::proof::record::steps::StepRun;
+use crate::proof::results::ids::{Exit, NamedTests, Results, TestOutcome};
 
 /// Results that name every test.
 pub(crate) fn results(check: &str, exit: Exit, tests: &[(&str, TestOutcome)]) -> Results {

@@ -5,8 +5,8 @@
 
 use super::Report;
 use super::block::{HIDDEN, LinePlace, ReportLine, Survey};
-use super::keep::{SUMMARY_CHARS, TEXT_CHARS, clean, is_none, is_placeholder, quote};
-use super::outline::split;
+use super::simple_yaml::split;
+use super::text_limits::{SUMMARY_CHARS, TEXT_CHARS, clean, is_none, is_placeholder, quote};
 use crate::workflow::model::{Protocol, SignalWord};
 use loop_base::value::Value;
 

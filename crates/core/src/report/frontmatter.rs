@@ -4,15 +4,15 @@
 //! signal, because the verdict is one half of an exit rule and the file has no other half.
 
 use super::Report;
-use super::keep::{is_placeholder, quote};
-use super::outline::{self, Entry, scalar};
+use super::simple_yaml::{self, Entry, scalar};
+use super::text_limits::{is_placeholder, quote};
 use crate::documents::planning::verification;
 use loop_base::value::Value;
 
 pub(super) fn read(text: &str) -> Report {
     let mut report = Report::default();
     let Some(head) = head(text, &mut report) else { return report };
-    let outline = outline::read(head.lines());
+    let outline = simple_yaml::read(head.lines());
     if let Some(row) = outline.unreadable {
         report.note(&format!("the front matter has a line that is not a key: {}", quote(row)));
     }

@@ -4,7 +4,7 @@
 //! somebody's example and no report.
 
 use super::block::Survey;
-use super::keep::{ERROR_CHARS, SUMMARY_CHARS, TEXT_CHARS, clean, push, quote};
+use super::text_limits::{ERROR_CHARS, SUMMARY_CHARS, TEXT_CHARS, clean, push, quote};
 use super::{NestedSkill, Report, Trouble};
 use crate::workflow::model::ErrorClass;
 use crate::workflow::model::SignalWord;

@@ -3,8 +3,8 @@
 //! a report is a claim.
 //!
 //! [`read`] is the way in; each protocol has a file of its own. `block.rs` says which lines of a
-//! message can carry a report at all, `outline.rs` reads the keys, sections and lists that two of the
-//! protocols share, and `keep.rs` holds the limits on what is kept. Every reader takes time linear in
+//! message can carry a report at all, `simple_yaml.rs` reads the keys, sections and lists that two of the
+//! protocols share, and `text_limits.rs` holds the limits on what is kept. Every reader takes time linear in
 //! the length of its input, and memory that the limits bound.
 
 mod block;
@@ -13,12 +13,12 @@ mod exit_signal;
 mod forged;
 mod frontmatter;
 mod json;
-mod keep;
-mod outline;
 mod promise;
 #[cfg(test)]
 mod properties;
 mod prp_status;
+mod simple_yaml;
+mod text_limits;
 
 use crate::documents::planning::verification::VerifiedTruth;
 use crate::workflow::model::{ErrorClass, Protocol, SignalWord};

@@ -4,7 +4,7 @@
 //! report says where it stood. The last tag counts.
 
 use super::block::{LinePlace, Survey};
-use super::keep::beginning;
+use super::text_limits::beginning;
 use super::{PromisePlace, Report};
 
 const OPEN: &str = "<promise>";

@@ -2,7 +2,7 @@
 //! and large hostile inputs come to an end. The last is checked by size and not by a clock: at these
 //! sizes anything quadratic would outlast every patience.
 
-use super::keep::TEXT_CHARS;
+use super::text_limits::TEXT_CHARS;
 use super::{Expected, Report, Trouble, read};
 use crate::workflow::model::{ErrorClass, Protocol, SignalWord};
 use loop_base::value::Value;

@@ -6,8 +6,8 @@
 //! here, and nothing is compared with what was.
 
 use super::block::{HIDDEN, LinePlace, Survey};
-use super::keep::{ERROR_CHARS, SUMMARY_CHARS, clean, is_none, push, quote};
-use super::outline::{self, Entry, Outline, scalar};
+use super::simple_yaml::{self, Entry, Outline, scalar};
+use super::text_limits::{ERROR_CHARS, SUMMARY_CHARS, clean, is_none, push, quote};
 use super::{Report, Trouble};
 use crate::workflow::model::{ErrorClass, SignalWord};
 use loop_base::value::Value;
@@ -100,7 +100,7 @@ fn find(survey: &Survey<'_>) -> FoundStatus {
             }
             _ if is_readable
                 && begun.is_none()
-                && outline::split(line.text).is_some_and(is_metrics_header) =>
+                && simple_yaml::split(line.text).is_some_and(is_metrics_header) =>
             {
                 companion = Some(StatusPart { bytes: line.start..line.end, place: line.place });
             }
@@ -131,7 +131,7 @@ fn is_metrics(key: &str) -> bool {
 fn outline_of<'a>(survey: &Survey<'a>, part: &StatusPart) -> Outline<'a> {
     let lines = survey.lines().skip_while(|it| it.start < part.bytes.start);
     let lines = lines.take_while(|it| it.start < part.bytes.end);
-    outline::read(lines.filter(|it| stands_in(part, it.place)).map(|it| it.text))
+    simple_yaml::read(lines.filter(|it| stands_in(part, it.place)).map(|it| it.text))
 }
 
 /// A block that names two phases is of neither.

@@ -2,7 +2,8 @@
 
 use super::row;
 use crate::agent_table::{AgentRow, Stream};
-use crate::agents::reader::{LINE_MOST, MESSAGE_MOST};
+use crate::agents::heard::MESSAGE_MOST;
+use crate::agents::reader::LINE_MOST;
 use crate::agents::{AgentOutput, CallExit, Limit, StreamReader};
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;

@@ -6,7 +6,7 @@ use super::entry::SystemEntry;
 
 /// What came of an edit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Merged {
+pub struct MergedSystem {
     pub system: SystemEntry,
     /// What of the edit is not taken over, in words.
     pub refused: Option<String>,
@@ -14,29 +14,29 @@ pub struct Merged {
 
 /// Takes over what a person edited. `is_claimed` says that a run works on the system, whose progress is
 /// then ours.
-pub fn merge(filed: &SystemEntry, found: SystemEntry, ours: &SystemEntry, is_claimed: bool) -> Merged {
+pub fn merge(filed: &SystemEntry, found: SystemEntry, ours: &SystemEntry, is_claimed: bool) -> MergedSystem {
     let mut system = ours.clone();
     macro_rules! take {
         ($($field:ident)*) => { $(if found.$field != filed.$field { system.$field = found.$field.clone(); })* };
     }
     take!(name description github_issue dependencies priority capabilities notes autonomy rest created_at);
     if found.status == filed.status || found.status == ours.status {
-        return Merged { system, refused: None };
+        return MergedSystem { system, refused: None };
     }
     let (id, from, to) = (&ours.id, ours.status, found.status);
     if is_claimed {
         let refused = Some(format!("{id} stays {from}: a run works on it, and its progress is the run's"));
-        return Merged { system, refused };
+        return MergedSystem { system, refused };
     }
     if !from.may_become(to) {
         let legal: Vec<&str> = from.edges().iter().map(|it| it.word()).collect();
         let legal = if legal.is_empty() { "nothing".to_owned() } else { legal.join(", ") };
         let refused = Some(format!("{id} stays {from}: it cannot become {to}, only {legal}"));
-        return Merged { system, refused };
+        return MergedSystem { system, refused };
     }
     system.status = to;
     system.blocked_reason = found.blocked_reason;
-    Merged { system, refused: None }
+    MergedSystem { system, refused: None }
 }
 
 #[cfg(test)]

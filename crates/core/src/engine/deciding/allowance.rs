@@ -3,8 +3,8 @@
 
 use crate::engine::journal::hold::{Hold, HoldKind};
 use crate::engine::journal::usage::TokenClasses;
-use crate::engine::standing::spent::dollars;
-use crate::engine::standing::state::State;
+use crate::engine::state::parts::spent::dollars;
+use crate::engine::state::run_state::State;
 use crate::workflow::model::{Millis, Workflow};
 use loop_base::text::counted;
 use loop_base::time::length;

@@ -4,8 +4,8 @@
 use crate::engine::journal::command::{Answer, Choice, Command, choices};
 use crate::engine::journal::hold::Outcome;
 use crate::engine::journal::question::QuestionKind;
-use crate::engine::standing::state::State;
-use crate::engine::standing::station::Station;
+use crate::engine::state::parts::station::Station;
+use crate::engine::state::run_state::State;
 use crate::proof::Level;
 use crate::workflow::model::Workflow;
 use crate::workflow::problem::nearest;

@@ -3,7 +3,7 @@
 use crate::engine::journal::decision::Decision;
 use crate::engine::journal::effect::Effect;
 use crate::engine::journal::question::{Question, QuestionKind};
-use crate::engine::standing::state::State;
+use crate::engine::state::run_state::State;
 use loop_base::time::Timestamp;
 
 pub(crate) fn ask(state: &State, kind: QuestionKind, text: String, deadline: Option<Timestamp>) -> Decision {

@@ -2,9 +2,9 @@
 //!
 //! The stations of an iteration are visited in order: ready, working, reported, measured, judged,
 //! then leaving or ready again. Whatever a person wants comes first; then limits, then the breaker,
-//! then work. The ways out of a phase are in `route.rs`, answers in `answered.rs`.
+//! then work. The ways out of a phase are in `route.rs`, answers in `answer_outcome.rs`.
 
-use super::answered::answered;
+use super::answer_outcome::answered;
 use super::ask::{ask, ask_among};
 use super::limits::{reached, window_spent};
 use super::route::{between, leave, pass_over_body, reject};
@@ -19,11 +19,11 @@ use crate::engine::journal::landing::Landing;
 use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge;
 use crate::engine::judging::metrics::known;
-use crate::engine::standing::LOOK_EVERY_MS;
-use crate::engine::standing::call::{call, is_done_with_skills, measure};
-use crate::engine::standing::retry;
-use crate::engine::standing::state::State;
-use crate::engine::standing::station::{Leave, Station, Wish};
+use crate::engine::state::apply::LOOK_EVERY_MS;
+use crate::engine::state::parts::retry;
+use crate::engine::state::parts::station::{Leave, Station, Wish};
+use crate::engine::state::run_state::State;
+use crate::engine::state::views::next_call::{call, is_done_with_skills, measure};
 use crate::facts::FactName;
 use crate::workflow::model::{Phase, WindowThen, WorkPlace, Workflow};
 use loop_base::time::Timestamp;

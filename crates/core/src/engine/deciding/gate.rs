@@ -3,7 +3,7 @@
 //! needed: an agent can only add one, and what was asked for stays until a person has passed it.
 
 use crate::engine::judging::metrics::known;
-use crate::engine::standing::state::State;
+use crate::engine::state::run_state::State;
 use crate::facts::{FactName, FactWords};
 use crate::workflow::condition::{Condition, Truth};
 use crate::workflow::model::{Gate, GateUse, Phase, PhaseId, Workflow};

@@ -3,8 +3,8 @@
 
 use crate::engine::deciding::allowance::MoneyCap;
 use crate::engine::journal::hold::{Hold, HoldKind};
-use crate::engine::standing::spent::{Spent, dollars};
-use crate::engine::standing::state::State;
+use crate::engine::state::parts::spent::{Spent, dollars};
+use crate::engine::state::run_state::State;
 use crate::workflow::model::{Phase, Window, Workflow};
 use loop_base::text::counted;
 use loop_base::time::{Timestamp, length};

@@ -3,12 +3,12 @@
 
 pub(super) mod allowance;
 pub(super) mod answer;
-mod answered;
+mod answer_outcome;
 mod ask;
-mod closing;
 pub(super) mod decide;
 mod gate;
 mod limits;
 pub(crate) mod offer;
+mod proof_summary;
 pub(super) mod proving;
 mod route;

@@ -6,7 +6,7 @@ use crate::engine::journal::command::{Choice, choices_of};
 use crate::engine::journal::question::{Question, QuestionKind};
 use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::judging::reasons::check_words;
-use crate::engine::standing::state::State;
+use crate::engine::state::run_state::State;
 use crate::workflow::model::{Next, PhaseId, Workflow};
 use serde::Serialize;
 

@@ -70,6 +70,9 @@ impl Effect {
     }
 }
 
+/// The epoch of calls that another controller made; ours begin with 1.
+pub const IMPORTED_EPOCH: u64 = 0;
+
 /// One agent call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {

@@ -1,5 +1,5 @@
 //! The words of the journal: facts, effects, and what they carry. All of it is written to disk, so it
-//! only ever grows. Data only; what it means for a run is told in `standing`.
+//! only ever grows. Data only; what it means for a run is told in `state/`.
 
 pub(super) mod approval;
 pub(super) mod command;

@@ -7,7 +7,7 @@ use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
 use crate::engine::journal::judgement::Failure;
 use crate::engine::journal::metric::Metrics;
-use crate::engine::standing::station::Turn;
+use crate::engine::state::parts::station::Turn;
 use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Phase, Protocol};
 use loop_base::value::Value;

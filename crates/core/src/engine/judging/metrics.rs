@@ -6,7 +6,7 @@
 
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence, Tests};
 use crate::engine::journal::metric::{Metric, Metrics, Source};
-use crate::engine::standing::state::State;
+use crate::engine::state::run_state::State;
 use crate::facts::{Claim, FactName};
 use crate::report::Report;
 use crate::workflow::model::{Phase, TESTS_CHECK, Workflow};

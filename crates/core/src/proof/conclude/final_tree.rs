@@ -3,10 +3,10 @@
 
 use super::{CheckSteps, Judge, SUSPECTS_MOST};
 use crate::proof::defence::Defence;
-use crate::proof::finding::{Finding, FindingKind};
-use crate::proof::ids::{Exit, Results, TestId, TestOutcome};
-use crate::proof::record::Unreproducible;
-use crate::proof::steps::{ProofStep, flaky_since};
+use crate::proof::record::finding::{Finding, FindingKind};
+use crate::proof::record::proof_record::Unreproducible;
+use crate::proof::record::steps::{ProofStep, flaky_since};
+use crate::proof::results::ids::{Exit, Results, TestId, TestOutcome};
 
 impl Judge<'_> {
     /// D against A0: what became red or skipped in the clean checkout.

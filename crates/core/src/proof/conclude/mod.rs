@@ -4,20 +4,21 @@
 //! baseline and on the final tree says nothing, and what is flaky counts for nothing.
 
 mod final_tree;
+pub(super) mod locate;
 mod new_tests;
 mod original_tests;
 #[cfg(test)]
 mod tests;
 
+use crate::proof::conclude::locate::{ProtectedChange, file_of};
 use crate::proof::defence::Defence;
-use crate::proof::finding::{Finding, FindingKind, Waiver};
-use crate::proof::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
-use crate::proof::locate::{ProtectedChange, file_of};
-use crate::proof::overlay::NotJudged;
-use crate::proof::record::{
+use crate::proof::overlay::plan::NotJudged;
+use crate::proof::record::finding::{Finding, FindingKind, Waiver};
+use crate::proof::record::proof_record::{
     CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding,
 };
-use crate::proof::steps::{CanaryOutcome, NotRun, ProofStep, Settled, StepOutcome, settled};
+use crate::proof::record::steps::{CanaryOutcome, NotRun, ProofStep, Settled, StepOutcome, settled};
+use crate::proof::results::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Everything that a proof stands on.

@@ -2,10 +2,10 @@
 //! that the code does something that it did not do.
 
 use super::{CheckSteps, Judge};
+use crate::proof::conclude::locate::file_of;
 use crate::proof::defence::Defence;
-use crate::proof::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
-use crate::proof::locate::file_of;
-use crate::proof::record::NewTest;
+use crate::proof::record::proof_record::NewTest;
+use crate::proof::results::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
 use std::collections::BTreeSet;
 
 impl Judge<'_> {

@@ -2,11 +2,11 @@
 //! put back.
 
 use super::{CheckSteps, Judge};
+use crate::proof::conclude::locate::{ProtectedChange, file_of, is_added};
 use crate::proof::defence::Defence;
-use crate::proof::finding::{Finding, FindingKind};
-use crate::proof::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
-use crate::proof::locate::{ProtectedChange, file_of, is_added};
-use crate::proof::steps::ProofStep;
+use crate::proof::record::finding::{Finding, FindingKind};
+use crate::proof::record::steps::ProofStep;
+use crate::proof::results::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
 
 /// Whether a name stands for a test file that could not be loaded. Once it can, its tests have names of
 /// their own; as long as it cannot, the name is there and red.

@@ -1,7 +1,7 @@
 //! Each test is a story: what was red and green in which step, and what the proof says about it.
 
 use super::*;
-use crate::proof::sentence::closing_sentence;
+use crate::proof::record::sentence::closing_sentence;
 use crate::proof::testing::{results, run};
 
 const P: TestOutcome = TestOutcome::Passed;

@@ -2,7 +2,7 @@
 //! build.gradle, pom.xml. What the run adds to a build stays. Where it changes how tests run, or takes a
 //! test away, the overlay uses the baseline's script as a whole: what then does not build is a question.
 
-use crate::proof::protected::Mixed;
+use crate::proof::protecting::class::Mixed;
 
 /// Returns the script that the overlay uses.
 pub(crate) fn merged(kind: Mixed, rest: &str, base: &str) -> String {

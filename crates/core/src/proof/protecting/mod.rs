@@ -3,6 +3,7 @@
 //! of manifest.
 
 pub(super) mod build_scripts;
+pub(super) mod class;
 pub(super) mod foreign_modules;
 pub(super) mod names;
 pub(super) mod only_tests;

@@ -83,8 +83,8 @@ struct Namer {
     is_script: bool,
 }
 
-/// What decides.
-pub(crate) struct Usage<'a> {
+/// The tree that is searched for whoever uses a changed file.
+pub(crate) struct SearchedTree<'a> {
     /// Paths of the baseline that the run changed or removed and that are protected by nothing else.
     pub(crate) changed: Vec<&'a String>,
     pub(crate) base_files: &'a [String],
@@ -95,7 +95,7 @@ pub(crate) struct Usage<'a> {
 }
 
 /// Returns the changed files that nothing but tests and checks uses.
-pub(crate) fn find(usage: &Usage<'_>, contents: &Contents<'_>) -> BTreeSet<String> {
+pub(crate) fn find(usage: &SearchedTree<'_>, contents: &Contents<'_>) -> BTreeSet<String> {
     let text = |path: &str| contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok());
     let may_be = |it: &&&String| may_be_of_tests(it, &text(it).unwrap_or_default());
     let candidates: Vec<&&String> = usage.changed.iter().filter(may_be).collect();
@@ -167,7 +167,7 @@ fn is_source(path: &str) -> bool {
 }
 
 fn is_manifest(path: &str) -> bool {
-    crate::proof::protected::mixed_path(path).is_some()
+    crate::proof::protecting::class::mixed_path(path).is_some()
 }
 
 fn is_makefile(path: &str) -> bool {
@@ -307,7 +307,7 @@ mod tests {
         };
         let is_test = |it: &str| it.starts_with("tests/");
         let is_script = |it: &str| it == "check.sh" || it == "Makefile";
-        let usage = Usage {
+        let usage = SearchedTree {
             changed: paths.iter().filter(|it| !is_test(it) && !is_script(it)).collect(),
             base_files: &paths,
             commands: &commands,

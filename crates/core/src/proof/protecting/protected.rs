@@ -3,51 +3,17 @@
 //! check commands name, and for Rust by `#[cfg(test)] mod x;`. Names are compared without regard to
 //! case, except where only capitals tell a test from a word (`CartTest.java`, `Latest.java`).
 
+use crate::proof::protecting::class::{Class, Mixed, mixed};
 use crate::proof::protecting::foreign_modules::ForeignModules;
 use crate::proof::protecting::names::{
     is_control_folder, is_control_name, is_test_folder, is_test_name, is_test_path,
 };
-use crate::proof::protecting::only_tests::{self, Usage};
+use crate::proof::protecting::only_tests::{self, SearchedTree};
+use crate::proof::protecting::rust_tests;
 use crate::proof::protecting::{scripts, test_packages};
-use crate::proof::rust_tests;
 use crate::proof::trees::{Contents, Side};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    Test,
-    /// Decides what runs and how: Makefile, conftest, configuration of a runner, CI.
-    Control,
-    /// Protected in part.
-    Mixed(Mixed),
-    Ordinary,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mixed {
-    PackageJson,
-    Pyproject,
-    CargoToml,
-    SetupCfg,
-    /// A Rust source file, which may carry `#[cfg(test)]` items.
-    RustSource,
-    CargoLock,
-    /// package-lock.json, yarn.lock, pnpm-lock.yaml.
-    NodeLock,
-    GoMod,
-    GoSum,
-    /// requirements.txt and its relatives.
-    Requirements,
-    TsConfig,
-    CMake,
-    Meson,
-    Gradle,
-    Pom,
-}
 
 /// What is protected in one run.
 #[derive(Clone, Debug)]
@@ -118,7 +84,7 @@ impl ProtectedFiles {
         };
         let is_named =
             |it: &str| is_control_name(it.rsplit('/').next().unwrap_or(it).to_lowercase().as_str());
-        let usage = Usage {
+        let usage = SearchedTree {
             changed: changed.iter().filter(is_open).collect(),
             base_files,
             commands,
@@ -211,34 +177,6 @@ fn vendored_folders(files: &[String]) -> Vec<String> {
         path.strip_suffix(name).map(str::to_owned)
     };
     files.iter().filter_map(folder).collect()
-}
-
-/// The kind of a mixed file, by its name alone.
-pub(crate) fn mixed_path(path: &str) -> Option<Mixed> {
-    mixed(&path.rsplit('/').next().unwrap_or(path).to_lowercase())
-}
-
-fn mixed(name: &str) -> Option<Mixed> {
-    match name {
-        "package.json" => Some(Mixed::PackageJson),
-        "pyproject.toml" => Some(Mixed::Pyproject),
-        "cargo.toml" => Some(Mixed::CargoToml),
-        "setup.cfg" => Some(Mixed::SetupCfg),
-        "cargo.lock" => Some(Mixed::CargoLock),
-        "package-lock.json" | "npm-shrinkwrap.json" | "yarn.lock" | "pnpm-lock.yaml" => Some(Mixed::NodeLock),
-        "go.mod" => Some(Mixed::GoMod),
-        "go.sum" => Some(Mixed::GoSum),
-        "cmakelists.txt" => Some(Mixed::CMake),
-        "meson.build" => Some(Mixed::Meson),
-        "build.gradle" | "build.gradle.kts" => Some(Mixed::Gradle),
-        "pom.xml" => Some(Mixed::Pom),
-        _ if name.ends_with(".txt") && (name.contains("requirements") || name.contains("constraints")) => {
-            Some(Mixed::Requirements)
-        }
-        _ if name.starts_with("tsconfig") && name.ends_with(".json") => Some(Mixed::TsConfig),
-        _ if name.ends_with(".rs") => Some(Mixed::RustSource),
-        _ => None,
-    }
 }
 
 /// Tells whether a module above this file declares it, or a module around it, for tests only.

@@ -4,7 +4,7 @@
 //! dependency that the baseline had, and the digests by which lock files know it. What the baseline
 //! did not have comes as the run left it: no original test can use it.
 
-use crate::proof::protected::Mixed;
+use crate::proof::protecting::class::Mixed;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 

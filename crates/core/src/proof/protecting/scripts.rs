@@ -3,7 +3,7 @@
 //! source under test never is. Whether a file is the one or the other is told by how it is started and
 //! by what it is called: a script whose output is compared is what the line tests.
 
-use crate::proof::protected::{self, Mixed};
+use crate::proof::protecting::class::{Mixed, mixed_path};
 use crate::proof::trees::{Contents, Side};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -112,7 +112,7 @@ impl Search<'_> {
             let at = word.as_ptr() as usize - command.as_ptr() as usize;
             let interpreter = before.rsplit('/').next().unwrap_or(before);
             let by_shell = word.starts_with("./") || SHELLS.contains(&interpreter);
-            let start = Start {
+            let start = ScriptStart {
                 by_shell,
                 by_interpreter: INTERPRETERS.contains(&interpreter),
                 is_read: matches!(before, "." | "source"),
@@ -134,10 +134,10 @@ impl Search<'_> {
     /// Without an extension a name says nothing: such a file is data, unless it is started. A shell
     /// script whose output is compared is what the line tests, unless its name says that it tests
     /// something. A program that an interpreter starts is a script if it judges something itself.
-    fn looks_like_script(&self, path: &str, start: &Start) -> bool {
+    fn looks_like_script(&self, path: &str, start: &ScriptStart) -> bool {
         let lower = path.to_lowercase();
         let (folder, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
-        if protected::mixed_path(path).is_some_and(|it| it != Mixed::RustSource) {
+        if mixed_path(path).is_some_and(|it| it != Mixed::RustSource) {
             return false;
         }
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -197,7 +197,7 @@ impl Search<'_> {
 }
 
 /// How a command line uses a file.
-struct Start {
+struct ScriptStart {
     /// By a shell or by itself.
     by_shell: bool,
     by_interpreter: bool,

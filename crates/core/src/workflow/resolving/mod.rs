@@ -2,8 +2,8 @@
 //! default is filled in, every name looked up and every condition held against what is known. All
 //! problems are collected. How a value is written belongs to `syntax/`.
 
+mod condition_checks;
 mod context;
-mod holds;
 mod layers;
 mod merge;
 pub mod names;

@@ -1,10 +1,10 @@
 //! Phases as they are meant: their names looked up, their conditions checked against what is known in
 //! them, their routes followed. The order of the phases is settled before (`merge.rs`).
 
-mod together;
+mod relations;
 
+use super::condition_checks::{condition, possible, unsupplied, verdicts};
 use super::context::{Defaults, FOUND_CHECKS, Resolver};
-use super::holds::{condition, possible, unsupplied, verdicts};
 use super::names::{self, NameKinds};
 use super::sections::{self, entries, list, plain, text};
 use crate::facts::FactName;
@@ -19,8 +19,8 @@ use crate::workflow::syntax::phase_file::{BreakerFile, PhaseFile, RejectFile};
 use crate::workflow::syntax::shape::ModelFile;
 use crate::workflow::syntax::typed::At;
 use loop_base::text::counted;
+use relations::{check_bodies, check_routes, count_tests};
 use std::collections::BTreeMap;
-use together::{check_bodies, check_routes, count_tests};
 
 /// Everything else that phases name.
 pub(crate) struct KnownNames<'a> {

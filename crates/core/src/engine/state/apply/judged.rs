@@ -1,0 +1,160 @@
+//! How the end of an iteration changes the state.
+
+use crate::engine::journal::effect::{IMPORTED_EPOCH, Step};
+use crate::engine::journal::evidence::{CheckOutcome, Evidence, RefusedPlan};
+use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::state::parts::feedback::Feedback;
+use crate::engine::state::parts::station::{Station, Turn};
+use crate::engine::state::parts::troubles::FailureEntry;
+use crate::engine::state::run_state::State;
+use crate::facts::FactName;
+use crate::workflow::model::{ErrorClass, Workflow};
+use loop_base::time::Timestamp;
+use loop_base::value::Value;
+
+/// Tests that are remembered of one visit; a row of requirements names fewer.
+const TESTS_KEPT: usize = 20;
+
+/// Items that one report may propose. A longer list is no plan.
+const PROPOSED_MOST: usize = 200;
+
+/// Plans that are remembered as refused. A planner that writes more halts the run long before.
+const REFUSED_MOST: usize = 100;
+
+impl State {
+    pub(crate) fn judge(&mut self, workflow: &Workflow, at: Timestamp, judgement: &Judgement) {
+        let station = std::mem::replace(&mut self.station, Station::Judged(Box::new(judgement.clone())));
+        let Station::Measured(turn, evidence) = station else { panic!("evidence precedes its judgement") };
+        self.count(workflow, &turn);
+        self.green_runs = judgement.green_runs;
+        self.visit.metrics.clone_from(&judgement.metrics);
+        let progress = &workflow.phases[self.phase].progress;
+        for name in progress.up.iter().chain(&progress.down) {
+            if let Some(metric) = judgement.metrics.get(name) {
+                self.visit.last.insert(name.clone(), metric.value.clone());
+            }
+        }
+        let measured = evidence.results.iter().any(|it| it.outcome != CheckOutcome::Skipped);
+        self.untested &= !(measured && turn.call.epoch != IMPORTED_EPOCH);
+        self.forget_mended(&evidence);
+        if judgement.verdict != Verdict::Leave && judgement.signal {
+            self.ratchet_told.clone_from(&evidence.ratchet);
+        }
+        self.guidance.clear();
+        self.hear(workflow, &turn, &evidence);
+        if let Some(error) = &judgement.error {
+            self.troubles.note_error(at, self.phase, self.visit.iteration, error);
+        }
+        for test in &evidence.turned_green {
+            if !self.visit.turned_green.contains(test) && self.visit.turned_green.len() < TESTS_KEPT {
+                self.visit.turned_green.push(test.clone());
+            }
+        }
+        if matches!(judgement.verdict, Verdict::Leave) {
+            self.credit_item(&turn, &evidence, judgement);
+            self.visit.for_person.clone_from(&turn.ended.report.for_person);
+        }
+        self.credit_report(&turn.ended.report);
+        match &judgement.verdict {
+            Verdict::Again => self.feed_breaker(workflow, at, judgement),
+            Verdict::Fail => self.note_failure(workflow, at, judgement),
+            Verdict::Leave => {
+                let tries = self.retry.count;
+                let said = self.retry.fix.clone();
+                self.retry.succeed();
+                let how = said.unwrap_or_else(|| format!("passed after {tries} retries"));
+                self.troubles.resolve(at, self.phase, &how);
+            }
+            Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
+        }
+        self.step(&turn, &judgement.verdict);
+        self.feedback =
+            Some(Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement));
+    }
+
+    fn count(&mut self, workflow: &Workflow, turn: &Turn) {
+        if turn.ended.call == 0 {
+            self.visit.looked = true;
+            self.visit.recheck = false;
+            return;
+        }
+        self.visit.iteration += 1;
+        self.iterations_total += 1;
+        self.iterations_counted += u32::from(workflow.phases[self.phase].counted);
+        self.phases[self.phase].iterations = self.visit.iteration;
+    }
+
+    /// Takes over what a report asks for and what people should know about the iteration.
+    fn hear(&mut self, workflow: &Workflow, turn: &Turn, evidence: &Evidence) {
+        let report = &turn.ended.report;
+        for gate in &report.gates {
+            if workflow.gates.contains_key(gate) && !self.gates_wanted.contains(gate) {
+                self.gates_wanted.push(gate.clone());
+            }
+        }
+        if !report.items.is_empty() {
+            self.items_proposed = report.items.iter().take(PROPOSED_MOST).cloned().collect();
+        }
+        for plan in &evidence.refused_plans {
+            self.refuse_plan(plan);
+        }
+        if evidence.facts.values.get(FactName::InputChanged.name()) == Some(&Value::Bool(true)) {
+            self.warn("the locked input was changed beyond its checkboxes".to_owned());
+        }
+    }
+
+    /// Nobody works on a plan that does not count. It stays where it is, and everybody is told.
+    fn refuse_plan(&mut self, plan: &RefusedPlan) {
+        self.warn(format!("{} is not worked on: {}", plan.name, plan.why));
+        self.refused_plans.retain(|it| it.name != plan.name);
+        if self.refused_plans.len() < REFUSED_MOST {
+            self.refused_plans.push(plan.clone());
+        }
+    }
+
+    fn feed_breaker(&mut self, workflow: &Workflow, at: Timestamp, judgement: &Judgement) {
+        let breaker = &mut self.visit.breaker;
+        breaker.feed(judgement);
+        let open = breaker.open(&workflow.phases[self.phase].breaker).is_some();
+        breaker.opened_at = if open { breaker.opened_at.or(Some(at)) } else { None };
+    }
+
+    fn note_failure(&mut self, workflow: &Workflow, at: Timestamp, judgement: &Judgement) {
+        self.retry.note(workflow.retries.as_ref(), judgement.error.as_ref());
+        let (class, text) = match &judgement.error {
+            Some(error) => (error.class.clone(), error.text.clone()),
+            None => (ErrorClass::Other, judgement.why.join("; ")),
+        };
+        self.troubles.note_failure(FailureEntry {
+            at,
+            phase: self.phase,
+            item: self.item.as_ref().map(|it| it.id.clone()),
+            gate: None,
+            class,
+            text,
+            resolution: None,
+            resolved_at: None,
+        });
+    }
+
+    /// Remembers which of the phase's skills are done. One that failed, or whose phase could not be
+    /// left after it, is called again.
+    fn step(&mut self, turn: &Turn, verdict: &Verdict) {
+        match (&turn.call.step, verdict) {
+            (Step::Fix(_), _) => {
+                self.visit.fix_due = false;
+                self.retry.fix.clone_from(&turn.ended.report.summary);
+            }
+            (
+                Step::Skill(skill),
+                Verdict::Step | Verdict::Leave | Verdict::Reject | Verdict::Checkpoint(_),
+            ) => {
+                if !self.visit.skills_done.contains(skill) {
+                    self.visit.skills_done.push(skill.clone());
+                }
+                self.visit.claims.extend(turn.ended.report.metrics.clone());
+            }
+            (Step::Skill(_), Verdict::Again | Verdict::Fail | Verdict::Stuck(_)) | (Step::Main, _) => (),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What a body of phases repeats over, as far as the state knows it. Consecutive phases with the
+//! same `each` form a body; when its last phase is left the item is done, and the list is read again
+//! before the next.
+
+use crate::engine::journal::event::Event;
+use crate::engine::journal::item::{Item, ListChange, Listing};
+use crate::engine::state::parts::item_list::ItemList;
+use crate::engine::state::parts::station::Station;
+use crate::engine::state::run_state::State;
+use crate::workflow::model::{ItemSource, PhaseId, Workflow};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// How the ids of items begin that no list has: work that was sent back when every item was done.
+const FEEDBACK: &str = "gate feedback ";
+
+/// Returns the first and the last phase of the body that `phase` belongs to.
+pub(crate) fn body(workflow: &Workflow, phase: PhaseId) -> Option<(PhaseId, PhaseId)> {
+    let each = workflow.phases[phase].each.as_ref()?;
+    let belongs = |id: &PhaseId| workflow.phases[*id].each.as_ref() == Some(each);
+    let first = (0..=phase).rev().take_while(belongs).last()?;
+    let last = (phase..workflow.phases.len()).take_while(belongs).last()?;
+    Some((first, last))
+}
+
+impl State {
+    /// Returns a fact as it is journaled: a list that was read becomes what changed in it.
+    pub fn journaled(&self, workflow: &Workflow, event: Event) -> Event {
+        match event {
+            Event::Listed(Listing::Whole(items)) => {
+                Event::Listed(Listing::Change(Box::new(self.list_change(workflow, &items))))
+            }
+            other => other,
+        }
+    }
+
+    /// Whether the list has to be read from the journal before this state can continue: a state that was
+    /// read from a snapshot comes without it.
+    pub fn lacks_list(&self, workflow: &Workflow) -> bool {
+        self.list.is_none() && workflow.items.is_some() && !matches!(self.station, Station::Closed(_))
+    }
+
+    /// Whether the list reads like this.
+    pub fn is_list(&self, items: &[Item]) -> bool {
+        self.list.as_ref().is_some_and(|it| it.is_same(items))
+    }
+
+    pub fn give_list(&mut self, mut list: ItemList) {
+        self.opening.beginning.done.iter().for_each(|it| list.finish(it));
+        self.list = Some(Arc::new(list));
+    }
+
+    /// Returns how many items of the list are done.
+    pub(crate) fn listed_items_done(&self) -> u32 {
+        self.items_done.saturating_sub(self.feedback_done)
+    }
+
+    pub(crate) fn take_listing(&mut self, workflow: &Workflow, listing: &Listing) {
+        let change = match listing {
+            Listing::Whole(items) => Cow::Owned(self.list_change(workflow, items)),
+            Listing::Change(change) => Cow::Borrowed(change.as_ref()),
+        };
+        self.item.clone_from(&change.next);
+        self.items_left = change.left;
+        self.listed = true;
+        self.warn_of_removed(&change);
+        if let Some(list) = self.list.as_mut().filter(|_| !change.is_empty()) {
+            Arc::make_mut(list).apply(&change);
+        }
+    }
+
+    /// Whoever removes an item from its list has not done it.
+    fn warn_of_removed(&mut self, change: &ListChange) {
+        let is_back = |id: &String| change.added.iter().any(|it| it.items.iter().any(|it| it.id == *id));
+        let Some(list) = &self.list else { return };
+        let gone: Vec<String> = list
+            .open()
+            .filter(|it| change.removed.contains(&it.id) && !is_back(&it.id))
+            .map(|it| format!("{} ({})", it.id, it.name))
+            .collect();
+        if !gone.is_empty() {
+            self.warn(format!("no longer in the list, and not done: {}", gone.join(", ")));
+        }
+    }
+
+    /// Returns the ids of the items of a group that are not done.
+    pub(crate) fn open_items_of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = String> + 'a {
+        let open = self.list.iter().flat_map(|it| it.open());
+        open.filter(move |it| it.group.as_deref() == Some(group)).map(|it| it.id.clone())
+    }
+
+    /// Returns the list with what is done, where this state knows it.
+    pub fn item_list(&self) -> Option<&ItemList> {
+        self.list.as_deref()
+    }
+
+    pub(crate) fn finish_item(&mut self, id: &str) {
+        self.items_done += 1;
+        self.feedback_done += u32::from(id.starts_with(FEEDBACK));
+        self.items_left = self.items_left.saturating_sub(1);
+        self.item = None;
+        self.listed = false;
+        if let Some(list) = &mut self.list {
+            Arc::make_mut(list).finish(id);
+        }
+    }
+
+    fn list_change(&self, workflow: &Workflow, listed: &[Item]) -> ListChange {
+        let list = self.list.as_ref().expect("the owner of a run knows its list");
+        list.change_to(&self.whole_list(workflow, listed))
+    }
+
+    /// Returns the whole list. A job whose queue entry names no items has those that a report
+    /// proposed, else one that is named like the job.
+    fn whole_list<'a>(&self, workflow: &Workflow, listed: &'a [Item]) -> Cow<'a, [Item]> {
+        let from_queue = workflow.items.as_ref().is_some_and(|it| matches!(it.from, ItemSource::Queue(_)));
+        if !listed.is_empty() || !from_queue {
+            return Cow::Borrowed(listed);
+        }
+        let named = |name: &String| Item::new(name, name);
+        if self.items_proposed.is_empty() {
+            return Cow::Owned(vec![named(&self.opening.input)]);
+        }
+        Cow::Owned(self.items_proposed.iter().map(named).collect())
+    }
+
+    /// The work of a person's feedback, where every item may be done already.
+    pub(crate) fn feedback_item(&self) -> Item {
+        Item::new(format!("{FEEDBACK}{}", self.iterations_total), "gate feedback")
+    }
+
+    /// Forgets that any other items than these are done.
+    pub(crate) fn keep_done(&mut self, is_kept: impl Fn(&str) -> bool) {
+        let list = self.list.as_mut().expect("a state that was not read from a snapshot has its list");
+        self.items_done = Arc::make_mut(list).keep_done(is_kept);
+        self.feedback_done = 0;
+    }
+}

@@ -1,0 +1,360 @@
+//! Where a run is, as implied by its journal. How an event changes it is told in `apply/`; what to do
+//! about it is decided elsewhere. Everything here has a bounded size, because the whole state
+//! is written with every commit.
+
+use crate::engine::journal::ending::LeftProcess;
+use crate::engine::journal::evidence::{Baseline, CheckResult, Facts, RefusedPlan};
+use crate::engine::journal::hold::Hold;
+use crate::engine::journal::item::Item;
+use crate::engine::journal::landing::Landing;
+use crate::engine::journal::opening::{Opening, Session};
+use crate::engine::journal::proof_steps::Proving;
+use crate::engine::journal::question::Question;
+use crate::engine::journal::requirement::Requirement;
+use crate::engine::state::parts::call_window::Calls;
+use crate::engine::state::parts::feedback::Feedback;
+use crate::engine::state::parts::item_list::ItemList;
+use crate::engine::state::parts::retry::Retry;
+use crate::engine::state::parts::spent::{RecentCosts, Spent};
+use crate::engine::state::parts::station::{Station, Waiting, Wish};
+use crate::engine::state::parts::troubles::Troubles;
+use crate::engine::state::parts::visit::{PhaseLog, PhaseStatus, Visit};
+use crate::proof::Waiver;
+use crate::workflow::model::{Millis, PhaseId, Workflow};
+use loop_base::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
+/// be misread; those are folded again from their events.
+pub const STATE_VERSION: i64 = 3;
+
+/// How a call went wrong, for the questions that follow it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallTrouble {
+    pub call: u32,
+    pub why: String,
+    /// The last line that it wrote to standard error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    pub opening: Opening,
+    pub opened_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub epoch: u64,
+    pub station: Station,
+    pub phase: PhaseId,
+    pub visit: Visit,
+    pub phases: Vec<PhaseLog>,
+    /// Iterations judged, of every phase.
+    pub iterations_total: u32,
+    /// Those that count against the run's limit.
+    pub iterations_counted: u32,
+    /// Those that did before a person set the counters to 0.
+    #[serde(default)]
+    pub iterations_forgiven: u32,
+    /// The limit that a person set for this run, in place of the workflow's.
+    pub iterations_most: Option<u32>,
+    /// Calls started.
+    pub calls_total: u32,
+    /// Tries to start the next call that came to nothing.
+    pub void_attempts: u32,
+    /// How many of them since a person last looked.
+    #[serde(default)]
+    pub voids: u32,
+    pub calls: Calls,
+    pub spent: Spent,
+    #[serde(default)]
+    pub recent_costs: RecentCosts,
+    /// How long the checks of the last measurement took.
+    #[serde(default)]
+    pub checks_ms: Millis,
+    /// The session that has the work, where we do not start the agent ourselves.
+    #[serde(default)]
+    pub session: Option<Session>,
+    pub place: Option<String>,
+    pub branch: Option<String>,
+    pub baseline: Option<Baseline>,
+    /// The tree and the input as they were last looked at.
+    pub seen: Facts,
+    /// Full passes of the tests since the last failure.
+    pub green_runs: u32,
+    pub item: Option<Item>,
+    /// The list has been read since the last item was done.
+    pub listed: bool,
+    pub items_left: u32,
+    pub items_done: u32,
+    /// Those of them that were people's feedback and stood in no list.
+    #[serde(default)]
+    pub feedback_done: u32,
+    /// The list itself, with the ids of done items. It grows with the work, so no snapshot holds it;
+    /// a state that was read from one is given the list by whoever drives the run.
+    #[serde(skip)]
+    pub(crate) list: Option<Arc<ItemList>>,
+    /// What was asked for, and what shows that it is there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<Requirement>,
+    /// What only a person can judge and nobody has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_to_person: Vec<String>,
+    /// The command that continues after this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_run: Option<String>,
+    /// Items that a report proposed, for a workflow whose own list is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items_proposed: Vec<String>,
+    /// Plans that lie in the folder of the phase and are not worked on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_plans: Vec<RefusedPlan>,
+    /// Where a direct way back leads once this phase is left.
+    pub back_to: Option<PhaseId>,
+    pub rejections: BTreeMap<PhaseId, u32>,
+    pub retry: Retry,
+    /// Gate → who approved it, at this boundary.
+    pub approved: BTreeMap<String, String>,
+    /// Gates that were once found to be needed, or that an agent asked for, and nobody has passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates_wanted: Vec<String>,
+    /// Check → the command that a person gave for it, in place of none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub commands: BTreeMap<String, String>,
+    /// Skill → why a person skipped it.
+    pub skipped: BTreeMap<String, String>,
+    /// The model that each phase ran with last.
+    pub models: BTreeMap<PhaseId, String>,
+    pub guidance: Vec<String>,
+    pub feedback: Option<Feedback>,
+    pub wait: Option<Waiting>,
+    /// Why a provider will not serve us before a person does something.
+    pub refused: Option<String>,
+    /// Why the agent cannot work before a person does something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_trouble: Option<String>,
+    /// How the last call went wrong, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_trouble: Option<CallTrouble>,
+    /// The model that the last call asked for; nothing stands for the agent's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_asked: Option<String>,
+    /// Model → the one that a person named in its place; an empty name is the agent's own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models_instead: BTreeMap<String, String>,
+    /// How often in a row a provider could not be reached.
+    #[serde(default)]
+    pub unreachable: u32,
+    /// What the agent last said about how much of its plan is used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_warning: Option<String>,
+    pub hold: Option<Hold>,
+    pub wish: Option<Wish>,
+    /// The phase that a person named.
+    pub move_to: Option<PhaseId>,
+    pub questions: u32,
+    /// A person went on past the open question.
+    #[serde(default)]
+    pub withdrawn: bool,
+    /// A person has been told of the hold, the wait or the end that the run is at.
+    #[serde(default)]
+    pub told: bool,
+    /// Processes that could not be ended.
+    pub left: Vec<LeftProcess>,
+    pub contain_tried: bool,
+    /// Something of a call may have lived on unseen, so nothing that was measured since is certain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncontained: bool,
+    /// A phase was skipped, or the agent's word was taken for something.
+    pub unproven: bool,
+    /// The run was taken over, and nothing has been measured here yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untested: bool,
+    /// The proof of the tree that was judged last, as far as it has been taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proving: Option<Proving>,
+    /// The tree that a phase left which had to write failing tests: its tests are protected from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protected_line: Option<String>,
+    /// How often a proof sent the work back by itself.
+    #[serde(default)]
+    pub proof_returns: u32,
+    /// What people accepted of the proof's findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
+    /// A person takes the work with less proof than the workflow asks for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accepted: bool,
+    /// The command that a person gave to prepare a clean checkout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepare: Option<String>,
+    /// A person goes without a proof.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proof_skipped: bool,
+    /// What the agent was told about tests that passed at the opening and do not now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratchet_told: Vec<String>,
+    /// What the phase that sent the work back had found, until it lets the work pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Feedback>,
+    /// Where the work went when it was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shipped: Option<String>,
+    /// The commit that holds what was handed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<String>,
+    /// How far the proven work has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landing: Option<Landing>,
+    /// What the phase that `[proof] at` names was left with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proven: Option<ProvenState>,
+    pub warnings: Vec<String>,
+    /// The last errors and failures. The key is older than the name.
+    #[serde(default, rename = "history")]
+    pub troubles: Troubles,
+}
+
+/// The commit and the tree that were proven, where phases follow that only write about the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvenState {
+    pub commit: String,
+    pub tree: String,
+}
+
+impl State {
+    pub fn new(workflow: &Workflow) -> State {
+        State {
+            opening: Opening::default(),
+            opened_at: Timestamp::default(),
+            updated_at: Timestamp::default(),
+            epoch: 0,
+            station: Station::Ready,
+            phase: 0,
+            visit: Visit::default(),
+            phases: vec![PhaseLog::default(); workflow.phases.len()],
+            iterations_total: 0,
+            iterations_counted: 0,
+            iterations_forgiven: 0,
+            iterations_most: None,
+            calls_total: 0,
+            void_attempts: 0,
+            voids: 0,
+            calls: Calls::default(),
+            spent: Spent::default(),
+            recent_costs: RecentCosts::default(),
+            checks_ms: 0,
+            session: None,
+            place: None,
+            branch: None,
+            baseline: None,
+            seen: Facts::default(),
+            green_runs: 0,
+            item: None,
+            listed: false,
+            items_left: 0,
+            items_done: 0,
+            feedback_done: 0,
+            list: Some(Arc::default()),
+            requirements: Vec::new(),
+            left_to_person: Vec::new(),
+            next_run: None,
+            items_proposed: Vec::new(),
+            refused_plans: Vec::new(),
+            back_to: None,
+            rejections: BTreeMap::new(),
+            retry: Retry::default(),
+            approved: BTreeMap::new(),
+            gates_wanted: Vec::new(),
+            commands: BTreeMap::new(),
+            skipped: BTreeMap::new(),
+            models: BTreeMap::new(),
+            guidance: Vec::new(),
+            feedback: None,
+            wait: None,
+            refused: None,
+            agent_trouble: None,
+            last_trouble: None,
+            model_asked: None,
+            models_instead: BTreeMap::new(),
+            unreachable: 0,
+            plan_warning: None,
+            hold: None,
+            wish: None,
+            move_to: None,
+            questions: 0,
+            withdrawn: false,
+            told: false,
+            left: Vec::new(),
+            contain_tried: false,
+            uncontained: false,
+            unproven: false,
+            untested: false,
+            proving: None,
+            protected_line: None,
+            proof_returns: 0,
+            waivers: Vec::new(),
+            accepted: false,
+            prepare: None,
+            proof_skipped: false,
+            ratchet_told: Vec::new(),
+            review: None,
+            shipped: None,
+            delivered: None,
+            landing: None,
+            proven: None,
+            warnings: Vec::new(),
+            troubles: Troubles::default(),
+        }
+    }
+
+    pub fn baseline_results(&self) -> Vec<CheckResult> {
+        self.baseline.as_ref().map(|it| it.results.clone()).unwrap_or_default()
+    }
+
+    /// Returns how many iterations of the run's own kind there were, whatever a person forgave since.
+    pub fn iterations_numbered(&self) -> u32 {
+        self.iterations_forgiven + self.iterations_counted
+    }
+
+    pub fn iterations_limit(&self, workflow: &Workflow) -> Option<u32> {
+        self.iterations_most.or(workflow.limits.iterations)
+    }
+
+    /// Whether a phase counts as done, by its exit rule or by a person's word.
+    pub fn is_done(&self, phase: PhaseId) -> bool {
+        match self.phases[phase].status {
+            PhaseStatus::Completed | PhaseStatus::Skipped | PhaseStatus::Forced => true,
+            PhaseStatus::Pending | PhaseStatus::Active => false,
+        }
+    }
+
+    /// Whether a phase is done only because a person said so.
+    pub fn is_forced(&self, phase: PhaseId) -> bool {
+        self.is_done(phase) && self.phases[phase].forced
+    }
+
+    /// Whether a call that is under way should end.
+    pub fn wish_is_urgent(&self) -> bool {
+        matches!(self.wish, Some(Wish::Pause { .. } | Wish::Cancel))
+    }
+
+    /// Returns the open question.
+    pub fn question(&self) -> Option<&Question> {
+        match &self.station {
+            Station::Waiting { question, answer: None } => Some(question),
+            Station::Waiting { .. }
+            | Station::Ready
+            | Station::Working(_)
+            | Station::Reported(_)
+            | Station::Measured(..)
+            | Station::Judged(_)
+            | Station::Between
+            | Station::Leaving { .. }
+            | Station::Finishing
+            | Station::Finished
+            | Station::Closed(_) => None,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What others want to know about a state: its status and exit code, its history and forecast, what it
+//! would be approved for, which call is due. Views change nothing.
+
+mod approval_subject;
+mod capped_cost;
+pub(crate) mod forecast;
+pub(crate) mod history;
+mod model_family;
+pub(crate) mod next_call;
+pub(crate) mod run_command;
+pub(crate) mod status;

@@ -1,0 +1,225 @@
+//! The next call: which of a phase's skills it is, which model it asks for, and what is measured
+//! after it.
+
+use crate::agent_table::AgentRow;
+use crate::engine::journal::effect::{Call, Effect, OtherModel, Step};
+use crate::engine::state::run_state::State;
+use crate::engine::state::views::model_family::is_same_family;
+use crate::facts::FactName;
+use crate::workflow::model::{Model, Permissions, Phase, Workflow};
+
+/// Returns the call that is due.
+pub(crate) fn call(workflow: &Workflow, phase: &Phase, state: &State) -> Call {
+    let step = step(workflow, phase, state);
+    Call {
+        number: state.calls_total + 1,
+        attempt: state.void_attempts + 1,
+        phase: state.phase,
+        iteration: state.visit.iteration + 1,
+        model: instead(state, model(workflow, phase, state, &step)),
+        item: state.item.clone().map(Box::new),
+        other_model: other_model(workflow, phase, state),
+        step,
+        epoch: state.epoch,
+    }
+}
+
+/// Whether every skill of a phase is done or was skipped by a person.
+pub(crate) fn is_done_with_skills(phase: &Phase, state: &State) -> bool {
+    !phase.skills.is_empty() && !phase.skills.iter().any(|it| is_due(state, it))
+}
+
+/// Whether a phase has another skill to call after this one.
+pub(crate) fn more_skills_than(phase: &Phase, state: &State, skill: &str) -> bool {
+    phase.skills.iter().any(|it| it != skill && is_due(state, it))
+}
+
+fn is_due(state: &State, skill: &String) -> bool {
+    !state.visit.skills_done.contains(skill) && !state.skipped.contains_key(skill)
+}
+
+/// The skill that looks at a failure, else the next one that is due, else the last one that nobody
+/// skipped, else the phase's own prompt.
+fn step(workflow: &Workflow, phase: &Phase, state: &State) -> Step {
+    let fix = workflow.retries.as_ref().and_then(|it| it.with.clone());
+    if let Some(skill) = fix.filter(|_| state.visit.fix_due) {
+        return Step::Fix(skill);
+    }
+    let wanted = |it: &&String| !state.skipped.contains_key(*it);
+    let due = phase.skills.iter().find(|it| is_due(state, it));
+    match due.or(phase.skills.iter().rev().find(wanted)) {
+        Some(skill) => Step::Skill(skill.clone()),
+        None => Step::Main,
+    }
+}
+
+/// The phase that this one is to differ from, with the model that answered there.
+fn other_model(workflow: &Workflow, phase: &Phase, state: &State) -> Option<OtherModel> {
+    let Some(Model::Differing { other_than, .. }) = &phase.model else { return None };
+    let model = state.models.get(other_than).cloned();
+    Some(OtherModel { phase: workflow.phases[*other_than].name.clone(), model })
+}
+
+/// A person may have named another model in place of one that the agent does not know.
+fn instead(state: &State, model: Option<String>) -> Option<String> {
+    let named = state.models_instead.get(model.as_deref().unwrap_or_default());
+    named.cloned().or(model)
+}
+
+fn model(workflow: &Workflow, phase: &Phase, state: &State, step: &Step) -> Option<String> {
+    let role = match step {
+        Step::Main => &phase.role,
+        Step::Skill(skill) | Step::Fix(skill) => skill,
+    };
+    let models = &workflow.models;
+    let profile = models.profile.as_ref().and_then(|it| models.profiles.get(it));
+    let by_role = models.roles.get(role).or_else(|| profile.and_then(|it| it.get(role)));
+    let usual = || workflow.agent.model.clone();
+    match &phase.model {
+        Some(Model::Named(name)) => Some(name.clone()).filter(|it| is_known(workflow, it)).or_else(usual),
+        Some(Model::Differing { of, other_than, unknown }) => {
+            let of: Vec<&String> = of.iter().filter(|it| is_known(workflow, it)).collect();
+            if of.is_empty() {
+                return usual();
+            }
+            // A phase whose model nobody knows is taken to have run with the usual one.
+            let other = state.models.get(other_than).or(workflow.agent.model.as_ref()).unwrap_or(unknown);
+            if of.iter().any(|it| is_same_family(it, other)) {
+                of.into_iter().find(|it| !is_same_family(it, other)).cloned()
+            } else if is_known(workflow, unknown) {
+                Some(unknown.clone())
+            } else {
+                of.first().copied().cloned()
+            }
+        }
+        None => by_role.filter(|it| is_known(workflow, it)).cloned().or_else(usual),
+    }
+}
+
+/// Whether a model's name means something to the agent: those of presets do not for every one.
+fn is_known(workflow: &Workflow, model: &str) -> bool {
+    let row = AgentRow::named(&workflow.agent.cli);
+    row.is_none_or(|it| it.knows_preset_models) || !workflow.models.presets.contains(model)
+}
+
+/// Returns a sentence for each phase that should ask another model than an earlier one, where no
+/// model is set that this agent knows.
+pub fn alike(workflow: &Workflow) -> Vec<String> {
+    let phases = workflow.phases.iter().filter_map(|phase| match &phase.model {
+        Some(Model::Differing { of, other_than, .. }) if !of.iter().any(|it| is_known(workflow, it)) => {
+            let (name, other) = (&phase.name, &workflow.phases[*other_than].name);
+            let cli = &workflow.agent.cli;
+            Some(format!(
+                "{name} is to ask another model than {other}, and none is set for {cli}: it asks the same one; \
+                 write model = {{ of = [\"MODEL\", \"MODEL\"], other_than = \"{other}\" }} in its [[phase]]"
+            ))
+        }
+        Some(Model::Named(_) | Model::Differing { .. }) | None => None,
+    });
+    phases.collect()
+}
+
+/// Returns a sentence for each phase that cannot be left because the agent may not commit.
+pub fn uncommittable(workflow: &Workflow) -> Vec<String> {
+    if workflow.agent.permissions != Permissions::Edit || !workflow.agent.args.is_empty() {
+        return Vec::new();
+    }
+    let row = AgentRow::named(&workflow.agent.cli);
+    if row.is_none_or(AgentRow::is_any_program) {
+        return Vec::new();
+    }
+    let needs_commit =
+        |it: &&Phase| it.asks_for(FactName::TreeClean.name()) || it.asks_for(FactName::CommitsMade.name());
+    let phases = workflow.phases.iter().filter(needs_commit).map(|it| {
+        format!(
+            "{} is done when everything is committed, and with permissions = \"edit\" {} cannot commit: it cannot \
+             finish; write permissions = \"all\" in [agent], or commit yourself",
+            it.name, workflow.agent.cli
+        )
+    });
+    phases.collect()
+}
+
+/// Checks are run after the last of a phase's calls; what the tree looks like is seen after each.
+pub(crate) fn measure(workflow: &Workflow, phase: &Phase, state: &State, call: &Call) -> Effect {
+    let skill_deliverables =
+        |skill: &String| workflow.skills.get(skill).map(|it| it.deliverables.clone()).unwrap_or_default();
+    match &call.step {
+        Step::Fix(_) => Effect::Measure { checks: Vec::new(), deliverables: Vec::new() },
+        Step::Skill(skill) if more_skills_than(phase, state, skill) => {
+            Effect::Measure { checks: Vec::new(), deliverables: skill_deliverables(skill) }
+        }
+        Step::Skill(skill) => {
+            let mut deliverables = skill_deliverables(skill);
+            deliverables.extend(phase.deliverables.iter().cloned());
+            Effect::Measure { checks: phase.checks.clone(), deliverables }
+        }
+        Step::Main => {
+            Effect::Measure { checks: phase.checks.clone(), deliverables: phase.deliverables.clone() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{alike, call};
+    use crate::engine::State;
+    use crate::workflow::resolve::{LayerSource, Layers, Overrides, resolve};
+
+    fn of_qa(agent: &str, model: Option<&str>, project: &str) -> (Option<String>, Vec<String>) {
+        let overrides = Overrides {
+            agent: Some(agent.to_owned()),
+            model: model.map(str::to_owned),
+            ..Overrides::default()
+        };
+        let text = format!("extends = \"tdd\"\n{project}");
+        let source = LayerSource { name: "workflow.toml".to_owned(), text, dir: None };
+        let layers = Layers { project: Some(source), overrides, ..Layers::default() };
+        let workflow = resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow");
+        let mut state = State::new(&workflow);
+        state.phase = workflow.phases.iter().position(|it| it.name == "QA").expect("a phase");
+        (call(&workflow, &workflow.phases[state.phase], &state).model, alike(&workflow))
+    }
+
+    /// The model that answered counts, by its family: full ids and aliases of one model are one.
+    #[test]
+    fn a_reviewer_is_of_another_family_than_the_model_that_answered() {
+        let source = LayerSource {
+            name: "workflow.toml".to_owned(),
+            text: "extends = \"tdd\"\n".to_owned(),
+            dir: None,
+        };
+        let overrides = Overrides { agent: Some("claude".to_owned()), ..Overrides::default() };
+        let layers = Layers { project: Some(source), overrides, ..Layers::default() };
+        let workflow = resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow");
+        let mut state = State::new(&workflow);
+        let position = |name: &str| workflow.phases.iter().position(|it| it.name == name).expect("a phase");
+        state.phase = position("QA");
+        for (answered, asked) in
+            [("claude-opus-5-5", "sonnet"), ("anthropic/claude-sonnet-4-5-20250929", "opus")]
+        {
+            state.models.insert(position("GREEN"), answered.to_owned());
+            let call = call(&workflow, &workflow.phases[state.phase], &state);
+            assert_eq!(call.model.as_deref(), Some(asked), "after {answered}");
+            let other = call.other_model.expect("QA differs from GREEN");
+            assert_eq!((other.phase.as_str(), other.model.as_deref()), ("GREEN", Some(answered)));
+        }
+    }
+
+    /// Model names in presets are Claude's; another agent gets only what the user set.
+    #[test]
+    fn models_of_presets_are_claudes() {
+        assert_eq!(of_qa("claude", None, ""), (Some("opus".to_owned()), Vec::new()));
+        let (model, says) = of_qa("codex", None, "");
+        assert_eq!((model, says.len()), (None, 1));
+        assert!(
+            says[0].starts_with("QA is to ask another model than GREEN, and none is set for codex"),
+            "{says:?}"
+        );
+        assert_eq!(of_qa("codex", Some("gpt-5"), "").0, Some("gpt-5".to_owned()));
+        let own = "[[phase]]\nname = \"QA\"\nmodel = { of = [\"gpt-5\", \"o3\"], other_than = \"GREEN\" }\n";
+        assert_eq!(of_qa("codex", Some("gpt-5"), own), (Some("o3".to_owned()), Vec::new()));
+        let named = "[[phase]]\nname = \"QA\"\nmodel = \"sonnet\"\n";
+        assert_eq!(of_qa("opencode", None, named).0, Some("sonnet".to_owned()), "the user's own word");
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests that must fail, to show that a check reports failures. What a check said about them is read in
+//! `results/`.
+
+pub(super) mod shell_canary;
+pub(super) mod test_canary;

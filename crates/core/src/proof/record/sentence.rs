@@ -1,0 +1,95 @@
+//! The one sentence at the end of every run: what was proven, or why nothing was.
+
+use crate::proof::record::proof_record::{Level, Proof};
+use crate::proof::results::ids::TestId;
+
+/// Returns the sentence that says what was proven.
+pub(crate) fn closing_sentence(proof: &Proof) -> String {
+    match not_proven_reason(proof) {
+        Some(reason) => format!("not proven: {reason}"),
+        None => proven(proof),
+    }
+}
+
+/// Returns why a run with this proof is not verified, or nothing if it is.
+fn not_proven_reason(proof: &Proof) -> Option<String> {
+    let open = proof.number("findings", proof.findings.len());
+    if let Some(first) = proof.findings.first() {
+        return Some(match open {
+            1 => first.line.clone(),
+            _ => format!("{} (and {} more)", first.line, open - 1),
+        });
+    }
+    if proof.weakened {
+        let weakest = proof.waived.iter().find(|it| it.finding.kind.weakens());
+        let line = weakest.map_or("a finding in the clean checkout", |it| it.finding.line.as_str());
+        return Some(format!("{line}; this was waived, and nothing else can take its place"));
+    }
+    match proof.level {
+        Level::RedToGreen | Level::NewTest | Level::Approved => None,
+        Level::UnchangedGreen if proof.nothing_changed => {
+            Some("nothing changed; every check was green before the run and is green now".to_owned())
+        }
+        Level::UnchangedGreen => Some(
+            "every check was green before the run and is green now; nothing measures this task".to_owned(),
+        ),
+        Level::None => Some(why_none(proof)),
+    }
+}
+
+fn proven(proof: &Proof) -> String {
+    match proof.level {
+        Level::RedToGreen => {
+            let ids: Vec<&TestId> = proof.red_to_green.iter().map(|it| &it.id).collect();
+            let named = named(&ids, proof.number("red_to_green", ids.len()));
+            format!(
+                "proven: {named} failed before and {} now, in a clean checkout",
+                verb(&ids, "passes", "pass")
+            )
+        }
+        Level::NewTest => {
+            let ids: Vec<&TestId> = proof.new_tests.iter().map(|it| &it.id).collect();
+            let named = named(&ids, proof.number("new_tests", ids.len()));
+            let only_built = proof.new_tests.iter().all(|it| it.only_build_failed);
+            let before = match only_built {
+                true => format!("{} not build with the code as it was", verb(&ids, "does", "do")),
+                false => format!("{} on the code as it was", verb(&ids, "fails", "fail")),
+            };
+            let now = verb(&ids, "passes", "pass");
+            format!("proven by a test of this run: {named} {before} and {now} now, in a clean checkout")
+        }
+        Level::Approved => "approved: nothing measures this task, and a person accepted this tree".to_owned(),
+        Level::UnchangedGreen | Level::None => "not proven".to_owned(),
+    }
+}
+
+fn why_none(proof: &Proof) -> String {
+    if let Some(note) = proof.notes.iter().find(|it| it.contains("did not run")) {
+        return note.clone();
+    }
+    if proof.checks.is_empty() {
+        return "no check ran in a clean checkout".to_owned();
+    }
+    if let Some(first) = proof.not_reproducible.first() {
+        let more = proof.number("not_reproducible", proof.not_reproducible.len()) - 1;
+        let rest = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+        return format!("{} {}{rest}, so nothing shows that the work is done", first.id, first.why);
+    }
+    if let Some(flaky) = proof.flaky.first() {
+        return format!("{flaky} passes and fails on the same tree, so it shows nothing");
+    }
+    "no check shows that the work is done".to_owned()
+}
+
+fn named(ids: &[&TestId], number: usize) -> String {
+    let first = ids.first().map(|it| it.to_string()).unwrap_or_default();
+    match number {
+        0 | 1 => first,
+        2 => format!("{first} and 1 more"),
+        more => format!("{first} and {} more", more - 1),
+    }
+}
+
+fn verb(ids: &[&TestId], one: &'static str, several: &'static str) -> &'static str {
+    if ids.len() == 1 { one } else { several }
+}

@@ -1,0 +1,168 @@
+//! Reads `go test`: text, with and without `-v`, and `-json`. An id is the package and the test.
+//! Without `-v` go names failing tests only, so a package that passed is one id of its own. A package
+//! that fails without a failing test (a panic, `os.Exit`) is a failing id; a test that began and never
+//! ended is unknown.
+
+use super::{RunnerResult, SummaryCounts};
+use crate::proof::results::ids::TestOutcome;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
+    let mut reader = GoReader { complete: true, ..GoReader::default() };
+    lines.iter().for_each(|it| reader.line(it));
+    let GoReader { tests, any, complete, build_failed, .. } = reader;
+    let counts = SummaryCounts::of(&tests);
+    any.then_some(RunnerResult { tests, counts, complete: complete && !build_failed, build_failed })
+}
+
+#[derive(Default)]
+struct GoReader {
+    tests: Vec<(String, TestOutcome)>,
+    /// The package whose output is being printed: its name comes last.
+    package: GoPackage,
+    /// Packages of a `-json` run, which may be interleaved.
+    packages: BTreeMap<String, GoPackage>,
+    any: bool,
+    complete: bool,
+    build_failed: bool,
+}
+
+#[derive(Default)]
+struct GoPackage {
+    verbose: bool,
+    under_way: BTreeSet<String>,
+    tests: Vec<(String, TestOutcome)>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct GoEvent {
+    action: String,
+    package: Option<String>,
+    test: Option<String>,
+    failed_build: Option<String>,
+}
+
+enum GoEnding {
+    Passed,
+    Failed,
+    NoTests,
+    NotBuilt,
+}
+
+impl GoReader {
+    fn line(&mut self, text: &str) {
+        if text.starts_with('{') && text.contains("\"Action\":") {
+            if let Ok(event) = serde_json::from_str(text) {
+                self.event(event);
+            }
+        } else if let Some((_, test)) = text.split_once("=== RUN   ") {
+            self.package.begin(test.trim());
+        } else if let Some((outcome, test)) = outcome_line(text) {
+            self.package.end(test, outcome);
+        } else if let Some((ending, name)) = package_line(text) {
+            let package = std::mem::take(&mut self.package);
+            self.close(name, package, ending);
+        }
+    }
+
+    fn event(&mut self, event: GoEvent) {
+        let GoEvent { action, package: Some(name), test, failed_build } = event else {
+            self.build_failed |= event_failed_to_build(&event);
+            return;
+        };
+        let package = self.packages.entry(name.clone()).or_default();
+        package.verbose = true;
+        let outcome = match action.as_str() {
+            "run" => {
+                if let Some(test) = test {
+                    package.begin(&test);
+                }
+                return;
+            }
+            "pass" => TestOutcome::Passed,
+            "fail" => TestOutcome::Failed,
+            "skip" => TestOutcome::Skipped,
+            _ => return,
+        };
+        match test {
+            Some(test) => package.end(&test, outcome),
+            None => {
+                let package = self.packages.remove(&name).unwrap_or_default();
+                let ending = match outcome {
+                    TestOutcome::Failed if failed_build.is_some() => GoEnding::NotBuilt,
+                    TestOutcome::Failed => GoEnding::Failed,
+                    TestOutcome::Passed => GoEnding::Passed,
+                    TestOutcome::Skipped => GoEnding::NoTests,
+                };
+                self.close(&name, package, ending);
+            }
+        }
+    }
+
+    fn close(&mut self, name: &str, package: GoPackage, ending: GoEnding) {
+        self.any = true;
+        let has_failing = package.tests.iter().any(|(_, it)| *it == TestOutcome::Failed);
+        let own = match ending {
+            GoEnding::Passed if !package.verbose => Some(TestOutcome::Passed),
+            GoEnding::Failed if !package.verbose || !has_failing => Some(TestOutcome::Failed),
+            GoEnding::Passed | GoEnding::Failed | GoEnding::NoTests | GoEnding::NotBuilt => None,
+        };
+        self.build_failed |= matches!(ending, GoEnding::NotBuilt);
+        self.complete &= package.under_way.is_empty();
+        self.tests.extend(own.map(|it| (name.to_owned(), it)));
+        let named = package.tests.into_iter().map(|(test, outcome)| (format!("{name}.{test}"), outcome));
+        self.tests.extend(named);
+    }
+}
+
+impl GoPackage {
+    fn begin(&mut self, test: &str) {
+        self.verbose = true;
+        self.under_way.insert(test.to_owned());
+    }
+
+    fn end(&mut self, test: &str, outcome: TestOutcome) {
+        let believed = self.under_way.remove(test) || (!self.verbose && outcome == TestOutcome::Failed);
+        if believed {
+            self.tests.push((test.to_owned(), outcome));
+        }
+    }
+}
+
+fn event_failed_to_build(event: &GoEvent) -> bool {
+    event.action == "build-fail"
+}
+
+/// Reads `--- FAIL: TestName (0.00s)`, which follows what the test printed without a line end.
+fn outcome_line(text: &str) -> Option<(TestOutcome, &str)> {
+    let rest = &text[text.rfind("--- ")? + 4..];
+    let (word, rest) = rest.split_once(": ")?;
+    let (test, time) = rest.rsplit_once(" (")?;
+    let outcome = match word {
+        "PASS" => TestOutcome::Passed,
+        "FAIL" => TestOutcome::Failed,
+        "SKIP" => TestOutcome::Skipped,
+        _ => return None,
+    };
+    time.ends_with("s)").then_some((outcome, test))
+}
+
+/// Reads `ok PACKAGE 0.002s`, `FAIL PACKAGE [build failed]` and `? PACKAGE [no test files]`, with tabs
+/// before and after the package.
+fn package_line(text: &str) -> Option<(GoEnding, &str)> {
+    let (word, rest) = text.split_once('\t')?;
+    let (name, remark) = rest.split_once(['\t', ' ']).unwrap_or((rest, ""));
+    let ending = match word.trim_end() {
+        "ok" if remark.contains("[no tests to run]") => GoEnding::NoTests,
+        "ok" => GoEnding::Passed,
+        "FAIL" if remark.contains("[build failed]") || remark.contains("[setup failed]") => {
+            GoEnding::NotBuilt
+        }
+        "FAIL" => GoEnding::Failed,
+        "?" => GoEnding::NoTests,
+        _ => return None,
+    };
+    (!name.is_empty()).then_some((ending, name))
+}

@@ -1,0 +1,178 @@
+//! Reads test ids from what a check printed and from the files that its runner wrote. There is one
+//! file for each runner; each looks at the whole output, answers only if it finds the runner's own
+//! summary, and several may answer, because one check may start several runners. A reader names
+//! tests; where it names fewer than the runner's summary counts, the check is listed by failures.
+
+mod go;
+mod jest;
+mod junit;
+mod libtest;
+mod lines;
+mod mocha;
+mod nextest;
+mod node_spec;
+mod pytest;
+mod tap;
+#[cfg(test)]
+mod tests;
+mod unittest;
+mod vitest;
+
+use crate::proof::results::environment::IdFile;
+use crate::proof::results::ids::{Exit, IDS_LIMIT, NAME_LIMIT, NamedTests, Results, TestOutcome};
+use std::collections::BTreeMap;
+
+/// What one reader found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct RunnerResult {
+    tests: Vec<(String, TestOutcome)>,
+    counts: SummaryCounts,
+    complete: bool,
+    build_failed: bool,
+}
+
+/// Numbers as the runner's summary gives them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct SummaryCounts {
+    passed: u32,
+    failed: u32,
+    skipped: u32,
+}
+
+/// Reads the results of one run of one check. `output` is everything it printed, standard output
+/// and error in the order of printing.
+pub fn read_results(check: &str, exit: Exit, output: &str, files: &[IdFile]) -> Results {
+    let lines = lines::plain(output);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    // nextest starts each test as a libtest process of its own and may show what that printed.
+    let nextest = nextest::read(&lines);
+    let rust = if nextest.is_some() { |_: &[&str]| None } else { libtest::read };
+    let readers = [
+        rust,
+        unittest::read,
+        go::read,
+        tap::read,
+        node_spec::read,
+        mocha::read,
+        jest::read,
+        vitest::read,
+        junit::read_printed,
+    ];
+    let mut found: Vec<RunnerResult> = readers.iter().filter_map(|it| it(&lines)).chain(nextest).collect();
+    found.extend(pytest::read(&lines, files));
+    combine(check, exit, found)
+}
+
+fn combine(check: &str, exit: Exit, found: Vec<RunnerResult>) -> Results {
+    let mut results = Results::by_exit(check, exit);
+    if found.is_empty() {
+        return results;
+    }
+    let number = found.iter().map(|it| it.tests.len()).sum::<usize>();
+    let all = found.iter().all(RunnerResult::names_every_test);
+    for it in &found {
+        results.passed = results.passed.saturating_add(it.counts.passed);
+        results.failed = results.failed.saturating_add(it.counts.failed);
+        results.skipped = results.skipped.saturating_add(it.counts.skipped);
+        results.complete &= it.complete;
+        results.build_failed |= it.build_failed;
+    }
+    results.listing = if all { NamedTests::All } else { NamedTests::Failures };
+    if number > IDS_LIMIT {
+        (results.listing, results.too_many) = (NamedTests::Failures, true);
+        return results;
+    }
+    // Tests of the same name are told apart by their order, which runners keep.
+    let mut times: BTreeMap<String, u32> = BTreeMap::new();
+    for (name, outcome) in found.into_iter().flat_map(|it| it.tests) {
+        let name = shortened(name);
+        let time = times.entry(name.clone()).or_default();
+        *time += 1;
+        let name = if *time == 1 { name } else { format!("{name} ({time})") };
+        results.ids.insert(name, outcome);
+    }
+    results
+}
+
+impl RunnerResult {
+    fn names_every_test(&self) -> bool {
+        // Some runners count what they skip without naming it; a test that is skipped and not named
+        // is missing from the ids, which is noticed as well.
+        let named = SummaryCounts::of(&self.tests);
+        named.passed == self.counts.passed && named.failed == self.counts.failed
+    }
+}
+
+impl SummaryCounts {
+    fn of(tests: &[(String, TestOutcome)]) -> SummaryCounts {
+        let mut counts = SummaryCounts::default();
+        tests.iter().for_each(|(_, outcome)| counts.add(*outcome));
+        counts
+    }
+
+    fn add(&mut self, outcome: TestOutcome) {
+        match outcome {
+            TestOutcome::Passed => self.passed += 1,
+            TestOutcome::Failed => self.failed += 1,
+            TestOutcome::Skipped => self.skipped += 1,
+        }
+    }
+
+    fn total(self) -> u32 {
+        self.passed.saturating_add(self.failed).saturating_add(self.skipped)
+    }
+
+    fn plus(self, other: SummaryCounts) -> SummaryCounts {
+        SummaryCounts {
+            passed: self.passed.saturating_add(other.passed),
+            failed: self.failed.saturating_add(other.failed),
+            skipped: self.skipped.saturating_add(other.skipped),
+        }
+    }
+}
+
+fn shortened(mut name: String) -> String {
+    if name.len() > NAME_LIMIT {
+        let end = (0..=NAME_LIMIT).rev().find(|it| name.is_char_boundary(*it)).unwrap_or(0);
+        name.truncate(end);
+    }
+    name
+}
+
+/// Reads `3 passed, 1 failed` into amounts by word, or nothing if a part is no number and word.
+fn amounts<'a>(text: &'a str, separator: &str) -> Option<Vec<(u32, &'a str)>> {
+    let parts = text.split(separator).map(str::trim).filter(|it| !it.is_empty());
+    parts
+        .map(|it| {
+            let (number, word) = it.split_once(' ')?;
+            Some((number.parse().ok()?, word.trim()))
+        })
+        .collect()
+}
+
+fn amount_of(amounts: &[(u32, &str)], words: &[&str]) -> u32 {
+    amounts.iter().filter(|(_, word)| words.contains(word)).map(|(number, _)| number).sum()
+}
+
+/// Takes a duration off the end of a title: `adds (3 ms)`, `adds (1.07ms)`, `adds 12ms`.
+fn without_duration(title: &str) -> &str {
+    let is_time = |it: &str| {
+        let number = it.strip_suffix("ms").or_else(|| it.strip_suffix('s')).or_else(|| it.strip_suffix('m'));
+        number.is_some_and(|it| {
+            let it = it.trim_end();
+            !it.is_empty() && it.chars().all(|it| it.is_ascii_digit() || it == '.')
+        })
+    };
+    let title = title.trim_end();
+    if let Some((before, time)) = title.strip_suffix(')').and_then(|it| it.rsplit_once(" (")) {
+        return if is_time(time) { before.trim_end() } else { title };
+    }
+    match title.rsplit_once([' ', '\u{a0}']) {
+        Some((before, time)) if is_time(time) => before.trim_end(),
+        Some(_) | None => title,
+    }
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
