@@ -5,8 +5,8 @@
 //! are in the way. Everything here can be done again after a crash, and finds what was done.
 
 use crate::deliver::completion::{Standing, boxes};
-use crate::measure::check_place::Room;
-use crate::measure::run_checks::{Cut, Execute, order};
+use crate::measure::checks::check_folder::CheckFolder;
+use crate::measure::checks::run_checks::{Cut, Execute, order};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
 use crate::tree::worktree::{self, commit_of};
@@ -166,7 +166,7 @@ fn check(
     let checks = proof_checks(&run.workflow, &run.state)
         .map(|(name, command)| (name.clone(), command.clone(), run.workflow.checks[name].timeout));
     let commands: Vec<(String, String, Millis)> = prepare.chain(checks).collect();
-    let in_place = Room::in_place(&room);
+    let in_place = CheckFolder::in_place(&room);
     let mut failed = None;
     for (name, command, timeout) in commands {
         let stem = format!("landing-{name}");

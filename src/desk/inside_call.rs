@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum GuardedCommand {
     Answer,
     Gate,
     Guide,
@@ -39,53 +39,58 @@ pub(crate) enum Deed {
     Design,
 }
 
-impl Deed {
+impl GuardedCommand {
     /// The command, as it is typed.
     fn word(self) -> &'static str {
         match self {
-            Deed::Answer => "answer",
-            Deed::Gate => "approve, changes or reject",
-            Deed::Guide => "guide",
-            Deed::Skip => "skip",
-            Deed::Waive => "waive",
-            Deed::Stop => "stop",
-            Deed::Pause => "pause",
-            Deed::Cancel => "cancel",
-            Deed::Run => "run",
-            Deed::Resume => "resume",
-            Deed::Reset => "resume --reset",
-            Deed::Reload => "run --reload",
-            Deed::Ship => "ship",
-            Deed::Restore => "restore",
-            Deed::Prune => "runs --prune",
-            Deed::ClearLimits => "limits --clear",
-            Deed::Join => "hook join",
-            Deed::Queue => "queue add, set or import",
-            Deed::SetUp => "setup",
-            Deed::InstallHook => "hook install",
-            Deed::Design => "design",
+            GuardedCommand::Answer => "answer",
+            GuardedCommand::Gate => "approve, changes or reject",
+            GuardedCommand::Guide => "guide",
+            GuardedCommand::Skip => "skip",
+            GuardedCommand::Waive => "waive",
+            GuardedCommand::Stop => "stop",
+            GuardedCommand::Pause => "pause",
+            GuardedCommand::Cancel => "cancel",
+            GuardedCommand::Run => "run",
+            GuardedCommand::Resume => "resume",
+            GuardedCommand::Reset => "resume --reset",
+            GuardedCommand::Reload => "run --reload",
+            GuardedCommand::Ship => "ship",
+            GuardedCommand::Restore => "restore",
+            GuardedCommand::Prune => "runs --prune",
+            GuardedCommand::ClearLimits => "limits --clear",
+            GuardedCommand::Join => "hook join",
+            GuardedCommand::Queue => "queue add, set or import",
+            GuardedCommand::SetUp => "setup",
+            GuardedCommand::InstallHook => "hook install",
+            GuardedCommand::Design => "design",
         }
     }
 
     /// Whether it is a person's word, which a session cannot speak for them.
     fn is_a_persons_word(self) -> bool {
         match self {
-            Deed::Answer | Deed::Gate | Deed::Skip | Deed::Waive | Deed::Reset | Deed::Reload => true,
-            Deed::Guide
-            | Deed::Stop
-            | Deed::Pause
-            | Deed::Cancel
-            | Deed::Run
-            | Deed::Resume
-            | Deed::Ship
-            | Deed::Restore
-            | Deed::Prune
-            | Deed::ClearLimits
-            | Deed::Join
-            | Deed::Queue
-            | Deed::SetUp
-            | Deed::InstallHook
-            | Deed::Design => false,
+            GuardedCommand::Answer
+            | GuardedCommand::Gate
+            | GuardedCommand::Skip
+            | GuardedCommand::Waive
+            | GuardedCommand::Reset
+            | GuardedCommand::Reload => true,
+            GuardedCommand::Guide
+            | GuardedCommand::Stop
+            | GuardedCommand::Pause
+            | GuardedCommand::Cancel
+            | GuardedCommand::Run
+            | GuardedCommand::Resume
+            | GuardedCommand::Ship
+            | GuardedCommand::Restore
+            | GuardedCommand::Prune
+            | GuardedCommand::ClearLimits
+            | GuardedCommand::Join
+            | GuardedCommand::Queue
+            | GuardedCommand::SetUp
+            | GuardedCommand::InstallHook
+            | GuardedCommand::Design => false,
         }
     }
 
@@ -93,28 +98,32 @@ impl Deed {
         let run = run.get(..8).unwrap_or(run);
         let text = format!("this is inside an agent call of run {run}");
         match self {
-            Deed::Run => {
+            GuardedCommand::Run => {
                 Refusal::usage(format!("{text}; a run inside a run needs --nested"), "loop run --nested")
             }
-            Deed::Answer | Deed::Gate | Deed::Guide | Deed::Skip | Deed::Waive => Refusal::usage(
+            GuardedCommand::Answer
+            | GuardedCommand::Gate
+            | GuardedCommand::Guide
+            | GuardedCommand::Skip
+            | GuardedCommand::Waive => Refusal::usage(
                 format!("{text}; only a person may answer"),
                 NextStep::by_hand("answer from another terminal"),
             ),
-            Deed::Stop
-            | Deed::Pause
-            | Deed::Cancel
-            | Deed::Resume
-            | Deed::Reset
-            | Deed::Reload
-            | Deed::Ship
-            | Deed::Restore
-            | Deed::Prune
-            | Deed::ClearLimits
-            | Deed::Join
-            | Deed::Queue
-            | Deed::SetUp
-            | Deed::InstallHook
-            | Deed::Design => Refusal::usage(
+            GuardedCommand::Stop
+            | GuardedCommand::Pause
+            | GuardedCommand::Cancel
+            | GuardedCommand::Resume
+            | GuardedCommand::Reset
+            | GuardedCommand::Reload
+            | GuardedCommand::Ship
+            | GuardedCommand::Restore
+            | GuardedCommand::Prune
+            | GuardedCommand::ClearLimits
+            | GuardedCommand::Join
+            | GuardedCommand::Queue
+            | GuardedCommand::SetUp
+            | GuardedCommand::InstallHook
+            | GuardedCommand::Design => Refusal::usage(
                 format!("{text}; only a person may use loop {}", self.word()),
                 NextStep::by_hand("do it from another terminal"),
             ),
@@ -123,7 +132,11 @@ impl Deed {
 }
 
 /// Refuses what comes from an agent. `about` is the run that the request is for, where there is one.
-pub(crate) fn refuse(caller: &Caller, about: Option<(&Home, &Row)>, deed: Deed) -> anyhow::Result<()> {
+pub(crate) fn refuse(
+    caller: &Caller,
+    about: Option<(&Home, &Row)>,
+    deed: GuardedCommand,
+) -> anyhow::Result<()> {
     if let Some(run) = call_of(caller) {
         note(caller, &run, deed);
         return Err(deed.refusal(&run));
@@ -153,7 +166,7 @@ pub(crate) fn refuse(caller: &Caller, about: Option<(&Home, &Row)>, deed: Deed) 
     }
 }
 
-fn unseen(why: &str, deed: Deed) -> anyhow::Error {
+fn unseen(why: &str, deed: GuardedCommand) -> anyhow::Error {
     Refusal::usage(
         format!("{why}; loop {} is refused here", deed.word()),
         NextStep::by_hand("do it from another terminal, outside of containers and namespaces"),
@@ -169,10 +182,15 @@ const FAREWELL: Duration = Duration::from_millis(300);
 /// Returns a run that somebody drives who cannot be seen from here: then the request comes from a PID
 /// namespace, and that may be one that a call of this run was given or has made. Runs may be driven beside
 /// each other in containers that share a home.
-fn driven_unseen(caller: &Caller, deed: Deed) -> anyhow::Result<Option<String>> {
+fn driven_unseen(caller: &Caller, deed: GuardedCommand) -> anyhow::Result<Option<String>> {
     let is_harmless = matches!(
         deed,
-        Deed::Run | Deed::Resume | Deed::Join | Deed::SetUp | Deed::InstallHook | Deed::Design
+        GuardedCommand::Run
+            | GuardedCommand::Resume
+            | GuardedCommand::Join
+            | GuardedCommand::SetUp
+            | GuardedCommand::InstallHook
+            | GuardedCommand::Design
     );
     if is_harmless || caller.environment.process_line.sees_all() {
         return Ok(None);
@@ -202,7 +220,7 @@ fn call_of(caller: &Caller) -> Option<String> {
 }
 
 /// Refuses what a call wants with the run that it belongs to, which `--nested` never allows.
-pub(crate) fn refuse_own(caller: &Caller, row: &Row, deed: Deed) -> anyhow::Result<()> {
+pub(crate) fn refuse_own(caller: &Caller, row: &Row, deed: GuardedCommand) -> anyhow::Result<()> {
     match call_of(caller).is_some_and(|it| it == row.id) {
         true => refuse(caller, None, deed),
         false => Ok(()),
@@ -214,7 +232,7 @@ pub(crate) fn refuse_same_tree(caller: &Caller) -> anyhow::Result<()> {
     let Some(run) = call_of(caller) else { return Ok(()) };
     let project = caller.project()?;
     match home_of(caller, &run)?.filter(|(_, row)| Path::new(&row.place) == project) {
-        Some((_, row)) => refuse_own(caller, &row, Deed::Run),
+        Some((_, row)) => refuse_own(caller, &row, GuardedCommand::Run),
         None => Ok(()),
     }
 }
@@ -251,7 +269,7 @@ fn session_above(caller: &Caller, home: &Home, row: &Row) -> anyhow::Result<Opti
 
 /// Writes the attempt down for whoever drives the run. That it is refused does not depend on it: the
 /// home may not be writable from inside.
-fn note(caller: &Caller, run: &str, deed: Deed) {
+fn note(caller: &Caller, run: &str, deed: GuardedCommand) {
     let written = || -> anyhow::Result<()> {
         let body = serde_json::to_string(&Command::Tried { what: deed.word().to_owned() })?;
         match home_of(caller, run)? {

@@ -4,9 +4,10 @@
 //! a terminal: what it needs to know of them is in the request. Only `drive` appends events.
 
 mod caller;
+mod commands;
+mod driving;
 mod inside_call;
 mod kept_head;
-mod meaning;
 mod note;
 mod obstacles;
 mod own_paths;
@@ -15,20 +16,24 @@ mod queue;
 mod record;
 mod refusal;
 mod request;
-mod taking;
-mod wishes;
+mod resolving;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use caller::{Caller, CallerEnvironment, is_unfinished, load, named, next_step};
-pub(crate) use inside_call::{Deed, refuse as refuse_agents, refuse_own};
+pub(crate) use commands::answer::{AnswerRequest, Answered, Saying, answer, open_questions};
+pub(crate) use commands::command::{Commanded, cancel, leave, pause, stop};
+pub(crate) use commands::ship::{ShipRequest, Shipment, shipment};
+pub(crate) use commands::sign_gate::{SignatureSource, ToSign, to_sign, usual_key};
+pub(crate) use driving::driver::{Driver, Reach, make_place};
+pub(crate) use driving::open::{FoundRun, OpenReply, OpenRun, open, retake};
+pub(crate) use driving::recheck::{Looked, checks, look_again};
+pub(crate) use driving::resume::{Continued, Going, Took, ask_again, find_to_resume, ready, take};
+pub(crate) use driving::session::{Stopped, first_prompt, join, of_project as sessions_of_project, stopped};
+pub(crate) use driving::verify_record::{RecordRequest, verify_record};
+pub(crate) use inside_call::{GuardedCommand, refuse as refuse_agents, refuse_own};
 pub(crate) use kept_head::{match_kept_head, refuse_misplaced};
-pub(crate) use meaning::agent_files::add as add_agent_files;
-pub(crate) use meaning::choose_workflow::{preset_named, read as read_workflow, read_source, user_config};
-pub(crate) use meaning::design_file::{newest as newest_design, write as write_design};
-pub(crate) use meaning::domain::has_queue;
-pub(crate) use meaning::job::left_behind;
 pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::prepare::{choose_agent, comes_later};
 pub(crate) use question::{About, PersonReply, RequestQuestion};
@@ -36,13 +41,8 @@ pub(crate) use queue::{Queue, SystemWords};
 pub(crate) use record::write_record;
 pub(crate) use refusal::{NextStep, Refusal, WORKTREE_STEP, meant};
 pub(crate) use request::{CarriedOutBy, RunRequest};
-pub(crate) use taking::driver::{Driver, Reach, make_place};
-pub(crate) use taking::look::{Looked, checks, look_again};
-pub(crate) use taking::open::{FoundRun, OpenReply, OpenRun, open, retake};
-pub(crate) use taking::resume::{Continued, Going, Took, ask_again, find_to_resume, ready, take};
-pub(crate) use taking::session::{Stopped, first_prompt, join, of_project as sessions_of_project, stopped};
-pub(crate) use taking::verify_record::{RecordRequest, verify_record};
-pub(crate) use wishes::answer::{AnswerRequest, Answered, Saying, answer, open_questions};
-pub(crate) use wishes::command::{Commanded, cancel, leave, pause, stop};
-pub(crate) use wishes::ship::{ShipWish, Shipment, shipment};
-pub(crate) use wishes::sign_gate::{SignatureSource, ToSign, to_sign, usual_key};
+pub(crate) use resolving::agent_files::add as add_agent_files;
+pub(crate) use resolving::choose_workflow::{preset_named, read as read_workflow, read_source, user_config};
+pub(crate) use resolving::design_file::{newest as newest_design, write as write_design};
+pub(crate) use resolving::domain::has_queue;
+pub(crate) use resolving::job::left_behind;

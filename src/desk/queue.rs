@@ -1,10 +1,10 @@
 //! The queue of systems for whoever looks after it: list, show, add, change, import, what is next.
 
 use super::caller::Caller;
-use super::inside_call::{self, Deed};
-use super::meaning::domain::{self, DomainQueue};
+use super::inside_call::{self, GuardedCommand};
 use super::note::Note;
 use super::refusal::{NextStep, Refusal, meant};
+use super::resolving::domain::{self, DomainQueue};
 use crate::world::wait::now;
 use loop_base::files;
 use loop_core::documents::system_queue::entry::{Autonomy, next_id};
@@ -53,7 +53,7 @@ impl Queue {
         named: Option<&str>,
         notes: &mut Vec<Note>,
     ) -> Result<Queue, Refusal> {
-        inside_call::refuse(caller, None, Deed::Queue)?;
+        inside_call::refuse(caller, None, GuardedCommand::Queue)?;
         Queue::open(caller, named, notes)
     }
 

@@ -13,11 +13,11 @@ mod transcript;
 mod tree_changes;
 
 use crate::drive::{Performed, World};
-use crate::world::calls::{handed_back, prompt_for, reports_by_file};
-use crate::world::caps::reserve;
-use crate::world::proving::{InTime, is_proven};
-use crate::world::real::{Host, Leash, Watcher};
-use crate::world::wait::{Ears, Signals, now};
+use crate::world::effects::calls::{handed_back, prompt_for, reports_by_file};
+use crate::world::effects::caps::reserve;
+use crate::world::effects::proving::{InTime, is_proven};
+use crate::world::real::{CallAllowance, Host, Watcher};
+use crate::world::wait::{Listener, Signals, now};
 use file_stamps::Marks;
 use loop_base::time::{Timestamp, length};
 use loop_core::engine::{
@@ -128,11 +128,11 @@ impl<'a> HookWorld<'a> {
     fn host(&mut self, run: &Run) -> anyhow::Result<&mut Host<'a>> {
         if self.host.is_none() {
             let Setting { home, place, input, ours, .. } = &self.setting;
-            let mut ears = Ears::new(Rc::clone(home), &run.id, Signals::listen()?)?;
+            let mut ears = Listener::new(Rc::clone(home), &run.id, Signals::listen()?)?;
             // The agent ends a hook that takes too long; that is no wish of a person's.
             ears.pauses = false;
             let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
-            let mut host = Host::new(ears, run, place, input.clone(), ours, Leash::Free, watcher)?;
+            let mut host = Host::new(ears, run, place, input.clone(), ours, CallAllowance::Free, watcher)?;
             host.shim.until = self.until;
             self.host = Some(host);
         }
@@ -265,7 +265,7 @@ impl World for HookWorld<'_> {
     fn knows(&mut self, effect: &Effect, run: &Run) -> Option<Event> {
         match effect {
             Effect::Collect(call) => self.collect(run, call),
-            Effect::Measure { deliverables, .. } => self.glimpse(run, deliverables),
+            Effect::Measure { deliverables, .. } => self.measure_without_git(run, deliverables),
             Effect::Work(call) => reserve(&self.setting.home, run, call).err().map(Event::Held),
             Effect::Workspace
             | Effect::List

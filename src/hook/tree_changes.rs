@@ -19,7 +19,7 @@ const FILES_NAMED: usize = 200;
 
 impl HookWorld<'_> {
     /// Returns what was measured, or nothing where git has to look.
-    pub(super) fn glimpse(&mut self, run: &Run, deliverables: &[String]) -> Option<Event> {
+    pub(super) fn measure_without_git(&mut self, run: &Run, deliverables: &[String]) -> Option<Event> {
         let Station::Reported(turn) = &run.state.station else { return None };
         let phase = &run.workflow.phases[turn.call.phase];
         let suffices = deliverables.is_empty() && suffices(&run.workflow, phase);
@@ -34,7 +34,7 @@ impl HookWorld<'_> {
         self.marks = Some(marks);
         let input = self.setting.input.as_deref();
         let mut values = of_input(run, input);
-        values.extend(told(changed.len()));
+        values.extend(change_facts(changed.len()));
         values.insert(FactName::CommitsMade.name().to_owned(), commits.into());
         let mut files = run.state.seen.files.clone();
         files.extend(changed);
@@ -56,7 +56,7 @@ impl HookWorld<'_> {
                 if let Some(before) = Marks::read(&self.setting.folder, turn.call.number) {
                     self.marks = self.setting.marks();
                     let changed = self.marks.as_mut().map(|it| it.changes_since(&before, place));
-                    evidence.facts.values.extend(changed.into_iter().flat_map(|it| told(it.len())));
+                    evidence.facts.values.extend(changed.into_iter().flat_map(|it| change_facts(it.len())));
                 }
                 Performed::Done(Event::Measured(evidence))
             }
@@ -65,7 +65,7 @@ impl HookWorld<'_> {
     }
 }
 
-fn told(changed: usize) -> BTreeMap<String, Value> {
+fn change_facts(changed: usize) -> BTreeMap<String, Value> {
     BTreeMap::from([
         (FactName::FilesChanged.name().to_owned(), changed.into()),
         (FactName::TreeChanged.name().to_owned(), (changed != 0).into()),

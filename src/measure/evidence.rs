@@ -4,10 +4,10 @@
 
 use super::differences::Differences;
 use super::facts;
-use super::in_place;
-use super::run_checks::{Cut, Execute, run_all};
+use super::tests_in_place;
 use super::uncommitted;
-use crate::measure::check_place::Room;
+use crate::measure::checks::check_folder::CheckFolder;
+use crate::measure::checks::run_checks::{Cut, Execute, run_all};
 use crate::tree::changes;
 use crate::tree::git::GitError;
 use crate::tree::git_text::listed_paths;
@@ -44,7 +44,7 @@ pub(crate) fn baseline(
     let status = tree.status()?;
     let used: BTreeSet<&String> = run.workflow.phases.iter().flat_map(|it| &it.checks).collect();
     let names: Vec<String> = used.into_iter().cloned().collect();
-    let results = match run_all(execute, run, &names, &status, &Room::in_place(subject.place))? {
+    let results = match run_all(execute, run, &names, &status, &CheckFolder::in_place(subject.place))? {
         Ok(results) => results,
         Err(cut) => return Ok(Err(cut)),
     };
@@ -56,7 +56,11 @@ pub(crate) fn baseline(
     let differences = Differences::between(tree, &status, &run.state, subject.before_call)?;
     let facts = facts::gather(tree, &status, run, subject.input, &differences, None)?;
     let ms = results.iter().map(|it| it.ms).sum();
-    in_place::write(&run.folder(), in_place::OPENING, &in_place::of(&run.folder(), &results))?;
+    tests_in_place::write(
+        &run.folder(),
+        tests_in_place::OPENING,
+        &tests_in_place::of(&run.folder(), &results),
+    )?;
     Ok(Ok((status, Baseline { results, facts, ms, opening: None })))
 }
 
@@ -74,8 +78,10 @@ pub(crate) fn measure(
     let (status, results, unstable) = loop {
         let status = tree.status()?;
         let room = match run.workflow.phases[run.state.phase].proof {
-            PhaseProof::Clean if !names.is_empty() => Room::fresh(tree, &status, &run.id, &run.folder())?,
-            PhaseProof::Clean | PhaseProof::Tree => Room::in_place(subject.place),
+            PhaseProof::Clean if !names.is_empty() => {
+                CheckFolder::fresh(tree, &status, &run.id, &run.folder())?
+            }
+            PhaseProof::Clean | PhaseProof::Tree => CheckFolder::in_place(subject.place),
         };
         let results = match run_all(execute, run, names, &status, &room)? {
             Ok(results) => results,
@@ -95,10 +101,10 @@ pub(crate) fn measure(
         }
         break (after, results, touched);
     };
-    let now = in_place::of(&run.folder(), &results);
-    let turned_green = in_place::turned_green(&run.folder(), &now);
-    in_place::write(&run.folder(), in_place::LAST, &now)?;
-    let compared = ratchet(&in_place::read(&run.folder(), in_place::OPENING), &now);
+    let now = tests_in_place::of(&run.folder(), &results);
+    let turned_green = tests_in_place::turned_green(&run.folder(), &now);
+    tests_in_place::write(&run.folder(), tests_in_place::LAST, &now)?;
+    let compared = ratchet(&tests_in_place::read(&run.folder(), tests_in_place::OPENING), &now);
     notes.extend(compared.notes);
     let ratchet = if Defence::Ratchet.is_on() { compared.not_done } else { Vec::new() };
     let evidence = Evidence { results, unstable, notes, ms, ratchet, turned_green, ..Evidence::default() };

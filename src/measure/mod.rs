@@ -2,19 +2,15 @@
 //! project has. What the measurements lead to is decided in the core; how a command is carried out
 //! is the caller's part, handed in as [`Execute`].
 
-pub(crate) mod check_log;
-pub(crate) mod check_place;
-pub(crate) mod child_environment;
+pub(crate) mod checks;
 pub(crate) mod counts;
 pub(crate) mod detect;
 pub(crate) mod differences;
 pub(crate) mod evidence;
 pub(crate) mod facts;
-pub(crate) mod in_place;
 pub(crate) mod item_list;
-pub(crate) mod once;
 pub(crate) mod planning;
 pub(crate) mod proof;
 pub(crate) mod report_file;
-pub(crate) mod run_checks;
+pub(crate) mod tests_in_place;
 pub(crate) mod uncommitted;

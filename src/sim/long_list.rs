@@ -43,7 +43,7 @@ fn workflow() -> Workflow {
 
 /// What one run wrote, in bytes.
 #[derive(Debug)]
-struct Cost {
+struct BytesWritten {
     journal: u64,
     /// All snapshots, each of which replaced the one before.
     snapshots: u64,
@@ -55,7 +55,7 @@ fn open(home: &Rc<Home>, sim: &Sim) -> Run {
 }
 
 /// Works off a list of so many items.
-fn work_off(count: usize) -> Cost {
+fn work_off(count: usize) -> BytesWritten {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     let home = Rc::new(Home::open(&folder.path().join("home")).expect("a home"));
     let definition = serde_json::to_string(&workflow()).expect("a workflow is plain data");
@@ -95,7 +95,7 @@ fn work_off(count: usize) -> Cost {
         .query_row("select sum(length(body)) from event", [], |row| row.get::<_, i64>(0))
         .expect("events");
     let (snapshots, largest_snapshot) = written.get();
-    Cost { journal: journal.unsigned_abs(), snapshots, largest_snapshot }
+    BytesWritten { journal: journal.unsigned_abs(), snapshots, largest_snapshot }
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub(crate) enum PlayedProof {
     Finds(String),
 }
 
-type Watch = Box<dyn FnMut(&Run, &Effect)>;
+type EffectWatch = Box<dyn FnMut(&Run, &Effect)>;
 
 /// Who plays the agents.
 pub(crate) enum Cast {
@@ -111,7 +111,7 @@ pub(crate) struct Sim {
     /// started any more. The world remembers, whoever dies.
     pub started: BTreeMap<(u32, u32), Option<Timestamp>>,
     /// Sees every effect before it is done.
-    pub watch: Option<Watch>,
+    pub watch: Option<EffectWatch>,
 }
 
 impl Sim {

@@ -4,11 +4,12 @@
 
 use crate::deliver::land;
 use crate::drive::{Performed, World};
-use crate::measure::child_environment::child_environment;
+use crate::measure::checks::child_environment::child_environment;
+use crate::measure::checks::run_checks;
+use crate::measure::checks::run_checks::{Cut, exit_words};
 use crate::measure::detect::detect;
 use crate::measure::evidence::{self, MeasuredRun};
-use crate::measure::run_checks::{Cut, exit_words};
-use crate::measure::{differences, item_list, run_checks};
+use crate::measure::{differences, item_list};
 use crate::tree::changes::Change;
 use crate::tree::git::{Git, GitError};
 use crate::tree::path_patterns::Ours;
@@ -16,16 +17,16 @@ use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::WorkingTree;
 use crate::tree::{git_lock, snapshot, worktree};
-use crate::world::asked_for::asked_for;
+use crate::world::agent_output::final_message::Hearing;
+pub(crate) use crate::world::agent_output::live_output::Onlooker;
+use crate::world::agent_output::trim_logs::Growth;
+use crate::world::baseline_prover::BaselineProver;
 use crate::world::before_call;
-use crate::world::beside::Beside;
-use crate::world::final_message::Hearing;
-pub(crate) use crate::world::live_output::Onlooker;
+use crate::world::deliverables::deliverables;
 use crate::world::money::Money;
 use crate::world::question_text;
 use crate::world::shim::Shim;
-use crate::world::trim_logs::Growth;
-use crate::world::wait::{Ears, WaitResult, now};
+use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Listing, Station};
 use loop_core::workflow::model::{InputKind, ItemSource};
@@ -63,7 +64,7 @@ const LIST_MS: u64 = 300_000;
 
 /// What this process may do of what is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leash {
+pub(crate) enum CallAllowance {
     /// Until the run stops.
     Free,
     /// So many calls, and no waiting.
@@ -98,8 +99,8 @@ pub(crate) struct Host<'a> {
     /// The tree whose tests are protected, once it is kept under a ref.
     pub(crate) kept_line: Option<String>,
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
-    pub(crate) beside: Option<Beside>,
-    pub(crate) leash: Leash,
+    pub(crate) beside: Option<BaselineProver>,
+    pub(crate) allowance: CallAllowance,
     pub(crate) money: Money,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
@@ -114,12 +115,12 @@ pub(crate) struct Host<'a> {
 impl<'a> Host<'a> {
     /// Prepares to work in `place`, the top of a git working tree, or of one that is yet to be made.
     pub(crate) fn new(
-        ears: Ears,
+        ears: Listener,
         run: &Run,
         place: &Path,
         input: Option<PathBuf>,
         ours: &[String],
-        leash: Leash,
+        allowance: CallAllowance,
         watcher: Watcher<'a>,
     ) -> anyhow::Result<Host<'a>> {
         contain::become_subreaper()?;
@@ -129,7 +130,7 @@ impl<'a> Host<'a> {
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
         let (at, view) = plan.map_or((place, VIEW), |it| (Path::new(&it.root), VIEW_BEFORE));
         let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(view))?, ours.clone())?;
-        tree.ask_for(&asked_for(&run.workflow));
+        tree.ask_for(&deliverables(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),
             shim: Shim::new(&folder, ears),
@@ -147,7 +148,7 @@ impl<'a> Host<'a> {
             growth: Growth::unknown(),
             beside: None,
             kept_line: None,
-            leash,
+            allowance,
             money: Money::default(),
             uncontained: false,
             version: std::cell::OnceCell::new(),
@@ -304,7 +305,7 @@ impl<'a> Host<'a> {
         worktree::bring(&plan, self.input.as_deref())?;
         let repository = Git::open(&self.place)?;
         self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;
-        self.tree.ask_for(&asked_for(&run.workflow));
+        self.tree.ask_for(&deliverables(&run.workflow));
         let _only_a_cache = std::fs::remove_dir_all(self.folder.join(VIEW_BEFORE));
         if let Some(command) = &run.workflow.workspace.prepare {
             let order = run_checks::order(&self.run_id, PREPARE, command, PREPARE_MS, &self.place);
@@ -494,11 +495,11 @@ impl World for Host<'_> {
     }
 
     fn takes(&self, effect: &Effect) -> bool {
-        match (self.leash, effect) {
-            (Leash::Free, _) => true,
-            (Leash::Calls(left), Effect::Work(_)) => 0 < left,
-            (Leash::Calls(_), Effect::Sleep { .. }) => false,
-            (Leash::Calls(_), _) => true,
+        match (self.allowance, effect) {
+            (CallAllowance::Free, _) => true,
+            (CallAllowance::Calls(left), Effect::Work(_)) => 0 < left,
+            (CallAllowance::Calls(_), Effect::Sleep { .. }) => false,
+            (CallAllowance::Calls(_), _) => true,
         }
     }
 

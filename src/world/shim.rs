@@ -1,8 +1,8 @@
 //! The shim that this process talks to: starting it, having it run something that may be repeated,
 //! and what falls to us when it dies.
 
-use crate::measure::run_checks::Cut;
-use crate::world::wait::{Ears, WaitResult};
+use crate::measure::checks::run_checks::Cut;
+use crate::world::wait::{Listener, WaitResult};
 use loop_supervise::contain;
 use loop_supervise::keeper::Keeper;
 use loop_supervise::protocol::{EndReason, Force, Order, OrderEnd as Exit};
@@ -18,13 +18,13 @@ pub(crate) struct Shim {
     pub(crate) keeper: Option<Keeper>,
     /// The call that our own shim has.
     pub(crate) under_way: Option<String>,
-    pub(crate) ears: Ears,
+    pub(crate) ears: Listener,
     /// No check may run beyond this moment; one that would is cut short.
     pub(crate) until: Option<Instant>,
 }
 
 impl Shim {
-    pub(crate) fn new(folder: &Path, ears: Ears) -> Shim {
+    pub(crate) fn new(folder: &Path, ears: Listener) -> Shim {
         Shim { folder: folder.to_owned(), keeper: None, under_way: None, ears, until: None }
     }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// A clock may be set and a machine may sleep while we wait, so no wait trusts one sleep for longer.
 const LONGEST_NAP: Duration = Duration::from_secs(30);
 
-pub(crate) struct Ears {
+pub(crate) struct Listener {
     home: Rc<Home>,
     run: String,
     wake: Wake,
@@ -39,12 +39,12 @@ pub(crate) enum WaitResult {
     Nothing,
 }
 
-impl Ears {
+impl Listener {
     /// Signals are listened to before the run is taken, by whoever calls this; a wish that comes in
     /// between is heard here.
-    pub(crate) fn new(home: Rc<Home>, run: &str, signals: Signals) -> anyhow::Result<Ears> {
+    pub(crate) fn new(home: Rc<Home>, run: &str, signals: Signals) -> anyhow::Result<Listener> {
         let wake = Wake::listen(&home.folder(run))?;
-        Ok(Ears { home, run: run.to_owned(), wake, signals, pauses: true })
+        Ok(Listener { home, run: run.to_owned(), wake, signals, pauses: true })
     }
 
     pub(crate) fn shared_home(&self) -> Rc<Home> {

@@ -2,7 +2,7 @@
 //! `loop ship`. However often somebody is killed, it ends as an uninterrupted one does: nothing is lost,
 //! nothing is done twice, and nothing is left.
 
-use loop_harness::{Dice, Running, Sandbox, times};
+use loop_harness::{Running, Sandbox, SeededRandom, times};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ fn hit(sandbox: &Sandbox, command: &str) -> &'static str {
 
 /// Lets the command run for a while that chance decides: until some time is over, or until its run has
 /// written down some more and a little later. Returns whether it has ended by itself.
-fn runs_for_a_while(dice: &mut Dice, sandbox: &Sandbox, running: &mut Running, most: u64) -> bool {
+fn runs_for_a_while(dice: &mut SeededRandom, sandbox: &Sandbox, running: &mut Running, most: u64) -> bool {
     if dice.below(2) == 0 {
         return running.ends_within(Duration::from_micros(dice.below(most)));
     }
@@ -135,7 +135,7 @@ fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_d
     let seed = std::env::var("LOOP_TEST_SEED").ok().and_then(|it| it.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 0x9e37_79b9 + 1);
     println!("LOOP_TEST_SEED={seed}");
-    let mut dice = Dice::new(seed);
+    let mut dice = SeededRandom::new(seed);
     let unhurt = project();
     let agent = unhurt.agent(AGENT);
     let mut took = std::collections::BTreeMap::new();

@@ -2,7 +2,7 @@
 //! before, or names the damage with exit code 8 and what to do. Nobody shows the words of a parser.
 
 use crate::scene::{BUILD, Scene, User};
-use loop_harness::{Dice, times};
+use loop_harness::{SeededRandom, times};
 use std::fs;
 
 const DAMAGES: u32 = 60;
@@ -23,7 +23,7 @@ const RAW: [&str; 8] = [
 ];
 
 /// Damages files as its seed says.
-struct Vandal(Dice);
+struct Vandal(SeededRandom);
 
 impl Vandal {
     fn below(&mut self, limit: usize) -> usize {
@@ -101,7 +101,7 @@ fn g27_a_damaged_database_is_read_right_or_named() {
     let whole = fs::read(scene.path("whole.db")).expect("a copy");
     put(&scene, &whole);
     let before = READERS.map(|it| scene.act(it).exits(0).out);
-    let mut dice = Vandal(Dice::new(seed));
+    let mut dice = Vandal(SeededRandom::new(seed));
     let (mut right, mut named) = (0, 0);
     for number in 0..DAMAGES * times() {
         let mut bytes = whole.clone();

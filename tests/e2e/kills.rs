@@ -1,7 +1,7 @@
 //! SIGKILL at random moments. However often a controller dies, the next one goes on: the run ends
 //! as an uninterrupted one does, and no call is started twice.
 
-use loop_harness::{CHECK, COMMIT, Dice, PROMISE, Sandbox, WORK, times};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, SeededRandom, WORK, times};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ fn en01_killed_at_random_moments_it_ends_as_if_it_had_not_been() {
     let seed = std::env::var("LOOP_TEST_SEED").ok().and_then(|it| it.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 0x9e37_79b9 + 1);
     println!("LOOP_TEST_SEED={seed}");
-    let mut dice = Dice::new(seed);
+    let mut dice = SeededRandom::new(seed);
     let expected = result(&whole_run());
     let mut kills = 0;
     while kills < KILLS * times() {

@@ -39,9 +39,9 @@ const DEEDS: [&str; 26] = [
 /// Ends the controller of its own call; the shim goes on.
 const MURDER: &str = "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat)";
 
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides
@@ -60,7 +60,7 @@ fn g18_whatever_an_agent_does_every_byte_of_an_iterations_start_is_kept() {
 }
 
 fn turn_upside_down(seed: u64) {
-    let mut dice = Dice(seed);
+    let mut dice = SeededRandom(seed);
     for _ in 0..8 {
         dice.roll(2);
     }
@@ -91,7 +91,7 @@ fn turn_upside_down(seed: u64) {
 
 /// Returns the script of the agent, and whether it kills its controller. What an iteration begins with
 /// is copied before anything else happens.
-fn deeds(dice: &mut Dice) -> (String, bool) {
+fn deeds(dice: &mut SeededRandom) -> (String, bool) {
     let mut script =
         "mkdir -p \"$OUT/state-$LOOP_CALL\"; tar -cf - --exclude=./.git --exclude=./nested . | tar -xf - -C \
                       \"$OUT/state-$LOOP_CALL\"\ncase $LOOP_CALL in\n"

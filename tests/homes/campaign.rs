@@ -3,7 +3,7 @@
 //! uninterrupted one comes to, no call is started twice, and no result is lost.
 
 use crate::place::starts;
-use loop_harness::{Dice, Done, Sandbox, program};
+use loop_harness::{Done, Sandbox, SeededRandom, program};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -203,7 +203,7 @@ fn an_older_program_is_killed_and_this_one_goes_on() {
     let seed = std::env::var("LOOP_TEST_SEED").ok().and_then(|it| it.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 0x9e37_79b9 + 1);
     println!("LOOP_TEST_SEED={seed}");
-    let mut dice = Dice::new(seed);
+    let mut dice = SeededRandom::new(seed);
     let expected = KINDS.map(|kind| {
         let scene = Scene::new(kind);
         let began = Instant::now();

@@ -5,7 +5,6 @@
 //! misbehave. Only tests depend on this crate.
 
 pub mod agent_programs;
-mod dice;
 mod done;
 mod fifo;
 pub mod hints;
@@ -13,15 +12,16 @@ pub mod namespace;
 pub mod processes;
 mod sandbox;
 mod scripted;
+mod seeded_random;
 mod terminal;
 mod waiting;
 pub mod zoo;
 
-pub use dice::Dice;
 pub use done::{Done, Running};
 pub use fifo::Fifo;
 pub use sandbox::{CHECK, COMMIT, PROMISE, Sandbox, WORK, put, stuck};
 pub use scripted::{PRP, Scripted};
+pub use seeded_random::SeededRandom;
 pub use terminal::{Terminal, steady};
 pub use waiting::{PATIENCE, until_there, within};
 

@@ -5,20 +5,20 @@
 //! of it can tell. The chain has no key: it finds damage and careless edits, not a forger who
 //! computes it anew.
 
-use super::error::StoreError;
+use crate::error::StoreError;
 use loop_base::files::ours;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-pub(super) type Hash = [u8; 32];
+pub(crate) type Hash = [u8; 32];
 
 /// What the first event of every run follows.
-pub(super) const ORIGIN: Hash = [0; 32];
+pub(crate) const ORIGIN: Hash = [0; 32];
 
 /// One event as it enters the chain.
-pub(super) struct Link<'a> {
+pub(crate) struct Link<'a> {
     pub run: &'a str,
     pub seq: i64,
     pub epoch: i64,
@@ -28,7 +28,7 @@ pub(super) struct Link<'a> {
 }
 
 impl Link<'_> {
-    pub(super) fn hash(&self, prev: &Hash) -> Hash {
+    pub(crate) fn hash(&self, prev: &Hash) -> Hash {
         let mut sha = Sha256::new_with_prefix(b"loop event 1\0");
         sha.update(prev);
         framed(&mut sha, self.run);
@@ -42,7 +42,7 @@ impl Link<'_> {
 }
 
 /// The hash of a snapshot: it belongs to one run and to one place of that run's chain.
-pub(super) fn state_hash(run: &str, seq: i64, head: &Hash, state: &str) -> Hash {
+pub(crate) fn state_hash(run: &str, seq: i64, head: &Hash, state: &str) -> Hash {
     let mut sha = Sha256::new_with_prefix(b"loop state 1\0");
     sha.update(head);
     framed(&mut sha, run);
@@ -51,14 +51,14 @@ pub(super) fn state_hash(run: &str, seq: i64, head: &Hash, state: &str) -> Hash 
     sha.finalize().into()
 }
 
-pub(super) fn framed(sha: &mut Sha256, text: &str) {
+pub(crate) fn framed(sha: &mut Sha256, text: &str) {
     sha.update((text.len() as u64).to_be_bytes());
     sha.update(text.as_bytes());
 }
 
 /// The head of a chain as the anchor remembers it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Head {
+pub(crate) struct Head {
     pub seq: i64,
     pub epoch: i64,
     pub hash: Hash,
@@ -71,11 +71,11 @@ const HEAD_MOST: usize = 4096;
 
 /// The open anchor file of a run.
 #[derive(Debug)]
-pub(super) struct Anchor(File);
+pub(crate) struct Anchor(File);
 
 impl Head {
     /// Returns it as one line of text.
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
         // All numbers have one width, so a write replaces exactly what the last one wrote.
         format!("{:020} {:020} {hash}\n", self.seq, self.epoch)
@@ -83,7 +83,7 @@ impl Head {
 }
 
 impl Anchor {
-    pub(super) fn open(folder: &Path) -> Result<Anchor, StoreError> {
+    pub(crate) fn open(folder: &Path) -> Result<Anchor, StoreError> {
         let path = folder.join(ANCHOR);
         ours()
             .read(true)
@@ -97,14 +97,14 @@ impl Anchor {
 
     /// Repeats the head. It is called after the commit that it repeats, is never synced, and its
     /// failure is not an error: an anchor that is behind is right about what it says.
-    pub(super) fn set(&self, head: &Head) {
+    pub(crate) fn set(&self, head: &Head) {
         let _ = self.0.write_all_at(head.line().as_bytes(), 0);
     }
 }
 
 /// Reads the anchor of a run. A missing or empty one (lost power right after it was created) is
 /// `None`; one that cannot be read is damage.
-pub(super) fn anchored(folder: &Path) -> Result<Option<Head>, StoreError> {
+pub(crate) fn anchored(folder: &Path) -> Result<Option<Head>, StoreError> {
     let path = folder.join(ANCHOR);
     let bytes = match loop_base::files::read(&path, HEAD_MOST) {
         Ok(bytes) => bytes,
@@ -118,7 +118,7 @@ pub(super) fn anchored(folder: &Path) -> Result<Option<Head>, StoreError> {
     parsed.map(Some).ok_or(StoreError::Damaged { path, what: "it is not the head of a chain".into() })
 }
 
-pub(super) fn parse_head(text: &str) -> Option<Head> {
+pub(crate) fn parse_head(text: &str) -> Option<Head> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let seq = words.next()?.parse().ok()?;
     let epoch = words.next()?.parse().ok()?;
@@ -134,10 +134,10 @@ pub(super) fn parse_head(text: &str) -> Option<Head> {
 }
 
 /// Stands in the folder of a run whose rows are about to go.
-pub(super) const PRUNED: &str = "pruned";
+pub(crate) const PRUNED: &str = "pruned";
 
 /// Whether a run with this folder, that is not in the list, should be there: it had a journal, and nobody
 /// was about to delete it.
-pub(super) fn is_lost(folder: &Path) -> bool {
+pub(crate) fn is_lost(folder: &Path) -> bool {
     !folder.join(PRUNED).exists() && !matches!(anchored(folder), Ok(None))
 }

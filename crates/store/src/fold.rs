@@ -4,8 +4,8 @@
 
 use super::error::StoreError;
 use super::home::Home;
-use super::index::{Definition, Listed};
-use super::rows::Recorded;
+use crate::journal::rows::Recorded;
+use crate::journal::run_list::{Definition, Listed};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Event, History, ItemList, State, Status};
 use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};

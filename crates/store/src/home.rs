@@ -160,7 +160,7 @@ impl Home {
     /// Gives an error its place. A run whose folder is there was in the list once.
     fn placed(&self, error: StoreError) -> StoreError {
         match error.within(&self.path) {
-            StoreError::NoRun { run } if super::chain::is_lost(&self.folder(&run)) => {
+            StoreError::NoRun { run } if crate::chain::is_lost(&self.folder(&run)) => {
                 StoreError::damaged(format!("run {run} is missing, and its folder is there"))
                     .within(&self.path)
             }

@@ -4,7 +4,7 @@
 
 use super::error::StoreError;
 use super::home::Home;
-use crate::run_row::find;
+use crate::journal::run_row::find;
 use loop_base::secret::redact;
 use rusqlite::params;
 use rustix::fs::{FileType, Mode, OFlags};

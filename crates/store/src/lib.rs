@@ -4,37 +4,31 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod accounts;
 mod chain;
 mod error;
 pub mod fold;
 mod holder;
 mod home;
 mod inbox;
-mod index;
 mod journal;
-mod ledger;
 mod lock;
 pub mod mirror;
 mod queue;
-mod rows;
 pub mod run;
-mod run_row;
 mod schema;
-mod seal;
-mod spending;
-mod verify;
 
 #[cfg(test)]
 mod tests;
 
+pub use accounts::ledger::{AccountHold, PlanUse};
+pub use accounts::spending::{Reservation, Reserved, Spend, local_day};
 pub use error::{Locked, StoreError};
 pub use home::Home;
 pub use inbox::{COMMAND, NOW, Wake, is_listening, wake};
-pub use index::{ByPrefix, Filter, NewRun, Row};
-pub use journal::{Commit, Journal, Opened, QuestionChange, RowUpdate};
-pub use ledger::{AccountHold, PlanUse};
+pub use journal::rows::{QuestionRow, Recorded};
+pub use journal::run_list::{ByPrefix, Filter, NewRun, Row};
+pub use journal::verify::JournalVerdict;
+pub use journal::writer::{Commit, Journal, Opened, QuestionChange, RowUpdate};
 pub use lock::{OpeningLock, TreeLock};
-pub use queue::{Claim, Job, JobMove, QueueKey, QueueRead};
-pub use rows::{QuestionRow, Recorded};
-pub use spending::{Reservation, Reserved, Spend, local_day};
-pub use verify::JournalVerdict;
+pub use queue::jobs::{Job, JobClaim, JobMove, QueueKey, QueueRead};

@@ -4,8 +4,8 @@
 
 pub use super::error::StoreError;
 use super::fold;
-use super::spending::{Spend, micro_usd};
 use super::{Commit, Home, Journal, Opened, QuestionChange, QuestionRow, RowUpdate};
+use crate::accounts::spending::{Spend, micro_usd};
 use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;

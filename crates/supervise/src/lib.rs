@@ -3,19 +3,21 @@
 //!
 //! An agent call is held by a shim, a second process of the program that outlives its controller. Each
 //! room uses those before it: `process` and `records` know single processes and what is written down of
-//! calls, `errand` asks short questions of programs, `contain` keeps and ends what a call started,
+//! calls, `short_commands` asks short questions of programs, `contain` keeps and ends what a call started,
 //! `shim` holds the call, and `controller` is the other end of it.
 
 pub mod contain;
 mod controller;
 pub mod disk_space;
-mod errand;
 mod process;
 mod records;
 pub mod shim;
+mod short_commands;
 
 pub use contain::{cgroup, find_by_mark, identity, mount, temp_dir};
 pub use controller::{detached, follow, keeper, previous_call, process_line};
-pub use errand::{exchange, foreground, git_variables, pid_namespace, program_version, ssh_keygen, which};
 pub use process::{hardening, proc_stat, signals};
 pub use records::{claim, exit_records, protocol, tail};
+pub use short_commands::{
+    exchange, foreground, git_variables, pid_namespace, program_version, ssh_keygen, which,
+};

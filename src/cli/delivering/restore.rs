@@ -3,7 +3,7 @@
 
 use crate::cli::Context;
 use crate::cli::looking::log::nothing;
-use crate::desk::{Deed, Refusal, load, refuse_agents};
+use crate::desk::{GuardedCommand, Refusal, load, refuse_agents};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::working_tree::WorkingTree;
@@ -21,7 +21,7 @@ pub(crate) struct RestoreFlags {
 
 pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8> {
     if flags.number.is_some() {
-        refuse_agents(&context.caller, None, Deed::Restore)?;
+        refuse_agents(&context.caller, None, GuardedCommand::Restore)?;
     }
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };

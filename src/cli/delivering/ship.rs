@@ -4,7 +4,7 @@
 use crate::cli::context::Context;
 use crate::cli::terminal::confirm;
 use crate::deliver::ship::{CompletedWork, Preflight, Shipped};
-use crate::desk::{self, ShipWish, Shipment};
+use crate::desk::{self, ShipRequest, Shipment};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::delivery_names::CommitKind;
@@ -32,7 +32,7 @@ fn kind(text: &str) -> Result<CommitKind, String> {
 pub(crate) fn run(context: &Context, flags: &ShipFlags) -> anyhow::Result<u8> {
     let shipment = desk::shipment(
         &context.caller,
-        ShipWish { kind: flags.kind, request: !flags.no_pr, dry_run: flags.dry_run },
+        ShipRequest { kind: flags.kind, request: !flags.no_pr, dry_run: flags.dry_run },
     )?;
     let preflight = shipment.work.preflight()?;
     if flags.dry_run {

@@ -5,8 +5,8 @@
 use crate::cli::hint::next_step;
 use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
 use crate::cli::{Context, json};
-use crate::desk::{Caller, Deed, Refusal, leave, load, refuse_agents};
-use crate::world::live_output::{self, LiveCall, Observed};
+use crate::desk::{Caller, GuardedCommand, Refusal, leave, load, refuse_agents};
+use crate::world::agent_output::live_output::{self, LiveCall, Observed};
 use crate::world::real::Onlooker;
 use crate::world::wait::Signals;
 use loop_base::text::sanitise;
@@ -193,7 +193,7 @@ impl Follower {
 
     /// Asks until there is an answer, from here or from elsewhere; says if the person leaves.
     fn ask(&mut self, watch: &Watch, question: &Question) -> anyhow::Result<Option<AttachEnd>> {
-        refuse_agents(&self.caller, Some((&self.home, &self.row)), Deed::Answer)?;
+        refuse_agents(&self.caller, Some((&self.home, &self.row)), GuardedCommand::Answer)?;
         let mut signal = None;
         let Follower { home, row, workflow, state, output, signals, .. } = self;
         let is_open = |home: &Home, row: &Row| -> anyhow::Result<bool> {

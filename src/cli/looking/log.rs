@@ -2,7 +2,7 @@
 
 use crate::cli::{Context, json};
 use crate::desk::load;
-use crate::world::live_output::{self, CallProgress, LiveCall};
+use crate::world::agent_output::live_output::{self, CallProgress, LiveCall};
 use crate::world::wait::Signals;
 use clap::Args;
 use loop_base::text::sanitise;

@@ -3,17 +3,12 @@
 //! a run.
 
 pub(super) mod attach;
-pub(super) mod cost;
 pub(super) mod evidence;
 pub(super) mod log;
-pub(super) mod plan_view;
-mod progress;
-pub(super) mod report;
 pub(super) mod runs;
 pub(super) mod show;
-pub(super) mod signing;
 pub(super) mod status;
-mod system_view;
 pub(super) mod verify;
+pub(super) mod views;
 pub(super) mod wait;
 pub(super) mod why;

@@ -1,15 +1,15 @@
 //! `loop runs`: all runs, of every project in this home, and the deletion of those that are finished.
 
-use super::cost;
 use super::status::ago;
 use crate::cli::Context;
+use crate::cli::looking::views::cost;
 use crate::cli::terminal::confirm;
 use crate::cli::values;
-use crate::desk::{Deed, Refusal, is_unfinished, load, named, refuse_agents};
+use crate::desk::{GuardedCommand, Refusal, is_unfinished, load, named, refuse_agents};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::tree::snapshot;
-use crate::world::trim_logs;
+use crate::world::agent_output::trim_logs;
 use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
@@ -46,7 +46,7 @@ pub(crate) struct RunsFlags {
 
 pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
     if flags.prune && !flags.dry_run {
-        refuse_agents(&context.caller, None, Deed::Prune)?;
+        refuse_agents(&context.caller, None, GuardedCommand::Prune)?;
     }
     let Some(home) = context.caller.home_to_look_at()? else {
         println!("{}", if context.json { "[]" } else { "no runs" });

@@ -1,13 +1,13 @@
 //! `loop show`: an iteration with its prompt, output, checks and changes, or the whole run.
 
 use super::log::nothing;
-use super::{cost, plan_view, report};
+use super::views::{cost, plan_view, report};
 use crate::cli::Context;
 use crate::desk::{Refusal, load};
-use crate::measure::run_checks::command_hash;
+use crate::measure::checks::run_checks::command_hash;
 use crate::tree::git::Git;
-use crate::world::live_output::{CallProgress, LiveCall};
-use crate::world::trim_logs;
+use crate::world::agent_output::live_output::{CallProgress, LiveCall};
+use crate::world::agent_output::trim_logs;
 use clap::Args;
 use loop_base::secret::redact;
 use loop_base::text::{bytes, counted, sanitise, shell_word};

@@ -1,11 +1,11 @@
 //! `loop status`: where a run stands, for people and for programs.
 
-use super::{cost, plan_view, progress, signing, system_view};
+use super::views::{cost, plan_view, progress, signing, system_view};
 use crate::cli::Context;
 use crate::cli::hint;
 use crate::cli::terminal::frame;
 use crate::desk::{self, load};
-use crate::world::live_output::{CallProgress, LiveCall};
+use crate::world::agent_output::live_output::{CallProgress, LiveCall};
 use crate::world::question_text::QuestionText;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};

@@ -5,7 +5,7 @@
 use super::drive::{self, Ask};
 use super::flags::OnQuestion;
 use crate::cli::{Context, json};
-use crate::desk::{Deed, FoundRun, Going, NextStep, Reach, Refusal, refuse_own};
+use crate::desk::{FoundRun, Going, GuardedCommand, NextStep, Reach, Refusal, refuse_own};
 use clap::Args;
 use loop_store::Home;
 use loop_supervise::detached::{self, Started};
@@ -87,7 +87,7 @@ pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<
     detached::leave_session();
     let home = context.caller.home()?;
     let row = context.caller.find(&home)?.ok_or_else(Refusal::no_run)?;
-    refuse_own(&context.caller, &row, Deed::Run)?;
+    refuse_own(&context.caller, &row, GuardedCommand::Run)?;
     let log = home.folder(&row.id).join(LOG);
     let going = Going {
         reset: flags.reset,

@@ -3,7 +3,7 @@
 
 use crate::cli::context::Context;
 use crate::cli::delivering::ship;
-use crate::cli::looking::{cost, plan_view, signing};
+use crate::cli::looking::views::{cost, plan_view, signing};
 use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
 use crate::cli::{hint, json};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};

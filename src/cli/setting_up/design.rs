@@ -2,7 +2,7 @@
 //! one that a run has locked is no longer refined.
 
 use crate::cli::Context;
-use crate::desk::{Deed, NextStep, Refusal, newest_design, refuse_agents, write_design};
+use crate::desk::{GuardedCommand, NextStep, Refusal, newest_design, refuse_agents, write_design};
 use crate::measure::detect::detect;
 use crate::world::wait::now;
 use clap::{Args, ValueEnum};
@@ -44,7 +44,7 @@ enum To {
 }
 
 pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> {
-    refuse_agents(&context.caller, None, Deed::Design)?;
+    refuse_agents(&context.caller, None, GuardedCommand::Design)?;
     if flags.text.trim().is_empty() {
         return Err(Refusal::usage("the text is empty", "loop design \"what to build\""));
     }
@@ -83,7 +83,7 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
 }
 
 pub(crate) fn refine(context: &Context, flags: &RefineFlags) -> anyhow::Result<u8> {
-    refuse_agents(&context.caller, None, Deed::Design)?;
+    refuse_agents(&context.caller, None, GuardedCommand::Design)?;
     let project = context.caller.project()?;
     let path = match &flags.file {
         Some(name) => context.caller.dir.join(name),

@@ -10,7 +10,7 @@ use crate::desk::{
 };
 use crate::measure::detect::{detect, proposed_flag};
 use crate::tree::git::Git;
-use crate::world::trim_logs;
+use crate::world::agent_output::trim_logs;
 use crate::world::wait::now;
 use loop_base::text::bytes;
 use loop_base::time::Timestamp;

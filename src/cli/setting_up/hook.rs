@@ -5,7 +5,7 @@
 
 use crate::cli::Common;
 use crate::cli::context::Context;
-use crate::desk::{self, Deed, NextStep, Refusal, Stopped, refuse_agents};
+use crate::desk::{self, GuardedCommand, NextStep, Refusal, Stopped, refuse_agents};
 use crate::hook::{self, Stop};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
@@ -50,7 +50,7 @@ pub(crate) fn run(context: &Context, command: &HookCommand) -> anyhow::Result<u8
         }
         HookCommand::Join(flags) => join(context, flags),
         HookCommand::Install => {
-            refuse_agents(&context.caller, None, Deed::InstallHook)?;
+            refuse_agents(&context.caller, None, GuardedCommand::InstallHook)?;
             install(context)
         }
     }

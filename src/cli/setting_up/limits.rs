@@ -3,8 +3,8 @@
 //! that are nearly used up, and what was spent today.
 
 use crate::cli::Context;
-use crate::cli::looking::cost::spend_words;
-use crate::desk::{Deed, is_unfinished, leave, load, refuse_agents};
+use crate::cli::looking::views::cost::spend_words;
+use crate::desk::{GuardedCommand, is_unfinished, leave, load, refuse_agents};
 use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{counted, sanitise};
@@ -25,7 +25,7 @@ const NO_LIMITS: &str = "no provider limits";
 
 pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> {
     if flags.clear.is_some() {
-        refuse_agents(&context.caller, None, Deed::ClearLimits)?;
+        refuse_agents(&context.caller, None, GuardedCommand::ClearLimits)?;
     }
     let Some(home) = context.caller.existing_home()? else {
         println!("{}", if context.json { "[]" } else { NO_LIMITS });

@@ -6,7 +6,7 @@ use super::new_files::{NewFile, refuse_overwriting, write};
 use super::{hook, planning_files};
 use crate::cli::Context;
 use crate::cli::terminal::{ask_about_setup, installed};
-use crate::desk::{Deed, NextStep, Refusal, has_queue, preset_named, refuse_agents};
+use crate::desk::{GuardedCommand, NextStep, Refusal, has_queue, preset_named, refuse_agents};
 use crate::measure::detect::{DetectedCheck, detect};
 use clap::Args;
 use loop_base::text::shell_word;
@@ -43,7 +43,7 @@ impl SetupFlags {
 }
 
 pub(crate) fn run(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
-    refuse_agents(&context.caller, None, Deed::SetUp)?;
+    refuse_agents(&context.caller, None, GuardedCommand::SetUp)?;
     if !flags.hook {
         return set_up(context, flags);
     }

@@ -9,7 +9,7 @@ use super::iterations::Iterations;
 use super::screen::{self, Screen};
 use super::verdict::{QUOTED, RestingRun};
 use super::view::RunView;
-use crate::world::live_output::Observed;
+use crate::world::agent_output::live_output::Observed;
 use crate::world::question_text;
 use crate::world::real::Onlooker;
 use crate::world::wait::now;

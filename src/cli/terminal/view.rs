@@ -4,7 +4,7 @@
 
 use super::bar::bar;
 use super::fit::{Ink, PaintedLine, Part, fit};
-use crate::world::live_output::Observed;
+use crate::world::agent_output::live_output::Observed;
 use loop_base::text::sanitise;
 use loop_base::time::{Timestamp, length};
 use loop_core::agents::token_words;

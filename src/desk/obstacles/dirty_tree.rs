@@ -1,11 +1,11 @@
 //! The question about a working tree with changes that nobody committed.
 
 use crate::desk::caller::Caller;
-use crate::desk::meaning::wanted::WantedRun;
 use crate::desk::own_paths::own_paths;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::Refusal;
 use crate::desk::request::RunRequest;
+use crate::desk::resolving::wanted_run::WantedRun;
 use crate::hook::is_only_installed;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;

@@ -1,8 +1,8 @@
 //! What another controller left in the place where a run keeps its files. It is read and kept, and
 //! what cannot be read changes nothing.
 
-use crate::desk::meaning::wanted::WantedRun;
 use crate::desk::refusal::{NextStep, Refusal};
+use crate::desk::resolving::wanted_run::WantedRun;
 use crate::world::wait::now;
 use loop_core::engine::Status;
 use loop_core::workflow::model::{MirrorFormat, Workflow};

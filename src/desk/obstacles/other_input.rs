@@ -3,10 +3,10 @@
 
 use super::left_files::{UNFINISHED, invalid, is_same, left};
 use crate::desk::caller::is_unfinished;
-use crate::desk::meaning::wanted::WantedRun;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
+use crate::desk::resolving::wanted_run::WantedRun;
 use crate::world::wait::now;
 use loop_base::text::shell_word;
 use loop_store::mirror::prp_session::{self, import};

@@ -2,8 +2,8 @@
 //! of it is made. A run that continues must find its place as it left it.
 
 use crate::desk::caller::load;
-use crate::desk::meaning::input::RunInput;
 use crate::desk::refusal::{NextStep, Refusal};
+use crate::desk::resolving::input::RunInput;
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;

@@ -3,12 +3,12 @@
 //! call.
 
 use super::caps;
-use crate::desk::meaning::input::RunInput;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
+use crate::desk::resolving::input::RunInput;
 use crate::measure::detect::{CHECK_HELP, detect, proposed_flag};
 use crate::measure::item_list::unreadable;
-use crate::world::approval::pin_signers;
+use crate::world::effects::approval::pin_signers;
 use loop_base::text::shell_word;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;

@@ -1,8 +1,8 @@
 //! What would happen next, in words, without anything being started or written.
 
 use crate::desk::caller::{Caller, load};
-use crate::desk::meaning::wanted::WantedRun;
 use crate::desk::request::RunRequest;
+use crate::desk::resolving::wanted_run::WantedRun;
 use crate::world::wait::now;
 use loop_core::engine::{Decision, Effect, Event, State, Status, decide};
 use loop_core::event_line::line;

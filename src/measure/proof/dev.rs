@@ -3,11 +3,11 @@
 //! step in a prover and prints its result as JSON, and `__proof prove HOME REQUEST` takes all of them
 //! and prints what they add up to. Only builds for development have it.
 
-use super::folders::{Keep, prune};
-use super::opening::OpeningConditions;
 use super::pure::{self, ProofStep};
 use super::request::{ProofError, ProofRequest};
-use super::steps::Prover;
+use crate::measure::proof::conditions::opening::OpeningConditions;
+use crate::measure::proof::steps::prover::Prover;
+use crate::measure::proof::storage::folders::{Keep, prune};
 use crate::tree::git::Git;
 use std::ffi::OsString;
 use std::fs;

@@ -1,13 +1,13 @@
 //! All steps together, as what a proof is concluded from. The engine takes the steps one by one, with
 //! an event for each; whoever has their results, or wants them taken at once, comes here.
 
-use super::borrow::Lent;
-use super::overlay::Trees;
 use super::pure::{
     Class, Mixed, NotRun, ProofEvidence, ProofStep, ProtectedChange, Side, StepOutcome, brings_back,
 };
 use super::request::{ProofError, StepResult};
-use super::steps::Prover;
+use crate::measure::proof::steps::overlay::Trees;
+use crate::measure::proof::steps::prover::Prover;
+use crate::measure::proof::storage::dependency_folders::BorrowOutcome;
 use std::collections::BTreeSet;
 
 impl Prover {
@@ -81,7 +81,7 @@ impl Prover {
 
 /// Folders of dependencies that were not what they were at the opening.
 fn changed_folders(clean: &StepResult) -> Vec<String> {
-    let changed = clean.folders.iter().filter(|(_, lent)| *lent == Lent::Changed);
+    let changed = clean.folders.iter().filter(|(_, lent)| *lent == BorrowOutcome::Changed);
     changed.map(|(path, _)| path.display().to_string()).collect()
 }
 

@@ -4,58 +4,26 @@
 //! test id is and what the results add up to is decided elsewhere, by the pure part.
 //!
 //! The door is [`OpeningConditions::take`] when a run is opened, and [`Prover`] for the steps.
+//!
+//! `storage/` is folders and copies on the disk, `checkout/` a clean checkout of one tree, `conditions/`
+//! what held when the run was opened, `steps/` the steps themselves. Each uses those before it.
 
 use loop_core::proof as pure;
 
-mod files;
-
-mod folders;
-
-mod borrow;
-
-mod environment;
-
-mod opening;
-
-mod history;
-
 mod checkout;
-
-mod objects;
-
-mod cache;
-
-mod request;
-
-mod session;
-
-mod overlay;
-
-mod tool_homes;
-mod tools;
-
-mod touched;
-
-mod site;
-
-mod canary;
-mod flaky;
-mod planned_canaries;
-mod steps;
-
-mod prover;
-
+mod conditions;
+mod detached;
 mod evidence;
+mod request;
+mod steps;
+mod storage;
 
 #[cfg(debug_assertions)]
 pub(crate) mod dev;
 
-pub(crate) use self::{
-    checkout::keep,
-    folders::{Keep, occupant, prune},
-    opening::OpeningConditions,
-    prover::Pending,
-    request::{ProofCheck, ProofError, ProofRequest, StepResult},
-    steps::Prover,
-};
-pub(crate) use prover::{WORD as PROVE_WORD, serve};
+pub(crate) use checkout::clean_checkout::keep;
+pub(crate) use conditions::opening::OpeningConditions;
+pub(crate) use detached::{Pending, WORD as PROVE_WORD, serve};
+pub(crate) use request::{ProofCheck, ProofError, ProofRequest, StepResult};
+pub(crate) use steps::prover::Prover;
+pub(crate) use storage::folders::{Keep, occupant, prune};

@@ -1,8 +1,8 @@
 //! What a proof is asked and what a step of it answers: plain data, written to disk as JSON.
 
-use super::borrow::Lent;
-use super::files;
 use super::pure::{CanaryOutcome, NotJudged, NotRun, ProofStep, StepOutcome, StepRun};
+use crate::measure::proof::storage::dependency_folders::BorrowOutcome;
+use crate::measure::proof::storage::files;
 use crate::tree::git::GitError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ pub(crate) struct StepResult {
     pub(crate) not_judged: Vec<NotJudged>,
     pub(crate) changed_protected: Vec<String>,
     /// Dependency folders and what became of them.
-    pub(crate) folders: Vec<(PathBuf, Lent)>,
+    pub(crate) folders: Vec<(PathBuf, BorrowOutcome)>,
     /// The checkout was seen at the path of the original tree.
     pub(crate) is_mounted: bool,
     /// Programs and folders of PATH that are not as at the opening.

@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[derive(Clone, Debug)]
-    enum Edit {
+    enum FileEdit {
         Write(String, Vec<u8>, bool),
         Link(String, String),
         Delete(String),
@@ -389,19 +389,19 @@ mod tests {
         prop::collection::vec(part, 1..4).prop_map(|it| it.join("/"))
     }
 
-    fn edit() -> impl Strategy<Value = Edit> {
+    fn edit() -> impl Strategy<Value = FileEdit> {
         let content =
             prop_oneof![Just(vec![]), prop::collection::vec(any::<u8>(), 0..40), Just(b"a\r\nb\n".to_vec())];
         prop_oneof![
-            4 => (name(), content, any::<bool>()).prop_map(|(path, content, run)| Edit::Write(path, content, run)),
-            1 => (name(), name()).prop_map(|(path, target)| Edit::Link(path, target)),
-            2 => name().prop_map(Edit::Delete),
+            4 => (name(), content, any::<bool>()).prop_map(|(path, content, run)| FileEdit::Write(path, content, run)),
+            1 => (name(), name()).prop_map(|(path, target)| FileEdit::Link(path, target)),
+            2 => name().prop_map(FileEdit::Delete),
         ]
     }
 
     /// Does what can be done; an edit that runs into a file or a link on its way is skipped.
-    fn perform(top: &Path, edit: &Edit) {
-        let (Edit::Write(name, ..) | Edit::Link(name, _) | Edit::Delete(name)) = edit;
+    fn perform(top: &Path, edit: &FileEdit) {
+        let (FileEdit::Write(name, ..) | FileEdit::Link(name, _) | FileEdit::Delete(name)) = edit;
         let path = top.join(name);
         let parents = Path::new(name).ancestors().skip(1).map(|it| top.join(it));
         if parents.clone().any(|it| it.is_symlink()) {
@@ -412,13 +412,13 @@ mod tests {
             return;
         }
         match edit {
-            Edit::Write(_, content, executable) => {
+            FileEdit::Write(_, content, executable) => {
                 std::fs::write(&path, content).unwrap();
                 let mode = if *executable { 0o755 } else { 0o644 };
                 std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
             }
-            Edit::Link(_, target) => symlink(target, &path).unwrap(),
-            Edit::Delete(_) => {}
+            FileEdit::Link(_, target) => symlink(target, &path).unwrap(),
+            FileEdit::Delete(_) => {}
         }
     }
 

@@ -199,7 +199,7 @@ fn the_next_of_a_hundred_thousand_jobs() {
     let (mean, median, p99) = figures(&nexts);
     println!("next ready of {jobs} jobs: mean {mean:?} median {median:?} p99 {p99:?}");
     let claim = place.home.claim_job(queue, Some("sys-000001"), RUN, at).unwrap();
-    assert!(matches!(claim, Claim::Claimed(_)));
+    assert!(matches!(claim, JobClaim::Claimed(_)));
     let waiting = |home: &Home| home.jobs(queue).unwrap().iter().filter(|it| it.waits_for == 0).count();
     let before = waiting(&place.home);
     let done = JobMove {

@@ -11,8 +11,8 @@ mod versions;
 mod write;
 
 use super::holder::Holder;
-use super::ledger::WindowCalls;
 use super::*;
+use crate::accounts::ledger::WindowCalls;
 use loop_core::engine::STATE_VERSION;
 pub(super) use loop_core::engine::Status;
 use std::path::{Path, PathBuf};

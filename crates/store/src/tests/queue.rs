@@ -1,7 +1,7 @@
 //! The queue: what is next, what a person's edit changes, what a claim keeps others from.
 
 use super::{RUN, place};
-use crate::{Claim, Home, JobMove, QueueKey, QueueRead};
+use crate::{Home, JobClaim, JobMove, QueueKey, QueueRead};
 use loop_base::time::Timestamp;
 use loop_core::documents::system_queue::{JobStatus, SystemEntry};
 use std::path::{Path, PathBuf};
@@ -45,11 +45,11 @@ fn or01_or03_the_next_job_is_ready_and_of_the_lowest_priority() {
     put(home, &file, system("sys-006", JobStatus::Discovered, 1, &[]));
     assert_eq!(next(home, &file).as_deref(), Some("sys-004"));
     let claim = home.claim_job(key(&file), None, RUN, Timestamp(5)).unwrap();
-    assert!(matches!(claim, Claim::Claimed(it) if it.system.id == "sys-004"));
+    assert!(matches!(claim, JobClaim::Claimed(it) if it.system.id == "sys-004"));
     assert_eq!(next(home, &file).as_deref(), Some("sys-005"), "equals in the order of the queue");
     // OR-02: what is not complete keeps its dependants.
     let claim = home.claim_job(key(&file), Some("sys-003"), RUN, Timestamp(5)).unwrap();
-    assert!(matches!(claim, Claim::Waits(_, open) if open == ["sys-002"]));
+    assert!(matches!(claim, JobClaim::Waits(_, open) if open == ["sys-002"]));
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("\"in-progress\""), "{text}");
 }
@@ -122,5 +122,5 @@ fn a_deleted_file_is_written_again_and_a_cancelled_run_frees_its_job() {
     // By name it can be begun again; by itself it is not.
     assert_eq!(next(home, &file), None);
     let claim = home.claim_job(key(&file), Some("sys-001"), RUN, Timestamp(8)).unwrap();
-    assert!(matches!(claim, Claim::Claimed(_)));
+    assert!(matches!(claim, JobClaim::Claimed(_)));
 }

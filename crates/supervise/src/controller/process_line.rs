@@ -56,7 +56,7 @@ struct Ancestor {
     start: u64,
     session: i32,
     /// A shell that was started for one command: `sh -c`.
-    is_errand: bool,
+    is_shell_command: bool,
 }
 
 impl ProcessLine {
@@ -81,8 +81,8 @@ impl ProcessLine {
             of_shim = of_shim.or(named.map(String::from));
             of_mark = of_mark.or_else(|| mark_in(&environment));
             line.folder = shim.or(line.folder).or_else(|| folder_in(&environment));
-            let is_errand = words.get(1) == Some(&&b"-c"[..]);
-            line.ancestors.push(Ancestor { pid, start: stat.start, session: stat.session, is_errand });
+            let is_shell_command = words.get(1) == Some(&&b"-c"[..]);
+            line.ancestors.push(Ancestor { pid, start: stat.start, session: stat.session, is_shell_command });
             if stat.parent == 0 {
                 break;
             }
@@ -165,7 +165,7 @@ impl ProcessLine {
     /// Returns pid, start time and boot of whoever called this command: the nearest process above us
     /// that is not a shell started for this one command.
     pub fn caller(&self) -> Option<(i32, u64, String)> {
-        let above = self.ancestors.iter().skip(1).find(|it| !it.is_errand)?;
+        let above = self.ancestors.iter().skip(1).find(|it| !it.is_shell_command)?;
         Some((above.pid, above.start, self.boot.clone()))
     }
 }

@@ -226,7 +226,7 @@ mod bytes {
         use serde::{Deserialize, Deserializer, Serializer};
         use std::ffi::OsString;
 
-        type Pairs = Vec<(OsString, OsString)>;
+        type OsPairs = Vec<(OsString, OsString)>;
 
         pub(in super::super) fn serialize<S: Serializer>(
             it: &[(OsString, OsString)],
@@ -235,7 +235,7 @@ mod bytes {
             to.collect_seq(it.iter().map(|(name, value)| (super::write(name), super::write(value))))
         }
 
-        pub(in super::super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Pairs, D::Error> {
+        pub(in super::super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<OsPairs, D::Error> {
             let pairs: Vec<(super::Read, super::Read)> = Vec::deserialize(from)?;
             Ok(pairs.into_iter().map(|(name, value)| (super::read(name), super::read(value))).collect())
         }

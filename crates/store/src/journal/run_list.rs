@@ -1,0 +1,490 @@
+//! Runs as lists see them. Everything a list shows stands in the run table, so a list reads neither
+//! snapshots nor definitions; both can be asked for by run. Opening a run and removing one are here
+//! too, since they are about the row and its folder.
+
+use crate::chain::{self, Hash};
+use crate::error::StoreError;
+#[cfg(test)]
+use crate::holder::Holder;
+use crate::home::{Home, private_folder};
+use crate::journal::rows::{QuestionRow, Recorded};
+use crate::journal::run_row::find;
+use crate::journal::seal;
+use crate::lock::RunLock;
+use loop_base::files::ours;
+use loop_core::engine::{STATE_VERSION, Status};
+use loop_core::workflow::model::DEFINITION_VERSION;
+use rusqlite::types::{ToSql, Type};
+use rusqlite::{OptionalExtension, params};
+
+/// A run to be opened.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRun<'a> {
+    pub id: &'a str,
+    pub project: &'a str,
+    pub workflow: &'a str,
+    pub input: &'a str,
+    pub status: Status,
+    pub place: &'a str,
+    /// The resolved workflow as JSON.
+    pub definition: &'a str,
+    pub at: i64,
+}
+
+/// One line of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub id: String,
+    pub project: String,
+    pub workflow: String,
+    pub input: String,
+    pub status: Status,
+    pub reason: Option<String>,
+    pub next_step: Option<String>,
+    pub phase: Option<String>,
+    pub iteration: i64,
+    pub iterations_total: i64,
+    pub calls_total: i64,
+    pub progress: Option<i64>,
+    pub verified: bool,
+    pub place: String,
+    pub branch: Option<String>,
+    pub opened_at: i64,
+    pub updated_at: i64,
+    pub epoch: i64,
+    /// Who owned the run last, as JSON; [`Row::owner`] reads it.
+    pub owner: Option<String>,
+    pub exit: Option<i64>,
+    pub tokens: i64,
+    /// What its calls cost; nothing where no call told.
+    pub micro_usd: Option<i64>,
+    /// Whether part of that was computed from prices.
+    pub computed: bool,
+    pub unknown_calls: i64,
+}
+
+#[cfg(test)]
+impl Row {
+    /// The last owner, alive or not.
+    pub fn owner(&self) -> Option<Holder> {
+        serde_json::from_str(self.owner.as_ref()?).ok()
+    }
+}
+
+/// Which runs a list shows; the default is all of them. The newest come first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter<'a> {
+    pub project: Option<&'a str>,
+    pub workflow: Option<&'a str>,
+    pub input: Option<&'a str>,
+    /// Any of these; empty for every status.
+    pub statuses: &'a [Status],
+    pub limit: Option<usize>,
+}
+
+/// What a beginning of a run's id names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ByPrefix {
+    One(Box<Row>),
+    None,
+    /// Some of the ids that begin so.
+    Several(Vec<String>),
+}
+
+/// A run's state as its last commit left it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredState {
+    pub seq: i64,
+    pub(crate) version: i64,
+    pub(crate) text: String,
+    /// Whether a program that seals wrote it, and with it the list as this version means it.
+    pub(crate) is_sealed: bool,
+    /// What the list said at the same moment.
+    pub(crate) listed: Listed,
+}
+
+/// The columns of the list that decisions follow from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Listed {
+    pub status: String,
+    pub verified: i64,
+    pub place: String,
+    pub epoch: i64,
+}
+
+impl StoredState {
+    /// Returns the state's text, unless another version of the program wrote it.
+    pub fn state(&self) -> Option<&str> {
+        (self.version == STATE_VERSION).then_some(self.text.as_str())
+    }
+}
+
+/// A resolved workflow as it was stored.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Definition {
+    pub version: i64,
+    pub body: String,
+}
+
+/// How many ids an ambiguous prefix lists: enough to see what to type further.
+const AMBIGUOUS_LISTED: i64 = 8;
+
+impl Home {
+    /// Opens a run: its folder, its row and its definition.
+    pub fn create_run(&self, run: &NewRun<'_>) -> Result<(), StoreError> {
+        private_folder(&self.folder(run.id))?;
+        self.write(|transaction| {
+            transaction
+                .prepare_cached(
+                    "insert into run(id, project, workflow, input, status, place, opened_at, updated_at)
+                     values(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
+                )?
+                .execute(params![
+                    run.id,
+                    run.project,
+                    run.workflow,
+                    run.input,
+                    run.status.word(),
+                    run.place,
+                    run.at
+                ])?;
+            transaction
+                .prepare_cached("insert into definition(run, body, version) values(?1, ?2, ?3)")?
+                .execute(params![transaction.last_insert_rowid(), run.definition, DEFINITION_VERSION])?;
+            Ok(())
+        })
+    }
+
+    pub fn runs(&self, filter: &Filter<'_>) -> Result<Vec<Row>, StoreError> {
+        let (sql, values) = filter.query();
+        self.read(|connection| {
+            let mut query = connection.prepare_cached(&sql)?;
+            let rows = query.query_map(rusqlite::params_from_iter(values), row_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    pub fn run(&self, id: &str) -> Result<Option<Row>, StoreError> {
+        self.read(|connection| {
+            Ok(connection
+                .prepare_cached(&format!("select {COLUMNS} from run where id = ?1"))?
+                .query_row([id], row_of)
+                .optional()?)
+        })
+    }
+
+    /// Finds a run by the beginning of its id, in either case.
+    pub fn by_prefix(&self, prefix: &str) -> Result<ByPrefix, StoreError> {
+        let prefix = prefix.to_ascii_lowercase();
+        if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
+            return Ok(ByPrefix::None);
+        }
+        let mut rows: Vec<Row> = self.read(|connection| {
+            // `g` is the first letter that no id contains, so this is the range of the prefix.
+            let mut query = connection.prepare_cached(&format!(
+                "select {COLUMNS} from run where id >= ?1 and id < ?1 || 'g' order by id limit {AMBIGUOUS_LISTED}"
+            ))?;
+            let rows = query.query_map([&prefix], row_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })?;
+        Ok(match rows.len() {
+            0 => ByPrefix::None,
+            1 => ByPrefix::One(Box::new(rows.remove(0))),
+            _ => ByPrefix::Several(rows.into_iter().map(|row| row.id).collect()),
+        })
+    }
+
+    /// The state of a run, for reading: it is what was written, and so is the workflow it belongs to.
+    pub fn snapshot(&self, run: &str) -> Result<Option<StoredState>, StoreError> {
+        self.read(|connection| {
+            // One look, so that an owner who commits meanwhile is not taken for damage.
+            let transaction = connection.unchecked_transaction()?;
+            let key = find(&transaction, run)?.key;
+            let found = transaction
+                .prepare_cached(
+                    "select seq, version, state, hash, state_hash, seal, status, verified, place, epoch
+                     from snapshot join run on run.key = snapshot.run where snapshot.run = ?1",
+                )?
+                .query_row([key], |row| {
+                    let snapshot = StoredState {
+                        seq: row.get(0)?,
+                        version: row.get(1)?,
+                        text: row.get(2)?,
+                        is_sealed: row.get::<_, Option<Hash>>(5)?.is_some(),
+                        listed: Listed {
+                            status: row.get(6)?,
+                            verified: row.get(7)?,
+                            place: row.get(8)?,
+                            epoch: row.get(9)?,
+                        },
+                    };
+                    let (hash, state_hash): (Hash, Hash) = (row.get(3)?, row.get(4)?);
+                    Ok((snapshot, hash, state_hash, row.get::<_, Option<Hash>>(5)?))
+                })
+                .optional()?;
+            let Some((snapshot, hash, state_hash, seal)) = found else { return Ok(None) };
+            let damaged =
+                |what: &str| StoreError::damaged(format!("run {run}, event {}: {what}", snapshot.seq));
+            if chain::state_hash(run, snapshot.seq, &hash, &snapshot.text) != state_hash {
+                return Err(damaged("the snapshot does not match its hash"));
+            }
+            let opening = seal::opening(&transaction, run, key)?;
+            if !seal::holds(&transaction, key, &hash, &opening, seal)? {
+                return Err(damaged(seal::BROKEN));
+            }
+            Ok(Some(snapshot))
+        })
+    }
+
+    /// Events in order, from number `from_seq` on, at most `limit`.
+    pub fn events(&self, run: &str, from_seq: i64, limit: usize) -> Result<Vec<Recorded>, StoreError> {
+        self.read(|connection| {
+            // One read transaction, so that an owner who commits meanwhile is not taken for damage.
+            let transaction = connection.unchecked_transaction()?;
+            let key = find(&transaction, run)?.key;
+            let mut query = transaction.prepare_cached(
+                "select seq, epoch, at, kind, body, prev, hash from event
+                 where run = ?1 and seq >= ?2 order by seq limit ?3",
+            )?;
+            let rows = query.query_map(params![key, from_seq, as_limit(Some(limit))], |row| {
+                Ok((recorded_of(row)?, row.get::<_, Hash>(5)?, row.get::<_, Hash>(6)?))
+            })?;
+            let mut events: Vec<Recorded> = Vec::new();
+            let mut before = None;
+            for row in rows {
+                let (event, prev, hash) = row?;
+                let Recorded { seq, epoch, at, kind, body } = &event;
+                let expected = events.last().map_or(from_seq.max(1), |it| it.seq + 1);
+                let link = chain::Link { run, seq: *seq, epoch: *epoch, at: *at, kind, body };
+                if *seq != expected {
+                    return Err(StoreError::damaged(format!("run {run}: event {expected} is missing")));
+                }
+                if before.is_some_and(|it| it != prev) || link.hash(&prev) != hash {
+                    return Err(StoreError::damaged(format!(
+                        "run {run}: event {seq} is not as it was written"
+                    )));
+                }
+                before = Some(hash);
+                events.push(event);
+            }
+            let known: Option<i64> = transaction
+                .prepare_cached("select seq from snapshot where run = ?1")?
+                .query_row([key], |row| row.get(0))
+                .optional()?;
+            let next = events.last().map_or(from_seq.max(1), |it| it.seq + 1);
+            match known.filter(|it| events.len() < limit && next <= *it) {
+                Some(_) => Err(StoreError::damaged(format!("run {run}: event {next} is missing"))),
+                None => Ok(events),
+            }
+        })
+    }
+
+    /// The events that make up a run's list of items, in order.
+    pub(crate) fn list_events(&self, run: &str) -> Result<Vec<Recorded>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let mut query = connection.prepare_cached(
+                "select seq, epoch, at, kind, body from event indexed by event_of_list
+                 where run = ?1 and kind in ('listed', 'item-done') order by seq",
+            )?;
+            let rows = query.query_map([key], recorded_of)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The workflows that a run had before it was reloaded, each with the number of the last event
+    /// that it was in force for, oldest first.
+    pub(crate) fn earlier_definitions(&self, run: &str) -> Result<Vec<(i64, Definition)>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let mut query = connection.prepare_cached(
+                "select until, version, body from earlier_definition where run = ?1 order by until",
+            )?;
+            let rows = query.query_map([key], |row| {
+                Ok((row.get(0)?, Definition { version: row.get(1)?, body: row.get(2)? }))
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The workflow that a run was opened with, or last reloaded.
+    pub(crate) fn definition(&self, run: &str) -> Result<Definition, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            connection
+                .prepare_cached("select version, body from definition where run = ?1")?
+                .query_row([key], |row| Ok(Definition { version: row.get(0)?, body: row.get(1)? }))
+                .optional()?
+                .ok_or_else(|| StoreError::damaged(format!("run {run} has no definition")))
+        })
+    }
+
+    /// The questions of a run that nobody has answered, oldest first.
+    pub fn open_questions(&self, run: &str) -> Result<Vec<QuestionRow>, StoreError> {
+        self.questions(run, "answered_at is null")
+    }
+
+    /// Every question of a run.
+    pub(crate) fn all_questions(&self, run: &str) -> Result<Vec<QuestionRow>, StoreError> {
+        self.questions(run, "true")
+    }
+
+    fn questions(&self, run: &str, which: &str) -> Result<Vec<QuestionRow>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let mut query = connection.prepare_cached(&format!(
+                "select id, kind, text, choices, asked_at from question
+                 where run = ?1 and {which} order by asked_at, id",
+            ))?;
+            let rows = query.query_map([key], |row| {
+                Ok(QuestionRow {
+                    id: row.get(0)?,
+                    kind: row.get(1)?,
+                    text: row.get(2)?,
+                    choices: row.get(3)?,
+                    asked_at: row.get(4)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Removes a run that nobody owns: its rows, then its folder. Its calls keep counting for the
+    /// window of its project, and its spend for its day.
+    pub fn prune(&self, run: &str) -> Result<(), StoreError> {
+        self.read(|connection| find(connection, run))?;
+        let _lock = RunLock::take(self, run)?;
+        let folder = self.folder(run);
+        let mark = folder.join(chain::PRUNED);
+        ours()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&mark)
+            .map_err(|error| StoreError::file(&mark, &error))?;
+        self.write(|transaction| {
+            let key = find(transaction, run)?.key;
+            for table in
+                ["event", "snapshot", "definition", "earlier_definition", "command", "question", "unsealed"]
+            {
+                transaction.execute(&format!("delete from {table} where run = ?1"), [key])?;
+            }
+            transaction.execute("delete from reservation where run = ?1", [run])?;
+            transaction.execute("delete from run where key = ?1", [key])?;
+            Ok(())
+        })?;
+        std::fs::remove_dir_all(&folder).map_err(|error| StoreError::file(&folder, &error))
+    }
+}
+
+impl Home {
+    /// A run that has a folder with a journal's head in it, and is not in the list, was taken out of the
+    /// database by somebody. One that is there, and that a list should have shown which was empty, is hidden
+    /// by a damaged page.
+    pub fn refuse_lost_runs(&self, should_be_listed: impl Fn(&Row) -> bool) -> Result<(), StoreError> {
+        let folders = std::fs::read_dir(self.path().join("runs")).into_iter().flatten().flatten();
+        for folder in folders.map(|it| it.path()) {
+            let Some(id) = folder.file_name().and_then(|it| it.to_str()).filter(|it| it.len() == ID_LENGTH)
+            else {
+                continue;
+            };
+            let what = match self.run(id)? {
+                None if chain::is_lost(&folder) => {
+                    format!("run {id} is missing, and its folder {} is there", folder.display())
+                }
+                Some(row) if should_be_listed(&row) => format!("run {id} is there, and no list shows it"),
+                None | Some(_) => continue,
+            };
+            return Err(StoreError::damaged(what).within(self.path()));
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Filter<'a> {
+    fn query(&self) -> (String, Vec<Box<dyn ToSql + 'a>>) {
+        let mut conditions = Vec::new();
+        let mut values: Vec<Box<dyn ToSql + 'a>> = Vec::new();
+        let columns = [("project", self.project), ("workflow", self.workflow), ("input", self.input)];
+        for (column, value) in columns {
+            if let Some(value) = value {
+                conditions.push(format!("{column} = ?"));
+                values.push(Box::new(value));
+            }
+        }
+        if !self.statuses.is_empty() {
+            conditions.push(format!("status in ({})", vec!["?"; self.statuses.len()].join(", ")));
+            values.extend(self.statuses.iter().map(|status| Box::new(status.word()) as Box<dyn ToSql + 'a>));
+        }
+        let wanted =
+            if conditions.is_empty() { String::new() } else { format!("where {}", conditions.join(" and ")) };
+        values.push(Box::new(as_limit(self.limit)));
+        (format!("select {COLUMNS} from run {wanted} order by key desc limit ?"), values)
+    }
+}
+
+/// A UUID in its usual form.
+const ID_LENGTH: usize = 36;
+
+/// SQLite takes a negative limit for none.
+fn as_limit(limit: Option<usize>) -> i64 {
+    limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1))
+}
+
+const COLUMNS: &str = "id, project, workflow, input, status, reason, next_step, phase, iteration, iterations_total, \
+     calls_total, progress, verified, place, branch, opened_at, updated_at, epoch, owner, exit, tokens, micro_usd, \
+     computed, unknown_calls";
+
+fn recorded_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Recorded> {
+    Ok(Recorded {
+        seq: row.get(0)?,
+        epoch: row.get(1)?,
+        at: row.get(2)?,
+        kind: row.get(3)?,
+        body: row.get(4)?,
+    })
+}
+
+/// Reads the word of a status.
+pub(crate) fn status_at(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Status> {
+    let word: String = row.get(column)?;
+    Status::named(&word).ok_or_else(|| {
+        let says = format!("\"{word}\" is not a status of a run");
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, says.into())
+    })
+}
+
+fn row_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let id: String = row.get(0)?;
+    // Everything that names a run shows the beginning of its id.
+    if id.len() != ID_LENGTH || !id.is_ascii() {
+        let says = format!("\"{id}\" is not the id of a run");
+        return Err(rusqlite::Error::FromSqlConversionFailure(0, Type::Text, says.into()));
+    }
+    Ok(Row {
+        id,
+        project: row.get(1)?,
+        workflow: row.get(2)?,
+        input: row.get(3)?,
+        status: status_at(row, 4)?,
+        reason: row.get(5)?,
+        next_step: row.get(6)?,
+        phase: row.get(7)?,
+        iteration: row.get(8)?,
+        iterations_total: row.get(9)?,
+        calls_total: row.get(10)?,
+        progress: row.get(11)?,
+        verified: row.get(12)?,
+        place: row.get(13)?,
+        branch: row.get(14)?,
+        opened_at: row.get(15)?,
+        updated_at: row.get(16)?,
+        epoch: row.get(17)?,
+        owner: row.get(18)?,
+        exit: row.get(19)?,
+        tokens: row.get(20)?,
+        micro_usd: row.get(21)?,
+        computed: row.get(22)?,
+        unknown_calls: row.get(23)?,
+    })
+}

@@ -1,0 +1,158 @@
+//! Integrity of a whole run and of the whole database. A run is read event by event from its first:
+//! numbers without gaps, each hash over its own row and the one before, epochs that never fall, the
+//! snapshot and the anchor at the end. Memory does not grow with the run. Whether the state is what
+//! the events fold to is the engine's question and is not asked here.
+
+use crate::chain::{self, Hash, Link, ORIGIN};
+use crate::error::StoreError;
+use crate::home::Home;
+use crate::journal::run_row::{SnapshotRow, find, match_anchor, snapshot};
+use crate::journal::seal;
+use rusqlite::{Connection, OptionalExtension};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JournalVerdict {
+    Whole {
+        events: i64,
+    },
+    /// The first event that is not as it was written, and what is wrong with it.
+    Broken {
+        seq: i64,
+        what: String,
+    },
+}
+
+/// How many faults of a damaged database are listed; the first ones name the tables.
+const FAULTS_LISTED: usize = 20;
+
+impl Home {
+    /// Reads the whole chain of a run.
+    pub fn verify(&self, run: &str) -> Result<JournalVerdict, StoreError> {
+        let anchored = match chain::anchored(&self.folder(run)) {
+            Err(StoreError::Damaged { path, what }) => {
+                return Ok(JournalVerdict::Broken { seq: 0, what: format!("{}: {what}", path.display()) });
+            }
+            other => other?,
+        };
+        self.read(|connection| {
+            // One read transaction, so that an owner who commits meanwhile is not taken for damage.
+            let transaction = connection.unchecked_transaction()?;
+            let key = find(&transaction, run)?.key;
+            let end = match walk(&transaction, run, key)? {
+                Ok(end) => end,
+                Err(broken) => return Ok(broken),
+            };
+            if let Some(anchored) = anchored {
+                match match_anchor(&transaction, run, key, &end, &anchored) {
+                    Err(StoreError::Damaged { what, .. }) => {
+                        return Ok(JournalVerdict::Broken { seq: anchored.seq, what });
+                    }
+                    other => other?,
+                }
+            }
+            Ok(JournalVerdict::Whole { events: end.seq })
+        })
+    }
+
+    /// Returns the head of a run's journal, as it can be kept elsewhere.
+    pub fn journal_head(&self, run: &str) -> Result<Option<String>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let head = connection
+                .prepare_cached(
+                    "select seq, epoch, hash from event where run = ?1 order by seq desc limit 1",
+                )?
+                .query_row([key], |row| {
+                    Ok(chain::Head { seq: row.get(0)?, epoch: row.get(1)?, hash: row.get(2)? })
+                })
+                .optional()?;
+            Ok(head.map(|it| it.line()))
+        })
+    }
+
+    /// Compares the journal of a run with a head that was kept elsewhere, which may be behind it.
+    pub fn match_head(&self, run: &str, kept: &str) -> Result<(), StoreError> {
+        let Some(kept) = chain::parse_head(kept) else {
+            return Err(StoreError::damaged(format!(
+                "run {run}: the head kept in its repository is not valid"
+            )));
+        };
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let found: Option<Hash> = connection
+                .prepare_cached("select hash from event where run = ?1 and seq = ?2")?
+                .query_row([key, kept.seq], |row| row.get(0))
+                .optional()?;
+            if found == Some(kept.hash) {
+                return Ok(());
+            }
+            Err(StoreError::damaged(format!(
+                "run {run}, event {}: the journal is not the one that its repository remembers; if an \
+                 older copy was put back on purpose: git update-ref -d refs/loop/journal/{run}",
+                kept.seq
+            )))
+        })
+    }
+
+    /// Lists what SQLite itself finds wrong with the database; empty when nothing is.
+    pub fn faults(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let mut query = connection.prepare(&format!("pragma quick_check({FAULTS_LISTED})"))?;
+            let rows = query.query_map([], |row| row.get::<_, String>(0))?;
+            let lines: Vec<String> = rows.collect::<Result<_, _>>()?;
+            Ok(lines.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+}
+
+type Walked = Result<chain::Head, JournalVerdict>;
+
+fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreError> {
+    let broken = |seq: i64, what: &str| Ok(Err(JournalVerdict::Broken { seq, what: what.into() }));
+    let mut head = chain::Head { seq: 0, epoch: 0, hash: ORIGIN };
+    let mut query = connection.prepare_cached(
+        "select seq, epoch, at, kind, body, prev, hash from event where run = ?1 order by seq",
+    )?;
+    let mut rows = query.query([key])?;
+    while let Some(row) = rows.next()? {
+        let (seq, epoch, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        // A page may have been damaged inside a text; a text that is none is a row that was changed.
+        let (Ok(kind), Ok(body)) = (row.get_ref(3)?.as_str(), row.get_ref(4)?.as_str()) else {
+            return broken(seq, "its text is not readable");
+        };
+        let (Ok(prev), Ok(hash)) = (row.get::<_, Hash>(5), row.get::<_, Hash>(6)) else {
+            return broken(seq, "its hashes are not readable");
+        };
+        if seq != head.seq + 1 {
+            return broken(head.seq + 1, "it is missing");
+        }
+        if prev != head.hash {
+            return broken(seq, "it does not follow the one before it");
+        }
+        if (Link { run, seq, epoch, at, kind, body }).hash(&prev) != hash {
+            return broken(seq, "it does not match its hash");
+        }
+        if epoch < head.epoch {
+            return broken(seq, "it carries the epoch of an owner who had been replaced");
+        }
+        head = chain::Head { seq, epoch, hash };
+    }
+    drop(rows);
+    let Some(SnapshotRow { seq, hash, state_hash, state, seal, .. }) = snapshot(connection, key)? else {
+        return if head.seq == 0 { Ok(Ok(head)) } else { broken(head.seq, "the snapshot is missing") };
+    };
+    if seq > head.seq {
+        return broken(head.seq + 1, "it is missing, the snapshot knows of it");
+    }
+    if seq == head.seq && hash != head.hash {
+        return broken(seq, "the snapshot belongs to another event");
+    }
+    if chain::state_hash(run, seq, &hash, &state) != state_hash {
+        return broken(seq, "the snapshot does not match its hash");
+    }
+    let opening = seal::opening(connection, run, key)?;
+    if !seal::holds(connection, key, &hash, &opening, seal)? {
+        return broken(seq, seal::BROKEN);
+    }
+    Ok(Ok(head))
+}

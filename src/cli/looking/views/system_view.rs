@@ -1,0 +1,132 @@
+//! A system of the queue in the words of its seed: the five lines of its status, and the report of one that
+//! is blocked.
+
+use loop_core::engine::{State, Status};
+use loop_core::workflow::model::{MirrorFormat, Workflow};
+use loop_store::Home;
+use loop_store::mirror::domain_memory::DomainMemory;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Tries that a report names; the state file has the others.
+const TRIED_SHOWN: usize = 5;
+
+/// Returns what `loop status` says about a system; nothing for any other run.
+pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State) -> String {
+    if workflow.mirror.format != Some(MirrorFormat::DomainMemory) {
+        return String::new();
+    }
+    let Ok(Some(memory)) = DomainMemory::open(home, run, workflow) else { return String::new() };
+    let told: Value = serde_json::from_str(&memory.text(workflow)).unwrap_or_default();
+    let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
+    let mut out = String::new();
+    let _ = writeln!(out, "  System: {} ({})", text("systemName"), text("systemId"));
+    let _ = writeln!(out, "  State: {}{}", text("state"), capability(&told));
+    let _ = writeln!(out, "  Failures: {}", failures(&told));
+    let _ = writeln!(out, "  Gates: {}", gates(&told));
+    let _ = writeln!(out, "  Last activity: {}", text("updatedAt"));
+    if tells_reason(workflow, state) {
+        out.push_str(&blocked(workflow, state, &told));
+    }
+    out
+}
+
+/// Whether the lines above say why the run stopped: the report of a system that is blocked does.
+pub(crate) fn tells_reason(workflow: &Workflow, state: &State) -> bool {
+    workflow.mirror.format == Some(MirrorFormat::DomainMemory) && Status::of(state) == Status::Halted
+}
+
+/// ` (capability 3/5: work-order-assignment)`
+fn capability(told: &Value) -> String {
+    let capabilities = &told["capabilities"];
+    match capabilities["current"].as_str() {
+        Some(current) => {
+            let done = capabilities["completed"].as_u64().unwrap_or(0);
+            format!(" (capability {}/{}: {current})", done + 1, capabilities["total"])
+        }
+        None => String::new(),
+    }
+}
+
+fn failures(told: &Value) -> String {
+    let history = told["failures"]["history"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let open = history.iter().filter(|it| it["resolvedAt"].is_null()).count();
+    match (history.len(), open) {
+        (0, _) => "0".to_owned(),
+        (all, 0) => format!("{all} (resolved)"),
+        (all, open) => format!("{all} ({open} open)"),
+    }
+}
+
+fn gates(told: &Value) -> String {
+    let gates = told["gates"].as_object().cloned().unwrap_or_default();
+    let shown = gates.iter().filter(|(_, it)| it["required"] == true || it["status"] == "approved");
+    let words: Vec<String> = shown
+        .map(|(name, gate)| match gate["status"].as_str() {
+            Some("approved") => format!("{name} ✓"),
+            other => format!("{name} {}", other.unwrap_or("pending")),
+        })
+        .collect();
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}
+
+fn blocked(workflow: &Workflow, state: &State, told: &Value) -> String {
+    let mut out = String::new();
+    let history = told["failures"]["history"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let first = |it: &Value| it.as_str().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
+    let reason = state.reason(workflow);
+    let _ = writeln!(out, "  BLOCKED: {}", told["systemName"].as_str().unwrap_or_default());
+    let _ = writeln!(out, "    Reason: {}", reason.replace('\n', "\n      "));
+    let last = history.last().map(|it| first(&it["error"])).filter(|it| !reason.contains(it.as_str()));
+    if let Some(last) = last {
+        let _ = writeln!(out, "    Last failure: {last}");
+    }
+    let (count, most) = (&told["failures"]["count"], &told["failures"]["maxRetries"]);
+    let _ = writeln!(out, "    Retry attempts: {count} / {most}");
+    let tried = tried(state, &reason);
+    if !tried.is_empty() {
+        let _ = writeln!(out, "    What was tried:");
+        for (index, it) in tried.iter().enumerate() {
+            let _ = writeln!(out, "      {}. {it}", index + 1);
+        }
+    }
+    if let Some(stage) = state.stage_to_review(workflow) {
+        let _ = writeln!(out, "    Human action needed: look at the branch, in {}", place(state));
+        let _ = writeln!(out, "    To resume: loop resume --state {stage}");
+        return out;
+    }
+    let stage = &workflow.phases[state.phase].name;
+    let _ = writeln!(out, "    Human action needed: remove the cause above, in {}", place(state));
+    let _ = writeln!(
+        out,
+        "    To resume: loop resume, or loop resume --state {stage} to do the whole stage again"
+    );
+    out
+}
+
+fn place(state: &State) -> &str {
+    state.place.as_deref().unwrap_or("the project")
+}
+
+/// What was done about the failures of this stage, in its own words where somebody said them. A failure
+/// that the reason names already is not repeated.
+fn tried(state: &State, reason: &str) -> Vec<String> {
+    let here = state.troubles.failures.iter().filter(|it| it.phase == state.phase);
+    let told = here.filter_map(|it| {
+        let error = it.text.lines().next().unwrap_or_default();
+        match (&it.resolution, reason.contains(error)) {
+            (Some(resolution), true) => Some(resolution.clone()),
+            (Some(resolution), false) => Some(format!("{error}: {resolution}")),
+            (None, true) => None,
+            (None, false) => Some(error.to_owned()),
+        }
+    });
+    let mut lines: Vec<String> = Vec::new();
+    for line in told.chain(state.retry.fix.clone().map(|it| format!("debug-assist: {it}"))) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let over = lines.len().saturating_sub(TRIED_SHOWN);
+    lines.split_off(over)
+}

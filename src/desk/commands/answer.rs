@@ -1,0 +1,290 @@
+//! What people say to a run: answers to its questions, guidance, skipped skills. It is written down
+//! for whoever drives the run. A person's word comes from outside every agent call.
+
+use crate::desk::caller::{Caller, is_unfinished, load, naming_run, next_step};
+use crate::desk::commands::command::{insert, leave, settle};
+use crate::desk::commands::sign_gate::{SignatureSource, refuse_unsigned, sign_gate};
+use crate::desk::inside_call::{self, GuardedCommand};
+use crate::desk::own_paths;
+use crate::desk::refusal::{NextStep, Refusal, meant};
+use crate::tree::path_patterns::Ours;
+use crate::tree::pinned::Pinned;
+use crate::tree::tree_status::TreeStatus;
+use crate::tree::working_tree::WorkingTree;
+use crate::world::question_text;
+use crate::world::wait::now;
+use loop_core::engine::{
+    Answer, Choice, Command, QuestionKind, State, Station, Status, Subject, acceptable, choices, run_again,
+};
+use loop_core::workflow::model::Workflow;
+use loop_store::run::Run;
+use loop_store::{Home, Row};
+use std::path::Path;
+use std::rc::Rc;
+
+/// A view of the tree that no controller uses.
+const VIEW: &str = "git-look";
+
+/// Something that a person says.
+pub(crate) struct AnswerRequest {
+    pub words: Saying,
+    /// Who says it.
+    pub by: String,
+}
+
+/// What is said.
+pub(crate) enum Saying {
+    /// To the open question: its number, which may be left out, the choice, and a text.
+    Answer(Vec<String>),
+    /// At a gate: its name, which may be left out, and a text.
+    Gate {
+        choice: Choice,
+        words: Vec<String>,
+        sign: Option<SignatureSource>,
+    },
+    Guide(String),
+    Skip {
+        skill: String,
+        reason: String,
+    },
+    /// A finding of the proof is accepted: a test, a path, or a glob of paths.
+    Waive {
+        what: String,
+        reason: String,
+    },
+}
+
+impl Saying {
+    fn deed(&self) -> GuardedCommand {
+        match self {
+            Saying::Answer(_) => GuardedCommand::Answer,
+            Saying::Gate { .. } => GuardedCommand::Gate,
+            Saying::Guide(_) => GuardedCommand::Guide,
+            Saying::Skip { .. } => GuardedCommand::Skip,
+            Saying::Waive { .. } => GuardedCommand::Waive,
+        }
+    }
+}
+
+/// Who takes what was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answered {
+    /// Whoever drives the run, at once.
+    AtOnce,
+    /// The session that works on it, when it stops.
+    AtNextStop,
+    /// Whoever continues the run, with this command.
+    WhenContinued(String),
+    /// Whoever drives the run, who will find that what was asked about is no longer there.
+    Void(String),
+}
+
+/// A question that is open.
+pub(crate) struct OpenQuestion {
+    pub run: String,
+    /// What is asked, what there is to know, and what each answer does.
+    pub text: String,
+}
+
+/// Returns every question that is open in this project.
+pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refusal> {
+    let list = || -> anyhow::Result<Vec<OpenQuestion>> {
+        let (home, _) = found(caller)?;
+        let mut open = Vec::new();
+        for row in caller.runs_of_project(&home)?.iter().filter(|it| is_unfinished(it)) {
+            for question in home.open_questions(&row.id)? {
+                let (workflow, state) = load(&home, row)?;
+                let asked = state.question().filter(|it| it.id.to_string() == question.id);
+                let text = match asked {
+                    Some(it) => question_text::whole(&workflow, &state, it),
+                    None => format!("question {}: {}", question.id, question.text),
+                };
+                open.push(OpenQuestion { run: row.id.clone(), text });
+            }
+        }
+        Ok(open)
+    };
+    list().map_err(Refusal::from)
+}
+
+/// Writes down what a person says, if it can be taken.
+pub(crate) fn answer(caller: &Caller, request: AnswerRequest) -> Result<Answered, Refusal> {
+    say(caller, request).map_err(Refusal::from)
+}
+
+fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
+    let AnswerRequest { words, by } = request;
+    inside_call::refuse(caller, None, words.deed())?;
+    let (home, row) = found(caller)?;
+    inside_call::refuse(caller, Some((&home, &row)), words.deed())?;
+    let (workflow, state) = load(&home, &row)?;
+    let command = match words {
+        Saying::Answer(words) => to_question(&state, &words, by)?,
+        Saying::Gate { choice, words, sign } => {
+            let command = at_gate(&workflow, &state, choice, words, by)?;
+            sign_gate(caller, &row, &workflow, &state, command, sign)?
+        }
+        Saying::Guide(text) => Command::Guide { text },
+        Saying::Skip { skill, reason } => Command::Skip { skill, reason },
+        Saying::Waive { what, reason } => Command::Waive { what, reason, by },
+    };
+    let helps = helps(&workflow, &state, &row, &command);
+    let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, helps))?;
+    let changed = gate_changed(&home, &row, &workflow, &state, &command)?;
+    if changed.is_none() {
+        refuse_unsigned(&row, &workflow, &state, &command)?;
+    }
+    if let Station::Closed(_) = state.station {
+        accept_afterwards(&home, &row, &state, &command)?;
+        return Ok(Answered::AtOnce);
+    }
+    let owned = leave(&home, &row, &command)?;
+    Ok(match (owned, &state.session) {
+        _ if changed.is_some() => Answered::Void(changed.unwrap_or_default()),
+        (true, _) => Answered::AtOnce,
+        (false, Some(_)) => Answered::AtNextStop,
+        (false, None) => Answered::WhenContinued(continued_with(&home, &row, &command)?),
+    })
+}
+
+/// Returns the command that continues a run after something was said to it. An answer opens the way; a
+/// question that is still open has to be answered first. Guidance is taken down at once where the run is
+/// held, so that whoever looks at the run sees it.
+fn continued_with(home: &Rc<Home>, row: &Row, command: &Command) -> anyhow::Result<String> {
+    if let Command::Answer(_) = command {
+        return Ok(naming_run(home, &row.id, "loop run".to_owned())?);
+    }
+    let (_, state) = load(home, row)?;
+    if state.hold.is_some()
+        && let Ok(mut run) = Run::open(Rc::clone(home), &row.id, now())
+    {
+        settle(home, &mut run, Path::new(&row.place), command)?;
+    }
+    let (workflow, state) = load(home, row)?;
+    Ok(next_step(home, &row.id, &workflow, &state)?)
+}
+
+/// Returns the command that helps where a run cannot take what was said.
+fn helps(workflow: &Workflow, state: &State, row: &Row, command: &Command) -> String {
+    match Status::of(state) {
+        Status::Completed if matches!(command, Command::Answer(_)) => "loop show".to_owned(),
+        Status::Completed => format!("{} --fresh", run_again(workflow, &row.input)),
+        Status::Cancelled => run_again(workflow, &row.input),
+        Status::Ready
+        | Status::Running
+        | Status::Waiting
+        | Status::Paused
+        | Status::Halted
+        | Status::Stopped
+        | Status::Capped => "loop status".to_owned(),
+    }
+}
+
+fn found(caller: &Caller) -> anyhow::Result<(Rc<Home>, Row)> {
+    let home = caller.existing_home()?.ok_or_else(Refusal::no_run)?;
+    let row = caller.find_to_change(&home)?.ok_or_else(Refusal::no_run)?;
+    Ok((home, row))
+}
+
+/// What a person accepts is the tree that was proven, so it must be the one that is there.
+fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
+    let place = Path::new(&row.place);
+    let mut run = Run::open(Rc::clone(home), &row.id, now())?;
+    let books = run.folder().join(VIEW);
+    let now = tree_now(place, &books, &run.workflow, &run.state)?;
+    if now.is_none_or(|it| it.tree != state.seen.tree) {
+        let text = format!("the tree in {} is no longer the one that was proven", row.place);
+        return Err(Refusal::usage(text, run_again(&run.workflow, &row.input)));
+    }
+    insert(home, &run.id, command)?;
+    settle(home, &mut run, place, command)
+}
+
+/// Returns the tree that is there, as a run of this workflow sees it.
+pub(crate) fn tree_now(
+    place: &Path,
+    books: &Path,
+    workflow: &Workflow,
+    state: &State,
+) -> anyhow::Result<Option<TreeStatus>> {
+    if !place.is_dir() {
+        return Ok(None);
+    }
+    let ours = Ours::read(&own_paths::of_state(place, workflow, state))?;
+    let mut tree = WorkingTree::open(Pinned::at(place, books)?, ours)?;
+    Ok(Some(tree.status()?))
+}
+
+fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Command> {
+    let is_accepted = words.first().is_some_and(|it| it == Choice::Accept.word());
+    if let (Station::Closed(_), true) = (&state.station, is_accepted) {
+        let text = words[1..].join(" ");
+        return Ok(Command::Answer(Answer {
+            question: 0,
+            choice: Choice::Accept,
+            text,
+            by,
+            signature: None,
+        }));
+    }
+    let Some(question) = state.question() else {
+        return Err(Refusal::usage("no question is open", "loop status"));
+    };
+    let (id, words) = match words.first().and_then(|it| it.parse::<u32>().ok()) {
+        Some(id) => (id, &words[1..]),
+        None => (question.id, words),
+    };
+    let Some((choice, text)) = words.split_first() else {
+        let help = format!("one of: {}", choices(question).join(", "));
+        return Err(Refusal::usage("the answer is missing", NextStep::ByHand(help)));
+    };
+    let (choice, text) = (choice.clone().into(), text.join(" "));
+    Ok(Command::Answer(Answer { question: id, choice, text, by, signature: None }))
+}
+
+fn at_gate(
+    workflow: &Workflow,
+    state: &State,
+    choice: Choice,
+    mut words: Vec<String>,
+    by: String,
+) -> anyhow::Result<Command> {
+    let (question, open) = match state.question().map(|it| (it.id, &it.kind)) {
+        Some((id, QuestionKind::Gate(gate))) => (id, gate.clone()),
+        Some(_) | None => {
+            return Err(Refusal::usage("no gate is waiting", "loop status"));
+        }
+    };
+    let named = words.first().and_then(|it| workflow.gates.keys().find(|gate| gate.eq_ignore_ascii_case(it)));
+    if let Some(first) = named {
+        if *first != open {
+            let text = format!("the gate \"{first}\" is not waiting; \"{open}\" is");
+            return Err(Refusal::usage(text, format!("loop {choice} {open}")));
+        }
+        words.remove(0);
+    } else if choice == Choice::Approve && !words.is_empty() {
+        let known = workflow.gates.keys().map(String::as_str);
+        let text = format!("unknown gate \"{}\"; {}", words[0], meant(&words[0], known).first());
+        return Err(Refusal::usage(text, format!("loop approve {open}")));
+    }
+    Ok(Command::Answer(Answer { question, choice, text: words.join(" "), by, signature: None }))
+}
+
+/// Says what differs between what an open gate asked about and what is there. Such an approval is taken
+/// down all the same: it makes whoever drives the run look again, and ask again.
+fn gate_changed(
+    home: &Home,
+    row: &Row,
+    workflow: &Workflow,
+    state: &State,
+    command: &Command,
+) -> anyhow::Result<Option<String>> {
+    let Command::Answer(Answer { choice: Choice::Approve, .. }) = command else { return Ok(None) };
+    let Some(asked) = state.question().and_then(|it| it.about.clone()) else { return Ok(None) };
+    let books = home.folder(&row.id).join(VIEW);
+    let Some(status) = tree_now(Path::new(&row.place), &books, workflow, state)? else { return Ok(None) };
+    let mut there = state.clone();
+    there.seen.commit = status.commit.unwrap_or_default();
+    there.seen.tree = status.tree;
+    Ok(Subject::of(workflow, &there, None).and_then(|it| asked.changed(&it)))
+}

@@ -1,0 +1,127 @@
+//! Adopting the session of another controller: what its files say becomes the beginning of a run,
+//! once. Everything here happens before a run is driven.
+
+use crate::desk::caller::{Caller, CallerEnvironment};
+use crate::desk::note::Note;
+use crate::desk::obstacles::left_files::{LeftFiles, is_known, is_same, keep, left};
+use crate::desk::obstacles::prepare::prepare;
+use crate::desk::request::RunRequest;
+use crate::desk::resolving::input::RunInput;
+use crate::desk::resolving::wanted_run::{self, WantedRun};
+use crate::desk::resolving::{choose_workflow, design_file};
+use crate::drive;
+use crate::tree::git::Git;
+use crate::tree::git_text::single_line;
+use crate::world::wait::now;
+use loop_core::engine::{Event, Facts};
+use loop_core::workflow::model::{MirrorFormat, Workflow};
+use loop_store::mirror::prp_session::{import, place};
+use loop_store::run::Run;
+use loop_store::{Home, Row};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Settles where the mirror of a run is written, so that the run's own copy of the workflow says it.
+pub(crate) fn settle_place(caller: &Caller, request: &RunRequest, project: &Path, workflow: &mut Workflow) {
+    if !workflow.mirror.writes(MirrorFormat::PrpSession) {
+        return;
+    }
+    let CallerEnvironment { session_dir, user_home, .. } = &caller.environment;
+    let told = request.mirror.clone().or(session_dir.clone()).map(|it| caller.dir.join(it));
+    let told = told.or_else(|| workflow.mirror.dir.as_ref().map(PathBuf::from));
+    let chosen = place::choose(told.as_deref(), project, user_home.as_deref());
+    // Where a link leads is settled once, and a link that comes later is not followed.
+    let chosen = chosen.map(|it| it.canonicalize().unwrap_or(it));
+    workflow.mirror.dir = chosen.map(|it| it.to_string_lossy().into_owned());
+}
+
+/// Takes over the session of another controller that works on this input, if there is one.
+pub(crate) fn take_over(
+    home: &Rc<Home>,
+    request: &RunRequest,
+    wanted: &WantedRun,
+    notes: &mut Vec<Note>,
+) -> anyhow::Result<Option<Row>> {
+    if request.fresh {
+        return Ok(None);
+    }
+    let WantedRun { project, workflow, input } = wanted;
+    let Some(left) = left(Some(home), project, workflow)? else { return Ok(None) };
+    let LeftFiles { folder, files, found, most, promise } = left;
+    if is_known(home, &found.session)? || !is_same(&found, wanted) {
+        return Ok(None);
+    }
+    let mut workflow = workflow.clone();
+    if request.max.is_none() && most.is_some() {
+        workflow.limits.iterations = most;
+    }
+    prepare(&mut workflow, request, project, input)?;
+    let git = Git::around(project)?;
+    let base = base(&git, &found)?;
+    let id = &found.session;
+    if home.run(id)?.is_none() {
+        wanted_run::create(home, id, project, &workflow, &input.name, git.work_tree())?;
+    }
+    let kept = home.folder(id).join("imported");
+    keep(&folder, files, &kept)?;
+    if let Some(path) = input.path.as_ref().filter(|_| workflow.input.lock) {
+        design_file::lock(path, &input.text)?;
+    }
+    wanted_run::exclude_mirror(&git, &workflow)?;
+    let mut run = Run::open(Rc::clone(home), id, now())?;
+    let mut opening = input.opening(request, &workflow);
+    if let Some(promise) = promise.filter(|_| request.promise.is_none()) {
+        opening.promise = Some(promise);
+    }
+    drive::note(&mut run, found.events(&workflow, opening, &base, now()));
+    let source = match files {
+        [file] => folder.join(file),
+        _ => folder,
+    };
+    let text = format!(
+        "taken over from {}: what it says was not measured here; a copy is kept in {}",
+        source.display(),
+        kept.display()
+    );
+    notes.push(Note::usual(text.clone()));
+    if found.is_unfinished {
+        drive::note(&mut run, [(now(), Event::Noted { text })]);
+    }
+    run.commit()?;
+    drop(run);
+    Ok(home.run(id)?)
+}
+
+/// Finds a session for `loop resume` where this home knows no run of the project.
+pub(crate) fn to_resume(caller: &Caller, notes: &mut Vec<Note>) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
+    let project = caller.project()?;
+    let presets: &[&str] =
+        if project.join(".loop/workflow.toml").exists() { &[""] } else { &["tdd", "ralph"] };
+    for preset in presets {
+        let preset = Some((*preset).to_owned()).filter(|it| !it.is_empty());
+        let request = RunRequest { preset, ..RunRequest::default() };
+        let mut workflow = choose_workflow::workflow(caller, &request, &project, notes)?;
+        settle_place(caller, &request, &project, &mut workflow);
+        let Some(left) = left(caller.existing_home()?.as_deref(), &project, &workflow)? else { continue };
+        let path = project.join(&left.found.input);
+        let input = RunInput::document(caller, &project, &path.to_string_lossy())?;
+        let home = caller.home()?;
+        let wanted = WantedRun { project, workflow, input };
+        let row = take_over(&home, &request, &wanted, notes)?;
+        return Ok(row.map(|it| (home, it)));
+    }
+    Ok(None)
+}
+
+/// What the tree was when the session began: the last commit before it.
+fn base(git: &Git, found: &import::ImportedSession) -> anyhow::Result<Facts> {
+    let before = format!("--before={}", found.started_at);
+    // A branch without commits has none, which is no error here.
+    let commit = git.run(["rev-list", "-1", &before, "HEAD"]).map(|it| single_line(&it)).unwrap_or_default();
+    let tree = if commit.is_empty() {
+        git.run(["hash-object", "-t", "tree", "/dev/null"])?
+    } else {
+        git.run(["rev-parse", &format!("{commit}^{{tree}}")])?
+    };
+    Ok(Facts { commit, tree: single_line(&tree), ..Facts::default() })
+}

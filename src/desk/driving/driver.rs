@@ -1,0 +1,147 @@
+//! A run that is being driven: the loop and the real world behind it, for whoever shows what happens
+//! and answers its questions.
+
+use crate::deliver::memory;
+use crate::desk::commands::command::insert;
+use crate::desk::driving::open::OpenRun;
+use crate::desk::kept_head::{keep_head, match_kept_head};
+use crate::desk::record::write_record;
+use crate::drive;
+use crate::world::real::{CallAllowance, Host, Onlooker};
+use crate::world::wait::{Listener, WaitResult, now};
+use loop_base::time::Timestamp;
+use loop_core::engine::{Command, Effect, Event, Question, Rest};
+use loop_store::mirror::{self, RunMirror};
+use loop_store::run::Run;
+use loop_store::{Home, TreeLock};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How far this process goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Far,
+    OneCall,
+}
+
+pub(crate) struct Driver<'a> {
+    pub run: Run,
+    pub host: Host<'a>,
+    home: Rc<Home>,
+    place: PathBuf,
+    _tree: TreeLock,
+}
+
+/// A run that has stopped, and that is no longer driven.
+pub(crate) struct Rested {
+    pub home: Rc<Home>,
+    pub run: Run,
+    pub place: PathBuf,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Why the record of the completed run is missing, or not signed.
+    pub record_trouble: Option<String>,
+    tree: TreeLock,
+}
+
+impl<'a> Driver<'a> {
+    /// Prepares to drive. `say` is told what became durable, `onlooker` what an agent is doing.
+    pub(crate) fn new(
+        opened: OpenRun,
+        reach: Reach,
+        mut say: impl FnMut(&Run, &[(Timestamp, Event)]) + 'a,
+        onlooker: Option<Onlooker<'a>>,
+    ) -> anyhow::Result<Driver<'a>> {
+        let OpenRun { home, mut run, signals, place, own_paths, tree } = opened;
+        let allowance = match reach {
+            Reach::Far => CallAllowance::Free,
+            Reach::OneCall => CallAllowance::Calls(1),
+        };
+        match_kept_head(&home, &run.id, &place)?;
+        if reach == Reach::Far {
+            home.grow_log()?;
+        }
+        let mut mirror = RunMirror::open(Rc::clone(&home), &run, &place)?;
+        let shown = place.clone();
+        let watcher = Box::new(move |run: &Run, facts: &[_]| {
+            say(run, facts);
+            mirror.follow(run, &shown, facts)
+        });
+        let ears = Listener::new(Rc::clone(&home), &run.id, signals)?;
+        let input = run.state.opening.path.as_ref().map(PathBuf::from);
+        let mut host = Host::new(ears, &run, &place, input, &own_paths, allowance, watcher)?;
+        host.onlooker = onlooker;
+        if run.workflow.agent.namespace && host.namespace(&run).is_none() {
+            let text = "PID namespaces are not available here; calls run without one".to_owned();
+            drive::note(&mut run, [(now(), Event::Noted { text })]);
+        }
+        Ok(Driver { run, host, home, place, _tree: tree })
+    }
+
+    /// Goes on until there is nothing to do without a person.
+    pub(crate) fn until_rest(&mut self) -> anyhow::Result<Rest> {
+        drive::drive(&mut self.run, &mut self.host)
+    }
+
+    /// Writes an answer down, which the next turn of the loop takes.
+    pub(crate) fn answer(&self, command: &Command) -> anyhow::Result<()> {
+        insert(&self.home, &self.run.id, command)
+    }
+
+    /// Waits until somebody answers elsewhere, or the question decides itself.
+    pub(crate) fn wait(&mut self, question: &Question) -> anyhow::Result<()> {
+        loop {
+            let left = question.ends_at().map_or(u64::MAX, |it| it.since(now()));
+            if left == 0 {
+                return Ok(());
+            }
+            match self.host.shim.ears.listen(None, Duration::from_millis(left))? {
+                WaitResult::Command | WaitResult::Now { .. } => return Ok(()),
+                WaitResult::Answer | WaitResult::Nothing => (),
+            }
+        }
+    }
+
+    pub(crate) fn end(self) -> Rested {
+        let Driver { run, host, home, place, _tree } = self;
+        keep_head(&run, &place);
+        memory::hand_over(&run);
+        let record_trouble = write_record_of(&home, &run.id);
+        Rested { home, run, place, signal: host.shim.ears.signals.last(), record_trouble, tree: _tree }
+    }
+}
+
+/// Writes the record of a run that is completed; says what went wrong with it.
+fn write_record_of(home: &Home, run: &str) -> Option<String> {
+    let written = home.run(run).map_err(anyhow::Error::from).and_then(|row| match row {
+        Some(row) => write_record(home, &row),
+        None => Ok(None),
+    });
+    match written {
+        Ok(written) => written.and_then(|it| it.trouble),
+        Err(error) => Some(format!("the record could not be written: {error:#}")),
+    }
+}
+
+impl Rested {
+    /// Lets the run go, and keeps its working tree.
+    pub(crate) fn let_go(self) -> (Rc<Home>, String, TreeLock) {
+        (self.home, self.run.id.clone(), self.tree)
+    }
+}
+
+/// Makes what an opened run needs that is not driven yet: its worktree, and its files for other tools.
+pub(crate) fn make_place(opened: OpenRun) -> anyhow::Result<Run> {
+    let OpenRun { home, mut run, signals, place, own_paths, tree: _held } = opened;
+    if run.state.opening.worktree.is_some() && run.state.place.is_none() {
+        let ears = Listener::new(Rc::clone(&home), &run.id, signals)?;
+        let input = run.state.opening.path.as_ref().map(PathBuf::from);
+        let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
+        let mut host = Host::new(ears, &run, &place, input, &own_paths, CallAllowance::Calls(0), watcher)?;
+        drive::carry_out(&mut run, &mut host, &Effect::Workspace)?;
+        run.commit()?;
+    }
+    mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
+    Ok(run)
+}

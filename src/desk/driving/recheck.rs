@@ -1,0 +1,178 @@
+//! A finished run is looked at again. What was done once may be undone by now: somebody broke the
+//! checks, or wants something else of the same document. Only what still holds is "already done".
+
+use crate::desk::caller::Caller;
+use crate::desk::caller::load;
+use crate::desk::driving::open::FoundRun;
+use crate::desk::note::Note;
+use crate::desk::obstacles::prepare::fill_checks;
+use crate::desk::refusal::{NextStep, Refusal};
+use crate::desk::request::RunRequest;
+use crate::desk::resolving::choose_workflow;
+use crate::desk::resolving::input::RunInput;
+use crate::measure::checks::run_once::{NO_RUN, Once, run_once};
+use crate::measure::detect::{CHECK_HELP, proposed_flag};
+use loop_core::documents::input;
+use loop_core::engine::{Opening, State, Status};
+use loop_core::workflow::model::Workflow;
+use loop_store::{Row, TreeLock};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// What a second look at a finished run came to.
+pub(crate) enum Looked {
+    /// Everything is as it was left.
+    Done(String),
+    /// Why another run is needed.
+    Anew(Vec<String>),
+}
+
+/// Whether nothing in this run can be continued, so that it is only looked at.
+fn is_finished(state: &State, request: &RunRequest) -> bool {
+    let is_kept = !request.reset && request.phase.is_none() && state.guidance.is_empty();
+    match Status::of(state) {
+        Status::Completed => true,
+        Status::Halted => is_kept && state.has_nothing_to_do(),
+        Status::Ready
+        | Status::Running
+        | Status::Waiting
+        | Status::Paused
+        | Status::Stopped
+        | Status::Capped
+        | Status::Cancelled => false,
+    }
+}
+
+/// Looks at a run again if it is finished.
+pub(crate) fn look_again(
+    caller: &Caller,
+    found: &FoundRun,
+    request: &RunRequest,
+) -> Result<Option<Looked>, Refusal> {
+    let look_again = || -> anyhow::Result<Option<Looked>> {
+        let found = as_recorded(found)?;
+        let (_, state) = load(&found.home, &found.row)?;
+        if !is_finished(&state, request) {
+            return Ok(None);
+        }
+        look(caller, &found).map(Some)
+    };
+    look_again().map_err(Refusal::from)
+}
+
+/// The run with the status of its state, which the hash and the chain vouch for; the list may say
+/// anything.
+pub(crate) fn as_recorded(found: &FoundRun) -> anyhow::Result<FoundRun> {
+    let FoundRun { home, row } = found;
+    let (workflow, state) = load(home, row)?;
+    let row = Row { status: Status::of(&state), reason: Some(state.reason(&workflow)), ..(**row).clone() };
+    Ok(FoundRun { home: Rc::clone(home), row: Box::new(row) })
+}
+
+/// Looks at a finished run: its proof, its input, and its checks on the tree as it is.
+fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
+    let FoundRun { home, row } = found;
+    let (workflow, state) = load(home, row)?;
+    let is_completed = row.status == Status::Completed;
+    if is_completed && state.untested {
+        let id = &row.id[..8];
+        let text = format!("run {id} was completed by another controller; nothing of it was measured here");
+        return Ok(Looked::Done(text));
+    }
+    let mut why = Vec::new();
+    if is_completed && !state.verified() {
+        why.push(state.closing(&workflow).unwrap_or_else(|| "it was not verified".to_owned()));
+    }
+    why.extend(input_change(&state.opening));
+    let place = Path::new(&row.place);
+    if !place.is_dir() {
+        why.push(format!("{} is gone", row.place));
+    }
+    if !why.is_empty() {
+        return Ok(Looked::Anew(why));
+    }
+    let results = {
+        let _tree = TreeLock::take(&caller.home, place)?;
+        run_once(&workflow, &state.commands, place, &row.id)?
+    };
+    why.extend(results.iter().filter(|it| !it.is_passed()).map(Once::words));
+    if !why.is_empty() {
+        return Ok(Looked::Anew(why));
+    }
+    Ok(Looked::Done(match is_completed {
+        true => already_done(row, &workflow, &state),
+        false => state.reason(&workflow),
+    }))
+}
+
+fn already_done(row: &Row, workflow: &Workflow, state: &State) -> String {
+    let proof = state.shown_proof(workflow);
+    let commit = state.delivered.clone().or_else(|| proof.as_ref().and_then(|it| it.commit.clone()));
+    let at = match (commit, proof) {
+        (Some(commit), _) => format!("commit {}", commit.get(..7).unwrap_or(&commit)),
+        (None, Some(proof)) => format!("tree {}", proof.tree.get(..7).unwrap_or(&proof.tree)),
+        (None, None) => "an unknown tree".to_owned(),
+    };
+    let said = state.closing(workflow).unwrap_or_default();
+    format!(
+        "already done: run {} at {at}, {}; {said}; every check passes now, too",
+        &row.id[..8],
+        state.updated_at
+    )
+}
+
+/// Says how the run's document differs from what it was opened with. Ticks are no difference.
+fn input_change(opening: &Opening) -> Option<String> {
+    let (path, text) = (opening.path.as_ref()?, opening.text.as_ref()?);
+    let path = match &opening.worktree {
+        Some(plan) => match Path::new(path).strip_prefix(&plan.place) {
+            Ok(inside) => Path::new(&plan.root).join(inside),
+            Err(_) => PathBuf::from(path),
+        },
+        None => PathBuf::from(path),
+    };
+    match loop_base::files::text(&path) {
+        Ok(now) if input::lock(&now) == *text => None,
+        Ok(_) => Some(format!("{} has changed", opening.document())),
+        Err(_) => Some(format!("{} cannot be read any more", opening.document())),
+    }
+}
+
+/// Runs the checks once: those of the run that is meant, else those that the request, the files or
+/// the project say.
+pub(crate) fn checks(
+    caller: &Caller,
+    request: &RunRequest,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<Once>, Refusal> {
+    let mut run = || -> anyhow::Result<Vec<Once>> {
+        let project = caller.project()?;
+        let is_plain = request.input.is_none() && request.preset.is_none() && request.workflow.is_none();
+        if is_plain
+            && request.checks.is_empty()
+            && let Some(home) = caller.existing_home()?
+            && let Some(row) = caller.find(&home)?.filter(|it| Path::new(&it.place).is_dir())
+        {
+            let (workflow, state) = load(&home, &row)?;
+            return Ok(run_once(&workflow, &state.commands, Path::new(&row.place), &row.id)?);
+        }
+        let mut request = request.clone();
+        if is_plain && !project.join(choose_workflow::FILE).exists() {
+            request.preset = Some("ralph".to_owned());
+        }
+        let mut workflow = choose_workflow::workflow(caller, &request, &project, notes)?;
+        let text = match &request.input {
+            Some(_) => RunInput::find(caller, &request, &project, &mut workflow)?.text,
+            None => String::new(),
+        };
+        fill_checks(&mut workflow, &project, &text);
+        let results = run_once(&workflow, &Default::default(), &project, NO_RUN)?;
+        if results.is_empty() {
+            let text = format!("no check found in {}", project.display());
+            let next = proposed_flag(&project).map(|it| format!("loop checks {it}").into());
+            return Err(Refusal::usage(text, next.unwrap_or_else(|| NextStep::by_hand(CHECK_HELP))));
+        }
+        Ok(results)
+    };
+    run().map_err(Refusal::from)
+}

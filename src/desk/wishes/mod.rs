@@ -1,8 +1,0 @@
-//! What people say to a run that exists: answers, stop, pause, cancel, hand it in. It is written down
-//! for whoever drives the run; driving it is done in `taking`.
-
-pub(super) mod answer;
-pub(super) mod bystander;
-pub(super) mod command;
-pub(super) mod ship;
-pub(super) mod sign_gate;

@@ -1,0 +1,52 @@
+//! Whether a run changed the tree that it ran on. A test that rewrites a test or its configuration
+//! while it runs proves nothing, so every file of the tree is noted before the run and looked at
+//! after it. A protected file counts as changed when the kernel says that it was written, also if
+//! its text is what it was: it may have been something else in between. Any other file counts by its
+//! text, because tools rewrite lock files with the same text. Files that are not part of the tree
+//! come and go as they like.
+
+use crate::measure::proof::checkout::clean_checkout::entries;
+use crate::measure::proof::pure::Class;
+use crate::measure::proof::steps::overlay::Trees;
+use crate::measure::proof::storage::files;
+use crate::tree::git::{Git, GitError};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every file of a checkout, with what the kernel says about it and the hash of its text.
+pub(crate) struct Manifest {
+    files: BTreeMap<PathBuf, (String, String)>,
+}
+
+impl Manifest {
+    pub(crate) fn take(git: &Git, checkout: &Path) -> Result<Manifest, GitError> {
+        let listing = git.run(["ls-files", "--stage", "-z"])?;
+        let paths = entries(&listing).filter(|(mode, ..)| *mode != "160000").map(|(_, _, path)| path);
+        Ok(Manifest { files: paths.map(|it| (it.clone(), state(&checkout.join(&it)))).collect() })
+    }
+
+    /// The files that are not as they were.
+    pub(crate) fn touched(&self, checkout: &Path, trees: &Trees<'_>) -> Vec<String> {
+        let changed = self.files.iter().filter(|(path, (stamp, hash))| {
+            let (now_stamp, now_hash) = state(&checkout.join(path));
+            now_hash != *hash
+                || now_stamp != *stamp
+                    && match trees.class(&path.to_string_lossy()) {
+                        Class::Test | Class::Control => true,
+                        Class::Mixed(_) | Class::Ordinary => false,
+                    }
+        });
+        changed.map(|(path, _)| path.to_string_lossy().into_owned()).collect()
+    }
+}
+
+fn state(path: &Path) -> (String, String) {
+    let Ok(found) = fs::symlink_metadata(path) else { return Default::default() };
+    let text = if found.is_symlink() {
+        fs::read_link(path).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+    } else {
+        files::hash_file(path).unwrap_or_default()
+    };
+    (files::stamp(&found), text)
+}

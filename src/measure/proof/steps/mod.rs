@@ -1,0 +1,12 @@
+//! The steps of a proof: overlay and canaries of a checkout, the session in which commands run, what is
+//! repeated, and the [`prover::Prover`] that takes a step from nothing to its result. How a step gets a
+//! process of its own is in `detached`; what the results add up to is decided in the core.
+
+pub(super) mod canary;
+pub(super) mod changed_files;
+pub(super) mod flaky;
+pub(super) mod overlay;
+pub(super) mod planned_canaries;
+pub(super) mod prepared_checkout;
+pub(super) mod prover;
+pub(super) mod session;

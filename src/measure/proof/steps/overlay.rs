@@ -1,0 +1,348 @@
+//! Reads the two trees of a proof for the planner and carries out its plans in a checkout. Nothing is
+//! written through a symbolic link: what stands in the way of a path is removed first. When a plan
+//! is carried out, the checkout's HEAD and index are made to agree with its files, so that a check
+//! that asks git sees a clean tree.
+
+use crate::measure::proof::checkout::clean_checkout::{commit_tree, entries, zero_separated};
+use crate::measure::proof::checkout::objects::{Blob, refuse_forged_blobs, refuse_forged_tree};
+use crate::measure::proof::pure::{
+    Action, Canary, Class, Mixed, OverlayPlan, ProtectedFiles, Side, TreeChange, canary_command,
+    may_be_of_tests, says_what_is_protected, shell_canary,
+};
+use crate::measure::proof::request::{ProofError, ProofRequest};
+use crate::measure::proof::storage::files;
+use crate::tree::git::{Git, GitError};
+use crate::tree::git_text::{is_object_id, single_line};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The trees of a request, read with the user's git.
+pub(crate) struct Trees<'a> {
+    git: &'a Git,
+    base: TreeEntries,
+    last: TreeEntries,
+    /// Texts that were read, by object.
+    read: RefCell<HashMap<String, Option<Vec<u8>>>>,
+    pub(crate) changes: Vec<TreeChange>,
+    /// What the request protects.
+    pub(crate) rules: ProtectedFiles,
+}
+
+/// Mode and object of every path of a tree.
+type TreeEntries = BTreeMap<String, (u32, String)>;
+
+impl<'a> Trees<'a> {
+    pub(crate) fn read(git: &'a Git, request: &'a ProofRequest) -> Result<Trees<'a>, ProofError> {
+        let (base, last) = (request.base.as_str(), request.tree.as_str());
+        assert!(is_object_id(base) && is_object_id(last), "trees are named by object ids");
+        let changes = changes(git, base, last)?;
+        let base = entries_of(git, base)?;
+        let last = if request.tree == request.base { base.clone() } else { entries_of(git, last)? };
+        let nothing = ProtectedFiles::new(&[], &[], &[], &[], &|_, _| None).map_err(ProofError::Protect)?;
+        let mut trees = Trees { git, base, last, read: RefCell::default(), changes, rules: nothing };
+        trees.rules = trees.protection(request)?;
+        Ok(trees)
+    }
+
+    fn protection(&self, request: &ProofRequest) -> Result<ProtectedFiles, ProofError> {
+        let mut commands: Vec<String> = request.checks.iter().map(|it| it.command.clone()).collect();
+        commands
+            .extend(request.checks.iter().filter_map(|it| it.prepare.clone()).chain(request.prepare.clone()));
+        let paths: Vec<String> = self.base.keys().cloned().collect();
+        let changed: Vec<String> =
+            self.changes.iter().filter(|it| it.base_mode.is_some()).map(|it| it.path.clone()).collect();
+        let contents = |side, path: &str| self.contents(side, path);
+        let text = |path: &str| {
+            contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok()).unwrap_or_default()
+        };
+        self.read_ahead(changed.iter().any(|it| may_be_of_tests(it, &text(it))))?;
+        ProtectedFiles::new(&request.protect, &commands, &paths, &changed, &contents)
+            .map_err(ProofError::Protect)
+    }
+
+    /// Reads the texts of the baseline at once that are looked into to tell what is protected; one by one
+    /// they cost a process each. The product's own are needed only where a changed file could be of
+    /// use to tests alone.
+    fn read_ahead(&self, with_product: bool) -> Result<(), GitError> {
+        let is_wanted = |path: &str| with_product || says_what_is_protected(path);
+        let plain = self.base.iter().filter(|(_, (mode, _))| mode & 0o170000 == 0o100000);
+        let ids: Vec<&String> =
+            plain.filter(|(path, _)| is_wanted(path)).map(|(_, (_, id))| id).take(AHEAD_MOST).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let asked: String = ids.iter().map(|it| format!("{it}\n")).collect();
+        let sizes =
+            self.git.feed(["cat-file", "--batch-check=%(objectname) %(objectsize)"], asked.as_bytes())?;
+        let sizes = String::from_utf8_lossy(&sizes).into_owned();
+        let mut left = AHEAD_BYTES_MOST;
+        let fits = |line: &str| {
+            let (id, size) = line.split_once(' ')?;
+            let size: usize = size.parse().ok().filter(|it| *it <= CARRIER_MOST)?;
+            left = left.checked_sub(size)?;
+            Some(format!("{id}\n"))
+        };
+        let asked: String = sizes.lines().filter_map(fits).collect();
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let said = self.git.feed(["cat-file", "--batch"], asked.as_bytes())?;
+        let mut rest = said.as_slice();
+        let mut read = self.read.borrow_mut();
+        while let Some(end) = rest.iter().position(|it| *it == b'\n') {
+            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+            let mut words = head.split(' ');
+            let (Some(id), Some("blob"), Some(size)) = (words.next(), words.next(), words.next()) else {
+                break;
+            };
+            let Some(text) = size.parse().ok().and_then(|size: usize| rest.get(end + 1..end + 1 + size))
+            else {
+                break;
+            };
+            read.insert(id.to_owned(), Some(text.to_vec()));
+            rest = rest.get(end + 2 + text.len()..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn side(&self, side: Side) -> &TreeEntries {
+        match side {
+            Side::Base => &self.base,
+            Side::Final => &self.last,
+        }
+    }
+
+    /// Reads a file of one side.
+    pub(crate) fn contents(&self, side: Side, path: &str) -> Option<Vec<u8>> {
+        let (mode, id) = self.side(side).get(path).filter(|(mode, _)| *mode != SUBMODULE)?;
+        debug_assert!(0 < *mode);
+        if let Some(known) = self.read.borrow().get(id) {
+            return known.clone();
+        }
+        let text = self.git.run(["cat-file", "blob", id]).ok();
+        self.read.borrow_mut().insert(id.clone(), text.clone());
+        text
+    }
+
+    /// What a path is, on the side that has it.
+    pub(crate) fn class(&self, path: &str) -> Class {
+        let mode = self.last.get(path).or(self.base.get(path)).map_or(0, |(mode, _)| *mode);
+        self.rules.classify(path, mode, &|side, path: &str| self.contents(side, path))
+    }
+
+    /// Protected files that differ.
+    pub(crate) fn changed_protected(&self) -> Vec<String> {
+        let protected = self.changes.iter().filter(|it| match self.class(&it.path) {
+            Class::Test | Class::Control => true,
+            Class::Mixed(_) | Class::Ordinary => false,
+        });
+        protected.map(|it| it.path.clone()).collect()
+    }
+
+    /// Canaries of the scripts and commands that read the product into their own shell.
+    pub(crate) fn shell_canaries(&self, checkout: &Path, word: &str) -> Vec<Canary> {
+        let is_shell = |it: &&String| it.ends_with(".sh") || it.ends_with(".bash");
+        let is_protected = |it: &&String| match self.class(it) {
+            Class::Test | Class::Control => true,
+            Class::Mixed(_) | Class::Ordinary => false,
+        };
+        let planted = self.base.keys().filter(is_shell).filter(is_protected).filter_map(|path| {
+            is_reached_plainly(checkout, Path::new(path)).then_some(())?;
+            let text = loop_base::files::text(&checkout.join(path)).ok()?;
+            let text = shell_canary(&text, word, &|it| self.is_product(it))?;
+            Some(Canary { path: path.clone(), text })
+        });
+        planted.take(SHELL_CANARIES_MOST).collect()
+    }
+
+    /// The request with a canary in the commands that read the product into their own shell.
+    pub(crate) fn with_canary_commands(&self, request: &ProofRequest, word: &str) -> ProofRequest {
+        let mut planted = request.clone();
+        for check in &mut planted.checks {
+            if let Some(command) = canary_command(&check.command, word, &|it| self.is_product(it)) {
+                check.command = command;
+            }
+        }
+        planted
+    }
+
+    /// Whether a file of this name is the product's.
+    fn is_product(&self, name: &str) -> bool {
+        let mut named = self.base.keys().filter(|it| it.rsplit('/').next() == Some(name));
+        named.any(|it| self.class(it) == Class::Ordinary)
+    }
+
+    /// The baseline's files that can carry a canary, with their text in this checkout.
+    pub(crate) fn carriers(&self, checkout: &Path) -> Vec<(String, String)> {
+        let can_carry = |it: &&String| match self.class(it) {
+            Class::Test | Class::Mixed(Mixed::RustSource) => true,
+            Class::Mixed(_) | Class::Control | Class::Ordinary => false,
+        };
+        let texts = self.base.keys().filter(can_carry).filter_map(|it| {
+            let place = checkout.join(it);
+            is_reached_plainly(checkout, Path::new(it)).then_some(())?;
+            Some((it.clone(), String::from_utf8(loop_base::files::read(&place, CARRIER_MOST).ok()?).ok()?))
+        });
+        texts.take(CARRIERS_MOST).collect()
+    }
+}
+
+/// The mode of a submodule, which has no blob.
+const SUBMODULE: u32 = 0o160000;
+
+/// A test file is a text that a person reads.
+const CARRIER_MOST: usize = 1 << 20;
+
+/// Scripts that carry a canary; the first that a check gets to ends it.
+const SHELL_CANARIES_MOST: usize = 16;
+
+/// Texts that are read at once; what is beyond is read when it is asked for.
+const AHEAD_MOST: usize = 5000;
+const AHEAD_BYTES_MOST: usize = 48 << 20;
+
+/// A handful of them carry a canary; the rest only says which kinds there are.
+const CARRIERS_MOST: usize = 3000;
+
+fn entries_of(git: &Git, tree: &str) -> Result<TreeEntries, GitError> {
+    let listing = git.run(["ls-tree", "-r", "-z", tree])?;
+    refuse_forged_tree(git, tree, &listing)?;
+    let entry = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line).into_owned();
+        let (head, path) = line.split_once('\t')?;
+        let mut words = head.split(' ');
+        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+        Some((path.to_owned(), (mode, words.nth(1)?.to_owned())))
+    };
+    Ok(listing.split(|it| *it == 0).filter_map(entry).collect())
+}
+
+fn changes(git: &Git, base: &str, tree: &str) -> Result<Vec<TreeChange>, GitError> {
+    let listing = git.run(["diff-tree", "-r", "-z", "--raw", "--no-renames", base, tree, "--"])?;
+    let mut fields = listing.split(|it| *it == 0);
+    let mut found = Vec::new();
+    while let (Some(head), Some(path)) = (fields.next(), fields.next()) {
+        let head = String::from_utf8_lossy(head).into_owned();
+        let mut words = head.trim_start_matches(':').split(' ');
+        let mode = |word: Option<&str>| u32::from_str_radix(word?, 8).ok().filter(|it| *it != 0);
+        let (base_mode, final_mode) = (mode(words.next()), mode(words.next()));
+        found.push(TreeChange { path: String::from_utf8_lossy(path).into_owned(), base_mode, final_mode });
+    }
+    Ok(found)
+}
+
+/// Carries out a plan in a checkout; returns the tree that it is then.
+pub(crate) fn apply(
+    plan: &OverlayPlan,
+    trees: &Trees<'_>,
+    git: &Git,
+    checkout: &Path,
+) -> Result<String, ProofError> {
+    // The plan was made from the user's own objects; what is taken from the checkout's is hashed later.
+    refuse_forged_blobs(trees.git, &blobs_of(plan, trees))?;
+    for action in &plan.actions {
+        match action {
+            Action::Take { path, side, mode } => {
+                if let Some((_, id)) = trees.side(*side).get(path).filter(|_| *mode != SUBMODULE) {
+                    take_blob(git, checkout, path, *mode, id)?;
+                }
+            }
+            Action::Remove { path } => {
+                if is_reached_plainly(checkout, Path::new(path)) {
+                    files::remove(&checkout.join(path))?;
+                }
+            }
+            Action::Write { path, text } => write_text(checkout, path, text)?,
+        }
+    }
+    // Where a folder took the place of a link, its files replace the link's entry; where a link took
+    // the place of a folder, it has replaced the entries of its files.
+    let reached = plan.actions.iter().filter(|it| !is_beyond_link(checkout, Path::new(it.path())));
+    let paths = reached.map(|it| OsString::from(it.path()));
+    let paths = paths.filter(|it| !fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_dir()));
+    git.feed(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], &zero_separated(paths))?;
+    let tree = single_line(&git.run(["write-tree"])?);
+    let parent = single_line(&git.run(["rev-parse", "HEAD"])?);
+    let commit = commit_tree(git, &tree, Some(&parent))?;
+    git.run(["update-ref", "--no-deref", "HEAD", &commit])?;
+    Ok(tree)
+}
+
+/// The blobs whose texts a plan brings into a checkout.
+fn blobs_of(plan: &OverlayPlan, trees: &Trees<'_>) -> Vec<Blob> {
+    let of = |side: Side, path: &String| {
+        let (_, id) = trees.side(side).get(path).filter(|(mode, _)| *mode != SUBMODULE)?;
+        Some(Blob { id: id.clone(), path: path.into() })
+    };
+    let blobs = plan.actions.iter().flat_map(|it| match it {
+        Action::Take { path, side, .. } => vec![of(*side, path)],
+        Action::Write { path, .. } => vec![of(Side::Base, path), of(Side::Final, path)],
+        Action::Remove { .. } => Vec::new(),
+    });
+    blobs.flatten().collect()
+}
+
+/// Puts a blob in place by git, so that line endings are as in any checkout.
+fn take_blob(git: &Git, checkout: &Path, path: &str, mode: u32, id: &str) -> Result<(), ProofError> {
+    clear_way(checkout, Path::new(path))?;
+    files::remove(&checkout.join(path))?;
+    let entry = format!("{mode:o} {id}\t{path}\0");
+    git.feed(["update-index", "--add", "--replace", "-z", "--index-info"], entry.as_bytes())?;
+    let path = format!("{path}\0");
+    git.feed(["checkout-index", "--force", "--quiet", "-u", "-z", "--stdin"], path.as_bytes())?;
+    Ok(())
+}
+
+/// Writes a text in place of a file; its mode stays.
+pub(crate) fn write_text(checkout: &Path, path: &str, text: &str) -> Result<(), ProofError> {
+    let place = checkout.join(path);
+    clear_way(checkout, Path::new(path))?;
+    let found = fs::symlink_metadata(&place).ok();
+    let mode = found.as_ref().filter(|it| it.is_file()).map(|it| it.permissions().mode());
+    files::remove(&place)?;
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(&place, text)?;
+    if let Some(mode) = mode {
+        fs::set_permissions(&place, fs::Permissions::from_mode(mode))?;
+    }
+    Ok(())
+}
+
+/// Removes links and files where the way to a path needs folders.
+fn clear_way(checkout: &Path, inside: &Path) -> Result<(), ProofError> {
+    let mut parents: Vec<PathBuf> = inside
+        .ancestors()
+        .skip(1)
+        .filter(|it| !it.as_os_str().is_empty())
+        .map(|it| checkout.join(it))
+        .collect();
+    parents.reverse();
+    for parent in parents {
+        if fs::symlink_metadata(&parent).is_ok_and(|it| !it.is_dir()) {
+            files::remove(&parent)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_beyond_link(checkout: &Path, inside: &Path) -> bool {
+    let mut parents = inside.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+    parents.any(|it| fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_symlink()))
+}
+
+fn is_reached_plainly(checkout: &Path, inside: &Path) -> bool {
+    let mut parents = inside.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+    parents.all(|it| fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_dir()))
+}
+
+/// The lock files of cargo in a checkout.
+pub(crate) fn cargo_locks(git: &Git) -> Result<Vec<PathBuf>, GitError> {
+    let listing = git.run(["ls-files", "--stage", "-z"])?;
+    let locks = entries(&listing).map(|(_, _, path)| path);
+    Ok(locks.filter(|it| it.file_name().is_some_and(|it| it == "Cargo.lock")).collect())
+}
