@@ -3,7 +3,7 @@
 
 use crate::engine::{
     CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
-    Landing, ListChange, Listing, OtherModel, Outcome, Step, StepTaken, Tests, Verdict, dollars,
+    Landing, ListChange, Listing, OtherModel, Outcome, Session, Step, StepTaken, Tests, Verdict, dollars,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -34,17 +34,9 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
     match event {
         Event::Opened(opening) => Some(format!("opened {}: {}", workflow.name, first_line(&opening.input))),
         Event::Owned { .. } | Event::Repeated | Event::Told { trouble: None } => None,
-        Event::Joined(session) if session.id.is_empty() => {
-            Some("waiting for the next agent session that stops here".to_owned())
-        }
-        // Every stop is recorded; that it is still the same session is no news.
-        Event::Joined(session) if 1 < session.stops => None,
-        Event::Joined(session) => Some(format!("session {} works on it", session.id)),
+        Event::Joined(session) => joined(session),
         Event::Began(effect) => began(workflow, effect),
-        Event::Placed { place, branch } => Some(format!(
-            "working in {place}{}",
-            branch.as_ref().map(|it| format!(" on {it}")).unwrap_or_default()
-        )),
+        Event::Placed { place, branch } => Some(placed(place, branch.as_deref())),
         Event::Baselined(baseline) => Some(results(&baseline.results))
             .filter(|it| !it.is_empty())
             .map(|it| format!("before the first call: {it}")),
@@ -112,6 +104,19 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),
     }
+}
+
+fn joined(session: &Session) -> Option<String> {
+    match session {
+        it if it.id.is_empty() => Some("waiting for the next agent session that stops here".to_owned()),
+        // Every stop is recorded; that it is still the same session is no news.
+        it if 1 < it.stops => None,
+        it => Some(format!("session {} works on it", it.id)),
+    }
+}
+
+fn placed(place: &str, branch: Option<&str>) -> String {
+    format!("working in {place}{}", branch.map(|it| format!(" on {it}")).unwrap_or_default())
 }
 
 fn called_again(model: Option<&str>) -> String {

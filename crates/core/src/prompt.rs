@@ -76,19 +76,7 @@ fn fill(
         }
     };
     let own_skill = skill.as_ref().and_then(|it: &String| workflow.skills.get(it));
-    let checks: Vec<_> = phase
-        .checks
-        .iter()
-        .filter_map(|name| workflow.checks.get(name)?.run.as_ref().map(|run| context! { name, run }))
-        .collect();
     let attempt = 1 + state.rejections.get(&call.phase).copied().unwrap_or(0);
-    let deliverables: Vec<String> = match &call.step {
-        Step::Main => phase.deliverables.clone(),
-        Step::Skill(skill) | Step::Fix(skill) => {
-            let own = workflow.skills.get(skill).into_iter().flat_map(|it| &it.deliverables);
-            own.chain(&phase.deliverables).cloned().collect()
-        }
-    };
     let other_model = match &phase.model {
         Some(Model::Differing { other_than, .. }) => state.models.get(other_than),
         Some(Model::Named(_)) | None => None,
@@ -124,11 +112,11 @@ fn fill(
         skill_about,
         model => &call.model,
         models => named_models(workflow, state),
-        checks,
+        checks => checks(workflow, phase),
         context => documents,
         attempt,
         files => &state.seen.files,
-        deliverables,
+        deliverables => deliverables(workflow, phase, call),
         other_model => other_model.cloned(),
         item_index => call.item.as_ref().map(|_| state.items_done + 1),
         items_total => call.item.as_ref().map(|_| state.items_done + state.items_left),
@@ -145,6 +133,23 @@ fn fill(
     environment
         .render_str(template, values)
         .unwrap_or_else(|error| format!("{template}\n\n(template: {error})"))
+}
+
+/// Returns the checks of a phase that have a command.
+fn checks(workflow: &Workflow, phase: &Phase) -> Vec<minijinja::Value> {
+    let command = |name: &String| workflow.checks.get(name)?.run.as_ref().map(|run| context! { name, run });
+    phase.checks.iter().filter_map(command).collect()
+}
+
+/// Returns the files that the call has to write: those of its skill, then those of the phase.
+fn deliverables(workflow: &Workflow, phase: &Phase, call: &Call) -> Vec<String> {
+    match &call.step {
+        Step::Main => phase.deliverables.clone(),
+        Step::Skill(skill) | Step::Fix(skill) => {
+            let own = workflow.skills.get(skill).into_iter().flat_map(|it| &it.deliverables);
+            own.chain(&phase.deliverables).cloned().collect()
+        }
+    }
 }
 
 fn named_models(workflow: &Workflow, state: &State) -> std::collections::BTreeMap<String, String> {

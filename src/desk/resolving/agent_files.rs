@@ -12,11 +12,15 @@ pub(crate) fn add(config: Option<&Path>) -> Vec<String> {
         std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|it| it.path()).collect();
     files.retain(|it| it.extension().is_some_and(|it| it == "toml"));
     files.sort();
-    let added = files.iter().map(|file| {
+    let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
+    for file in &files {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let text = loop_base::files::text(file).map_err(|it| it.to_string());
-        let added = text.and_then(|it| AgentRow::add(&name, &it));
-        added.map_err(|why| format!("{} is left out: {why}", file.display()))
-    });
-    added.filter_map(Result::err).collect()
+        match text.and_then(|it| AgentRow::described(&name, &it)) {
+            Ok(row) => rows.push(row),
+            Err(why) => mistakes.push(format!("{} is left out: {why}", file.display())),
+        }
+    }
+    AgentRow::add(rows);
+    mistakes
 }

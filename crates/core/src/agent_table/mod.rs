@@ -19,7 +19,7 @@ pub use stream_rules::{DescribedStream, ErrorRule, EventRule, ResultRule, ToolRu
 pub use usage_row::{CachedInput, UsageRow, UsageScope, UsageTold};
 
 use built_in::BUILT_IN;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{LazyLock, OnceLock};
 
 /// The agents that files of ours describe.
 static SHIPPED: LazyLock<Vec<&'static AgentRow>> = LazyLock::new(|| {
@@ -31,8 +31,9 @@ static SHIPPED: LazyLock<Vec<&'static AgentRow>> = LazyLock::new(|| {
     files.map(|(name, text)| file::read(name, text).expect("a file of ours")).to_vec()
 });
 
-/// The agents that files of the user describe. A process reads them once, before it looks at a workflow.
-static ADDED: RwLock<Vec<&'static AgentRow>> = RwLock::new(Vec::new());
+/// The agents that files of the user describe. A process reads them once, before it looks at a workflow, and
+/// they stay as they are for the rest of its life.
+static ADDED: OnceLock<Vec<&'static AgentRow>> = OnceLock::new();
 
 impl AgentRow {
     /// Returns the agent of this name.
@@ -42,18 +43,21 @@ impl AgentRow {
 
     /// Returns every agent, in the order in which they are looked for when nobody named one.
     pub fn all() -> impl Iterator<Item = &'static AgentRow> {
-        let added = ADDED.read().unwrap_or_else(PoisonError::into_inner).clone();
-        BUILT_IN.into_iter().chain(SHIPPED.iter().copied()).chain(added)
+        let added = ADDED.get().into_iter().flatten();
+        BUILT_IN.into_iter().chain(SHIPPED.iter().copied()).chain(added.copied())
     }
 
-    /// Adds an agent that a file of the user describes. A name that is taken is a mistake.
-    pub fn add(name: &str, text: &str) -> Result<(), String> {
-        if AgentRow::named(name).is_some() {
-            return Err(format!("there is an agent called \"{name}\" already; choose another name"));
+    /// Reads an agent that a file of the user describes. A name that is taken is a mistake.
+    pub fn described(name: &str, text: &str) -> Result<&'static AgentRow, String> {
+        match AgentRow::named(name) {
+            Some(_) => Err(format!("there is an agent called \"{name}\" already; choose another name")),
+            None => file::read(name, text),
         }
-        let row = file::read(name, text)?;
-        ADDED.write().unwrap_or_else(PoisonError::into_inner).push(row);
-        Ok(())
+    }
+
+    /// Adds the agents of the user. The first call in the life of a process counts.
+    pub fn add(rows: Vec<&'static AgentRow>) {
+        let _ = ADDED.set(rows);
     }
 
     /// Returns the agents that can be found by their program's name.

@@ -22,6 +22,9 @@ use loop_base::text::counted;
 use relations::{check_bodies, check_routes, count_tests};
 use std::collections::BTreeMap;
 
+/// The word of `next` that ends a run; no phase can be called so.
+const DONE: &str = "done";
+
 /// Everything else that phases name.
 pub(crate) struct KnownNames<'a> {
     pub checks: &'a mut BTreeMap<String, Check>,
@@ -219,8 +222,8 @@ fn phase_name(context: &mut Resolver<'_>, file: &PhaseFile, place: &Place) -> St
         let says = format!("\"{}\" cannot name a phase", name.value);
         context.sources.refuse_with(&name.place, says, "write letters, digits, _ and -");
     }
-    if name.value.eq_ignore_ascii_case("done") {
-        context.sources.refuse(&name.place, "\"done\" is the end and cannot name a phase");
+    if name.value.eq_ignore_ascii_case(DONE) {
+        context.sources.refuse(&name.place, format!("\"{DONE}\" is the end and cannot name a phase"));
     }
     name.value.clone()
 }
@@ -432,7 +435,7 @@ fn gates(context: &mut Resolver<'_>, file: &PhaseFile, phase: &str, names: &Name
 
 fn next(context: &mut Resolver<'_>, file: &PhaseFile, id: PhaseId) -> Next {
     match &file.next {
-        Some(next) if next.value == "done" => Next::Done,
+        Some(next) if next.value == DONE => Next::Done,
         Some(next) => context.phase(next).map_or(Next::Done, Next::Phase),
         None if id + 1 < context.merged.phases.len() => Next::Phase(id + 1),
         None => Next::Done,

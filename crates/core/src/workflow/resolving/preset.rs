@@ -28,8 +28,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Returns a fact that every workflow may use without defining it. The preset that lives by them is
 /// where they are written down.
 pub(crate) fn standard_fact(name: &str) -> Option<Fact> {
+    let head = format!("[facts.{name}]");
+    let preset = ALL.iter().find(|it| it.text.lines().any(|line| line.starts_with(&head)))?;
     let mut sources = Sources::default();
-    let file: WorkflowFile = read_file(find("engineering")?.text, 0, &mut sources);
+    let file: WorkflowFile = read_file(preset.text, 0, &mut sources);
     let fact = file.facts?.value.0.remove(name)?.value;
     let path = fact.path.map(|it| Fact::Path(it.value.0.into_iter().map(|it| it.value).collect()));
     path.or(fact.diff.map(|it| Fact::Diff(it.value)))

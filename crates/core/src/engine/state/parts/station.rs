@@ -11,9 +11,10 @@ use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The stations of one iteration, in the order they are visited.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Station {
+    #[default]
     Ready,
     Working(Call),
     Reported(Turn),
