@@ -7,18 +7,19 @@ use crate::cli::Context;
 use crate::desk::{Reach, Refusal, meant};
 use crate::tree::git::Git;
 use clap::Args;
+use loop_core::workflow::preset::BuiltIn;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct DemoFlags {
     /// The workflow to watch: ralph, tdd, plan or engineering
-    #[arg(default_value = "ralph")]
+    #[arg(default_value = BuiltIn::Ralph.name())]
     preset: String,
 }
 
 /// What a demo is about.
 struct Piece {
-    preset: &'static str,
+    preset: BuiltIn,
     /// What is there, in words.
     scene: &'static str,
     input: &'static str,
@@ -30,7 +31,7 @@ struct Piece {
 
 const PIECES: [Piece; 4] = [
     Piece {
-        preset: "ralph",
+        preset: BuiltIn::Ralph,
         scene: "a repository, a design, and an agent that lies in its first call",
         input: "DESIGN-demo.md",
         files: &[("DESIGN-demo.md", DESIGN), ("tests.sh", COUNTING)],
@@ -38,7 +39,7 @@ const PIECES: [Piece; 4] = [
         own: "loop run \"what to build\" --agent-cmd \"PROGRAM ARGS\" --check tests=\"your test command\"",
     },
     Piece {
-        preset: "tdd",
+        preset: BuiltIn::Tdd,
         scene: "a repository, a PRP, and an agent that lies about passing tests",
         input: "docs/PRPs/greetings.md",
         files: &[("docs/PRPs/greetings.md", PRP), ("tests.sh", RUNNING)],
@@ -46,7 +47,7 @@ const PIECES: [Piece; 4] = [
         own: "loop run docs/PRPs/YOURS.md --preset tdd --check tests=\"your test command\"",
     },
     Piece {
-        preset: "plan",
+        preset: BuiltIn::Plan,
         scene: "a repository, a roadmap with one planned phase, and an agent that forgets to commit",
         input: "1",
         files: &[
@@ -59,7 +60,7 @@ const PIECES: [Piece; 4] = [
         own: "loop setup plan, then loop run 1",
     },
     Piece {
-        preset: "engineering",
+        preset: BuiltIn::Engineering,
         scene: "a repository, a queue with one system, and a reviewer that forgets its verdict",
         input: "sys-001",
         files: &[("domain-memory/demo/system-queue.json", QUEUE), ("tests.sh", COUNTING)],
@@ -192,11 +193,11 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     let quoted = agent.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let flags = RunFlags {
         input: Some(piece.input.to_owned()),
-        preset: Some(piece.preset.to_owned()),
-        agent_cmd: Some(format!("\"{quoted}\" __agent {}", piece.preset)),
+        preset: Some(piece.preset.name().to_owned()),
+        agent_cmd: Some(format!("\"{quoted}\" __agent {}", piece.preset.name())),
         checks: vec![("tests".to_owned(), "sh tests.sh".to_owned())],
         // Files for other tools would stay in the person's own folder otherwise.
-        mirror: (piece.preset == "tdd").then(|| folder.0.join("session")),
+        mirror: (piece.preset == BuiltIn::Tdd).then(|| folder.0.join("session")),
         on_question: Some(OnQuestion::Exit),
         nested: true,
         ..RunFlags::default()
@@ -206,7 +207,10 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
         eprintln!();
         match code {
             0 => eprintln!("{}", piece.moral),
-            _ => eprintln!("The demo of {} did not get to its end; the lines above say why.", piece.preset),
+            _ => eprintln!(
+                "The demo of {} did not get to its end; the lines above say why.",
+                piece.preset.name()
+            ),
         }
         eprintln!("Your own: {}", piece.own);
     }
@@ -214,10 +218,10 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
 }
 
 fn find(name: &str) -> anyhow::Result<&'static Piece> {
-    if let Some(piece) = PIECES.iter().find(|it| it.preset.eq_ignore_ascii_case(name)) {
+    if let Some(piece) = PIECES.iter().find(|it| it.preset.name().eq_ignore_ascii_case(name)) {
         return Ok(piece);
     }
-    let known = PIECES.iter().map(|it| it.preset);
+    let known = PIECES.iter().map(|it| it.preset.name());
     Err(Refusal::usage(format!("there is no demo of \"{name}\""), meant(name, known)))
 }
 

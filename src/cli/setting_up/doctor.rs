@@ -15,6 +15,7 @@ use crate::world::wait::now;
 use loop_base::text::bytes;
 use loop_base::time::Timestamp;
 use loop_core::workflow::model::{Agent, Given, Permissions};
+use loop_core::workflow::preset::BuiltIn;
 use serde_json::json;
 use std::path::Path;
 
@@ -90,7 +91,8 @@ fn configuration(caller: &Caller, project: &Path) -> Vec<DoctorFinding> {
         }
     };
     let file = project.join(".loop/workflow.toml");
-    let given = Given { preset: (!file.exists()).then(|| "ralph".to_owned()), ..Given::default() };
+    let given =
+        Given { preset: (!file.exists()).then(|| BuiltIn::Ralph.name().to_owned()), ..Given::default() };
     match read_workflow(environment, project, &given) {
         Ok(mut workflow) => {
             let says = match file.exists() {

@@ -11,7 +11,7 @@ use crate::measure::detect::{DetectedCheck, detect};
 use clap::Args;
 use loop_base::text::shell_word;
 use loop_core::workflow::model::Workflow;
-use loop_core::workflow::preset::Preset;
+use loop_core::workflow::preset::{BuiltIn, Preset};
 use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
 use serde_json::json;
 use std::io::Write;
@@ -73,7 +73,7 @@ fn set_up(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
         }
     }
     let mut files = if flags.full { full(preset) } else { short(preset, agent.as_deref(), &found)? };
-    if preset.name == "plan" {
+    if preset.built_in == BuiltIn::Plan {
         files.extend(planning_files::files(&project, &found)?);
     }
     refuse_overwriting(&project, files.iter().filter(|it| !it.replaces).map(|it| it.path.as_path()))?;
@@ -105,14 +105,16 @@ fn nothing() -> anyhow::Result<u8> {
 
 /// Says how the first run begins: a command, or in words where it needs something of the person's own.
 fn first_run(preset: &Preset, project: &Path) -> String {
-    match preset.name {
-        "ralph" => "next: loop run \"what to build\"".to_owned(),
-        "tdd" => match first_document(&project.join("docs/PRPs")) {
+    match preset.built_in {
+        BuiltIn::Ralph => "next: loop run \"what to build\"".to_owned(),
+        BuiltIn::Tdd => match first_document(&project.join("docs/PRPs")) {
             Some(name) => format!("next: loop run {}", shell_word(&format!("docs/PRPs/{name}"))),
             None => "help: write docs/PRPs/NAME.md, then loop run docs/PRPs/NAME.md".to_owned(),
         },
-        "plan" => "help: loop run PHASE runs a phase of .planning/ROADMAP.md, as loop run 1".to_owned(),
-        _ => "help: loop run INPUT begins".to_owned(),
+        BuiltIn::Plan => {
+            "help: loop run PHASE runs a phase of .planning/ROADMAP.md, as loop run 1".to_owned()
+        }
+        BuiltIn::Engineering => "help: loop run INPUT begins".to_owned(),
     }
 }
 
@@ -125,17 +127,17 @@ fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
     let design = std::fs::read_dir(project).is_ok_and(|entries| {
         entries.flatten().any(|it| it.file_name().to_string_lossy().starts_with("DESIGN-"))
     });
-    let (name, why) = match () {
-        () if project.join(".planning").is_dir() => ("plan", ".planning/ is there"),
-        () if has_queue(project) => ("engineering", "domain-memory/ has a queue"),
-        () if project.join("docs/PRPs").is_dir() => ("tdd", "docs/PRPs/ is there"),
-        () if design => ("ralph", "a design is there"),
-        () => ("ralph", "it needs the least setup"),
+    let (built_in, why) = match () {
+        () if project.join(".planning").is_dir() => (BuiltIn::Plan, ".planning/ is there"),
+        () if has_queue(project) => (BuiltIn::Engineering, "domain-memory/ has a queue"),
+        () if project.join("docs/PRPs").is_dir() => (BuiltIn::Tdd, "docs/PRPs/ is there"),
+        () if design => (BuiltIn::Ralph, "a design is there"),
+        () => (BuiltIn::Ralph, "it needs the least setup"),
     };
     if !context.quiet {
-        eprintln!("preset: {name}, because {why}; loop setup NAME chooses another");
+        eprintln!("preset: {}, because {why}; loop setup NAME chooses another", built_in.name());
     }
-    preset_named(name)
+    Ok(built_in.preset())
 }
 
 fn full(preset: &Preset) -> Vec<NewFile> {

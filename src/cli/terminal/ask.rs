@@ -166,7 +166,8 @@ fn offer(question: &Question) -> (String, String) {
     if let QuestionKind::Check(_) = question.kind {
         return ("COMMAND".to_owned(), "COMMAND".to_owned());
     }
-    let with_text = |word: &str| matches!(word, "modify" | "changes" | "fix");
+    let with_text =
+        |word: &str| [Choice::Modify, Choice::Changes, Choice::Fix].iter().any(|it| it.word() == word);
     let list = |name: &dyn Fn(&str) -> String| -> String {
         let words = choices(question).into_iter().map(|it| {
             let text = match it {

@@ -15,6 +15,7 @@ use crate::tree::git_text::single_line;
 use crate::world::wait::now;
 use loop_core::engine::{Event, Facts};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
+use loop_core::workflow::preset::BuiltIn;
 use loop_store::mirror::prp_session::{import, place};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -95,10 +96,13 @@ pub(crate) fn take_over(
 /// Finds a session for `loop resume` where this home knows no run of the project.
 pub(crate) fn to_resume(caller: &Caller, notes: &mut Vec<Note>) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
     let project = caller.project()?;
-    let presets: &[&str] =
-        if project.join(".loop/workflow.toml").exists() { &[""] } else { &["tdd", "ralph"] };
+    // Those whose files another controller may have left.
+    let presets: &[Option<BuiltIn>] = match project.join(choose_workflow::FILE).exists() {
+        true => &[None],
+        false => &[Some(BuiltIn::Tdd), Some(BuiltIn::Ralph)],
+    };
     for preset in presets {
-        let preset = Some((*preset).to_owned()).filter(|it| !it.is_empty());
+        let preset = preset.map(|it| it.name().to_owned());
         let request = RunRequest { preset, ..RunRequest::default() };
         let mut workflow = choose_workflow::workflow(caller, &request, &project, notes)?;
         settle_place(caller, &request, &project, &mut workflow);

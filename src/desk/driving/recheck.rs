@@ -15,6 +15,7 @@ use crate::measure::detect::{CHECK_HELP, proposed_flag};
 use loop_core::documents::input;
 use loop_core::engine::{Opening, State, Status};
 use loop_core::workflow::model::Workflow;
+use loop_core::workflow::preset::BuiltIn;
 use loop_store::{Row, TreeLock};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -158,7 +159,7 @@ pub(crate) fn checks(
         }
         let mut request = request.clone();
         if is_plain && !project.join(choose_workflow::FILE).exists() {
-            request.preset = Some("ralph".to_owned());
+            request.preset = Some(BuiltIn::Ralph.name().to_owned());
         }
         let mut workflow = choose_workflow::workflow(caller, &request, &project, notes)?;
         let text = match &request.input {

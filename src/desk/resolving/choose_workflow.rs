@@ -9,7 +9,7 @@ use loop_base::text::counted;
 use loop_core::agent_table::AgentRow;
 use loop_core::documents::input;
 use loop_core::workflow::model::{Given, Workflow};
-use loop_core::workflow::preset::{self, Preset};
+use loop_core::workflow::preset::{self, BuiltIn, Preset};
 use loop_core::workflow::resolve::{LayerSource, Layers, Overrides, resolve};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(crate) fn workflow(
     let preset = match &request.preset {
         Some(name) => Some(preset_named(name)?.name.to_owned()),
         None if written => None,
-        None => Some(by_input(caller, request, project, notes)?),
+        None => Some(by_input(caller, request, project, notes)?.name().to_owned()),
     };
     let file = file.map(|it| it.to_string_lossy().into_owned());
     let given = Given { preset, file, overrides: overrides(caller, request)? };
@@ -129,16 +129,16 @@ fn by_input(
     request: &RunRequest,
     project: &Path,
     notes: &mut Vec<Note>,
-) -> anyhow::Result<String> {
+) -> anyhow::Result<BuiltIn> {
     let Some(input) = request.input.as_deref() else {
         return if request.next_job {
-            Ok("engineering".to_owned())
+            Ok(BuiltIn::Engineering)
         } else if design_file::newest(project).is_some() {
-            Ok("ralph".to_owned())
+            Ok(BuiltIn::Ralph)
         } else if project.join(".planning/ROADMAP.md").is_file() {
-            Ok("plan".to_owned())
+            Ok(BuiltIn::Plan)
         } else if domain::has_queue(project) {
-            Ok("engineering".to_owned())
+            Ok(BuiltIn::Engineering)
         } else {
             Err(Refusal::usage("no workflow and no input given", ["loop run \"what to build\"", "loop demo"]))
         };
@@ -146,18 +146,21 @@ fn by_input(
     let number = input.chars().all(|it| it.is_ascii_digit() || it == '.')
         && input.starts_with(|it: char| it.is_ascii_digit());
     let preset = if input.strip_prefix("sys-").is_some_and(|it| it.chars().all(|it| it.is_ascii_digit())) {
-        "engineering"
+        BuiltIn::Engineering
     } else if number {
-        "plan"
+        BuiltIn::Plan
     } else {
         let path = caller.dir.join(input);
         let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         match loop_base::files::text(&path) {
-            Ok(_) if name.starts_with("DESIGN-") => "ralph",
-            Ok(text) if input::criteria(&text).total != 0 => "tdd",
-            Ok(_) | Err(_) => "ralph",
+            Ok(_) if name.starts_with("DESIGN-") => BuiltIn::Ralph,
+            Ok(text) if input::criteria(&text).total != 0 => BuiltIn::Tdd,
+            Ok(_) | Err(_) => BuiltIn::Ralph,
         }
     };
-    notes.push(Note::usual(format!("workflow: {preset}, because of the input; --preset chooses another")));
-    Ok(preset.to_owned())
+    notes.push(Note::usual(format!(
+        "workflow: {}, because of the input; --preset chooses another",
+        preset.name()
+    )));
+    Ok(preset)
 }

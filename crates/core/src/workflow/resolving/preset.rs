@@ -5,9 +5,30 @@ use crate::workflow::grammar::problem::Sources;
 use crate::workflow::model::Fact;
 use crate::workflow::syntax::file::{WorkflowFile, read_file};
 
+/// Which built-in workflow it is, for code that treats one of them differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuiltIn {
+    Tdd,
+    Engineering,
+    Plan,
+    Ralph,
+}
+
+impl BuiltIn {
+    /// Returns its row of the table.
+    pub fn preset(self) -> &'static Preset {
+        ALL.iter().find(|it| it.built_in == self).expect("every built-in workflow has a row")
+    }
+
+    pub fn name(self) -> &'static str {
+        self.preset().name
+    }
+}
+
 /// A built-in workflow and its prompts.
 #[derive(Debug)]
 pub struct Preset {
+    pub built_in: BuiltIn,
     pub name: &'static str,
     /// `workflow.toml`
     pub text: &'static str,
@@ -38,8 +59,9 @@ pub(crate) fn standard_fact(name: &str) -> Option<Fact> {
 }
 
 macro_rules! preset {
-    ($name:literal: $($prompt:literal)*) => {
+    ($built_in:ident $name:literal: $($prompt:literal)*) => {
         Preset {
+            built_in: BuiltIn::$built_in,
             name: $name,
             text: include_str!(concat!("../../../../../presets/", $name, "/workflow.toml")),
             prompts: &[$((
@@ -51,8 +73,8 @@ macro_rules! preset {
 }
 
 pub static ALL: [Preset; 4] = [
-    preset!("tdd": "red.md" "green.md" "refactor.md" "document.md" "qa.md"),
-    preset!("engineering": "stage.md" "diagnose.md"),
-    preset!("plan": "iteration.md" "verify.md" "gaps.md"),
-    preset!("ralph": "work.md"),
+    preset!(Tdd "tdd": "red.md" "green.md" "refactor.md" "document.md" "qa.md"),
+    preset!(Engineering "engineering": "stage.md" "diagnose.md"),
+    preset!(Plan "plan": "iteration.md" "verify.md" "gaps.md"),
+    preset!(Ralph "ralph": "work.md"),
 ];
