@@ -9,7 +9,7 @@ use crate::world::wait::now;
 use loop_core::engine::Command;
 use loop_store::{Filter, Home, Row};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,13 +200,11 @@ fn driven_unseen(caller: &Caller, deed: GuardedCommand) -> anyhow::Result<Option
     let is_unseen =
         |row: &Row| home.holder(&row.id).is_none() && loop_store::is_listening(&home.folder(&row.id));
     for row in rows.iter().filter(|it| is_unfinished(it)) {
-        let begun = Instant::now();
-        let mut unseen = is_unseen(row);
-        while unseen && begun.elapsed() < FAREWELL {
-            std::thread::sleep(Duration::from_millis(10));
-            unseen = is_unseen(row);
+        if !is_unseen(row) {
+            continue;
         }
-        if unseen {
+        loop_store::wait_until_deaf(&home.folder(&row.id), FAREWELL);
+        if is_unseen(row) {
             return Ok(Some(row.id.clone()));
         }
     }

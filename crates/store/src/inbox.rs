@@ -7,10 +7,12 @@ use super::home::Home;
 use crate::journal::run_row::find;
 use loop_base::secret::redact;
 use rusqlite::params;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 const FIFO: &str = "wake";
 
@@ -55,8 +57,29 @@ pub fn wake(folder: &Path, urgency: u8) -> Result<bool, StoreError> {
 
 /// Returns whether somebody drives the run with this folder, whom we need not be able to see.
 pub fn is_listening(folder: &Path) -> bool {
+    listened_to(folder).is_some()
+}
+
+/// Waits until nobody listens for commands to the run with this folder, at most so long. The kernel
+/// reports an error on our end when the last reader closes.
+pub fn wait_until_deaf(folder: &Path, most: Duration) {
+    let Some(fifo) = listened_to(folder) else { return };
+    let end = Instant::now() + most;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let Ok(timeout) = Timespec::try_from(left) else { return };
+        match poll(&mut [PollFd::new(&fifo, PollFlags::empty())], Some(&timeout)) {
+            Err(Errno::INTR) => (),
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+/// Opens the FIFO of the run with this folder, if somebody reads it.
+fn listened_to(folder: &Path) -> Option<OwnedFd> {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::open(folder.join(FIFO), flags, Mode::empty()).is_ok_and(|it| is_fifo(&it).unwrap_or(false))
+    let fifo = rustix::fs::open(folder.join(FIFO), flags, Mode::empty()).ok()?;
+    is_fifo(&fifo).unwrap_or(false).then_some(fifo)
 }
 
 /// The owner's end of the FIFO; readable when somebody called.

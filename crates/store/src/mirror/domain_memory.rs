@@ -8,7 +8,8 @@ mod state_file;
 
 use super::replace;
 use crate::fold;
-use crate::queue::jobs::{JobMove, QueueKey};
+use crate::queue::jobs::JobMove;
+use crate::queue::rows::QueueKey;
 use crate::{Home, StoreError};
 use journey::Journey;
 use loop_base::files;

@@ -1,0 +1,161 @@
+//! The file of a queue, which people read and edit. It is read when it is not the one that was written
+//! last, and written when a job differs from it, both in the transaction that needs it.
+
+use super::rows::{JobRow, QueueKey, all, put_header, store};
+use crate::error::StoreError;
+use loop_base::files;
+use loop_base::time::Timestamp;
+use loop_core::documents::system_queue::entry::{self, SystemEntry};
+use loop_core::documents::system_queue::graph;
+use loop_core::documents::system_queue::merge::merge;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The file is text that people edit; one of this size is no such file.
+const FILE_MOST: usize = 128 << 20;
+
+/// What came of reading the file.
+#[derive(Debug, PartialEq)]
+pub enum QueueRead {
+    /// Everything is as it was, or was taken over. What could not be is said.
+    Read { refused: Vec<String> },
+    /// The file cannot be read, or its systems do not fit together. Nothing was changed.
+    Invalid { mistakes: Vec<String> },
+}
+
+/// What a file looked like when it was last read or written.
+fn stamp(file: &Path) -> Option<String> {
+    let meta = std::fs::metadata(file).ok()?;
+    Some(format!("{}.{:09} {} {}", meta.mtime(), meta.mtime_nsec(), meta.len(), meta.ino()))
+}
+
+/// Whether the file is the one that was written last, and holds every job as it is.
+pub(super) fn is_current(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
+    let known: Option<String> = connection
+        .prepare_cached("select stamp from queue where project = ?1 and domain = ?2")?
+        .query_row(params![queue.project, queue.domain], |it| it.get(0))
+        .optional()?;
+    let is_read = known.is_some() && known == stamp(queue.file);
+    Ok(is_read && !has_unfiled(connection, queue)?)
+}
+
+fn has_unfiled(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
+    Ok(connection
+        .prepare_cached(
+            "select 1 from job where project = ?1 and queue = ?2 and (filed is null or filed <> body) limit 1",
+        )?
+        .exists(params![queue.project, queue.domain])?)
+}
+
+pub(super) fn take_over(
+    transaction: &Transaction<'_>,
+    queue: QueueKey<'_>,
+    now: Timestamp,
+) -> Result<QueueRead, StoreError> {
+    let text = match files::read(queue.file, FILE_MOST) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(QueueRead::Read { refused: Vec::new() });
+        }
+        Err(error) => return Ok(QueueRead::Invalid { mistakes: vec![error.to_string()] }),
+    };
+    take_text(transaction, queue, &text, now)
+}
+
+pub(super) fn take_text(
+    transaction: &Transaction<'_>,
+    queue: QueueKey<'_>,
+    text: &str,
+    now: Timestamp,
+) -> Result<QueueRead, StoreError> {
+    let found = match entry::read(text) {
+        Ok(found) => found,
+        Err(mistakes) => return Ok(QueueRead::Invalid { mistakes }),
+    };
+    let rows = all(transaction, queue)?;
+    let known: HashMap<&str, &JobRow> = rows.iter().map(|it| (it.job.system.id.as_str(), it)).collect();
+    let mut refused = Vec::new();
+    let mut systems: Vec<SystemEntry> = Vec::with_capacity(found.systems.len());
+    let named: std::collections::HashSet<String> = found.systems.iter().map(|it| it.id.clone()).collect();
+    for row in rows.iter().filter(|it| !named.contains(&it.job.system.id)) {
+        if row.filed.is_some() {
+            refused.push(format!("{} stays in the queue: systems are not deleted", row.job.system.id));
+        }
+        systems.push(row.job.system.clone());
+    }
+    let kept = systems.len();
+    for system in found.systems {
+        let Some(row) = known.get(system.id.as_str()) else {
+            systems.push(system);
+            continue;
+        };
+        let filed = row.filed.as_ref().unwrap_or(&row.job.system);
+        let merged = merge(filed, system, &row.job.system, row.job.run.is_some());
+        refused.extend(merged.refused);
+        systems.push(merged.system);
+    }
+    systems.rotate_left(kept);
+    let mistakes = graph::mistakes(&systems);
+    if !mistakes.is_empty() {
+        return Ok(QueueRead::Invalid { mistakes });
+    }
+    store(transaction, queue, &rows, systems, Some(&found.header), now)?;
+    Ok(QueueRead::Read { refused })
+}
+
+/// When the file is written.
+#[derive(Clone, Copy)]
+pub(super) enum Rewrite {
+    /// A job differs from it.
+    Changed,
+    /// Somebody edited or deleted it, and not everything of that need hold.
+    Always,
+}
+
+fn is_empty(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
+    let mut query =
+        connection.prepare_cached("select 1 from job where project = ?1 and queue = ?2 limit 1")?;
+    Ok(!query.exists(params![queue.project, queue.domain])?)
+}
+
+/// Writes the file where a job differs from it, and remembers how it looks.
+pub(super) fn write_file(
+    transaction: &Transaction<'_>,
+    queue: QueueKey<'_>,
+    now: Timestamp,
+    rewrite: Rewrite,
+) -> Result<(), StoreError> {
+    let header: Option<String> = transaction
+        .prepare_cached("select header from queue where project = ?1 and domain = ?2")?
+        .query_row(params![queue.project, queue.domain], |it| it.get(0))
+        .optional()?;
+    let mut header: Map<String, Value> =
+        header.and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
+    let is_due = match rewrite {
+        Rewrite::Always => !is_empty(transaction, queue)?,
+        Rewrite::Changed => has_unfiled(transaction, queue)?,
+    };
+    if is_due {
+        header.entry("domain").or_insert_with(|| queue.domain.into());
+        header.entry("createdAt").or_insert_with(|| now.to_string().into());
+        header.insert("updatedAt".to_owned(), now.to_string().into());
+        let systems: Vec<SystemEntry> =
+            all(transaction, queue)?.into_iter().map(|it| it.job.system).collect();
+        let failed = |error: std::io::Error| StoreError::file(queue.file, &error);
+        if let Some(folder) = queue.file.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        files::replace(queue.file, &entry::write(&header, &systems)).map_err(failed)?;
+        transaction
+            .prepare_cached(
+                "update job set filed = body
+                 where project = ?1 and queue = ?2 and (filed is null or filed <> body)",
+            )?
+            .execute(params![queue.project, queue.domain])?;
+    }
+    let header = serde_json::to_string(&header).expect("a map of plain data");
+    put_header(transaction, queue, &header, &stamp(queue.file).unwrap_or_default())
+}
