@@ -7,7 +7,7 @@ use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{Cost, Ending, TokenClasses};
 use loop_core::facts::FactName;
-use loop_core::report::Trouble;
+use loop_core::report::{Report, Trouble};
 use loop_core::workflow::model::{ErrorClass, Signal, SignalWord, Workflow};
 
 /// Reads the words after a phase's name.
@@ -105,29 +105,8 @@ fn parse_detail<'a>(
             play.tests = Some(fraction(tests)?);
             rest
         }
-        ["error", text, rest @ ..] => {
-            play.report.error = Some(Trouble { class: ErrorClass::Other, text: (*text).to_owned() });
-            rest
-        }
-        ["class", class, rest @ ..] => {
-            let error = play.report.error.as_mut().ok_or("a class needs an error before it")?;
-            error.class = ErrorClass::from((*class).to_owned());
-            rest
-        }
-        ["gate", gate, rest @ ..] => {
-            play.report.gates.push((*gate).to_owned());
-            rest
-        }
         ["unreported", rest @ ..] => {
             play.unreported = true;
-            rest
-        }
-        ["failed", rest @ ..] => {
-            play.report.failed = true;
-            rest
-        }
-        ["blocker", text, rest @ ..] => {
-            play.report.blockers.push((*text).to_owned());
             rest
         }
         ["misses", file, rest @ ..] => {
@@ -146,30 +125,62 @@ fn parse_detail<'a>(
             play.usage.tokens = TokenClasses { input: number(count)?, ..TokenClasses::default() };
             rest
         }
-        ["proposes", name, rest @ ..] => {
-            play.report.items.push((*name).to_owned());
-            rest
-        }
-        ["broken", rest @ ..] => {
-            play.report.counts_broken = true;
-            rest
-        }
         ["commit", hash, rest @ ..] => {
             play.commit = (*hash).to_owned();
             rest
         }
-        ["summary", text, rest @ ..] => {
-            play.report.summary = Some((*text).to_owned());
-            rest
-        }
-        [pair, rest @ ..] => {
-            let (name, value) = parse_value(pair)?;
-            let into = if facts { &mut play.facts } else { &mut play.report.metrics };
-            into.insert(name, value);
-            rest
-        }
+        [pair, rest @ ..] => match parse_reported(&mut play.report, words)? {
+            Some(rest) => rest,
+            None => {
+                let (name, value) = parse_value(pair)?;
+                let into = if facts { &mut play.facts } else { &mut play.report.metrics };
+                into.insert(name, value);
+                rest
+            }
+        },
     };
     Ok(rest)
+}
+
+/// Reads what the agent reports besides its signal and its metrics, if the words are about that.
+fn parse_reported<'a>(report: &mut Report, words: &'a [&'a str]) -> Result<Option<&'a [&'a str]>, String> {
+    let rest = match words {
+        ["error", text, rest @ ..] => {
+            report.error = Some(Trouble { class: ErrorClass::Other, text: (*text).to_owned() });
+            rest
+        }
+        ["class", class, rest @ ..] => {
+            let error = report.error.as_mut().ok_or("a class needs an error before it")?;
+            error.class = ErrorClass::from((*class).to_owned());
+            rest
+        }
+        ["gate", gate, rest @ ..] => {
+            report.gates.push((*gate).to_owned());
+            rest
+        }
+        ["failed", rest @ ..] => {
+            report.failed = true;
+            rest
+        }
+        ["blocker", text, rest @ ..] => {
+            report.blockers.push((*text).to_owned());
+            rest
+        }
+        ["proposes", name, rest @ ..] => {
+            report.items.push((*name).to_owned());
+            rest
+        }
+        ["broken", rest @ ..] => {
+            report.counts_broken = true;
+            rest
+        }
+        ["summary", text, rest @ ..] => {
+            report.summary = Some((*text).to_owned());
+            rest
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(rest))
 }
 
 fn parse_value(pair: &str) -> Result<(String, Value), String> {

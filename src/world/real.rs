@@ -4,14 +4,12 @@
 
 use crate::deliver::land;
 use crate::drive::{Performed, World};
-use crate::measure::checks::child_environment::child_environment;
-use crate::measure::checks::run_checks;
-use crate::measure::checks::run_checks::{Cut, exit_words};
+use crate::measure::checks::run_checks::Cut;
 use crate::measure::detect::detect;
+use crate::measure::differences;
 use crate::measure::evidence::{self, MeasuredRun};
-use crate::measure::{differences, item_list};
 use crate::tree::changes::Change;
-use crate::tree::git::{Git, GitError};
+use crate::tree::git::GitError;
 use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
@@ -24,16 +22,12 @@ use crate::world::baseline_prover::BaselineProver;
 use crate::world::before_call;
 use crate::world::deliverables::deliverables;
 use crate::world::money::Money;
-use crate::world::question_text;
 use crate::world::shim::Shim;
 use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Listing, Station};
-use loop_core::workflow::model::{InputKind, ItemSource};
-use loop_store::QueueKey;
-use loop_store::mirror::domain_memory::queue_file;
+use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Station};
+use loop_core::workflow::model::InputKind;
 use loop_store::run::Run;
-use loop_supervise::protocol::{Bounds, Order, OrderKind};
 use loop_supervise::{contain, disk_space, find_by_mark};
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -48,19 +42,7 @@ const LEFT_OUT_NAMED: usize = 10;
 pub(crate) const VIEW: &str = "git";
 
 /// The same, while the worktree of the run is not made.
-const VIEW_BEFORE: &str = "git-before";
-
-/// What the log of a list's command is called.
-const LIST: &str = "list";
-
-/// What the log of a worktree's preparation is called.
-const PREPARE: &str = "prepare";
-
-/// Installing the dependencies of a large project takes minutes; half an hour is a network that is gone.
-const PREPARE_MS: u64 = 1_800_000;
-
-/// A list that takes longer to print is work of its own.
-const LIST_MS: u64 = 300_000;
+pub(crate) const VIEW_BEFORE: &str = "git-before";
 
 /// What this process may do of what is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -295,36 +277,6 @@ impl<'a> Host<'a> {
         (!named.is_empty()).then(|| format!("not kept in snapshots: {named}{more}"))
     }
 
-    /// Makes the worktree that was planned when the run was opened, or what is missing of it.
-    fn workspace(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        let Some(plan) = run.state.opening.worktree.clone() else {
-            anyhow::bail!("run {} was opened without a plan for its worktree; loop run --fresh", self.run_id)
-        };
-        let view = self.folder.join(VIEW);
-        worktree::ensure(&plan, &self.run_id, &view)?;
-        worktree::bring(&plan, self.input.as_deref())?;
-        let repository = Git::open(&self.place)?;
-        self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;
-        self.tree.ask_for(&deliverables(&run.workflow));
-        let _only_a_cache = std::fs::remove_dir_all(self.folder.join(VIEW_BEFORE));
-        if let Some(command) = &run.workflow.workspace.prepare {
-            let order = run_checks::order(&self.run_id, PREPARE, command, PREPARE_MS, &self.place);
-            match self.shim.carry_out(run.state.epoch, order)? {
-                Ok(exit) if exit.code == Some(0) => (),
-                Ok(exit) => {
-                    let reason = format!(
-                        "the worktree could not be prepared: `{command}`: {}; its log is {}, then loop run",
-                        exit_words(exit.code, exit.signal),
-                        self.folder.join(format!("{PREPARE}.log")).display()
-                    );
-                    return Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })));
-                }
-                Err(Cut) => return Ok(Performed::Begun),
-            }
-        }
-        Ok(Performed::Done(Event::Placed { place: plan.place, branch: Some(plan.branch) }))
-    }
-
     /// Says why no agent may be started here, if so.
     pub(crate) fn unfit(&self, run: &Run) -> Option<String> {
         let seat = match &run.state.opening.worktree {
@@ -340,58 +292,6 @@ impl<'a> Host<'a> {
         let reason =
             format!("{full}; free some disk space (loop runs --prune deletes finished runs), then loop run");
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
-    }
-
-    /// An empty list would pass a body over as if everything in it were done, so one that cannot be
-    /// read is an error.
-    fn list(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        let items = run.workflow.items.as_ref().expect("a body has items");
-        let unread = |why: String| anyhow::anyhow!("the list of {}s: {why}", items.name);
-        let mut printed = String::new();
-        let mut queued = Vec::new();
-        if let ItemSource::Queue(_) = &items.from {
-            queued = self.capabilities(run)?;
-        }
-        if let ItemSource::Command(command) = &items.from {
-            // What it complains about is no item.
-            let quiet = format!("{{ {command}\n}} 2>/dev/null");
-            let order = run_checks::order(&self.run_id, LIST, &quiet, LIST_MS, &self.place);
-            let exit = match self.shim.carry_out(run.state.epoch, order)? {
-                Ok(exit) => exit,
-                Err(Cut) => return Ok(Performed::Begun),
-            };
-            if exit.code != Some(0) {
-                return Err(unread(format!("`{command}`: {}", exit_words(exit.code, exit.signal))));
-            }
-            printed = loop_base::files::text(&self.folder.join(format!("{LIST}.log"))).unwrap_or_default();
-        }
-        let (known, refused) = (run.state.item_list(), &run.state.refused_plans);
-        match item_list::list(&self.place, items, &printed, &queued, known, refused) {
-            Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
-            // Whoever wrote them can mend them; nothing is wrong with the controller.
-            Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
-                let input = &run.state.opening.input;
-                let reason = format!(
-                    "the list of {}s cannot be read: {why}; fix it, then loop run {input}",
-                    items.name
-                );
-                Ok(Performed::Done(Event::Held(Hold { kind: HoldKind::Halted, reason })))
-            }
-            Err(why) => Err(unread(why)),
-        }
-    }
-
-    /// What the queue says is to be built; a queue that cannot be read says nothing new.
-    fn capabilities(&self, run: &Run) -> anyhow::Result<Vec<String>> {
-        let opening = &run.state.opening;
-        let (Some(domain), Some(plan)) = (&opening.beginning.domain, &opening.worktree) else {
-            return Ok(Vec::new());
-        };
-        let file = queue_file(Path::new(&plan.root), domain);
-        let queue = QueueKey { project: &plan.root, domain, file: &file };
-        let home = self.shim.ears.shared_home();
-        home.read_queue(queue, now())?;
-        Ok(home.job(queue, &opening.input)?.map(|it| it.system.capabilities).unwrap_or_default())
     }
 
     /// Merges the proven work, or says why it is kept back.
@@ -435,57 +335,6 @@ impl<'a> Host<'a> {
                 WaitResult::Answer | WaitResult::Nothing => (),
             }
         }
-    }
-
-    fn tell(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        self.status = None;
-        let Some(command) = &run.workflow.notify else {
-            return Ok(Performed::Done(Event::Told { trouble: None }));
-        };
-        let trouble = self.notify(run, command)?;
-        Ok(Performed::Done(Event::Told { trouble }))
-    }
-
-    /// Runs the person's own command; that it fails is a fact, not an error.
-    fn notify(&mut self, run: &Run, command: &str) -> anyhow::Result<Option<String>> {
-        let status = loop_core::engine::Status::of(&run.state).word();
-        let (reason, next_step) = (run.state.reason(&run.workflow), run.state.next_step(&run.workflow));
-        // The reason is one line; what a question says below it is part of `LOOP_QUESTION`.
-        let reason = reason.lines().next().unwrap_or_default();
-        let question = run.state.question();
-        let question =
-            question.map(|it| question_text::whole(&run.workflow, &run.state, it)).unwrap_or_default();
-        let set = [
-            ("LOOP_QUESTION", question.as_str()),
-            ("LOOP_RUN", self.run_id.as_str()),
-            ("LOOP_STATUS", status),
-            ("LOOP_REASON", reason),
-            ("LOOP_NEXT_STEP", &next_step),
-        ];
-        let order = Order {
-            stem: "notify".to_owned(),
-            kind: OrderKind::Check,
-            argv: ["sh", "-c", command].map(OsString::from).to_vec(),
-            cwd: self.place.clone(),
-            env: child_environment(&set, &|_| true),
-            stdin: String::new(),
-            bounds: Bounds {
-                first_ms: u64::MAX,
-                idle_ms: u64::MAX,
-                // A notification that takes longer is stuck, and the run should not be.
-                total_ms: 30_000,
-                pipe_ms: 500,
-                grace_ms: 500,
-                out_bytes: 1 << 20,
-                memory_bytes: u64::MAX,
-                processes: u64::MAX,
-            },
-        };
-        Ok(match self.shim.carry_out(run.state.epoch, order)? {
-            Ok(exit) if exit.code == Some(0) => None,
-            Ok(exit) => Some(format!("the notify command: {}", exit_words(exit.code, exit.signal))),
-            Err(Cut) => None,
-        })
     }
 }
 

@@ -137,16 +137,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     if status != Status::Completed {
         out.push_str(&breaker(phase, state));
     }
-    if let Some(question) = state.question() {
-        let text = QuestionText::of(workflow, state, question);
-        for line in &text.evidence {
-            let _ = writeln!(out, "    {line}");
-        }
-        let _ = writeln!(out, "  question {}  answer with one of:", question.id);
-        for line in text.choices() {
-            let _ = writeln!(out, "  {line}");
-        }
-    }
+    out.push_str(&question_lines(workflow, state));
     for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");
     }
@@ -162,6 +153,16 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         }
     }
     out
+}
+
+/// The open question with its evidence and the answers that there are.
+fn question_lines(workflow: &Workflow, state: &State) -> String {
+    let Some(question) = state.question() else { return String::new() };
+    let text = QuestionText::of(workflow, state, question);
+    let evidence = text.evidence.iter().map(|it| format!("    {it}\n"));
+    let heading = format!("  question {}  answer with one of:\n", question.id);
+    let choices = text.choices().into_iter().map(|it| format!("  {it}\n"));
+    evidence.chain([heading]).chain(choices).collect()
 }
 
 /// The model that answered in each phase.

@@ -13,6 +13,8 @@
 //! It does not know what the commands mean, and it takes no decisions.
 
 use super::git_dir::places;
+pub(crate) use super::git_error::GitError;
+use super::git_error::plainly;
 use super::git_text::bytes_to_path;
 use loop_supervise::exchange::{ExchangeResult, converse};
 use loop_supervise::git_variables::reaches_our_git;
@@ -65,57 +67,6 @@ const ENVIRONMENT: [(&str, &str); 8] = [
     // Reading must not rewrite the user's index.
     ("GIT_OPTIONAL_LOCKS", "0"),
 ];
-
-/// Why a git command gave no answer.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum GitError {
-    #[error("git was not found in PATH; install it, version 2.32 or later")]
-    NotInstalled,
-    #[error("{} {reason}", path.display())]
-    NotARepository { path: PathBuf, reason: String },
-    #[error("git {arguments} failed ({}): {stderr}", code.map_or("killed".to_owned(), |it| format!("exit {it}")))]
-    Failed { arguments: String, code: Option<i32>, stderr: String },
-    #[error(
-        "git {arguments} took longer than {seconds} s and was ended; look for a slow file system or a huge untracked folder"
-    )]
-    TimedOut { arguments: String, seconds: u64 },
-    #[error("git {arguments} printed more than {} MiB; ignore generated files with .gitignore", most >> 20)]
-    TooMuchOutput { arguments: String, most: usize },
-    #[error(
-        "object {object} ({}) is not what its id says: .git/objects is damaged, or somebody wrote into it; bring it back with git fetch --refetch or from a fresh clone",
-        path.display()
-    )]
-    Forged { object: String, path: PathBuf },
-    #[error("{doing} {}: {source}", path.display())]
-    File { doing: &'static str, path: PathBuf, source: std::io::Error },
-}
-
-impl GitError {
-    /// Whether git lacks an object that a run stands on: somebody removed its refs and cleaned up.
-    pub(crate) fn is_missing_object(&self) -> bool {
-        const WORDS: [&str; 4] = ["bad object", "unable to read tree", "not a tree object", "missing blob"];
-        match self {
-            GitError::Failed { stderr, .. } => WORDS.iter().any(|it| stderr.contains(it)),
-            GitError::NotInstalled
-            | GitError::NotARepository { .. }
-            | GitError::TimedOut { .. }
-            | GitError::TooMuchOutput { .. }
-            | GitError::Forged { .. }
-            | GitError::File { .. } => false,
-        }
-    }
-}
-
-/// Says what git means by a refusal to open a folder; what it means seldom is left in its words.
-fn plainly(folder: &Path, stderr: &str) -> String {
-    if stderr.contains("not a git repository") && !folder.join(".git").exists() {
-        return "is not a git repository".to_owned();
-    }
-    if stderr.contains("must be run in a work tree") {
-        return "is a bare repository, which has no working tree".to_owned();
-    }
-    format!("is not the top of a git working tree ({})", stderr.trim())
-}
 
 /// Where git works and which settings count there.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 
 pub(crate) mod git;
 pub(crate) mod git_dir;
+mod git_error;
 pub(crate) mod git_lock;
 pub(crate) mod git_text;
 pub(crate) mod journal_head;

@@ -1,5 +1,5 @@
 //! One file for each kind of effect that [`super::real::Host`] performs: calls with their caps and their
-//! ending, proof steps, approvals, the end of a run, undoing a lost call. Which effect comes next is
+//! ending, worktrees, items, notifications, proof steps, approvals, the end of a run, undoing a lost call. Which effect comes next is
 //! decided in the core; what agents wrote is read in `agent_output`.
 
 mod agent_times;
@@ -9,5 +9,8 @@ mod call_ending;
 pub(crate) mod calls;
 pub(crate) mod caps;
 mod finish_run;
+mod items;
+mod notify;
 pub(crate) mod proving;
 mod undo_lost;
+mod workspace;

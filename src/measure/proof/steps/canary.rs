@@ -8,7 +8,8 @@ use crate::measure::proof::request::{ProofError, StepResult};
 use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::steps::planned_canaries::planned_canaries;
 use crate::measure::proof::steps::prepared_checkout::PreparedCheckout;
-use crate::measure::proof::steps::prover::{ProvenTree, Prover, results};
+use crate::measure::proof::steps::prepared_checkout::results;
+use crate::measure::proof::steps::prover::{ProvenTree, Prover};
 use crate::measure::proof::steps::session::Ran;
 
 impl Prover {

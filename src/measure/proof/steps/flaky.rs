@@ -4,7 +4,8 @@
 
 use crate::measure::proof::pure::{ProofStep, Results, StepOutcome, became_flaky};
 use crate::measure::proof::request::{ProofError, StepResult};
-use crate::measure::proof::steps::prover::{ProvenTree, Prover, results};
+use crate::measure::proof::steps::prepared_checkout::results;
+use crate::measure::proof::steps::prover::{ProvenTree, Prover};
 
 /// A test that fails in half of its runs passes this often, and once before, in one of 32 cases.
 const AGAIN: usize = 4;

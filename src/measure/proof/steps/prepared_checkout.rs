@@ -2,7 +2,7 @@
 //! which a step prepares, runs, repeats and looks whether its tree was changed.
 
 use crate::measure::proof::conditions::environment::CheckEnvironment;
-use crate::measure::proof::pure::{Canary, NotRun, StepOutcome, StepRun, needs_repeat};
+use crate::measure::proof::pure::{Canary, NotRun, Results, StepOutcome, StepRun, needs_repeat};
 use crate::measure::proof::request::{ProofError, ProofRequest, StepResult};
 use crate::measure::proof::steps::changed_files::Manifest;
 use crate::measure::proof::steps::overlay::{self, Trees};
@@ -71,13 +71,7 @@ impl PreparedCheckout {
     ) -> Result<(), ProofError> {
         loop {
             let so_far = attempts.iter().map(|it| it.iter().map(|it| it.results.clone()).collect()).collect();
-            let run = StepRun {
-                tree: self.tree.clone(),
-                attempts: so_far,
-                seconds: 0.0,
-                touched: Vec::new(),
-                baseline_again: Vec::new(),
-            };
+            let run = step_run(&self.tree, so_far, Vec::new());
             let again = needs_repeat(self.result.step, &run, baseline);
             if again.is_empty() {
                 return Ok(());
@@ -86,6 +80,24 @@ impl PreparedCheckout {
                 request.checks.iter().map(|it| it.name.clone()).filter(|it| !again.contains(it)).collect();
             attempts.push(self.checks(request, &without)?);
         }
+    }
+
+    /// Runs every check, repeats what is red, and looks whether the tree was changed.
+    pub(crate) fn run(
+        &mut self,
+        request: &ProofRequest,
+        baseline: Option<&StepRun>,
+        trees: &Trees<'_>,
+    ) -> Result<StepRun, ProofError> {
+        let mut attempts = vec![self.checks(request, &[])?];
+        self.repeat(request, &mut attempts, baseline)?;
+        let touched = self.touched(trees);
+        Ok(self.ran(attempts, touched))
+    }
+
+    /// Returns what these attempts came to on this tree.
+    pub(crate) fn ran(&self, attempts: Vec<Vec<Ran>>, touched: Vec<String>) -> StepRun {
+        step_run(&self.tree, results(attempts), touched)
     }
 
     /// Runs every check with canaries in the test files, which are then as before.
@@ -144,6 +156,14 @@ impl PreparedCheckout {
         self.result.notes.extend(notes);
         Ok((self.session, self.result))
     }
+}
+
+fn step_run(tree: &str, attempts: Vec<Vec<Results>>, touched: Vec<String>) -> StepRun {
+    StepRun { tree: tree.to_owned(), attempts, seconds: 0.0, touched, baseline_again: Vec::new() }
+}
+
+pub(crate) fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
+    attempts.into_iter().map(|it| it.into_iter().map(|it| it.results).collect()).collect()
 }
 
 fn in_words(path: &Path, lent: &BorrowOutcome) -> String {

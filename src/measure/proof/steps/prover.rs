@@ -12,8 +12,8 @@ use crate::measure::proof::conditions::environment::{CheckEnvironment, Seen, fil
 use crate::measure::proof::conditions::opening::OpeningConditions;
 use crate::measure::proof::conditions::tool_homes::HOMES;
 use crate::measure::proof::pure::{
-    CanaryOutcome, Direction, Exit, NamedTests, NotRun, OverlayPlan, ProofStep, Results, StepOutcome,
-    StepRun, canary_seen, plan_overlay, retry_without,
+    CanaryOutcome, Direction, Exit, NamedTests, NotRun, OverlayPlan, ProofStep, StepOutcome, StepRun,
+    canary_seen, plan_overlay, retry_without,
 };
 use crate::measure::proof::request::{ProofError, ProofRequest, StepResult};
 use crate::measure::proof::steps::changed_files::Manifest;
@@ -215,9 +215,7 @@ impl Prover {
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
         }
-        let mut attempts = vec![site.checks(&self.request, &[])?];
-        site.repeat(&self.request, &mut attempts, None)?;
-        let touched = site.touched(&trees);
+        let run = site.run(&self.request, None, &trees)?;
         let word = random_word();
         let planned = planned_canaries(&trees, &site.session.checkout.path, &word);
         let request = trees.with_canary_commands(&self.request, &word);
@@ -230,13 +228,6 @@ impl Prover {
             }
         }
         let borrowed: Vec<PathBuf> = site.result.folders.iter().map(|(path, _)| path.clone()).collect();
-        let run = StepRun {
-            tree: self.request.base.clone(),
-            attempts: results(attempts),
-            seconds: 0.0,
-            touched,
-            baseline_again: Vec::new(),
-        };
         let (session, mut result) = site.finish(run)?;
         let cache = Cache::at(self.folders.cache());
         cache.take(key, &session.work, &session.seen, &borrowed)?;
@@ -260,17 +251,8 @@ impl Prover {
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
         }
-        let mut attempts = vec![site.checks(&self.request, &[])?];
         let baseline = self.known(ProofStep::Baseline);
-        site.repeat(&self.request, &mut attempts, baseline.as_ref().and_then(StepResult::run))?;
-        let touched = site.touched(&trees);
-        let run = StepRun {
-            tree: self.request.tree.clone(),
-            attempts: results(attempts),
-            seconds: 0.0,
-            touched,
-            baseline_again: Vec::new(),
-        };
+        let run = site.run(&self.request, baseline.as_ref().and_then(StepResult::run), &trees)?;
         self.told_from_flaky(key, site.finish(run)?.1)
     }
 
@@ -336,13 +318,7 @@ impl Prover {
         site.repeat(&self.request, &mut attempts, baseline)?;
         let outputs: String = attempts[0].iter().map(|it| it.output.as_str()).collect();
         let touched = site.touched(trees);
-        let run = StepRun {
-            tree: site.tree.clone(),
-            attempts: results(attempts),
-            seconds: 0.0,
-            touched,
-            baseline_again: Vec::new(),
-        };
+        let run = site.ran(attempts, touched);
         if self.did_not_build(&run) {
             site.result.canary.values_mut().for_each(|it| *it = CanaryOutcome::None);
         }
@@ -362,17 +338,8 @@ impl Prover {
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
         }
-        let mut attempts = vec![site.checks(&self.request, &[])?];
         let baseline = self.known(ProofStep::Baseline);
-        site.repeat(&self.request, &mut attempts, baseline.as_ref().and_then(StepResult::run))?;
-        let touched = site.touched(&trees);
-        let run = StepRun {
-            tree: site.tree.clone(),
-            attempts: results(attempts),
-            seconds: 0.0,
-            touched,
-            baseline_again: Vec::new(),
-        };
+        let run = site.run(&self.request, baseline.as_ref().and_then(StepResult::run), &trees)?;
         Ok(site.finish(run)?.1)
     }
 
@@ -494,10 +461,6 @@ impl<'a> ProvenTree<'a> {
     pub(crate) fn last(request: &'a ProofRequest) -> ProvenTree<'a> {
         ProvenTree { id: &request.tree, commit: request.tree_commit.as_deref() }
     }
-}
-
-pub(crate) fn results(attempts: Vec<Vec<Ran>>) -> Vec<Vec<Results>> {
-    attempts.into_iter().map(|it| it.into_iter().map(|it| it.results).collect()).collect()
 }
 
 fn has_red(run: &StepRun) -> bool {
