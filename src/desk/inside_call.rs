@@ -203,7 +203,7 @@ fn driven_unseen(caller: &Caller, deed: GuardedCommand) -> anyhow::Result<Option
         if !is_unseen(row) {
             continue;
         }
-        loop_store::wait_until_deaf(&home.folder(&row.id), FAREWELL);
+        loop_store::wait_for_listener_to_leave(&home.folder(&row.id), FAREWELL);
         if is_unseen(row) {
             return Ok(Some(row.id.clone()));
         }

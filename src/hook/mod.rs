@@ -128,11 +128,12 @@ impl<'a> HookWorld<'a> {
     fn host(&mut self, run: &Run) -> anyhow::Result<&mut Host<'a>> {
         if self.host.is_none() {
             let Setting { home, place, input, ours, .. } = &self.setting;
-            let mut ears = Listener::new(Rc::clone(home), &run.id, Signals::listen()?)?;
+            let mut listener = Listener::new(Rc::clone(home), &run.id, Signals::listen()?)?;
             // The agent ends a hook that takes too long; that is no wish of a person's.
-            ears.pauses = false;
+            listener.pauses = false;
             let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
-            let mut host = Host::new(ears, run, place, input.clone(), ours, CallAllowance::Free, watcher)?;
+            let mut host =
+                Host::new(listener, run, place, input.clone(), ours, CallAllowance::Free, watcher)?;
             host.shim.until = self.until;
             self.host = Some(host);
         }
@@ -233,7 +234,7 @@ impl<'a> HookWorld<'a> {
 
     /// Whether the agent has lost its patience with us, or a person with the agent.
     pub(crate) fn is_told_to_end(&self) -> bool {
-        self.host.as_ref().is_some_and(|it| 0 < it.shim.ears.signals.count)
+        self.host.as_ref().is_some_and(|it| 0 < it.shim.listener.signals.count)
     }
 
     /// Where the hook has no time for it, the run continues without knowing what failed before.

@@ -279,24 +279,8 @@ impl Sim {
         };
         let tail = if play.report.found { "" } else { "I did what I could." };
         let play = with_reports(&run.workflow, call, play);
-        Ended {
-            call: call.number,
-            ending: play.ending,
-            report: play.report,
-            usage: play.usage,
-            ms: play.ms,
-            bytes: 0,
-            swept: 0,
-            uncontained: false,
-            warning: None,
-            context: None,
-            model: None,
-            session: None,
-            complaint: None,
-            denied: None,
-            left: Vec::new(),
-            tail: tail.to_owned(),
-        }
+        let ended = Ended::plain(call.number, play.ending, play.report);
+        Ended { usage: play.usage, ms: play.ms, tail: tail.to_owned(), ..ended }
     }
 }
 

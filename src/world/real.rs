@@ -81,7 +81,7 @@ pub(crate) struct Host<'a> {
     /// The tree whose tests are protected, once it is kept under a ref.
     pub(crate) kept_line: Option<String>,
     /// The proof's first step, which is taken beside the first call. It ends with this controller.
-    pub(crate) beside: Option<BaselineProver>,
+    pub(crate) baseline_prover: Option<BaselineProver>,
     pub(crate) allowance: CallAllowance,
     pub(crate) money: Money,
     /// Processes of the call that is being collected may still be alive.
@@ -97,7 +97,7 @@ pub(crate) struct Host<'a> {
 impl<'a> Host<'a> {
     /// Prepares to work in `place`, the top of a git working tree, or of one that is yet to be made.
     pub(crate) fn new(
-        ears: Listener,
+        listener: Listener,
         run: &Run,
         place: &Path,
         input: Option<PathBuf>,
@@ -115,7 +115,7 @@ impl<'a> Host<'a> {
         tree.ask_for(&deliverables(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),
-            shim: Shim::new(&folder, ears),
+            shim: Shim::new(&folder, listener),
             place: place.to_owned(),
             input,
             held: File::open(&folder)?,
@@ -128,7 +128,7 @@ impl<'a> Host<'a> {
             lock_notes: Vec::new(),
             kept: None,
             growth: Growth::unknown(),
-            beside: None,
+            baseline_prover: None,
             kept_line: None,
             allowance,
             money: Money::default(),
@@ -297,7 +297,7 @@ impl<'a> Host<'a> {
     /// Merges the proven work, or says why it is kept back.
     fn land(&mut self, run: &Run) -> anyhow::Result<Performed> {
         self.status = None;
-        let home = self.shim.ears.shared_home();
+        let home = self.shim.listener.shared_home();
         let shim = &mut self.shim;
         let mut execute = |order| shim.carry_out(run.state.epoch, order);
         Ok(match land::land(run, &home, &mut execute)? {
@@ -330,7 +330,7 @@ impl<'a> Host<'a> {
             if left == 0 {
                 return Ok(Performed::Done(Event::Woke));
             }
-            match self.shim.ears.listen(None, Duration::from_millis(left))? {
+            match self.shim.listener.listen(None, Duration::from_millis(left))? {
                 WaitResult::Now { .. } | WaitResult::Command => return Ok(Performed::Begun),
                 WaitResult::Answer | WaitResult::Nothing => (),
             }

@@ -18,14 +18,14 @@ pub(crate) struct Shim {
     pub(crate) keeper: Option<Keeper>,
     /// The call that our own shim has.
     pub(crate) under_way: Option<String>,
-    pub(crate) ears: Listener,
+    pub(crate) listener: Listener,
     /// No check may run beyond this moment; one that would is cut short.
     pub(crate) until: Option<Instant>,
 }
 
 impl Shim {
-    pub(crate) fn new(folder: &Path, ears: Listener) -> Shim {
-        Shim { folder: folder.to_owned(), keeper: None, under_way: None, ears, until: None }
+    pub(crate) fn new(folder: &Path, listener: Listener) -> Shim {
+        Shim { folder: folder.to_owned(), keeper: None, under_way: None, listener, until: None }
     }
 
     pub(crate) fn keeper(&mut self, epoch: u64) -> io::Result<&mut Keeper> {
@@ -58,7 +58,7 @@ impl Shim {
                 keeper.interrupt(Force::Hard)?;
             }
             let patience = if cut { keeper.patience() } else { keeper.patience().min(left) };
-            match self.ears.listen(Some(keeper.as_fd()), patience)? {
+            match self.listener.listen(Some(keeper.as_fd()), patience)? {
                 WaitResult::Now { .. } => {
                     cut = true;
                     keeper.interrupt(Force::Hard)?;

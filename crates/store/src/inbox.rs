@@ -62,7 +62,7 @@ pub fn is_listening(folder: &Path) -> bool {
 
 /// Waits until nobody listens for commands to the run with this folder, at most so long. The kernel
 /// reports an error on our end when the last reader closes.
-pub fn wait_until_deaf(folder: &Path, most: Duration) {
+pub fn wait_for_listener_to_leave(folder: &Path, most: Duration) {
     let Some(fifo) = listened_to(folder) else { return };
     let end = Instant::now() + most;
     loop {

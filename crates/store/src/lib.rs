@@ -25,7 +25,7 @@ pub use accounts::ledger::{AccountHold, PlanUse};
 pub use accounts::spending::{Reservation, Reserved, Spend, local_day};
 pub use error::{Locked, StoreError};
 pub use home::Home;
-pub use inbox::{COMMAND, NOW, Wake, is_listening, wait_until_deaf, wake};
+pub use inbox::{COMMAND, NOW, Wake, is_listening, wait_for_listener_to_leave, wake};
 pub use journal::rows::{QuestionRow, Recorded};
 pub use journal::run_list::{ByPrefix, Filter, NewRun, Row};
 pub use journal::verify::JournalVerdict;

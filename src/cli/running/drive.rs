@@ -63,7 +63,7 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
                 let Driver { run, host, .. } = &mut driver;
                 let check = |command| acceptable(&run.workflow, &run.state, command);
                 let answer = output.ask(&run.workflow, &run.state, question, &check, &mut |nap| {
-                    Ok(match host.shim.ears.listen(Some(rustix::stdio::stdin()), nap)? {
+                    Ok(match host.shim.listener.listen(Some(rustix::stdio::stdin()), nap)? {
                         WaitResult::Answer => WaitEnd::Typed,
                         WaitResult::Command | WaitResult::Now { .. } => WaitEnd::Elsewhere,
                         WaitResult::Nothing => WaitEnd::Nothing,

@@ -63,7 +63,7 @@ enum Doing {
     },
     Since(String, Timestamp),
     Until(String, Timestamp),
-    Still(String),
+    StatFingerprint(String),
 }
 
 impl RunView {
@@ -252,7 +252,7 @@ impl RunView {
             }
             Station::Waiting { question, answer: None } => match question.deadline {
                 Some(deadline) => Doing::Until("the default answer is taken".to_owned(), deadline),
-                None => Doing::Still("waiting for an answer".to_owned()),
+                None => Doing::StatFingerprint("waiting for an answer".to_owned()),
             },
             Station::Ready => match &state.wait {
                 Some(wait) => Doing::Until(sanitise(&wait.why), wait.until),
@@ -260,7 +260,7 @@ impl RunView {
                     "running every check once before the first call".to_owned(),
                     state.updated_at,
                 ),
-                None => Doing::Still("the next call".to_owned()),
+                None => Doing::StatFingerprint("the next call".to_owned()),
             },
             Station::Waiting { .. }
             | Station::Measured(..)
@@ -271,11 +271,11 @@ impl RunView {
                     Doing::Since(format!("proof: {}", step.words()), state.updated_at)
                 }
                 Decision::Perform(_) | Decision::Record(_) | Decision::Rest(_) => {
-                    Doing::Still("deciding what comes next".to_owned())
+                    Doing::StatFingerprint("deciding what comes next".to_owned())
                 }
             },
-            Station::Finishing | Station::Finished => Doing::Still("finishing".to_owned()),
-            Station::Closed(_) => Doing::Still("done".to_owned()),
+            Station::Finishing | Station::Finished => Doing::StatFingerprint("finishing".to_owned()),
+            Station::Closed(_) => Doing::StatFingerprint("done".to_owned()),
         }
     }
 
@@ -321,7 +321,7 @@ impl RunView {
                 line.push(Ink::Dim, format!("  {} until {what}", left(*until, now)));
                 Some(line.cut(width))
             }
-            Doing::Call { .. } | Doing::Since(..) | Doing::Still(_) => None,
+            Doing::Call { .. } | Doing::Since(..) | Doing::StatFingerprint(_) => None,
         }
     }
 
@@ -376,7 +376,7 @@ impl RunView {
                 line.push(Ink::Dim, " · ");
                 line.push(Ink::Plain, what.clone());
             }
-            Doing::Still(what) => line.push(Ink::Plain, what.clone()),
+            Doing::StatFingerprint(what) => line.push(Ink::Plain, what.clone()),
         }
         line
     }

@@ -128,9 +128,9 @@ pub(crate) fn cancel_unowned(home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
 pub(crate) fn settle(home: &Rc<Home>, run: &mut Run, place: &Path, command: &Command) -> anyhow::Result<()> {
     if matches!(run.state.station, Station::Working(_)) && command.is_urgent() {
         let ours = own_paths::of_run(place, run);
-        let ears = Listener::new(Rc::clone(home), &run.id, Signals::listen()?)?;
+        let listener = Listener::new(Rc::clone(home), &run.id, Signals::listen()?)?;
         let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
-        let mut host = Host::new(ears, run, place, None, &ours, CallAllowance::Calls(0), watcher)?;
+        let mut host = Host::new(listener, run, place, None, &ours, CallAllowance::Calls(0), watcher)?;
         drive(run, &mut host)?;
     } else {
         drive(run, &mut IdleWorld)?;

@@ -68,9 +68,9 @@ impl<'a> Driver<'a> {
             say(run, facts);
             mirror.follow(run, &shown, facts)
         });
-        let ears = Listener::new(Rc::clone(&home), &run.id, signals)?;
+        let listener = Listener::new(Rc::clone(&home), &run.id, signals)?;
         let input = run.state.opening.path.as_ref().map(PathBuf::from);
-        let mut host = Host::new(ears, &run, &place, input, &own_paths, allowance, watcher)?;
+        let mut host = Host::new(listener, &run, &place, input, &own_paths, allowance, watcher)?;
         host.onlooker = onlooker;
         if run.workflow.agent.namespace && host.namespace(&run).is_none() {
             let text = "PID namespaces are not available here; calls run without one".to_owned();
@@ -96,7 +96,7 @@ impl<'a> Driver<'a> {
             if left == 0 {
                 return Ok(());
             }
-            match self.host.shim.ears.listen(None, Duration::from_millis(left))? {
+            match self.host.shim.listener.listen(None, Duration::from_millis(left))? {
                 WaitResult::Command | WaitResult::Now { .. } => return Ok(()),
                 WaitResult::Answer | WaitResult::Nothing => (),
             }
@@ -108,7 +108,7 @@ impl<'a> Driver<'a> {
         keep_head(&run, &place);
         memory::hand_over(&run);
         let record_trouble = write_record_of(&home, &run.id);
-        Rested { home, run, place, signal: host.shim.ears.signals.last(), record_trouble, tree: _tree }
+        Rested { home, run, place, signal: host.shim.listener.signals.last(), record_trouble, tree: _tree }
     }
 }
 
@@ -135,10 +135,11 @@ impl Rested {
 pub(crate) fn make_place(opened: OpenRun) -> anyhow::Result<Run> {
     let OpenRun { home, mut run, signals, place, own_paths, tree: _held } = opened;
     if run.state.opening.worktree.is_some() && run.state.place.is_none() {
-        let ears = Listener::new(Rc::clone(&home), &run.id, signals)?;
+        let listener = Listener::new(Rc::clone(&home), &run.id, signals)?;
         let input = run.state.opening.path.as_ref().map(PathBuf::from);
         let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
-        let mut host = Host::new(ears, &run, &place, input, &own_paths, CallAllowance::Calls(0), watcher)?;
+        let mut host =
+            Host::new(listener, &run, &place, input, &own_paths, CallAllowance::Calls(0), watcher)?;
         drive::carry_out(&mut run, &mut host, &Effect::Workspace)?;
         run.commit()?;
     }

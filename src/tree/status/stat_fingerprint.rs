@@ -23,17 +23,21 @@ const TICK_NS: i128 = 20_000_000;
 
 /// One reading.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Still {
+pub(crate) struct StatFingerprint {
     digest: [u8; 32],
     /// The newest change that was seen, and when the reading began, in nanoseconds of the wall clock.
     newest: i128,
     began: i128,
 }
 
-impl Still {
+impl StatFingerprint {
     /// Reads everything below `top` but what `skips` names, and the files of `beside`, which may be
     /// absent; `None` where stat data cannot tell.
-    pub(crate) fn read(top: &Path, beside: &[PathBuf], skips: impl Fn(&Path) -> bool) -> Option<Still> {
+    pub(crate) fn read(
+        top: &Path,
+        beside: &[PathBuf],
+        skips: impl Fn(&Path) -> bool,
+    ) -> Option<StatFingerprint> {
         let began = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
         let mut still = Reading { hash: Sha256::new(), newest: 0, entries: 0 };
         for path in beside {
@@ -65,11 +69,11 @@ impl Still {
                 return None;
             }
         }
-        Some(Still { digest: still.hash.finalize().into(), newest: still.newest, began })
+        Some(StatFingerprint { digest: still.hash.finalize().into(), newest: still.newest, began })
     }
 
     /// Returns whether nothing can have changed between this reading and a later one.
-    pub(crate) fn lasts_until(&self, later: &Still) -> bool {
+    pub(crate) fn lasts_until(&self, later: &StatFingerprint) -> bool {
         self.digest == later.digest && self.newest + TICK_NS < self.began
     }
 }
@@ -102,18 +106,18 @@ impl Reading {
 
 #[cfg(test)]
 mod tests {
-    use super::Still;
+    use super::StatFingerprint;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
 
-    fn old(mut it: Still) -> Still {
+    fn old(mut it: StatFingerprint) -> StatFingerprint {
         it.began += 1_000_000_000;
         it
     }
 
-    fn read(top: &Path) -> Still {
-        Still::read(top, &[], |path| path.starts_with("ours")).expect("a small tree can be read")
+    fn read(top: &Path) -> StatFingerprint {
+        StatFingerprint::read(top, &[], |path| path.starts_with("ours")).expect("a small tree can be read")
     }
 
     #[test]
@@ -157,7 +161,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("file"), "one").unwrap();
         let reading = read(place.path());
-        let racy = Still { began: reading.newest, ..reading.clone() };
+        let racy = StatFingerprint { began: reading.newest, ..reading.clone() };
         assert!(!racy.lasts_until(&reading));
     }
 
@@ -165,11 +169,11 @@ mod tests {
     fn what_stat_data_cannot_tell_is_not_read() {
         let place = tempfile::tempdir().unwrap();
         fs::create_dir_all(place.path().join("inner/.git")).unwrap();
-        assert_eq!(Still::read(place.path(), &[], |_| false), None);
+        assert_eq!(StatFingerprint::read(place.path(), &[], |_| false), None);
         fs::remove_dir_all(place.path().join("inner")).unwrap();
         for number in 0..=super::ENTRIES {
             fs::write(place.path().join(number.to_string()), "").unwrap();
         }
-        assert_eq!(Still::read(place.path(), &[], |_| false), None);
+        assert_eq!(StatFingerprint::read(place.path(), &[], |_| false), None);
     }
 }

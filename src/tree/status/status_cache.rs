@@ -10,7 +10,7 @@
 //! not read 48.4 and 47.5 ms, 9 of 10 below 59.0 and 56.8 ms. The goal is 50 ms.
 
 use crate::tree::repository::pinned::Pinned;
-use crate::tree::status::stat_fingerprint::Still;
+use crate::tree::status::stat_fingerprint::StatFingerprint;
 use crate::tree::status::tree_status::{StagedKey, TreeStatus};
 use loop_base::files;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ const PATHS_MOST: usize = 2_000;
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Page {
     pub(crate) status: TreeStatus,
-    pub(crate) still: Option<Still>,
+    pub(crate) still: Option<StatFingerprint>,
     pub(crate) staged: Option<(StagedKey, Vec<PathBuf>)>,
 }
 

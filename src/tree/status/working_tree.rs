@@ -21,7 +21,7 @@ use crate::tree::repository::git_text::{bytes_to_path, listed_paths, single_line
 use crate::tree::repository::pinned::{Pinned, head};
 use crate::tree::status::git_status::read_status;
 use crate::tree::status::included_files::{PathContent, admit, find, named};
-use crate::tree::status::stat_fingerprint::Still;
+use crate::tree::status::stat_fingerprint::StatFingerprint;
 use crate::tree::status::status_cache::{self, Page};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -55,7 +55,7 @@ pub(crate) struct WorkingTree {
     tree: Option<String>,
     staged: Option<(StagedKey, Vec<PathBuf>)>,
     /// The last look, and how the files stood when it began.
-    last: Option<(Still, TreeStatus)>,
+    last: Option<(StatFingerprint, TreeStatus)>,
 }
 
 impl WorkingTree {
@@ -126,7 +126,7 @@ impl WorkingTree {
 
     fn same(
         &self,
-        now: Option<&Still>,
+        now: Option<&StatFingerprint>,
         commit: &Option<String>,
         branch: &Option<String>,
     ) -> Option<TreeStatus> {
@@ -136,10 +136,10 @@ impl WorkingTree {
     }
 
     /// How everything stands that a look depends on, HEAD aside.
-    fn stand(&self) -> Option<Still> {
+    fn stand(&self) -> Option<StatFingerprint> {
         let mut beside = vec![self.pinned.repository.git_dir().join("index")];
         beside.extend(self.pinned.shared_rules()?);
-        Still::read(self.pinned.repository.work_tree(), &beside, |path| self.ours.holds(path))
+        StatFingerprint::read(self.pinned.repository.work_tree(), &beside, |path| self.ours.holds(path))
     }
 
     /// Asks git: one walk of the working tree, and then only about what that walk found changed.

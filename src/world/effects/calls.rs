@@ -221,7 +221,7 @@ impl Host<'_> {
             }
             let nap = if self.onlooker.is_some() { live_output::EVERY } else { Duration::MAX };
             let nap = nap.min(caps.nap());
-            match self.shim.ears.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
+            match self.shim.listener.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
                 WaitResult::Now { impatient: false } => {
                     keeper.interrupt(Force::Soft)?;
                     ending = true;
@@ -294,7 +294,7 @@ impl Host<'_> {
                 attached.interrupt(Force::Soft)?;
                 self.money.cut_off.clone_from(&caps.passed);
             }
-            match self.shim.ears.listen(Some(attached.as_fd()), caps.nap())? {
+            match self.shim.listener.listen(Some(attached.as_fd()), caps.nap())? {
                 WaitResult::Answer => return Ok(()),
                 WaitResult::Now { impatient: false } => attached.interrupt(Force::Soft)?,
                 WaitResult::Now { impatient: true } => attached.interrupt(Force::Hard)?,
@@ -358,7 +358,7 @@ impl Host<'_> {
                 if let (Ending::Limited { why, until: Some(until) }, Some(Limit::Plan { .. })) =
                     (&ending, said.limit)
                 {
-                    self.shim.ears.hold(&run.account, *until, why);
+                    self.shim.listener.hold(&run.account, *until, why);
                 }
             } else if let (Ending::TimedOut { why }, true) = (&ending, waits_in_silence(workflow, &said)) {
                 let why = format!("{why}; it was probably waiting for its provider");
@@ -369,7 +369,7 @@ impl Host<'_> {
             report.notes.extend(denied.clone());
             report.notes.extend(exit.trouble);
             if let Some(warned) = said.warning {
-                self.shim.ears.warn(&run.account, &warned);
+                self.shim.listener.warn(&run.account, &warned);
                 warning = Some(warned.text);
             }
             said_tail = last_characters(&said.message, TAIL_SHOWN);
@@ -440,23 +440,11 @@ pub(crate) fn handed_back(
     message: &str,
     changes: Changed,
 ) -> Ended {
+    let report = final_message::report(folder, place, run, call, message, changes);
     Ended {
-        call: call.number,
-        ending: Ending::Done,
-        report: final_message::report(folder, place, run, call, message, changes),
-        usage: Usage::default(),
-        ms: 0,
         bytes: message.len() as u64,
-        swept: 0,
-        uncontained: false,
-        warning: None,
-        context: None,
-        model: None,
-        session: None,
-        complaint: None,
-        denied: None,
-        left: Vec::new(),
         tail: last_characters(message, TAIL_SHOWN),
+        ..Ended::plain(call.number, Ending::Done, report)
     }
 }
 

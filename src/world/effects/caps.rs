@@ -56,7 +56,7 @@ pub(crate) fn reserve(home: &Home, run: &Run, call: &Call) -> Result<Option<f64>
 impl Host<'_> {
     /// Sets aside what a call may cost. Returns why the call may not begin.
     pub(crate) fn set_aside(&mut self, run: &Run, call: &Call) -> Option<Event> {
-        match reserve(&self.shim.ears.shared_home(), run, call) {
+        match reserve(&self.shim.listener.shared_home(), run, call) {
             Ok(left) => {
                 self.money.day_left = left;
                 None
@@ -68,7 +68,7 @@ impl Host<'_> {
     /// Returns what a call may use.
     pub(crate) fn allowance(&mut self, run: &Run) -> Allowance {
         if let (Some(most), None) = (run.workflow.limits.day_usd, self.money.day_left) {
-            let left = self.shim.ears.shared_home().day_left(&run.id, now(), most);
+            let left = self.shim.listener.shared_home().day_left(&run.id, now(), most);
             self.money.day_left = Some(left.unwrap_or_default());
         }
         allowance(&run.workflow, &run.state, self.money.day_left)

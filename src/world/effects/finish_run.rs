@@ -24,7 +24,7 @@ const CLOSING: [(&str, Close); 2] = [
 impl Host<'_> {
     pub(crate) fn finish(&mut self, run: &Run) -> anyhow::Result<Performed> {
         self.forget_status();
-        let home = self.shim.ears.shared_home();
+        let home = self.shim.listener.shared_home();
         let (mut next, mut unclosed) = (None, None);
         for (what, close) in CLOSING {
             match close(run, &home, &self.place) {
@@ -51,9 +51,9 @@ impl Host<'_> {
     }
 
     fn hand_in(&mut self, run: &Run) -> anyhow::Result<Delivered> {
-        let ears = &mut self.shim.ears;
-        let home = ears.shared_home();
-        deliver(run, &home, || Ok(matches!(ears.listen(None, Duration::ZERO)?, WaitResult::Now { .. })))
+        let listener = &mut self.shim.listener;
+        let home = listener.shared_home();
+        deliver(run, &home, || Ok(matches!(listener.listen(None, Duration::ZERO)?, WaitResult::Now { .. })))
     }
 
     /// Removes a worktree that is not to stay, unless something in it is not committed; returns why

@@ -66,7 +66,7 @@ impl Host<'_> {
         };
         let file = queue_file(Path::new(&plan.root), domain);
         let queue = QueueKey { project: &plan.root, domain, file: &file };
-        let home = self.shim.ears.shared_home();
+        let home = self.shim.listener.shared_home();
         home.read_queue(queue, now())?;
         Ok(home.job(queue, &opening.input)?.map(|it| it.system.capabilities).unwrap_or_default())
     }

@@ -50,13 +50,13 @@ impl Host<'_> {
 
     fn take_opening(&self, run: &Run) -> anyhow::Result<String> {
         let opening = OpeningConditions::take(&Git::open(&self.place)?, &Git::open(&self.borrow_from(run))?)?;
-        Ok(opening.keep(self.shim.ears.shared_home().path())?)
+        Ok(opening.keep(self.shim.listener.shared_home().path())?)
     }
 
     /// Begins with the baseline's step, beside the first call.
     pub(crate) fn begin_proof(&mut self, run: &Run) {
-        if run.state.calls_total == 1 && self.beside.is_none() && is_proven(run) {
-            self.beside = self.start_baseline(run).map(BaselineProver::new);
+        if run.state.calls_total == 1 && self.baseline_prover.is_none() && is_proven(run) {
+            self.baseline_prover = self.start_baseline(run).map(BaselineProver::new);
         }
     }
 
@@ -134,7 +134,7 @@ impl Host<'_> {
             if left.is_zero() {
                 return Ok(InTime::GoesOn { expected_s: pending.expected_s });
             }
-            match self.shim.ears.listen(Some(pending.as_fd()), left.min(GLANCE))? {
+            match self.shim.listener.listen(Some(pending.as_fd()), left.min(GLANCE))? {
                 WaitResult::Now { .. } => return Ok(InTime::GoesOn { expected_s: pending.expected_s }),
                 WaitResult::Answer | WaitResult::Command | WaitResult::Nothing => (),
             }
@@ -169,7 +169,7 @@ impl Host<'_> {
             if pending.wait(Some(Duration::ZERO))? {
                 return Ok(Some(prover.collect(pending)?));
             }
-            match self.shim.ears.listen(Some(pending.as_fd()), PATIENCE)? {
+            match self.shim.listener.listen(Some(pending.as_fd()), PATIENCE)? {
                 WaitResult::Now { .. } => {
                     pending.end()?;
                     return Ok(None);
@@ -230,7 +230,7 @@ impl Host<'_> {
     }
 
     fn prover(&self, request: ProofRequest) -> Result<Prover, ProofError> {
-        Prover::new(self.shim.ears.shared_home().path(), request)
+        Prover::new(self.shim.listener.shared_home().path(), request)
     }
 
     /// The tree that has the dependency folders.
@@ -244,7 +244,7 @@ impl Host<'_> {
         if !run.state.opening.imported {
             return Ok(Some(run.state.opened_at.0));
         }
-        Ok(self.shim.ears.shared_home().run(&run.id)?.map(|it| it.opened_at))
+        Ok(self.shim.listener.shared_home().run(&run.id)?.map(|it| it.opened_at))
     }
 
     /// When agents worked since then.
@@ -253,7 +253,7 @@ impl Host<'_> {
         if let Some(session) = &run.state.session {
             return Ok(agent_times::of_session(session, since));
         }
-        agent_times::read(&self.shim.ears.shared_home(), &run.id, since)
+        agent_times::read(&self.shim.listener.shared_home(), &run.id, since)
     }
 
     fn request(&self, run: &Run) -> anyhow::Result<ProofRequest> {

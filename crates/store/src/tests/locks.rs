@@ -163,6 +163,24 @@ fn something_else_in_the_place_of_the_fifo_is_replaced() {
 }
 
 #[test]
+fn a_listener_that_leaves_is_noticed_at_once() {
+    let place = place();
+    let folder = place.home.folder(RUN);
+    let begun = Instant::now();
+    wait_for_listener_to_leave(&folder, Duration::from_secs(600));
+    let wake = Wake::listen(&folder).unwrap();
+    // One that stays is waited for as long as was said.
+    wait_for_listener_to_leave(&folder, Duration::from_millis(20));
+    assert!(is_listening(&folder) && Duration::from_millis(20) <= begun.elapsed());
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| wait_for_listener_to_leave(&folder, Duration::from_secs(600)));
+        drop(wake);
+        waits.join().unwrap();
+    });
+    assert!(!is_listening(&folder) && begun.elapsed() < Duration::from_secs(300));
+}
+
+#[test]
 fn twenty_writers_all_get_through() {
     const WRITERS: usize = 20;
     const EACH: i64 = 25;
