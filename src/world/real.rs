@@ -25,7 +25,7 @@ use crate::world::money::Money;
 use crate::world::shim::Shim;
 use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Station};
+use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Station, Wait};
 use loop_core::workflow::model::InputKind;
 use loop_store::run::Run;
 use loop_supervise::{contain, disk_space, find_by_mark};
@@ -403,6 +403,9 @@ impl World for Host<'_> {
             Effect::Confirm => self.confirm(run),
             Effect::Land => self.land(run),
             Effect::Look => Ok(Performed::Done(Event::Looked(land::look(run)?))),
+            Effect::Sleep { .. } if run.state.wait.as_ref().is_some_and(|it| it.wait == Wait::Slot) => {
+                self.await_slot(run)
+            }
             Effect::Sleep { until, .. } => self.sleep(*until),
             Effect::Ask(_) | Effect::Tell => self.tell(run),
             Effect::Finish => self.finish(run),
@@ -413,6 +416,7 @@ impl World for Host<'_> {
         let mut noticed = (self.watcher)(run, facts);
         if facts.iter().any(|(_, it)| matches!(it, Event::Ended(_))) {
             noticed.extend(self.detected(run));
+            self.wake_line(run);
         }
         noticed
     }

@@ -47,6 +47,7 @@ mod records;
 mod replaced;
 mod secrets;
 mod signals;
+mod slots;
 mod snapshots;
 mod starved;
 mod states;

@@ -73,7 +73,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::LeftToPerson { items } => {
             Some(format!("Auto-decided: completed with notes — open for a person: {}", items.join("; ")))
         }
-        Event::Waits { until, why, .. } => Some(format!("waiting until {until}: {why}")),
+        Event::Waits { until, why, wait } => Some(wait.words(*until, why)),
         Event::Woke => Some("the wait has ended".to_owned()),
         Event::Told { trouble: Some(trouble) } => Some(format!("the notification failed: {trouble}")),
         Event::Expired { question } => Some(format!("question {question} closed without an answer")),

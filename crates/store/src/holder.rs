@@ -41,7 +41,7 @@ impl Holder {
     }
 
     /// Returns the process that has this pid.
-    pub(super) fn with_pid(pid: i32) -> Option<Holder> {
+    pub fn with_pid(pid: i32) -> Option<Holder> {
         let raw = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
         let command = String::from_utf8_lossy(&raw).replace('\0', " ");
         Some(Holder {

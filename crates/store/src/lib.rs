@@ -22,8 +22,10 @@ mod schema;
 mod tests;
 
 pub use accounts::ledger::{AccountHold, PlanUse};
+pub use accounts::slots::{SlotAnswer, SlotUse, SlotWish};
 pub use accounts::spending::{Reservation, Reserved, Spend, local_day};
 pub use error::{Locked, StoreError};
+pub use holder::Holder;
 pub use home::Home;
 pub use inbox::{COMMAND, NOW, Wake, is_listening, wait_for_listener_to_leave, wake};
 pub use journal::rows::{QuestionRow, Recorded};

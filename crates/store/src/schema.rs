@@ -13,7 +13,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4c4f_4f50;
 /// The schema version that this program knows.
 pub(super) const VERSION: i64 = STEPS.len() as i64;
 
-pub(super) const STEPS: [&str; 7] = [FIRST, PLAN, VERSIONS, SEAL, UNSEALED, MONEY, QUEUE_FILE];
+pub(super) const STEPS: [&str; 8] = [FIRST, PLAN, VERSIONS, SEAL, UNSEALED, MONEY, QUEUE_FILE, SLOTS];
 
 // `run` holds everything that a list shows, so that lists never touch another table; the large texts
 // (snapshot, definition) live apart. Of the columns that change with every commit none is indexed:
@@ -213,4 +213,17 @@ create table queue(
 alter table job add column filed text;
 create index job_unfiled on job(project, queue) where filed is null or filed <> body;
 create index job_of_run on job(run) where run is not null;
+";
+
+/// Calls that have a slot of their account, and runs that stand in line for one, whose call is null. Where
+/// no workflow has `slots`, nothing is in here.
+const SLOTS: &str = "
+create table slot(
+    key integer primary key,
+    account text not null,
+    run text not null unique,
+    call integer,
+    holder text not null,
+    at integer not null
+) strict;
 ";

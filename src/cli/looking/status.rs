@@ -299,7 +299,7 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
             "calls": state.calls.made,
             "calls_limit": window.map(|it| it.calls),
             "window_resets_at": window.map(|it| state.calls.start.plus(it.every).to_string()),
-            "waiting_until": state.wait.as_ref().map(|it| it.until.to_string()),
+            "waiting_until": state.wait.as_ref().filter(|it| it.wait.has_end()).map(|it| it.until.to_string()),
             "waiting_for": state.wait.as_ref().map(|it| &it.why),
             "warning": state.plan_warning,
         },

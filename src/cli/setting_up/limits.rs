@@ -10,7 +10,7 @@ use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::{Timestamp, length};
 use loop_core::engine::{Command, Wait};
-use loop_store::{Filter, Home, PlanUse, local_day};
+use loop_store::{Filter, Home, PlanUse, SlotUse, local_day};
 use serde_json::json;
 
 #[derive(Args)]
@@ -39,6 +39,7 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     let is_news = |it: &PlanUse| now().0 < it.until.unwrap_or(it.at + DAY_MS);
     let plans: Vec<PlanUse> = home.plans()?.into_iter().filter(is_news).collect();
     let waits = waits(&home)?;
+    let slots = home.slots()?;
     if context.json {
         let list: Vec<_> = holds
             .iter()
@@ -60,6 +61,10 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
                     "seconds_left": it.until.since(now()) / 1000, "reason": it.why, "warning": null,
                 })
             }))
+            .chain(slots.iter().map(|it| {
+                let since = Timestamp(it.since).to_string();
+                json!({ "agent": it.account, "run": it.run, "slot": slot_word(it), "call": it.call, "since": since })
+            }))
             .collect();
         println!("{}", serde_json::Value::from(list));
         return Ok(0);
@@ -75,6 +80,7 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     if holds.is_empty() && waits.is_empty() {
         println!("{NO_LIMITS}");
     }
+    print_slots(&slots);
     for hold in holds {
         let until = Timestamp(hold.until);
         let left = length(until.since(now()));
@@ -96,6 +102,22 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     Ok(0)
 }
 
+/// Who has slots of an account, and who stands in line for one.
+fn print_slots(slots: &[SlotUse]) {
+    for slot in slots {
+        let run = slot.run.get(..8).unwrap_or(&slot.run);
+        let what = match slot.call {
+            Some(call) => format!("call {call} of run {run} is under way"),
+            None => format!("run {run} waits for a call to end"),
+        };
+        println!("{}  {what}, since {}", sanitise(&slot.account), Timestamp(slot.since));
+    }
+}
+
+fn slot_word(slot: &SlotUse) -> &'static str {
+    if slot.call.is_some() { "used" } else { "waits" }
+}
+
 const DAY_MS: i64 = 86_400_000;
 
 /// What `--clear` alone stands for; no account is called so.
@@ -114,7 +136,7 @@ fn waits(home: &Home) -> anyhow::Result<Vec<RunWait>> {
     let mut waits = Vec::new();
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
         let (_, state) = load(home, row)?;
-        if let Some(wait) = state.wait.filter(|it| now() < it.until) {
+        if let Some(wait) = state.wait.filter(|it| now() < it.until && it.wait.has_end()) {
             let (run, project) = (row.id.clone(), row.project.clone());
             waits.push(RunWait { run, project, until: wait.until, why: wait.why });
         }
@@ -152,7 +174,7 @@ fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
         let (workflow, state) = load(home, row)?;
         let is_meant = account == EVERY || workflow.agent.cli == agent_of(account);
         // One that waits for calls of its own window is not waiting for a provider.
-        if is_meant && state.wait.is_some_and(|it| it.wait != Wait::Window) {
+        if is_meant && state.wait.is_some_and(|it| !matches!(it.wait, Wait::Window | Wait::Slot)) {
             leave(home, row, &Command::Unhold)?;
             told += 1;
         }

@@ -54,14 +54,20 @@ pub(crate) fn reserve(home: &Home, run: &Run, call: &Call) -> Result<Option<f64>
 }
 
 impl Host<'_> {
-    /// Sets aside what a call may cost. Returns why the call may not begin.
+    /// Takes a slot for a call and sets aside what it may cost. Returns why the call may not begin.
     pub(crate) fn set_aside(&mut self, run: &Run, call: &Call) -> Option<Event> {
+        if let Some(waits) = self.take_slot(run, call) {
+            return Some(waits);
+        }
         match reserve(&self.shim.listener.shared_home(), run, call) {
             Ok(left) => {
                 self.money.day_left = left;
                 None
             }
-            Err(hold) => Some(Event::Held(hold)),
+            Err(hold) => {
+                self.leave_slot(run);
+                Some(Event::Held(hold))
+            }
         }
     }
 

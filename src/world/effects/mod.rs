@@ -12,5 +12,6 @@ mod finish_run;
 mod items;
 mod notify;
 pub(crate) mod proving;
+pub(crate) mod slots;
 mod undo_lost;
 mod workspace;

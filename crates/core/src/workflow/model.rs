@@ -247,6 +247,9 @@ pub struct Limits {
     /// Money of all runs of this home on one local day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day_usd: Option<f64>,
+    /// Calls of the account at once, over all runs of this home.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u32>,
     /// Time spent working, waits for a person aside.
     pub time: Option<Millis>,
     /// Bytes of documents that a prompt brings along.

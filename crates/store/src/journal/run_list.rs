@@ -369,7 +369,9 @@ impl Home {
             {
                 transaction.execute(&format!("delete from {table} where run = ?1"), [key])?;
             }
-            transaction.execute("delete from reservation where run = ?1", [run])?;
+            for table in ["reservation", "slot"] {
+                transaction.execute(&format!("delete from {table} where run = ?1"), [run])?;
+            }
             transaction.execute("delete from run where key = ?1", [key])?;
             Ok(())
         })?;

@@ -6,6 +6,7 @@
 //! repeated when the disk has space again.
 
 use crate::accounts::ledger;
+use crate::accounts::slots;
 use crate::accounts::spending::{self, Spend};
 use crate::chain::{self, Anchor, Hash, Head, Link};
 use crate::error::StoreError;
@@ -320,6 +321,7 @@ impl Journal {
         }
         if let Some(call) = commit.settles {
             spending::settle(transaction, &self.run, call)?;
+            slots::release(transaction, &self.run)?;
         }
         Ok(opening)
     }

@@ -138,7 +138,7 @@ fn a_database_of_an_earlier_schema_is_folded_again() {
     drop(place.home);
     tamper(
         &path,
-        "drop index event_of_list; drop table earlier_definition; drop table unsealed;
+        "drop table slot; drop index event_of_list; drop table earlier_definition; drop table unsealed;
          drop table queue; drop index job_unfiled; drop index job_of_run; alter table job drop column filed;
          drop table reservation; alter table run drop column tokens; alter table run drop column micro_usd;
          alter table run drop column computed; alter table run drop column unknown_calls;

@@ -84,6 +84,11 @@ impl Keeper {
         }
     }
 
+    /// Returns the shim's process id.
+    pub fn pid(&self) -> i32 {
+        self.shim.id().cast_signed()
+    }
+
     /// Returns the epoch whose shim this is.
     pub fn epoch(&self) -> u64 {
         self.epoch

@@ -2,6 +2,7 @@
 //! for, and what this process does to itself (its signals, its limits, its secrets). Ending processes
 //! is not done here; that is `contain`.
 
+pub mod deaths;
 pub(crate) mod git_maintenance;
 pub mod hardening;
 pub(crate) mod own_children;

@@ -106,7 +106,7 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         // A clock that was set back over the window has emptied it: nothing is left to wait for.
         let is_void = wait.wait == Wait::Window && window_spent(workflow, state, now).is_none();
         let is_over = wait.until <= now || is_void;
-        if !is_over && wait.wait != Wait::Backoff && is_to_be_told(workflow, state) {
+        if !is_over && !matches!(wait.wait, Wait::Backoff | Wait::Slot) && is_to_be_told(workflow, state) {
             return Decision::Perform(Effect::Tell);
         }
         if !is_over {

@@ -1,5 +1,6 @@
 //! What keeps a run from going on, and how a run ends.
 
+use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// A run that could continue but does not.
@@ -36,4 +37,21 @@ pub enum Wait {
     Window,
     /// A failure is tried again after a pause.
     Backoff,
+    /// As many calls of the account are under way as may be at once.
+    Slot,
+}
+
+impl Wait {
+    /// Returns a sentence about a wait. Nobody knows when another run's call ends.
+    pub(crate) fn words(self, until: Timestamp, why: &str) -> String {
+        match self {
+            Wait::Provider | Wait::Window | Wait::Backoff => format!("waiting until {until}: {why}"),
+            Wait::Slot => format!("waiting for another run's call to end: {why}"),
+        }
+    }
+
+    /// Whether somebody knows when it ends.
+    pub fn has_end(self) -> bool {
+        self != Wait::Slot
+    }
 }

@@ -74,6 +74,7 @@ pub(crate) fn limits(file: &LimitsFile) -> Limits {
         call_turns: plain(&file.call_turns),
         phase_usd: plain(&file.phase_usd),
         day_usd: plain(&file.day_usd),
+        slots: plain(&file.slots),
         time: length(&file.time),
         context_bytes: plain(&file.context_bytes).unwrap_or_else(context_bytes),
     }

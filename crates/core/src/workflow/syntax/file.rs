@@ -186,6 +186,8 @@ section! {
         phase_usd: f64,
         /// Money for all runs of this home on one day, in US dollars. A day begins at midnight local time.
         day_usd: f64,
+        /// Calls of one account at once, over all runs of this home; who finds none free waits in line.
+        slots: u32,
         /// Time at work; waiting for a person does not count.
         time: Length,
         /// Bytes of documents that a prompt brings along as `{{ context }}`. By default 65536.

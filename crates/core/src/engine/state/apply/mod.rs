@@ -150,7 +150,8 @@ impl State {
     }
 
     fn wake(&mut self, at: Timestamp) {
-        self.wait = self.wait.take().filter(|it| at < it.until && it.wait != Wait::Window);
+        self.wait =
+            self.wait.take().filter(|it| at < it.until && !matches!(it.wait, Wait::Window | Wait::Slot));
     }
 
     fn pivot(&mut self) {

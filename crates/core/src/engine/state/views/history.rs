@@ -303,7 +303,7 @@ pub fn limit(state: &State) -> Option<HistoryLimit> {
     match state.wait.as_ref()?.wait {
         Wait::Provider => Some(HistoryLimit::Provider),
         Wait::Window => Some(HistoryLimit::Window),
-        Wait::Backoff => None,
+        Wait::Backoff | Wait::Slot => None,
     }
 }
 

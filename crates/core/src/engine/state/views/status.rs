@@ -153,7 +153,7 @@ impl State {
             | Station::Leaving { .. }
             | Station::Finishing
             | Station::Finished => match &self.wait {
-                Some(wait) => format!("waiting until {}: {}", wait.until, wait.why),
+                Some(wait) => wait.wait.words(wait.until, &wait.why),
                 None => format!("{phase}, iteration {}", self.visit.iteration + 1),
             },
         }
