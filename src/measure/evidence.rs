@@ -103,7 +103,7 @@ pub(crate) fn measure(
     };
     let now = tests_in_place::of(&run.folder(), &results);
     let turned_green = tests_in_place::turned_green(&run.folder(), &now);
-    tests_in_place::write(&run.folder(), tests_in_place::LAST, &now)?;
+    tests_in_place::keep_last(&run.folder(), &now)?;
     let compared = ratchet(&tests_in_place::read(&run.folder(), tests_in_place::OPENING), &now);
     notes.extend(compared.notes);
     let ratchet = if Defence::Ratchet.is_on() { compared.not_done } else { Vec::new() };

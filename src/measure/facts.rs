@@ -58,7 +58,10 @@ pub(crate) fn gather(
     put(&mut values, FactName::DocsGenerated, changes::documents(since_start).len());
     put(&mut values, FactName::HasAdr, changes::has_decision_record(since_start));
     put(&mut values, FactName::NewPlans, judge_plans(tree, run, since_call).0);
-    put(&mut values, FactName::PlanSummarised, is_summarised(state.item.as_ref(), differences));
+    let is_summarised = is_summarised(state.item.as_ref(), differences);
+    put(&mut values, FactName::PlanSummarised, is_summarised);
+    let asks_for_summary = state.item.as_ref().is_some_and(Item::is_summary);
+    put(&mut values, FactName::SummaryDue, asks_for_summary && !is_summarised);
     if let Some(landing) = &state.landing {
         put(&mut values, FactName::PrMerged, matches!(landing, Landing::Merged { .. }));
     }
@@ -93,7 +96,15 @@ fn commits(
     let is_work = |it: &(String, Vec<PathBuf>)| is_only_records || it.1.iter().any(|it| !is_record(it));
     let found = changes::commits_with_paths(&tree.pinned, from, to)?;
     let work: Vec<String> = found.into_iter().filter(is_work).map(|it| it.0).collect();
-    Ok((work.len() as u64, work))
+    // Commits that leave everything as it was are none: written anew, empty, or taken back.
+    let is_same = match from.zip(to) {
+        Some((from, to)) => {
+            let mut changed = changes::changes(&tree.pinned, from, to)?.into_iter();
+            !changed.any(|it| is_only_records || !is_record(&it.path))
+        }
+        None => false,
+    };
+    Ok(if is_same { (0, Vec::new()) } else { (work.len() as u64, work) })
 }
 
 /// Returns how many plans a call added, and those of them that do not count: where the workflow lists its

@@ -8,6 +8,7 @@ use loop_core::documents::planning::phase::{self, PlanFile, PlannedPhase};
 use loop_core::documents::planning::plan;
 use loop_core::engine::{Item, ItemList, RefusedPlan};
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 
 /// Where a project keeps its plans, relative to its top.
@@ -16,8 +17,8 @@ pub(crate) const FOLDER: &str = ".planning";
 /// Where the phases are.
 pub(crate) const PHASES: &str = ".planning/phases";
 
-/// Files of one folder that are read; a phase has a handful of plans.
-const FILES_MOST: usize = 1000;
+/// Files of one folder that are looked at; a phase has a handful of plans.
+const FILES_MOST: usize = 10_000;
 
 /// A document of a phase is text that people and agents read whole.
 const DOCUMENT_MOST: usize = 1 << 20;
@@ -27,18 +28,36 @@ const GAP_TASKS_MOST: usize = 2;
 
 /// Reads a document; `None` where there is none that can be read.
 pub(crate) fn document(place: &Path, name: &str) -> Option<String> {
-    let bytes = files::read(&place.join(name), DOCUMENT_MOST).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    readable(place, name).ok().flatten()
 }
 
-/// Returns the folder of a phase, relative to the top: `03-accounts` is the one of 3, and `10-…` is not.
-pub(crate) fn phase_folder(place: &Path, number: &PhaseNumber) -> Option<String> {
-    let names = names(&place.join(PHASES));
-    let is_it = |name: &&String| {
+/// Reads a document; `None` where there is none, or why one that is there cannot be read.
+pub(crate) fn readable(place: &Path, name: &str) -> Result<Option<String>, String> {
+    match files::bytes(&place.join(name), DOCUMENT_MOST) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("cannot be read: {error}")),
+    }
+}
+
+/// Returns the folders of a phase, relative to the top: `03-accounts` is one of 3, and `10-…` is not.
+pub(crate) fn phase_folders(place: &Path, number: &PhaseNumber) -> Vec<String> {
+    let is_it = |name: &String| {
         PhaseNumber::prefix(name)
             .is_some_and(|(found, rest)| found == *number && (rest.is_empty() || rest.starts_with('-')))
     };
-    names.iter().find(is_it).map(|it| format!("{PHASES}/{it}"))
+    let names = names(&place.join(PHASES)).into_iter().filter(is_it);
+    names.map(|it| format!("{PHASES}/{it}")).filter(|it| place.join(it).is_dir()).collect()
+}
+
+/// Whether a folder has any plans.
+pub(crate) fn has_plans(place: &Path, folder: &str) -> bool {
+    names(&place.join(folder)).iter().any(|it| phase::plan_id(it).is_some())
+}
+
+/// Returns the files of a folder that look like plans and are not read as such, because of their names.
+pub(crate) fn misnamed_plans(place: &Path, folder: &str) -> Vec<String> {
+    names(&place.join(folder)).into_iter().filter(|it| phase::is_misnamed_plan(it)).collect()
 }
 
 /// Reads the plans of a phase, or returns everything that is wrong with them. Those that were refused are
@@ -51,21 +70,33 @@ pub(crate) fn read_phase(
     let is_refused = |(name, text): &(String, String)| {
         refused.iter().any(|it| it.name == *name && it.digest == sha256(text))
     };
-    let files: Vec<(String, String)> = names(&place.join(folder))
-        .into_iter()
-        .filter(|it| it.ends_with(".md"))
-        .filter_map(|name| document(place, &format!("{folder}/{name}")).map(|text| (name, text)))
-        .filter(|it| !is_refused(it))
-        .collect();
-    phase::assemble(&files, &plans_elsewhere(place, folder))
+    let (mut files, mut unreadable) = (Vec::new(), Vec::new());
+    for name in names(&place.join(folder)).into_iter().filter(|it| it.ends_with(".md")) {
+        match readable(place, &format!("{folder}/{name}")) {
+            Ok(Some(text)) => files.push((name, text)),
+            Ok(None) if phase::plan_id(&name).is_some() => {
+                unreadable.push(format!("{name} cannot be read: it is a link to nowhere"));
+            }
+            Err(why) if phase::plan_id(&name).is_some() => unreadable.push(format!("{name} {why}")),
+            // Whatever else lies there is no plan that could be forgotten.
+            Ok(None) | Err(_) => (),
+        }
+    }
+    files.retain(|it| !is_refused(it));
+    match (phase::assemble(&files, &plans_elsewhere(place, folder)), unreadable.is_empty()) {
+        (found, true) => found,
+        (Ok(_), false) => Err(unreadable),
+        (Err(mistakes), false) => Err([unreadable, mistakes].concat()),
+    }
 }
 
-/// Ids of the plans of the other phases beside this one.
+/// Ids of the plans of the other phases beside this one, and the names of their folders.
 fn plans_elsewhere(place: &Path, folder: &str) -> BTreeSet<String> {
     let Some((phases, own)) = folder.rsplit_once('/') else { return BTreeSet::new() };
-    let others = names(&place.join(phases)).into_iter().filter(|it| it != own);
-    let plans = others.flat_map(|it| names(&place.join(phases).join(it)));
-    plans.filter_map(|it| phase::plan_id(&it).map(str::to_owned)).collect()
+    let others: Vec<String> = names(&place.join(phases)).into_iter().filter(|it| it != own).collect();
+    let plans = others.iter().flat_map(|it| names(&place.join(phases).join(it)));
+    let plans: Vec<String> = plans.filter_map(|it| phase::plan_id(&it).map(str::to_owned)).collect();
+    plans.into_iter().chain(others).collect()
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -82,10 +113,44 @@ pub(crate) fn items(phase: &PlannedPhase, folder: &str, known: Option<&ItemList>
         .iter()
         .flat_map(|plan| plan.plan.tasks.iter().enumerate().map(move |task| item(plan, folder, task)))
         .collect();
-    if let Some(known) = known.filter(|it| it.all().next().is_some()) {
+    let Some(known) = known else { return found };
+    if known.all().next().is_some() {
         keep_ids(&mut found, known);
     }
-    found
+    with_summaries(found, phase, folder, known)
+}
+
+/// Adds the writing of the summary to the tasks of each plan that lacks nothing else: a plan is done when it has
+/// one, and where a person settled its last task nobody else would write it.
+fn with_summaries(found: Vec<Item>, phase: &PlannedPhase, folder: &str, known: &ItemList) -> Vec<Item> {
+    let mut all = Vec::with_capacity(found.len());
+    let mut found = found.into_iter().peekable();
+    for plan in &phase.plans {
+        let is_own = |it: &Item| it.group.as_deref() == Some(plan.id.as_str());
+        let mut is_done = true;
+        while let Some(item) = found.next_if(is_own) {
+            is_done &= known.is_done(&item.id);
+            all.push(item);
+        }
+        // One that was asked for stays listed, so that the list does not lose what is done.
+        let summary = summary_item(plan, folder);
+        let was_asked = known.all().any(|it| it.0.id == summary.id);
+        if was_asked || (is_done && !plan.has_summary) {
+            all.push(summary);
+        }
+    }
+    all.extend(found);
+    all
+}
+
+fn summary_item(plan: &PlanFile, folder: &str) -> Item {
+    let name = format!("{}-SUMMARY.md", plan.id);
+    let mut item = Item::new(format!("{}/summary", plan.id), format!("Write {name}"));
+    item.kind = Some(Item::SUMMARY.to_owned());
+    item.group = Some(plan.id.clone());
+    item.body = Some(format!("{folder}/{}", plan.name));
+    item.files = vec![format!("{folder}/{name}")];
+    item
 }
 
 /// Gives tasks the ids that they had when the list was read before. An id is the number of a task in its

@@ -32,12 +32,12 @@ pub(crate) fn of(folder: &Path, results: &[CheckResult]) -> Vec<Results> {
 /// Tests of one iteration that are named; more show nothing that these do not.
 const NAMED_MOST: usize = 20;
 
-/// Returns the tests that pass now and did not in the measurement before, or at the opening.
+/// Returns the tests that pass now and did not in the measurement before of their check, or at the opening.
 pub(crate) fn turned_green(folder: &Path, now: &[Results]) -> Vec<String> {
-    let file = if folder.join(LAST).exists() { LAST } else { OPENING };
-    let before = read(folder, file);
+    let (last, opening) = (read(folder, LAST), read(folder, OPENING));
+    let before = |check: &str| last.iter().chain(&opening).find(|it| it.check == check);
     let passed = |check: &str, name: &str| {
-        let same = before.iter().find(|it| it.check == check);
+        let same = before(check);
         same.is_some_and(|it| it.ids.get(name) == Some(&TestOutcome::Passed))
     };
     let green = now.iter().flat_map(|results| {
@@ -46,6 +46,16 @@ pub(crate) fn turned_green(folder: &Path, now: &[Results]) -> Vec<String> {
         fresh.map(|it| it.0.clone())
     });
     green.take(NAMED_MOST).collect()
+}
+
+/// Keeps the results of a measurement as the last of their checks. A phase that runs none of them changes
+/// nothing: the next one that does is compared with what was measured before it.
+pub(crate) fn keep_last(folder: &Path, now: &[Results]) -> io::Result<()> {
+    let has_now = |it: &Results| now.iter().any(|new| new.check == it.check);
+    let mut kept = read(folder, LAST);
+    kept.retain(|it| !has_now(it));
+    kept.extend(now.iter().cloned());
+    write(folder, LAST, &kept)
 }
 
 pub(crate) fn write(folder: &Path, name: &str, results: &[Results]) -> io::Result<()> {

@@ -145,6 +145,52 @@ fn lp28_what_only_a_person_can_judge_waits_or_is_left_open() {
     assert!(alone.sandbox.read(".planning/ROADMAP.md").contains("(notes)"));
 }
 
+/// What a person wants changed becomes a plan, the plan is worked on, and then the person looks again.
+#[test]
+fn lp28_changes_that_a_person_asks_for_are_made_before_the_person_is_asked_again() {
+    let project = Project::new();
+    project.sandbox.file("blue.md", plan_text(3, "gap_closure: true\nt: it is green", 1));
+    let script = format!(
+        "case $LOOP_PHASE in EXECUTE) case $LOOP_ITEM in 03-04/1) do_task; summary; say PLAN_COMPLETE;; *) honest;; esac;;\n\
+         VERIFY) report human_needed 'human_verification:\n  - test: Look whether people can log out';;\n\
+         CLOSE_GAPS) cp '{}' $folder/03-04-PLAN.md;; esac",
+        project.sandbox.path("blue.md").display()
+    );
+    project.run(&script, &[]).exits(3).says("Look whether people can log out");
+    project.sandbox.run(&["changes", "human-verification", "it is green"]).exits(0);
+    let done = project.run(&script, &[]).exits(3).says("Look whether people can log out");
+    assert!(done.err.contains("1 plan created for what a person asked for"), "{}", done.err);
+    assert!(project.sandbox.project.join("03-04_1.txt").exists(), "the plan was worked on: {}", done.err);
+    assert!(project.sandbox.prompt(9).contains("it is green"), "the planner is told");
+    assert_eq!(project.sandbox.calls().len(), 11, "seven tasks, verifier, planner, its task, verifier");
+    project.sandbox.run(&["approve", "human-verification"]).exits(0);
+    project.run(&script, &[]).exits(0);
+}
+
+/// A row is credited with the tests of its own task, also after a phase that measured nothing.
+#[test]
+fn a_gap_that_is_closed_without_a_test_is_not_credited_with_those_of_others() {
+    let project = Project::new();
+    project.sandbox.file(
+        "gap.md",
+        plan_text(3, "gap_closure: true\nmust_haves:\n  truths:\n    - \"People can log out\"", 1),
+    );
+    let script = format!(
+        "case $LOOP_PHASE in EXECUTE) case $LOOP_ITEM in 03-04/1) do_task; summary; say PLAN_COMPLETE;; *) honest;; esac;;\n\
+         VERIFY) if [ -f 03-04_1.txt ]; then report passed 'truths:\n  - {{id: AUTH-01, status: verified}}\n  - {{id: AUTH-02, status: verified}}\n  - {{id: SC-2, status: verified, evidence: a look}}'; else {GAPS}; fi;;\n\
+         CLOSE_GAPS) cp '{}' $folder/03-04-PLAN.md;; esac",
+        project.sandbox.path("gap.md").display()
+    );
+    project.run(&script, &[]).exits(0);
+    let row = project.row("SC-2");
+    assert_eq!(
+        (&row["task"], &row["by"], &row["evidence"]),
+        (&json!("03-04/1"), &json!("verifier"), &json!("a look")),
+        "{row}"
+    );
+    assert_eq!(project.row("SC-1")["evidence"], json!("login works"));
+}
+
 #[test]
 fn lp42_without_a_verifier_the_phase_ends_unverified() {
     let project = Project::new();
@@ -152,92 +198,6 @@ fn lp42_without_a_verifier_the_phase_ends_unverified() {
     project.run(HONEST, &[]).exits(0);
     assert_eq!((project.sandbox.calls().len(), &project.status()["verified"]), (7, &json!(false)));
     assert!(project.sandbox.read(".planning/ROADMAP.md").contains("(unverified)"));
-}
-
-#[test]
-fn lp34_checkpoints_are_questions_by_the_type_of_the_task() {
-    let checkpoints = |autonomous: bool| {
-        let project = Project::new();
-        project.config(&format!(
-            r#"{{"autonomous": {autonomous}, "loop": {{"validation_commands": ["sh test.sh"]}}}}"#
-        ));
-        let plan = "---\nwave: 1\n---\n<task type=\"auto\"><name>build</name></task>\n\
-            <task type=\"checkpoint:human-verify\"><what-built>a page</what-built><how-to-verify>open it</how-to-verify></task>\n\
-            <task type=\"checkpoint:decision\"><decision>Which store</decision><option id=\"sqlite\"/><option id=\"server\"/></task>\n\
-            <task type=\"checkpoint:human-action\"><action>Make an account</action></task>\n";
-        for name in ["03-02-PLAN.md", "03-03-PLAN.md"] {
-            project.sandbox.git(&["rm", "-q", &format!("{FOLDER}/{name}")]);
-        }
-        project.sandbox.write(&format!("{FOLDER}/03-01-PLAN.md"), plan);
-        project.sandbox.commit("checkpoints");
-        project
-    };
-    let script =
-        "case $LOOP_PHASE in EXECUTE) do_task; say TASK_COMPLETE;; VERIFY) report passed 'score: 1';; esac";
-    let project = checkpoints(false);
-    project.run(script, &[]).exits(3).says("a page");
-    project.sandbox.run(&["answer", "done"]).exits(0);
-    project.run(script, &[]).exits(3).says("Which store");
-    project.sandbox.run(&["answer", "server"]).exits(0);
-    project.run(script, &[]).exits(3).says("Make an account");
-    project.sandbox.run(&["answer", "done", "it exists"]).exits(0);
-    project.run(script, &[]).exits(0);
-    assert_eq!(project.sandbox.calls().len(), 2, "people settle checkpoints, not agents");
-    let alone = checkpoints(true);
-    let done = alone.run(script, &[]).exits(3).says("Make an account");
-    assert!(
-        done.err.contains("Auto-decided: a page: approved")
-            && done.err.contains("Auto-decided: Which store: sqlite"),
-        "{}",
-        done.err
-    );
-}
-
-/// Whoever found something at a checkpoint looks at it again after the repair, also where nobody is asked otherwise.
-#[test]
-fn lp34_what_a_person_found_is_repaired_and_the_person_looks_again() {
-    for autonomous in [false, true] {
-        let project = Project::new();
-        project.config(&format!(
-            r#"{{"autonomous": {autonomous}, "loop": {{"validation_commands": ["sh test.sh"]}}}}"#
-        ));
-        for name in ["03-02-PLAN.md", "03-03-PLAN.md"] {
-            project.sandbox.git(&["rm", "-q", &format!("{FOLDER}/{name}")]);
-        }
-        project.sandbox.write(
-            &format!("{FOLDER}/03-01-PLAN.md"),
-            "---\nwave: 1\n---\n<task type=\"checkpoint:human-verify\"><what-built>a page</what-built></task>\n",
-        );
-        project.sandbox.commit("a checkpoint");
-        let script = "case $LOOP_PHASE in EXECUTE) do_task; say TASK_COMPLETE;; VERIFY) report passed 'score: 1';; esac";
-        project.run(script, &[]).exits(3).says("a page");
-        for (found, calls) in [("it is green", 1), ("it is red", 2)] {
-            project.sandbox.run(&["answer", "issues", found]).exits(0);
-            let done = project.run(script, &[]).exits(3).says("a page");
-            assert!(!done.err.contains("Auto-decided"), "{}", done.err);
-            assert_eq!(project.sandbox.calls().len(), calls, "one repair, then the question");
-            assert!(project.sandbox.prompt(u32::try_from(calls).expect("few")).contains(found));
-            let choices = project.status()["question"]["choices"].to_string();
-            assert!(choices.contains("done") && choices.contains("issues"), "{choices}");
-        }
-        project.sandbox.run(&["answer", "done"]).exits(0);
-        project.run(script, &[]).exits(0);
-        assert_eq!(project.sandbox.calls().len(), 3, "two repairs and the verifier");
-    }
-}
-
-#[test]
-fn lp34_what_has_to_be_looked_at_waits_where_a_check_fails() {
-    let project = Project::new();
-    project.config(r#"{"autonomous": true, "loop": {"validation_commands": ["sh test.sh"]}}"#);
-    project.sandbox.write(
-        &format!("{FOLDER}/03-01-PLAN.md"),
-        "---\nwave: 1\n---\n<task type=\"checkpoint:human-verify\"><what-built>a page</what-built></task>\n",
-    );
-    project.sandbox.commit("a checkpoint first");
-    let done = project.run(HONEST, &[]).exits(3).says("a page");
-    assert!(!done.err.contains("Auto-decided"), "{}", done.err);
-    assert!(project.sandbox.calls().is_empty());
 }
 
 #[test]

@@ -100,6 +100,43 @@ esac"#;
     project.sandbox.run(&["show", "--requirements"]).exits(0).says("login works");
 }
 
+/// The commit of another task written anew, an empty one, and one that is taken back: nothing was done.
+#[test]
+fn lp15_commits_that_leave_everything_as_it_was_are_none() {
+    let project = Project::new();
+    let script = r#"case $LOOP_PHASE in EXECUTE) case $LOOP_CALL in
+      2) git commit -q --amend -m "feat($LOOP_ITEM): another name"; say TASK_COMPLETE;;
+      3) git commit -q --allow-empty -m "feat($LOOP_ITEM): nothing"; do_task; git revert --no-edit HEAD > /dev/null; say TASK_COMPLETE;;
+      *) honest;; esac;; VERIFY) report passed 'score: 1';; esac"#;
+    project.run(script, &[]).exits(0);
+    for call in [3, 4] {
+        let prompt = project.sandbox.prompt(call);
+        assert!(prompt.contains("nothing was committed in this iteration"), "call {call}: {prompt}");
+    }
+    assert_eq!(project.sandbox.calls().len(), 10, "two of them for nothing");
+}
+
+/// The words that end a report stand in a prompt once, with the number of this iteration.
+#[test]
+fn a_prompt_says_once_how_to_end() {
+    let project = Project::new();
+    project.run("echo nothing", &[]).exits(4);
+    let prompt = project.sandbox.prompt(2);
+    assert_eq!(prompt.matches("\nEXIT_SIGNAL: ").count(), 1, "{prompt}");
+    assert!(prompt.contains("ITERATION: 2\n"), "{prompt}");
+    assert!(
+        prompt.contains("- the agent ended without a readable report")
+            && !prompt.contains("one of these must change"),
+        "{prompt}"
+    );
+    let alone = Project::new();
+    alone.run("case $LOOP_PHASE in EXECUTE) honest;; VERIFY) exit 0;; esac", &[]).exits(4);
+    assert!(
+        alone.sandbox.prompt(8).contains(".planning/phases/03-accounts/*-VERIFICATION.md"),
+        "where to write"
+    );
+}
+
 #[test]
 fn lp10_stuck_halts_at_once_and_says_what_to_do() {
     let project = Project::new();

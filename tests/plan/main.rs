@@ -3,6 +3,7 @@
 
 mod briefing;
 mod changed_plans;
+mod checkpoints;
 mod closing;
 mod crash;
 mod iterations;
@@ -11,3 +12,5 @@ mod opening;
 mod project;
 mod session;
 mod state_file;
+mod summaries;
+mod unreadable;

@@ -126,7 +126,31 @@ fn a_folder_that_another_tool_left_in_the_middle_goes_on_where_it_was() {
     assert_eq!(project.sandbox.calls().len(), 5, "four tasks and the verifier");
     let after = project.loop_state();
     assert!(after.contains("Iteration: 7\n") && after.contains("| 3 | 03-01 | Task 3 |"), "{after}");
+    assert!(after.contains("Started: 2026-01-01T00:00:00Z\n"), "when it began stays: {after}");
     let damaged = Project::new();
     damaged.sandbox.write(".planning/LOOP-STATE.md", state.replace("Iteration: 3", "Iteration: three"));
     damaged.run(HONEST, &[]).exits(8).says("Iteration is \"three\"");
+}
+
+/// Plans have no boxes for their tasks, so the table of progress says what is done, where its commit is here.
+#[test]
+fn tasks_that_another_controller_did_are_not_done_again() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    sandbox.write("03-01_1.txt", "x");
+    sandbox.commit("feat(03-01): the first task");
+    let hash = sandbox.git(&["rev-parse", "--short", "HEAD"]).trim().to_owned();
+    let state = format!(
+        "# Loop State\n\nStarted: 2026-01-01\nPhase: 3\nStatus: running\nIteration: 4\nMax iterations: 50\nConsecutive failures: 1\n\n## Task Progress\n\n\
+         | Iteration | Plan | Task | Status | Commit | Signal |\n|---|---|---|---|---|---|\n\
+         | 1 | 03-01 | Task 1: step 1 | complete | {hash} | TASK_COMPLETE |\n\
+         | 2 | 03-01 | Task 2: step 2 | done | 0123abc | TASK_COMPLETE |\n\
+         | 3 | 03-02 | Task 1: step 1 | failed | {hash} | TASK_COMPLETE |\n\
+         | 4 | 03-09 | Task 1: step 1 | done | {hash} | TASK_COMPLETE |\n"
+    );
+    sandbox.write(".planning/LOOP-STATE.md", state);
+    sandbox.commit("the middle of a plan");
+    let done = project.run(HONEST, &[]).exits(0).says("4 iterations and 1 task done");
+    assert_eq!(sandbox.calls().len(), 7, "six tasks and the verifier: {}", done.err);
+    assert!(sandbox.prompt(1).contains("Your task: **Task 2: step 2**"), "{}", sandbox.prompt(1));
 }

@@ -18,7 +18,7 @@ folder=.planning/phases/03-accounts
 do_task() { f=$(echo "$LOOP_ITEM" | tr / _).txt; echo "$LOOP_CALL" > "$f"; git add "$f"; git commit -qm "feat($LOOP_ITEM): work"; }
 say() { printf -- 'I worked.\n\n---\nEXIT_SIGNAL: %s\nTASK: t\nCOMMIT: %s\n---\n' "$1" "$(git rev-parse --short HEAD)"; }
 summary() { echo done > "$folder/${LOOP_ITEM%/*}-SUMMARY.md"; }
-honest() { do_task; case $LOOP_ITEM in 03-01/3|03-02/2|03-03/2) summary; say PLAN_COMPLETE;; *) say TASK_COMPLETE;; esac; }
+honest() { case $LOOP_ITEM in */summary) summary; say PLAN_COMPLETE; return;; esac; do_task; case $LOOP_ITEM in 03-01/3|03-02/2|03-03/2) summary; say PLAN_COMPLETE;; *) say TASK_COMPLETE;; esac; }
 report() { printf -- '---\nphase: 3\nverified: 2026-11-16T10:00:%02dZ\nstatus: %s\n%s\n---\n\n# Report\n' "$LOOP_CALL" "$1" "$2" > "$folder/03-VERIFICATION.md"; echo '## Verification Complete'; }
 "#;
 

@@ -313,7 +313,7 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
         Verdict::Reject => format!("{phase}rejected the work"),
         Verdict::Stuck(reason) => format!("{phase}is stuck: {reason}"),
         Verdict::Checkpoint(CheckpointKind::Merge) => format!("{phase}is done but for the merge"),
-        Verdict::Checkpoint(kind) => format!("the agent needs a person ({kind})"),
+        Verdict::Checkpoint(kind) => format!("a person is needed ({kind})"),
     }
 }
 

@@ -216,6 +216,9 @@ facts! {
     PlanSummarised "plan_summarised" Bool World Item Never true is(false),
         "the plan of the task that was worked on has its summary",
         state("the plan has its summary", "the plan has no summary");
+    SummaryDue "summary_due" Bool World Item Never true is(false),
+        "the task is to write the summary of its plan, and it is not there yet",
+        state("the summary of the plan is still to be written", "no summary is still to be written");
     PrMerged "pr_merged" Bool World Run Never true is(true),
         "the pull request of the run is merged",
         state("the pull request is merged", "the pull request is not merged");

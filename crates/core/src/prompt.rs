@@ -168,15 +168,18 @@ fn metrics_yaml(state: &State) -> String {
     out
 }
 
+/// What a person said for the next call, and what was settled for all that follow.
 fn guidance(state: &State) -> String {
-    if state.guidance.is_empty() {
-        return String::new();
-    }
-    let mut out = "## Guidance from a person\n".to_owned();
-    for text in &state.guidance {
-        let _ = write!(out, "\n- {text}");
-    }
-    out
+    let sections = [("Guidance from a person", &state.guidance), ("Settled in this run", &state.settled)];
+    let said: Vec<String> = sections
+        .into_iter()
+        .filter(|it| !it.1.is_empty())
+        .map(|(title, lines)| {
+            let lines: String = lines.iter().map(|it| format!("\n- {it}")).collect();
+            format!("## {title}\n{lines}")
+        })
+        .collect();
+    said.join("\n\n")
 }
 
 fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
@@ -287,7 +290,14 @@ fn fence(text: &str) -> String {
 fn how_to_report(phase: &Phase, state: &State, call: &Call) -> String {
     let mut out = "## How to report\n\n".to_owned();
     match &phase.report {
-        Protocol::None | Protocol::Frontmatter(_) => return String::new(),
+        Protocol::None => return String::new(),
+        Protocol::Frontmatter(pattern) => {
+            let _ = write!(
+                out,
+                "Write the report to a file that matches `{pattern}`. Only a file that you write in this session \
+                 counts."
+            );
+        }
         Protocol::Promise => {
             let promise = state.opening.promise.as_deref().unwrap_or("TASK_COMPLETE");
             let _ = write!(
@@ -298,16 +308,19 @@ fn how_to_report(phase: &Phase, state: &State, call: &Call) -> String {
             );
         }
         Protocol::ExitSignal => {
-            let words = match &phase.signal {
-                Signal::Words(words) => words.iter().map(SignalWord::word).collect::<Vec<_>>().join(" | "),
-                Signal::Own | Signal::None => SignalWord::TaskComplete.to_string(),
+            let words: Vec<&str> = match &phase.signal {
+                Signal::Words(words) => words.iter().map(SignalWord::word).collect(),
+                Signal::Own | Signal::None => vec![SignalWord::TaskComplete.word()],
             };
             let _ = write!(
                 out,
-                "End your last message with exactly one block like this:\n\n---\nEXIT_SIGNAL: {words}\nITERATION: {}\n\
-                 TASK: what was done\nCOMMIT: its short hash\nNEXT: what comes next\n---\n\nIf you cannot continue, the \
-                 first line is: EXIT_SIGNAL: STUCK: the reason",
-                call.iteration
+                "End your last message with exactly one block like this, and write nothing after it:\n\n---\n\
+                 EXIT_SIGNAL: {}\nITERATION: {}\nTASK: name of the task\nCOMMIT: short hash\n\
+                 NEXT: what comes next\n---\n\nIts signal is one of {}. If you cannot continue, the first line \
+                 is: EXIT_SIGNAL: STUCK: the reason",
+                words.first().copied().unwrap_or_default(),
+                state.iterations_numbered() + 1,
+                words.join(", ")
             );
         }
         Protocol::Json => {

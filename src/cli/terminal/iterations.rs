@@ -45,7 +45,10 @@ impl Iterations {
         if phase.asks_for(FactName::NewPlans.name()) && judgement.verdict == Verdict::Leave {
             let cycle: u32 = state.rejections.values().sum();
             let plans = counted(count(FactName::NewPlans) as u64, "plan");
-            return Some(format!("Gap closure cycle {cycle}: {plans} created"));
+            return Some(match cycle {
+                0 => format!("{plans} created for what a person asked for"),
+                cycle => format!("Gap closure cycle {cycle}: {plans} created"),
+            });
         }
         if phase.report != Protocol::ExitSignal || !phase.counted {
             return None;
@@ -53,6 +56,7 @@ impl Iterations {
         let report = self.report.take().unwrap_or_default();
         let signal = match (&report.signal, &report.stuck, &judgement.verdict) {
             (Some(word), _, Verdict::Leave) => word.to_string(),
+            (Some(word), _, Verdict::Checkpoint(_)) => format!("{word}, a person looks again"),
             (Some(word), _, _) => format!("{word}, not confirmed"),
             (None, Some(reason), _) => format!("STUCK: {reason}"),
             (None, None, Verdict::Checkpoint(kind)) => format!("CHECKPOINT: {kind}"),

@@ -8,5 +8,6 @@ pub(super) mod domain;
 pub(super) mod input;
 pub(super) mod job;
 pub(super) mod planning;
+mod planning_ledger;
 mod split_words;
 pub(super) mod wanted_run;

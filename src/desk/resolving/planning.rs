@@ -4,10 +4,12 @@
 
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
+use crate::desk::resolving::planning_ledger;
 use crate::measure::planning::{self, FOLDER};
 use loop_base::text::counted;
 use loop_core::documents::planning::config::{self, Config};
 use loop_core::documents::planning::number::PhaseNumber;
+use loop_core::documents::planning::phase::PlannedPhase;
 use loop_core::documents::planning::roadmap::{self, RoadmapPhase};
 use loop_core::documents::planning::{learnings, state_file};
 use loop_core::engine::{Beginning, Opening, Requirement};
@@ -33,6 +35,7 @@ const ROWS_MOST: usize = 100;
 /// A phase that a run is to work on.
 pub(crate) struct PhaseInput {
     pub number: PhaseNumber,
+    plans: PlannedPhase,
     /// What the run is to know when it is opened.
     beginning: Box<Beginning>,
     /// Another controller had begun with it.
@@ -71,6 +74,12 @@ impl PhaseInput {
             self.beginning.rejections.insert(phase.name.clone(), found.gap_cycles);
         }
         self.beginning.iterations = found.iterations;
+        let done = planning_ledger::done(project, &self.plans, &loop_state::import::done_rows(&text));
+        for id in done {
+            if !self.beginning.done.contains(&id) {
+                self.beginning.done.push(id);
+            }
+        }
         self.imported = true;
         self.warnings.push(format!(
             "continues where {} ended: {} and {} done; a copy of it is kept with the run",
@@ -99,7 +108,7 @@ pub(crate) fn find(
     today: &str,
 ) -> anyhow::Result<PhaseInput> {
     let read = |name: &str| planning::document(project, name);
-    let Some(text) = read(ROADMAP) else {
+    let Some(text) = readable(project, ROADMAP)? else {
         let text = format!("no project: {} has no {ROADMAP}", project.display());
         return Err(Refusal::usage(
             text,
@@ -108,7 +117,7 @@ pub(crate) fn find(
             )),
         ));
     };
-    let config = read_config(read(CONFIG).as_deref())?;
+    let config = read_config(readable(project, CONFIG)?.as_deref())?;
     if config.enabled == Some(false) {
         return Err(Refusal::usage(
             format!("the loop is off: loop.enabled is false in {CONFIG}"),
@@ -120,6 +129,10 @@ pub(crate) fn find(
     let (folder, phase) = plans(project, &number, &phases)?;
     let mut warnings: Vec<String> =
         phase.orphans.iter().map(|it| format!("{it}-SUMMARY.md has no plan and is ignored")).collect();
+    let misnamed = planning::misnamed_plans(project, &folder).into_iter();
+    warnings.extend(
+        misnamed.map(|it| format!("{folder}/{it} is not read as a plan: its name does not end in -PLAN.md")),
+    );
     let known = phases.iter().find(|it| it.number == number);
     warnings.extend(known.is_none().then(|| {
         format!("{ROADMAP} has no heading \"### Phase {number}:\", so the goal of phase {number} is unknown")
@@ -153,7 +166,7 @@ pub(crate) fn find(
     point_at(workflow, &folder, known.map_or("", |it| it.heading.as_str()));
     let mut beginning = Beginning {
         title: known.map(|it| it.heading.clone()),
-        requirements: known.map(|it| requirements(it, read(REQUIREMENTS).as_deref())).unwrap_or_default(),
+        requirements: requirements(known, &phase, read(REQUIREMENTS).as_deref()),
         done: planning::done(&phase),
         ..Beginning::default()
     };
@@ -165,6 +178,7 @@ pub(crate) fn find(
         .extend(state_file.as_ref().map(|_| format!("{STATE} was missing and is rebuilt from {ROADMAP}")));
     Ok(PhaseInput {
         number,
+        plans: phase,
         beginning: Box::new(beginning),
         imported: false,
         warnings,
@@ -186,6 +200,16 @@ pub(crate) fn keep_settled(kept: &Workflow, files: &mut Workflow) {
         phase.next = kept.next;
         phase.breaker.failures = kept.breaker.failures;
     }
+}
+
+/// Reads a document that settles what a run is to do: one that cannot be read is not taken for a missing one.
+fn readable(project: &Path, name: &str) -> anyhow::Result<Option<String>> {
+    planning::readable(project, name).map_err(|why| {
+        Refusal::usage(
+            format!("{name} {why}"),
+            NextStep::ByHand(format!("repair {name}; nothing was changed")),
+        )
+    })
 }
 
 /// Reads the project's configuration, and names every mistake with its line.
@@ -225,9 +249,19 @@ fn plans(
     project: &Path,
     number: &PhaseNumber,
     phases: &[RoadmapPhase],
-) -> anyhow::Result<(String, loop_core::documents::planning::phase::PlannedPhase)> {
+) -> anyhow::Result<(String, PlannedPhase)> {
     let is_known = phases.iter().any(|it| it.number == *number);
-    let folder = planning::phase_folder(project, number);
+    let folders = planning::phase_folders(project, number);
+    let mut planned = folders.iter().filter(|it| planning::has_plans(project, it));
+    let folder = planned.next().or(folders.first()).cloned();
+    if let (Some(one), Some(other)) = (&folder, planned.next()) {
+        return Err(Refusal::usage(
+            format!("phase {number} has plans in two folders: {one} and {other}"),
+            NextStep::ByHand(format!(
+                "put the plans of phase {number} into one of them, then loop run {number}"
+            )),
+        ));
+    }
     if folder.is_none() && !is_known {
         return Err(no_phase(&format!("there is no phase {number}"), phases));
     }
@@ -311,16 +345,20 @@ fn without_verifier(workflow: &mut Workflow) -> Vec<(String, String)> {
     vec![(workflow.phases[verifier].name.clone(), format!("workflow.verifier is false in {CONFIG}"))]
 }
 
-/// Every requirement and success criterion of a phase.
-fn requirements(phase: &RoadmapPhase, texts: Option<&str>) -> Vec<Requirement> {
-    let ids = phase.requirements.iter().map(|id| {
+/// Every requirement and success criterion of a phase: those of the roadmap, and ids that only its plans name.
+fn requirements(phase: Option<&RoadmapPhase>, plans: &PlannedPhase, texts: Option<&str>) -> Vec<Requirement> {
+    let mut ids: Vec<&String> = phase.iter().flat_map(|it| &it.requirements).collect();
+    let planned = plans.plans.iter().flat_map(|it| &it.plan.requirements);
+    for id in planned.filter(|it| roadmap::is_requirement(it)) {
+        if !ids.iter().any(|it| it.eq_ignore_ascii_case(id)) {
+            ids.push(id);
+        }
+    }
+    let ids = ids.into_iter().map(|id| {
         let text = texts.and_then(|it| roadmap::requirement_text(it, id)).unwrap_or_else(|| id.clone());
         Requirement::new(id, text)
     });
-    let criteria = phase
-        .criteria
-        .iter()
-        .enumerate()
-        .map(|(index, it)| Requirement::new(format!("SC-{}", index + 1), it));
+    let criteria = phase.into_iter().flat_map(|it| it.criteria.iter().enumerate());
+    let criteria = criteria.map(|(index, it)| Requirement::new(format!("SC-{}", index + 1), it));
     ids.chain(criteria).take(ROWS_MOST).collect()
 }

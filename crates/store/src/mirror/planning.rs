@@ -30,6 +30,8 @@ pub struct LoopState {
     history: History,
     rows: Vec<String>,
     path: PathBuf,
+    /// When another controller began, where a run continues with its work.
+    started: Option<String>,
     /// What we wrote last, and how it looked then.
     written: Option<String>,
     /// That the learnings are too long was said, or was so from the beginning.
@@ -52,6 +54,7 @@ impl LoopState {
             history: History::new(workflow),
             rows: Vec::new(),
             path,
+            started: None,
             written: None,
             is_told_of_length: false,
         };
@@ -60,6 +63,7 @@ impl LoopState {
         if found.history.state.opening.imported {
             let text = files::text(&home.folder(run).join(IMPORTED)).unwrap_or_default();
             found.rows.splice(0..0, import::rows(&text));
+            found.started = import::read(&text).ok().and_then(|it| it.started);
         }
         Ok(Some(found))
     }
@@ -150,7 +154,7 @@ impl LoopState {
         let mut lines = vec![
             "# Loop State".to_owned(),
             String::new(),
-            format!("Started: {}", state.opened_at),
+            format!("Started: {}", self.started.clone().unwrap_or_else(|| state.opened_at.to_string())),
             format!("Phase: {}", state.opening.input),
             format!("Status: {status}"),
             format!("Iteration: {}", state.iterations_numbered()),

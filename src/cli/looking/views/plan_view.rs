@@ -75,9 +75,11 @@ fn tasks(home: &Home, run: &str, state: &State) -> Vec<(Item, bool)> {
     if let Ok(list) = fold::item_list(home, run) {
         state.give_list(list);
     }
+    // A summary is part of its plan and no task of it.
+    let is_task = |it: &(&Item, bool)| !it.0.is_summary();
     state
         .item_list()
-        .map(|it| it.all().map(|(item, done)| (item.clone(), done)).collect())
+        .map(|it| it.all().filter(is_task).map(|(item, done)| (item.clone(), done)).collect())
         .unwrap_or_default()
 }
 

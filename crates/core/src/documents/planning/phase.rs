@@ -33,6 +33,24 @@ pub struct PlannedPhase {
     pub orphans: Vec<String>,
 }
 
+impl PlannedPhase {
+    /// Returns the id of the task that somebody else calls like this, if there is one.
+    pub fn task_named(&self, plan: &str, task: &str) -> Option<String> {
+        let ids: BTreeSet<String> = self.plans.iter().map(|it| it.id.clone()).collect();
+        let id = resolve(plan, ids.first()?, &ids, &BTreeSet::new())?;
+        let plan = self.plans.iter().find(|it| it.id == id)?;
+        let is_it = |it: &plan::Task| {
+            plan::is_about(task, &it.name) || plan::is_about(task, &it.name.replace('|', "/"))
+        };
+        let number = || {
+            let number: usize = task.trim().trim_start_matches("Task").trim().parse().ok()?;
+            number.checked_sub(1).filter(|it| *it < plan.plan.tasks.len())
+        };
+        let index = plan.plan.tasks.iter().position(is_it).or_else(number)?;
+        Some(plan.task_id(index + 1))
+    }
+}
+
 /// Returns the phase that files with these names and texts make, or everything that is wrong with them.
 /// `elsewhere` are the ids of plans of other phases, which may be depended on too.
 pub fn assemble(
@@ -96,21 +114,52 @@ fn stem<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     name.strip_suffix(ending).filter(|it| !it.is_empty())
 }
 
-/// Plans are written `03-01`, `01`, `1` or by their file's name.
-fn resolve(wanted: &str, from: &str, ids: &BTreeSet<String>, elsewhere: &BTreeSet<String>) -> Option<String> {
-    let wanted = wanted.trim().trim_end_matches(".md").trim_end_matches("-PLAN");
-    if ids.contains(wanted) || elsewhere.contains(wanted) {
-        return Some(wanted.to_owned());
-    }
-    let number: u32 = wanted.parse().ok()?;
-    let phase = from.rsplit_once('-').map(|it| it.0);
-    let is_it = |id: &&String| plan_number(id) == Some(number) && id.rsplit_once('-').map(|it| it.0) == phase;
-    ids.iter().find(is_it).cloned()
+/// Returns whether a file looks like a plan and is none because of its name.
+pub fn is_misnamed_plan(name: &str) -> bool {
+    let upper = name.to_uppercase();
+    let is_numbered = |rest: &str| rest.starts_with(|it: char| it.is_ascii_digit()) && rest.ends_with(".MD");
+    let looks_like_one = upper == "PLAN.MD"
+        || upper.ends_with("-PLAN.MD")
+        || upper.ends_with("_PLAN.MD")
+        || upper.strip_prefix("PLAN-").is_some_and(is_numbered);
+    looks_like_one && plan_id(name).is_none()
 }
 
+/// Plans are written `03-01`, `01`, `1`, by their file's name, or with the folder of their phase: `03-auth-01`
+/// and `03-auth/01`. A phase that is depended on as a whole is written as its folder.
+fn resolve(wanted: &str, from: &str, ids: &BTreeSet<String>, elsewhere: &BTreeSet<String>) -> Option<String> {
+    let wanted = wanted.trim().trim_end_matches(".md").trim_end_matches("-PLAN");
+    let last = wanted.rsplit('/').next().unwrap_or(wanted);
+    for name in [wanted, last] {
+        if ids.contains(name) || elsewhere.contains(name) {
+            return Some(name.to_owned());
+        }
+    }
+    let (phase, number) = match wanted.parse::<u32>() {
+        Ok(number) => (place(from)?.0, number),
+        Err(_) => place(wanted)?,
+    };
+    let is_it = |id: &&String| place(id).is_some_and(|it| it == (phase.clone(), number));
+    ids.iter().find(is_it).or_else(|| elsewhere.iter().find(is_it)).cloned()
+}
+
+/// The phase and the number of a plan, as people write them: both of `03-01`, `3-1`, `03-auth-01`, `03-auth/01`
+/// and `X-03-auth-01`.
+fn place(name: &str) -> Option<(PhaseNumber, u32)> {
+    let (head, last) = name.rsplit_once(['-', '/'])?;
+    let number = last.parse().ok().filter(|_| last.bytes().all(|it| it.is_ascii_digit()))?;
+    let begin = head.find(|it: char| it.is_ascii_digit())?;
+    // What stands before the number of the phase is a name of the whole project.
+    (begin == 0 || head[..begin].ends_with('-')).then_some(())?;
+    Some((PhaseNumber::prefix(&head[begin..])?.0, number))
+}
+
+/// The order of plans within a wave: by phase, by number, `02b` after `02`.
 fn key(plan: &PlanFile) -> (i64, Option<PhaseNumber>, Option<u32>, &str) {
     let phase = PhaseNumber::prefix(&plan.id).map(|it| it.0);
-    (plan.plan.wave.unwrap_or(1), phase, plan_number(&plan.id), &plan.id)
+    let last = plan.id.rsplit('-').next().unwrap_or_default();
+    let digits = last.trim_end_matches(|it: char| it.is_ascii_alphabetic());
+    (plan.plan.wave.unwrap_or(1), phase, digits.parse().ok(), &plan.id)
 }
 
 /// Every plan after those that it depends on, otherwise as they are; or the ids that form a cycle.
@@ -129,7 +178,7 @@ fn in_order(mut left: Vec<PlanFile>) -> Result<Vec<PlanFile>, Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PlannedPhase, assemble};
+    use super::{PlannedPhase, assemble, is_misnamed_plan};
     use std::collections::BTreeSet;
 
     fn plan(name: &str, head: &str) -> (String, String) {
@@ -154,6 +203,66 @@ mod tests {
         let phase = assemble(&files, &elsewhere).expect("it is sound");
         assert_eq!(ids(&phase), [("03-03", false), ("03-02", false), ("03-01", true), ("03-10", false)]);
         assert_eq!(phase.orphans, ["03-09"]);
+    }
+
+    #[test]
+    fn plans_are_depended_on_however_they_are_written() {
+        let elsewhere = BTreeSet::from(["02-07".to_owned(), "02-users".to_owned()]);
+        for wanted in
+            ["03-01", "01", "1", "03-1", "3-01", "03-01-PLAN.md", "03-auth-01", "03-auth/01", "X-03-auth-01"]
+        {
+            let files = [
+                plan("03-02-PLAN.md", &format!("depends_on: [\"{wanted}\"]")),
+                plan("03-01-PLAN.md", "a: b"),
+            ];
+            let phase = assemble(&files, &elsewhere).unwrap_or_else(|it| panic!("{wanted}: {it:?}"));
+            assert_eq!(phase.plans[1].plan.depends_on, ["03-01"], "{wanted}");
+        }
+        for wanted in ["02-users", "02-users-07", "2-7", "02-users/02-07"] {
+            let files = [plan("03-01-PLAN.md", &format!("depends_on: [\"{wanted}\"]"))];
+            assert!(assemble(&files, &elsewhere).is_ok(), "{wanted}");
+        }
+        for wanted in ["03-09", "9", "02-users-09", "04-auth-01", "auth"] {
+            let files = [
+                plan("03-02-PLAN.md", &format!("depends_on: [\"{wanted}\"]")),
+                plan("03-01-PLAN.md", "a: b"),
+            ];
+            assert!(assemble(&files, &elsewhere).is_err(), "{wanted}");
+        }
+        let lettered = ["03-02b-PLAN.md", "03-03-PLAN.md", "03-02-PLAN.md"].map(|it| plan(it, "a: b"));
+        let phase = assemble(&lettered, &elsewhere).expect("it is sound");
+        assert_eq!(ids(&phase).iter().map(|it| it.0).collect::<Vec<_>>(), ["03-02", "03-02b", "03-03"]);
+    }
+
+    #[test]
+    fn tasks_are_known_by_what_others_call_them() {
+        let text = "<task><name>Task 1: Log in</name></task><task><name>a | b</name></task>";
+        let phase =
+            assemble(&[("03-01-PLAN.md".to_owned(), text.to_owned())], &BTreeSet::new()).expect("sound");
+        for (plan, task, number) in [
+            ("03-01", "Task 1: Log in", 1),
+            ("01", "Log in", 1),
+            ("03-01", "Task 2", 2),
+            ("3-1", "2", 2),
+            ("03-01", "a / b", 2),
+        ] {
+            assert_eq!(phase.task_named(plan, task), Some(format!("03-01/{number}")), "{plan} {task}");
+        }
+        for (plan, task) in
+            [("03-02", "Log in"), ("03-01", "Log out"), ("03-01", "3"), ("", ""), ("03-01", "0")]
+        {
+            assert_eq!(phase.task_named(plan, task), None, "{plan} {task}");
+        }
+    }
+
+    #[test]
+    fn names_that_plans_do_not_have_are_known() {
+        for name in ["PLAN.md", "03-01-plan.md", "03-01-PLAN.MD", "03_01_PLAN.md", "PLAN-2.md"] {
+            assert!(is_misnamed_plan(name), "{name}");
+        }
+        for name in ["03-01-PLAN.md", "03-PLAN-CHECK.md", "03-RESEARCH.md", "PLAN-REVIEW.md", "planning.md"] {
+            assert!(!is_misnamed_plan(name), "{name}");
+        }
     }
 
     #[test]

@@ -8,7 +8,10 @@ use super::{DocumentMistake, checkbox, heading, plain_lines};
 const TASKS_MOST: usize = 100;
 
 /// What a question shows of a task.
-const ABOUT_CHARS: usize = 1200;
+const ABOUT_CHARS: usize = 2000;
+
+/// Options of a decision; a longer list is no question.
+const OPTIONS_MOST: usize = 9;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
@@ -155,6 +158,7 @@ fn task(attributes: &str, inside: &str, number: usize) -> Task {
     let is_done =
         attribute(attributes, "status").is_some_and(|it| matches!(it, "done" | "complete" | "completed"));
     Task {
+        about: about(inside, &name),
         name: if name.is_empty() { format!("task {number}") } else { name },
         files: files
             .split([',', '\n'])
@@ -162,37 +166,57 @@ fn task(attributes: &str, inside: &str, number: usize) -> Task {
             .filter(|it| !it.is_empty())
             .map(str::to_owned)
             .collect(),
-        about: about(inside),
         options: options(inside),
         kind: if kind.is_empty() { "auto".to_owned() } else { kind },
         ticked: is_done,
     }
 }
 
-/// The parts of a task that tell a person what to do, as text.
-fn about(inside: &str) -> String {
-    let parts = [
-        "what-built",
-        "decision",
-        "context",
-        "action",
-        "instructions",
-        "how-to-verify",
-        "verification",
-        "resume-signal",
-    ];
-    let said: Vec<String> =
-        parts.iter().filter_map(|it| element(inside, it)).map(|it| it.trim().to_owned()).collect();
+/// The parts of a task that tell a person what to do, as text. What they are to type is left out: that is for
+/// another program, and a question of ours says itself what can be answered.
+fn about(inside: &str, name: &str) -> String {
+    let parts =
+        ["what-built", "decision", "context", "action", "instructions", "how-to-verify", "verification"];
+    let own = inside.split("<option").next().unwrap_or(inside);
+    let said = parts.iter().filter_map(|it| element(own, it)).map(outdented);
+    let said = said.filter(|it| !it.is_empty() && single_line(it) != name);
+    let said: Vec<String> = said.chain(options_in_words(inside)).collect();
     said.join("\n").chars().take(ABOUT_CHARS).collect()
+}
+
+/// A text without the indentation that all of its lines but the first share.
+fn outdented(text: &str) -> String {
+    let indent = |it: &&str| it.len() - it.trim_start_matches(' ').len();
+    let least = text.lines().skip(1).filter(|it| !it.trim().is_empty()).map(|it| indent(&it)).min();
+    let least = least.unwrap_or(0);
+    let lines = text.lines().map(|it| it.get(least.min(indent(&it))..).unwrap_or(it).trim_end());
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// What each option means: its name, what speaks for it and what against.
+fn options_in_words(inside: &str) -> Vec<String> {
+    let option = |text: &str| {
+        let id = option_id(text)?;
+        let parts = [("name", ""), ("pros", "for it: "), ("cons", "against it: ")];
+        let said = parts.iter().filter_map(|(name, title)| {
+            let text = single_line(element(text, name)?);
+            (!text.is_empty()).then(|| format!("{title}{text}"))
+        });
+        let said: Vec<String> = said.collect();
+        (!said.is_empty()).then(|| format!("{id}: {}", said.join("; ")))
+    };
+    inside.split("<option").skip(1).take(OPTIONS_MOST).filter_map(option).collect()
+}
+
+fn option_id(text: &str) -> Option<String> {
+    let id = attribute(text.split('>').next()?, "id")?;
+    let id = id.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase();
+    (!id.is_empty()).then_some(id)
 }
 
 /// `<option id="a">`, each a word to answer with.
 fn options(inside: &str) -> Vec<String> {
-    let ids = inside.split("<option").skip(1).filter_map(|it| attribute(it.split('>').next()?, "id"));
-    ids.map(|it| it.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase())
-        .filter(|it| !it.is_empty())
-        .take(9)
-        .collect()
+    inside.split("<option").skip(1).filter_map(option_id).take(OPTIONS_MOST).collect()
 }
 
 fn attribute<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -239,7 +263,7 @@ fn boxes(body: &str) -> Vec<(bool, String)> {
 }
 
 /// Whether a checkbox names a task: `Task 1: Add login` and `Add login` are the same.
-fn is_about(said: &str, task: &str) -> bool {
+pub(super) fn is_about(said: &str, task: &str) -> bool {
     fn bare(text: &str) -> &str {
         let rest =
             text.strip_prefix("Task ").unwrap_or(text).trim_start_matches(|it: char| it.is_ascii_digit());
@@ -291,6 +315,18 @@ mod tests {
         );
         assert_eq!(other.tasks[0].files, plan.tasks[0].files);
         assert_eq!(plan.tasks[1].options, ["sqlite", "big-server"]);
+    }
+
+    #[test]
+    fn a_question_has_what_a_person_has_to_know_and_nothing_to_type_elsewhere() {
+        let text = "<task type=\"checkpoint:decision\">\n  <decision>Which store</decision>\n  <context>\n    We need one.\n    Soon.\n  </context>\n\
+            \x20 <option id=\"sqlite\"><name>SQLite</name><pros>small</pros><cons>one writer</cons></option>\n  <option id=\"other\"/>\n\
+            \x20 <resume-signal>Type \"approved\"</resume-signal>\n</task>\n";
+        let plan = read(text).expect("it is sound");
+        assert_eq!(
+            plan.tasks[0].about,
+            "We need one.\nSoon.\nsqlite: SQLite; for it: small; against it: one writer"
+        );
     }
 
     #[test]

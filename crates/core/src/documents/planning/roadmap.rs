@@ -211,7 +211,7 @@ fn requirements(section: &[&str]) -> Vec<String> {
 }
 
 /// `AUTH-01`, `R1`: letters first, and a number.
-fn is_requirement(text: &str) -> bool {
+pub fn is_requirement(text: &str) -> bool {
     let begins = text.starts_with(|it: char| it.is_ascii_alphabetic());
     let only = text.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.'));
     begins && only && text.contains(|it: char| it.is_ascii_digit()) && text.len() <= 40

@@ -4,6 +4,7 @@
 use crate::engine::journal::command::{Answer, Choice, Command, choices};
 use crate::engine::journal::hold::Outcome;
 use crate::engine::journal::question::QuestionKind;
+use crate::engine::judging::judge::ISSUES;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;
 use crate::proof::Level;
@@ -130,6 +131,9 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     }
     if choice == Choice::Model && answer.text.trim().is_empty() {
         return Err("\"model\" needs the name of one: loop answer model NAME".to_owned());
+    }
+    if choice.word() == ISSUES && answer.text.trim().is_empty() {
+        return Err(format!("\"{ISSUES}\" needs a text that says what you found: loop answer {ISSUES} TEXT"));
     }
     let needs_text = matches!(choice, Choice::Modify | Choice::Changes);
     if needs_text && answer.text.trim().is_empty() {

@@ -97,11 +97,14 @@ fn settled(state: &State, kind: &CheckpointKind, answer: &Answer, text: Option<S
         Some(text) => format!("{}: {text}", answer.choice),
         None => answer.choice.to_string(),
     };
-    let is_item = state.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+    let item = state.item.as_ref().filter(|it| it.checkpoint().is_some());
     let has_issues = answer.choice.word() == ISSUES;
-    let text = match is_item && has_issues {
-        true => format!("a person looked at it and found {said}; repair that, and the person looks again"),
-        false => format!("the checkpoint ({kind}) is settled: {said}"),
+    let text = match item {
+        Some(_) if has_issues => {
+            format!("a person looked at it and found {said}; repair that, and the person looks again")
+        }
+        Some(item) => format!("the checkpoint \"{}\" ({kind}) is settled: {said}", item.name),
+        None => format!("the checkpoint ({kind}) is settled: {said}"),
     };
-    Decision::Record(Event::Settled { text, automatic: false, done: is_item && !has_issues })
+    Decision::Record(Event::Settled { text, automatic: false, done: item.is_some() && !has_issues })
 }

@@ -6,7 +6,7 @@ use crate::engine::judging::metrics::known;
 use crate::engine::state::run_state::State;
 use crate::facts::{FactName, FactWords};
 use crate::workflow::condition::{Condition, Truth};
-use crate::workflow::model::{Gate, GateUse, Phase, PhaseId, Workflow};
+use crate::workflow::model::{Gate, GateUse, Next, Phase, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 
@@ -18,10 +18,19 @@ pub(crate) fn due(workflow: &Workflow, boundary: PhaseId, state: &State) -> Opti
     bound.chain(wanted).find(|it| !state.approved.contains_key(*it)).cloned()
 }
 
-/// A gate that is wanted is asked at its own boundary, or here when that one is behind us.
+/// A gate that is wanted is asked at its own boundary, or here when that one is behind us: no way leads there
+/// any more, neither in the order of the phases nor by the route that this one takes.
 fn belongs_here(workflow: &Workflow, boundary: PhaseId, gate: &str) -> bool {
     let stands_at = |phase: &Phase| phase.gates.iter().any(|it| it.gate == gate);
-    stands_at(&workflow.phases[boundary]) || !workflow.phases[boundary..].iter().any(stands_at)
+    let follows = |id: &PhaseId| match workflow.phases[*id].next {
+        Next::Phase(next) => Some(next),
+        Next::Done => None,
+    };
+    // No way is longer than all the phases.
+    let mut route = std::iter::successors(follows(&boundary), follows).take(workflow.phases.len());
+    let is_ahead = workflow.phases[boundary + 1..].iter().any(stands_at)
+        || route.any(|it| stands_at(&workflow.phases[it]));
+    stands_at(&workflow.phases[boundary]) || !is_ahead
 }
 
 fn requires(workflow: &Workflow, gate: &GateUse, state: &State) -> bool {

@@ -61,7 +61,7 @@ fn closed_with(state: &State, item: &Item) -> Vec<String> {
     let said = state.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
     let closes = said == Some(Value::from(SignalWord::PlanComplete.word()));
     match &item.group {
-        Some(group) if closes => state.open_items_of(group).filter(|it| *it != item.id).collect(),
+        Some(group) if closes => state.open_work_of(group).filter(|it| *it != item.id).collect(),
         Some(_) | None => Vec::new(),
     }
 }

@@ -37,6 +37,13 @@ pub struct Item {
 const CHECKPOINT: &str = "checkpoint:";
 
 impl Item {
+    /// The kind of an item that asks for nothing but the summary of its group.
+    pub const SUMMARY: &str = "summary";
+
+    pub fn is_summary(&self) -> bool {
+        self.kind.as_deref() == Some(Item::SUMMARY)
+    }
+
     /// Returns what kind of checkpoint it is, if a person has to settle it.
     pub fn checkpoint(&self) -> Option<CheckpointKind> {
         let kind = self.kind.as_deref()?.strip_prefix(CHECKPOINT)?;

@@ -47,10 +47,13 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
     let why = match &verdict {
         Verdict::Leave => passed_words(&grounds),
         Verdict::Step => Vec::new(),
+        // What is for a person lacks nothing that an agent could bring.
+        Verdict::Checkpoint(_) if item_checkpoint(turn).is_some() => Vec::new(),
         Verdict::Again | Verdict::Fail | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
             let condition =
                 phase.exit.as_ref().filter(|_| exit != Truth::True && is_last(phase, state, turn));
-            let not_met = condition.map(|it| it.missing(&lookup(&metrics))).unwrap_or_default();
+            let known = assumed(phase, turn, &metrics);
+            let not_met = condition.map(|it| it.missing(&known)).unwrap_or_default();
             // A value that nobody gave explains what the condition lacks, so it comes first.
             let mut why: Vec<String> = unreported(workflow, turn).collect();
             why.extend(reasons(&grounds, &not_met));
@@ -280,6 +283,17 @@ pub(crate) const DONE: &str = "done";
 
 fn short(hash: &str) -> &str {
     hash.get(..7).unwrap_or(hash)
+}
+
+/// Looks names up for what a condition lacks. That the agent gave no signal is a reason of its own; beside it
+/// stands what would be missing if it had given the usual one.
+fn assumed<'a>(phase: &'a Phase, turn: &Turn, metrics: &'a Metrics) -> impl Fn(&str) -> Option<Value> + 'a {
+    let usual = match &phase.signal {
+        Signal::Words(words) if is_silent(phase, turn) => words.first().map(|it| Value::from(it.word())),
+        Signal::Words(_) | Signal::Own | Signal::None => None,
+    };
+    let known = lookup(metrics);
+    move |name| known(name).or_else(|| usual.clone().filter(|_| name == FactName::Signal.name()))
 }
 
 fn lookup(metrics: &Metrics) -> impl Fn(&str) -> Option<Value> {

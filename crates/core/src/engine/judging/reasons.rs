@@ -13,7 +13,7 @@ use crate::engine::state::parts::station::Turn;
 use crate::engine::state::run_state::State;
 use crate::facts::{FactName, FactWords, Supplier};
 use crate::workflow::condition::{Missing, MissingBound, Must};
-use crate::workflow::model::{Phase, Signal, SignalWord};
+use crate::workflow::model::{Phase, Protocol, Signal, SignalWord};
 use loop_base::value::Value;
 
 /// Tests that a reason names; more would hide the other reasons.
@@ -149,7 +149,7 @@ impl Grounds<'_> {
             Some(_) | None if is_silent(self.phase, self.turn) => {
                 "the agent ended without a readable report".to_owned()
             }
-            Some(_) | None => match self.promise {
+            Some(_) | None => match self.promise.filter(|_| self.phase.report == Protocol::Promise) {
                 Some(promise) => format!(
                     "the agent did not say that it is done: its final message must end with \
                      <promise>{promise}</promise> on a line of its own"
@@ -177,7 +177,9 @@ impl Grounds<'_> {
     /// If the agent gave a signal too early, lists what is missing for it.
     fn alternative_words(&self, alternatives: &[Vec<Missing<'_>>]) -> Vec<String> {
         let said = self.turn.ended.report.signal.as_ref();
-        let forbids = |it: &Vec<Missing<'_>>| said.is_some() && it.iter().any(forbids_signal);
+        // That there is no report is said apart, and what the signal may not be is no help then.
+        let is_known = said.is_some() || is_silent(self.phase, self.turn);
+        let forbids = |it: &Vec<Missing<'_>>| is_known && it.iter().any(forbids_signal);
         let told = alternatives.iter().filter(|it| !forbids(it));
         let told = told.map(|it| once(it.iter().flat_map(|part| self.missing_words(part))).join(" and "));
         let told = once(told);

@@ -83,10 +83,12 @@ impl State {
         }
     }
 
-    /// Returns the ids of the items of a group that are not done.
-    pub(crate) fn open_items_of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = String> + 'a {
+    /// Returns the ids of the items of a group that are not done and that are work for agents. What is for a
+    /// person stays open until a person settles it, whatever an agent says.
+    pub(crate) fn open_work_of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = String> + 'a {
         let open = self.list.iter().flat_map(|it| it.open());
-        open.filter(move |it| it.group.as_deref() == Some(group)).map(|it| it.id.clone())
+        let is_work = move |it: &&Item| it.group.as_deref() == Some(group) && it.checkpoint().is_none();
+        open.filter(is_work).map(|it| it.id.clone())
     }
 
     /// Returns the list with what is done, where this state knows it.

@@ -127,6 +127,9 @@ pub struct State {
     /// The model that each phase ran with last.
     pub models: BTreeMap<PhaseId, String>,
     pub guidance: Vec<String>,
+    /// How checkpoints were settled. Every later call is a fresh session, and is told all of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled: Vec<String>,
     pub feedback: Option<Feedback>,
     pub wait: Option<Waiting>,
     /// Why a provider will not serve us before a person does something.

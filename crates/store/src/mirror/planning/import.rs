@@ -6,10 +6,15 @@ use loop_core::documents::planning::number::PhaseNumber;
 /// No phase continues for longer; a larger number is a mistake.
 const ITERATIONS_MOST: u32 = 10_000;
 
+/// A moment, however it is written.
+const STARTED_CHARS: usize = 60;
+
 /// How far another controller had come.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedPlanning {
     pub phase: PhaseNumber,
+    /// When it began, as it wrote that down.
+    pub started: Option<String>,
     pub iterations: u32,
     pub gap_cycles: u32,
     /// Why it was stuck, if it was.
@@ -56,13 +61,47 @@ pub fn read(text: &str) -> Result<ImportedPlanning, String> {
     };
     count("Max iterations")?;
     count("Consecutive failures")?;
+    let started =
+        field("Started").filter(|it| !it.is_empty()).map(|it| it.chars().take(STARTED_CHARS).collect());
     Ok(ImportedPlanning {
         phase,
+        started,
         iterations: count("Iteration")?,
         gap_cycles: count("Gap closure cycle")?,
         stuck,
         is_complete,
     })
+}
+
+/// A row of its table that says that a task is done, and by which commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoneRow {
+    pub plan: String,
+    pub task: String,
+    pub commit: String,
+}
+
+/// Returns the rows that say that their task is done and name a commit.
+pub fn done_rows(text: &str) -> Vec<DoneRow> {
+    let row = |line: &String| {
+        let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
+        let [_, plan, task, status, commit, ..] = cells.as_slice() else { return None };
+        let commit = commit.trim_matches(['`', '[', ']']);
+        let is_hash = (7..=64).contains(&commit.len()) && commit.bytes().all(|it| it.is_ascii_hexdigit());
+        (is_hash && says_done(status)).then(|| DoneRow {
+            plan: (*plan).to_owned(),
+            task: (*task).to_owned(),
+            commit: commit.to_owned(),
+        })
+    };
+    rows(text).iter().filter_map(row).collect()
+}
+
+fn says_done(status: &str) -> bool {
+    let word = status.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|it| word.contains(it));
+    has(&["done", "complete", "pass", "success", "✓", "✔", "✅"])
+        && !has(&["not ", "incomplete", "fail", "partial"])
 }
 
 /// Returns the rows of its table.
@@ -76,7 +115,7 @@ pub fn rows(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, rows};
+    use super::{DoneRow, done_rows, read, rows};
 
     const FILE: &str = "# Loop State\n\nStarted: 2026-01-01\nPhase: 03 — Accounts\nStatus: stopped\nIteration: 7\nMax iterations: 50\n\
         Consecutive failures: 1\nGap closure cycle: 1\n\n## Task Progress\n\n| Iteration | Plan |\n|---|---|\n| 7 | 03-01 |\n";
@@ -85,7 +124,13 @@ mod tests {
     fn how_far_another_controller_came_is_read() {
         let found = read(FILE).expect("it is sound");
         assert_eq!((found.phase.to_string().as_str(), found.iterations, found.gap_cycles), ("3", 7, 1));
-        assert_eq!(rows(FILE), ["| 7 | 03-01 |"]);
+        assert_eq!((rows(FILE).as_slice(), done_rows(FILE).len()), (&["| 7 | 03-01 |".to_owned()][..], 0));
+        assert_eq!(found.started.as_deref(), Some("2026-01-01"));
+        let table = "## Task Progress\n| a |\n|---|\n| 1 | 03-01 | Log in | done | `abc1234` | TASK_COMPLETE |\n| 2 | 03-01 | x | failed | abc1234 | TASK_COMPLETE |\n\
+            | 3 | 03-01 | y | done | - | TASK_COMPLETE |\n| 4 | 03-01 | z | incomplete | abc1234 | - |\n";
+        let expected =
+            DoneRow { plan: "03-01".to_owned(), task: "Log in".to_owned(), commit: "abc1234".to_owned() };
+        assert_eq!(done_rows(table), [expected]);
         let stuck =
             read(&FILE.replace("Status: stopped", "Status: stuck\nStuck reason: db: gone")).expect("sound");
         assert_eq!(stuck.stuck.as_deref(), Some("db: gone"));

@@ -40,7 +40,10 @@ impl State {
         if judgement.verdict != Verdict::Leave && judgement.signal {
             self.ratchet_told.clone_from(&evidence.ratchet);
         }
-        self.guidance.clear();
+        // What nobody was called with is still to be said.
+        if turn.ended.call != 0 {
+            self.guidance.clear();
+        }
         self.hear(workflow, &turn, &evidence);
         if let Some(error) = &judgement.error {
             self.troubles.note_error(at, self.phase, self.visit.iteration, error);
@@ -50,8 +53,14 @@ impl State {
                 self.visit.turned_green.push(test.clone());
             }
         }
-        if matches!(judgement.verdict, Verdict::Leave) {
+        // What a person found at a checkpoint and an agent repaired is work for the same rows.
+        let is_repair = turn.ended.call != 0
+            && matches!(judgement.verdict, Verdict::Checkpoint(_))
+            && turn.call.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+        if is_repair || matches!(judgement.verdict, Verdict::Leave) {
             self.credit_item(&turn, &evidence, judgement);
+        }
+        if matches!(judgement.verdict, Verdict::Leave) {
             self.visit.for_person.clone_from(&turn.ended.report.for_person);
         }
         self.credit_report(&turn.ended.report);
@@ -68,8 +77,9 @@ impl State {
             Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
         }
         self.step(&turn, &judgement.verdict);
-        self.feedback =
-            Some(Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement));
+        let feedback = Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement);
+        // A question to a person in place of a call is nothing that a call could learn from.
+        self.feedback = (turn.ended.call != 0 || !feedback.is_empty()).then_some(feedback);
     }
 
     fn count(&mut self, workflow: &Workflow, turn: &Turn) {

@@ -15,6 +15,9 @@ use crate::proof::{Level, Waiver};
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::time::Timestamp;
 
+/// Settled checkpoints that every later call is told of; a phase has a handful.
+const SETTLED_KEPT: usize = 50;
+
 impl State {
     pub(super) fn obey(&mut self, command: &Command) {
         match command {
@@ -111,7 +114,15 @@ impl State {
             self.leave_again();
             return;
         }
-        self.guide(Some(text));
+        let is_item = self.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+        if is_item && !done {
+            // A person found something there, and the next call repairs it.
+            self.guide(Some(text));
+        } else if !self.settled.iter().any(|it| it == text) {
+            self.settled.push(text.to_owned());
+            let over = self.settled.len().saturating_sub(SETTLED_KEPT);
+            self.settled.drain(..over);
+        }
         if done {
             self.leave_again();
             return;

@@ -28,6 +28,11 @@ pub struct Feedback {
 }
 
 impl Feedback {
+    /// Whether there is nothing in it that a call would have to know.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.why.is_empty() && self.notes.is_empty() && self.failing.is_empty() && self.trouble.is_none()
+    }
+
     pub(crate) fn of(
         protocol: &Protocol,
         turn: &Turn,
