@@ -109,6 +109,22 @@ fn lp37_setup_plan_adds_to_the_planning_folder() {
     assert!(learnings.contains("cargo build\ncargo test --no-fail-fast\n"));
 }
 
+/// The hint of a run that misses LEARNINGS.md works also where the workflow is set up already.
+#[test]
+fn setup_plan_adds_what_is_missing_and_names_the_phase_to_run() {
+    let plan = (".planning/phases/03-a/03-01-PLAN.md", "- [ ] one\n");
+    let roadmap = (".planning/ROADMAP.md", "### Phase 3: A\n");
+    let folder = Folder::new(&[(".loop/workflow.toml", "extends = \"plan\"\n"), roadmap, plan]);
+    let (code, written, said) = folder.run(&["setup", "plan"]);
+    assert_eq!((code, written.as_str()), (0, ".planning/config.json\n.planning/LEARNINGS.md\n"), "{said}");
+    assert!(said.ends_with("next: loop run 3\n"), "{said}");
+    assert_eq!(folder.read(".loop/workflow.toml"), "extends = \"plan\"\n");
+    assert_eq!(folder.run(&["setup", "plan"]).0, 2, "nothing is missing any more");
+    let empty = Folder::new(&[CARGO]);
+    let (code, _, said) = empty.run(&["setup", "plan"]);
+    assert!(code == 0 && said.contains("help: write .planning/ROADMAP.md"), "{said}");
+}
+
 #[test]
 fn setup_plan_keeps_what_a_person_configured() {
     let config = r#"{"loop": {"max_iterations": 7, "validation_commands": ["make"]}, "a": 1}"#;

@@ -147,6 +147,15 @@ fn lp10_stuck_halts_at_once_and_says_what_to_do() {
     let end = &done.err[done.err.find("halted: ").expect("the end")..];
     assert!(end.starts_with("halted: EXECUTE is stuck: db: no schema\n"), "the cause comes first: {end}");
     assert!(end.contains("the socket is slow") && end.contains(".planning/LOOP-STATE.md"), "{end}");
+    for step in [
+        "1. read the reason",
+        "2. look",
+        "3. fix the cause",
+        "4. reset: loop answer reset",
+        "5. continue: loop run 3",
+    ] {
+        assert!(end.contains(step), "{step}: {end}");
+    }
     assert!(end.lines().count() <= 20 && end.ends_with("next: loop answer reset\n"), "{end}");
     assert_eq!(project.sandbox.calls(), [1]);
 }

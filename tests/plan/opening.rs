@@ -154,3 +154,25 @@ fn tasks_that_another_controller_did_are_not_done_again() {
     assert_eq!(sandbox.calls().len(), 7, "six tasks and the verifier: {}", done.err);
     assert!(sandbox.prompt(1).contains("Your task: **Task 2: step 2**"), "{}", sandbox.prompt(1));
 }
+
+/// One state file is for one phase: whoever begins another says what becomes of the first.
+#[test]
+fn another_phase_that_is_not_finished_is_a_question() {
+    let project = Project::new();
+    let far = "---\nwave: 1\n---\n<task><name>far</name></task>\n";
+    project.sandbox.write(".planning/phases/10-far/10-01-PLAN.md", far);
+    project.sandbox.commit("two phases");
+    project.run(HONEST, &["--max", "1"]).exits(6);
+    let state = project.loop_state();
+    let agent = project.agent(HONEST);
+    let asked = project.sandbox.run(&["run", "10", "--agent-cmd", &agent]).exits(3).says("other-input");
+    assert!(
+        asked.err.contains("of phase 3 is capped and writes to .planning/LOOP-STATE.md"),
+        "{}",
+        asked.err
+    );
+    assert_eq!(project.loop_state(), state, "nothing was changed");
+    project.run(HONEST, &["--max", "2"]).exits(6);
+    project.sandbox.run(&["run", "10", "--fresh", "--max", "1", "--agent-cmd", &agent]);
+    assert!(project.loop_state().contains("Phase: 10\n"), "{}", project.loop_state());
+}

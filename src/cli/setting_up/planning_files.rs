@@ -4,8 +4,10 @@
 use super::new_files::NewFile;
 use crate::desk::{NextStep, Refusal};
 use crate::measure::detect::DetectedCheck;
+use crate::measure::planning;
 use loop_base::json_text;
-use loop_core::documents::planning::learnings;
+use loop_core::documents::planning::{learnings, roadmap, state_file};
+use loop_core::workflow::preset::BuiltIn;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,33 @@ pub(crate) fn files(project: &Path, found: &[DetectedCheck]) -> anyhow::Result<V
         files.push(NewFile { path: learnings, text: learnings_text(&commands), replaces: false });
     }
     Ok(files)
+}
+
+/// Whether the project's workflow is this one already.
+pub(crate) fn is_set_up(project: &Path) -> bool {
+    let text = loop_base::files::text(&project.join(".loop/workflow.toml")).unwrap_or_default();
+    let table = text.parse::<toml::Table>().unwrap_or_default();
+    table.get("extends").and_then(toml::Value::as_str) == Some(BuiltIn::Plan.name())
+}
+
+/// Says how the first run begins: with the phase of the position, else the first one of the roadmap.
+pub(crate) fn first_run(project: &Path) -> String {
+    let roadmap = planning::document(project, ".planning/ROADMAP.md");
+    let state = planning::document(project, ".planning/STATE.md");
+    let phases = roadmap.as_deref().map(roadmap::phases).unwrap_or_default();
+    let first = state.as_deref().and_then(state_file::current_phase).filter(|_| roadmap.is_some());
+    let Some(number) = first.or_else(|| phases.first().map(|it| it.number.clone())) else {
+        let heading = "write .planning/ROADMAP.md with a heading \"### Phase 1: NAME\"";
+        return format!("help: {heading} and its plans, then loop run 1");
+    };
+    let has_plans =
+        planning::phase_folders(project, &number).iter().any(|it| planning::has_plans(project, it));
+    if has_plans {
+        return format!("next: loop run {number}");
+    }
+    let padded = number.padded();
+    let plan = format!(".planning/phases/{padded}-NAME/{padded}-01-PLAN.md");
+    format!("help: write {plan} with its tasks, then loop run {number}")
 }
 
 /// Returns the configuration with a `loop` section, or nothing where it has all of it.

@@ -74,7 +74,12 @@ fn set_up(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
     }
     let mut files = if flags.full { full(preset) } else { short(preset, agent.as_deref(), &found)? };
     if preset.built_in == BuiltIn::Plan {
-        files.extend(planning_files::files(&project, &found)?);
+        let missing = planning_files::files(&project, &found)?;
+        // The workflow is set up already, and only what belongs into the planning folder is missing.
+        if !flags.full && !missing.is_empty() && planning_files::is_set_up(&project) {
+            files.clear();
+        }
+        files.extend(missing);
     }
     refuse_overwriting(&project, files.iter().filter(|it| !it.replaces).map(|it| it.path.as_path()))?;
     if asks && !agreed(&files)? {
@@ -111,9 +116,7 @@ fn first_run(preset: &Preset, project: &Path) -> String {
             Some(name) => format!("next: loop run {}", shell_word(&format!("docs/PRPs/{name}"))),
             None => "help: write docs/PRPs/NAME.md, then loop run docs/PRPs/NAME.md".to_owned(),
         },
-        BuiltIn::Plan => {
-            "help: loop run PHASE runs a phase of .planning/ROADMAP.md, as loop run 1".to_owned()
-        }
+        BuiltIn::Plan => planning_files::first_run(project),
         BuiltIn::Engineering => "help: loop run INPUT begins".to_owned(),
     }
 }

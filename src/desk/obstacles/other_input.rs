@@ -9,6 +9,8 @@ use crate::desk::request::RunRequest;
 use crate::desk::resolving::wanted_run::WantedRun;
 use crate::world::wait::now;
 use loop_base::text::shell_word;
+use loop_core::workflow::model::{MirrorFormat, WorkPlace};
+use loop_store::mirror::planning;
 use loop_store::mirror::prp_session::{self, import};
 use loop_store::{Filter, Home, Row, fold};
 use std::path::Path;
@@ -24,6 +26,18 @@ pub(crate) enum InTheWay {
 /// Finds what stands in the way. A fresh start says "new" beforehand.
 pub(crate) fn in_the_way(home: &Home, request: &RunRequest, wanted: &WantedRun) -> anyhow::Result<InTheWay> {
     let agreed = request.fresh || request.replace_other;
+    if wanted.workflow.mirror.writes(MirrorFormat::Planning) {
+        return Ok(match other_phase(home, wanted)? {
+            None => InTheWay::Nothing,
+            Some(row) if agreed => InTheWay::Run(Box::new(row)),
+            Some(row) => {
+                let (id, name) = (&row.id[..8], planning::NAME);
+                let text = format!("run {id} of phase {} is {} and writes to {name}", row.input, row.status);
+                let continues = format!("loop run --run {id}").into();
+                InTheWay::Question(Box::new(question(text, "that run is cancelled", continues)))
+            }
+        });
+    }
     let Some(folder) = prp_session::folder(&wanted.workflow) else {
         let question = if agreed { None } else { other_file(home, wanted)? };
         return Ok(question.map_or(InTheWay::Nothing, |it| InTheWay::Question(Box::new(it))));
@@ -56,6 +70,22 @@ pub(crate) fn in_the_way(home: &Home, request: &RunRequest, wanted: &WantedRun) 
             InTheWay::Question(Box::new(question(text, cost, continues)))
         }
     })
+}
+
+/// An unfinished run of another phase in this working tree; one in a worktree has a state file of its own.
+fn other_phase(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<Row>> {
+    if wanted.workflow.workspace.at == WorkPlace::Worktree {
+        return Ok(None);
+    }
+    let name = wanted.project.to_string_lossy();
+    let filter =
+        Filter { project: Some(&name), statuses: &UNFINISHED, limit: Some(LOOKED_AT), ..Filter::default() };
+    let is_it = |row: &Row| {
+        row.workflow == wanted.workflow.name
+            && row.input != wanted.input.name
+            && Path::new(&row.place) == wanted.project.as_path()
+    };
+    Ok(home.runs(&filter)?.into_iter().find(is_it))
 }
 
 /// A state file of another design that this home does not know is a question too.

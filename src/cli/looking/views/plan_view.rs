@@ -4,7 +4,7 @@
 use crate::measure::planning;
 use loop_base::text::counted;
 use loop_core::documents::planning::learnings;
-use loop_core::engine::{Item, Requirement, State, Status};
+use loop_core::engine::{Item, QuestionKind, Requirement, State, Status};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_store::mirror::planning::{LoopState, failures};
@@ -212,11 +212,13 @@ fn stuck(workflow: &Workflow, state: &State, place: &Path, title: &str) -> Vec<S
     lines.extend(notes.map(|it| format!("noted: {it}")));
     let issues = planning::document(place, LEARNINGS).map(|it| learnings::last_issues(&it, ISSUES_SHOWN));
     lines.extend(issues.unwrap_or_default().into_iter().map(|it| format!("issue in LEARNINGS.md: {it}")));
-    if state.question().is_some() {
-        lines.push(
-            "fix the cause (code, tests or plan), then answer; or write Status: running into".to_owned(),
-        );
-        lines.push(".planning/LOOP-STATE.md and continue with loop run".to_owned());
-    }
+    let is_breaker = state.question().is_some_and(|it| it.kind == QuestionKind::Breaker);
+    let reset = if is_breaker { "loop answer reset" } else { "loop resume --reset" };
+    lines.extend([
+        "1. read the reason above, 2. look for what is known about it in .planning/LEARNINGS.md".to_owned(),
+        "3. fix the cause: code, tests or plan".to_owned(),
+        format!("4. reset: {reset}, or write Status: running into .planning/LOOP-STATE.md"),
+        format!("5. continue: loop run {}", state.opening.input),
+    ]);
     lines
 }
