@@ -45,6 +45,24 @@ fn a_task_that_is_taken_out_is_told_of() {
     assert!(warnings.contains("not done: 03-03/2 (Task 2: step 2)"), "{warnings}");
 }
 
+/// A task that vanished from its file was asked for all the same: the verifier answers for it, or a person.
+#[test]
+fn a_task_that_an_agent_takes_out_keeps_the_phase_open() {
+    let project = Project::new();
+    let verdict = "VERIFY) report passed 'truths:\n  - {id: AUTH-01, status: verified}\n  - {id: AUTH-02, status: verified}\n  - {id: SC-1, status: verified}\n  - {id: SC-2, status: verified}';;";
+    let script = format!(
+        "case $LOOP_PHASE in EXECUTE) honest; [ \"$LOOP_CALL\" = 1 ] && git rm -q $folder/03-03-PLAN.md && git commit -qm less;; {verdict} esac; true"
+    );
+    let done = project.run(&script, &[]).exits(4);
+    assert!(done.err.contains("nothing shows that 03-03/1 is met"), "{}", done.err);
+    assert!(project.sandbox.prompt(6).contains("| 03-03/2 | Task 2: step 2 (taken out of its plan)"));
+    for id in ["03-03/1", "03-03/2"] {
+        project.sandbox.run(&["waive", id, "--reason", "not needed any more"]).exits(0);
+    }
+    project.sandbox.run(&["resume", "--reset"]).exits(0);
+    assert_eq!(project.row("03-03/1")["by"], "person");
+}
+
 #[test]
 fn a_plan_that_becomes_unreadable_halts_and_goes_on_when_it_is_mended() {
     let project = Project::new();

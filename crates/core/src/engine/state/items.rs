@@ -4,6 +4,7 @@
 
 use crate::engine::journal::event::Event;
 use crate::engine::journal::item::{Item, ListChange, Listing};
+use crate::engine::journal::requirement::Requirement;
 use crate::engine::state::parts::item_list::ItemList;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;
@@ -63,23 +64,32 @@ impl State {
         self.item.clone_from(&change.next);
         self.items_left = change.left;
         self.listed = true;
-        self.warn_of_removed(&change);
+        self.warn_of_removed(workflow, &change);
         if let Some(list) = self.list.as_mut().filter(|_| !change.is_empty()) {
             Arc::make_mut(list).apply(&change);
         }
     }
 
-    /// Whoever removes an item from its list has not done it.
-    fn warn_of_removed(&mut self, change: &ListChange) {
+    /// Whoever removes an item from its list has not done it. A task of a plan was asked for, so it becomes a row
+    /// of its own until it is back.
+    fn warn_of_removed(&mut self, workflow: &Workflow, change: &ListChange) {
         let is_back = |id: &String| change.added.iter().any(|it| it.items.iter().any(|it| it.id == *id));
+        self.requirements.retain(|it| it.by.is_some() || !is_back(&it.id));
         let Some(list) = &self.list else { return };
-        let gone: Vec<String> = list
-            .open()
-            .filter(|it| change.removed.contains(&it.id) && !is_back(&it.id))
-            .map(|it| format!("{} ({})", it.id, it.name))
-            .collect();
-        if !gone.is_empty() {
-            self.warn(format!("no longer in the list, and not done: {}", gone.join(", ")));
+        let is_gone = |it: &&Item| change.removed.contains(&it.id) && !is_back(&it.id) && !it.is_summary();
+        let gone: Vec<Item> = list.open().filter(is_gone).cloned().collect();
+        if gone.is_empty() {
+            return;
+        }
+        let named: Vec<String> = gone.iter().map(|it| format!("{} ({})", it.id, it.name)).collect();
+        self.warn(format!("no longer in the list, and not done: {}", named.join(", ")));
+        if workflow.items.as_ref().is_some_and(|it| matches!(it.from, ItemSource::Plans(_))) {
+            for it in gone {
+                let text = format!("{} (taken out of its plan)", it.name);
+                if self.requirements.iter().all(|row| row.id != it.id) {
+                    self.requirements.push(Requirement::new(it.id, text));
+                }
+            }
         }
     }
 
