@@ -1,6 +1,7 @@
 //! `engineering` from the outside: a queue of systems, each built in a worktree of its own through ten stages,
 //! by agents that do their work and agents that lie about it. The real binary, real git, real files.
 
+mod continuing;
 mod github;
 mod hints;
 mod landing;
