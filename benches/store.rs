@@ -1,5 +1,5 @@
-//! P6, P7 and P12: opening a run of a million events, listing ten thousand runs, and one durable
-//! step, each beside its floor. The store is private to the crate, so its measurements are tests
+//! P6, P7, P8 and P12: opening a run of a million events, listing ten thousand runs, the next of a hundred
+//! thousand jobs, and one durable step, beside their floors. The store is private to the crate, so its measurements are tests
 //! that do a hundredth of the work elsewhere; this runs them whole and optimised, and shows what they print.
 //!
 //!     cargo bench --bench store

@@ -28,26 +28,32 @@ impl CompletionBox {
     }
 }
 
-/// The boxes that a stage ticks, and the skill whose skipping makes one not apply.
-const OF_STAGES: [(&str, &str, &str); 7] = [
-    ("tests pass", "TEST", "test-generation"),
-    ("verification: lint, types, tests", "VERIFY", "code-verification"),
-    ("validation: every requirement", "VALIDATE", "code-validation"),
-    ("security: no critical or high finding", "VALIDATE", "security-audit"),
-    ("performance targets", "VALIDATE", "perf-analysis"),
-    ("documents", "DOCUMENT", "document"),
-    ("review", "REVIEW", "code-review"),
+/// The boxes that a stage ticks, the skill whose skipping makes one not apply, and what of the stage shows it.
+const OF_STAGES: [(&str, &str, &str, &str); 7] = [
+    ("tests pass", "TEST", "test-generation", "tests"),
+    ("verification: lint, types, tests", "VERIFY", "code-verification", "checks"),
+    ("validation: every requirement", "VALIDATE", "code-validation", "checks"),
+    ("security: no critical or high finding", "VALIDATE", "security-audit", "security"),
+    ("performance targets", "VALIDATE", "perf-analysis", "performance"),
+    ("documents", "DOCUMENT", "document", "checks"),
+    ("review", "REVIEW", "code-review", "review"),
 ];
 
 /// Evaluates the boxes before the work is merged.
 pub(crate) fn boxes(workflow: &Workflow, state: &State) -> Vec<CompletionBox> {
     let mut found = vec![CompletionBox { what: "capabilities", standing: capabilities(state) }];
-    for (what, stage, skill) in OF_STAGES {
-        found.push(CompletionBox { what, standing: of_stage(workflow, state, stage, skill) });
+    for (what, stage, skill, kind) in OF_STAGES {
+        found.push(CompletionBox { what, standing: of_stage(workflow, state, stage, skill, kind) });
     }
-    let merged =
-        Standing::Shown(state.closing(workflow).unwrap_or_else(|| "proven before the merge".to_owned()));
-    found.push(CompletionBox { what: "proof, before the merge", standing: merged });
+    let proof = match state.closing(workflow) {
+        Some(words) if state.is_proven() || workflow.proof.accept_unverified => Standing::Shown(words),
+        Some(words) => Standing::Open(words),
+        None if workflow.proof.accept_unverified => {
+            Standing::Shown("none; the workflow accepts that".to_owned())
+        }
+        None => Standing::Open("nothing is proven yet".to_owned()),
+    };
+    found.push(CompletionBox { what: "proof, before the merge", standing: proof });
     found.push(CompletionBox { what: "required gates", standing: gates(state) });
     found
 }
@@ -66,7 +72,7 @@ fn capabilities(state: &State) -> Standing {
     }
 }
 
-fn of_stage(workflow: &Workflow, state: &State, stage: &str, skill: &str) -> Standing {
+fn of_stage(workflow: &Workflow, state: &State, stage: &str, skill: &str, kind: &str) -> Standing {
     let Some(id) = workflow.phases.iter().position(|it| it.name == stage) else {
         return Standing::NotApplicable(format!("the workflow has no stage {stage}"));
     };
@@ -75,7 +81,11 @@ fn of_stage(workflow: &Workflow, state: &State, stage: &str, skill: &str) -> Sta
         (PhaseStatus::Completed, Some(why)) => Standing::NotApplicable(format!("{skill} was skipped: {why}")),
         (PhaseStatus::Completed, None) => {
             let at = log.completed_at.map(|it| it.to_string()).unwrap_or_default();
-            Standing::Shown(format!("{stage} was passed {at}"))
+            match log.shown.get(kind) {
+                Some(words) if words == "no target is stated" => Standing::NotApplicable(words.clone()),
+                Some(words) => Standing::Shown(format!("{words} ({stage} was passed {at})")),
+                None => Standing::Shown(format!("{stage} was passed {at}")),
+            }
         }
         (PhaseStatus::Skipped | PhaseStatus::Forced, _) => {
             Standing::Open(format!("a person skipped {stage}"))
@@ -86,7 +96,12 @@ fn of_stage(workflow: &Workflow, state: &State, stage: &str, skill: &str) -> Sta
 
 fn gates(state: &State) -> Standing {
     match state.gates_wanted.as_slice() {
-        [] => Standing::Shown("none is waiting".to_owned()),
+        [] if state.gates_passed.is_empty() => Standing::Shown("none was required".to_owned()),
+        [] => {
+            let passed = state.gates_passed.iter();
+            let passed: Vec<String> = passed.map(|(gate, by)| format!("{gate} approved by {by}")).collect();
+            Standing::Shown(passed.join(", "))
+        }
         wanted => Standing::Open(format!("not passed: {}", wanted.join(", "))),
     }
 }

@@ -4,7 +4,7 @@
 //! a tree that has it checked out is taken along by a fast-forward, which git refuses where local changes
 //! are in the way. Everything here can be done again after a crash, and finds what was done.
 
-use crate::deliver::completion::{Standing, boxes};
+use crate::deliver::completion::{CompletionBox, Standing, boxes};
 use crate::measure::checks::check_folder::CheckFolder;
 use crate::measure::checks::run_checks::{Cut, Execute, order};
 use crate::tree::git::{Git, GitError};
@@ -30,24 +30,10 @@ pub(crate) fn land(
     execute: &mut Execute<'_>,
 ) -> anyhow::Result<Result<Landing, Cut>> {
     let kept_back = |why: String| Ok(Ok(Landing::Not { why, unreviewed: false }));
-    let Some(plan) = run.state.opening.worktree.as_deref() else {
-        return kept_back("the run has no worktree, so there is no branch to merge".to_owned());
+    let (plan, target) = match may_land(run) {
+        Ok(found) => found,
+        Err(why) => return kept_back(why),
     };
-    let Some(target) = plan.target.as_deref() else {
-        return kept_back(format!(
-            "the project was on no branch when the run began; merge {} by hand, then loop resume",
-            plan.branch
-        ));
-    };
-    if !run.state.is_proven() && !run.workflow.proof.accept_unverified {
-        let why = run.state.closing(&run.workflow).unwrap_or_else(|| "nothing proves the work".to_owned());
-        return kept_back(format!("the run is not verified: {why}"));
-    }
-    let open =
-        boxes(&run.workflow, &run.state).into_iter().find(|it| matches!(it.standing, Standing::Open(_)));
-    if let Some(open) = open {
-        return kept_back(format!("a box of the completion is open: {}", open.line()));
-    }
     let git = Git::open(Path::new(&plan.root))?;
     let merge = match Merge::prepare(&git, run, plan, target)? {
         Ok(merge) => merge,
@@ -63,10 +49,47 @@ pub(crate) fn land(
             Err(cut) => return Ok(Err(cut)),
         }
     }
-    match advance(&git, home, target, &merge)? {
+    match advance(&git, home, target, &merge.from, &merge.commit)? {
         None => Ok(Ok(Landing::Merged { into: target.to_owned(), commit: merge.commit })),
         Some(why) => kept_back(why),
     }
+}
+
+/// Returns where the work of a run goes from and to, or why it goes nowhere yet.
+pub(crate) fn may_land(run: &Run) -> Result<(&Worktree, &str), String> {
+    let plan = run.state.opening.worktree.as_deref();
+    let plan = plan.ok_or("the run has no worktree, so there is no branch to merge")?;
+    let Some(target) = plan.target.as_deref() else {
+        return Err(format!(
+            "the project was on no branch when the run began; merge {} by hand, then loop resume",
+            plan.branch
+        ));
+    };
+    if !run.state.is_proven() && !run.workflow.proof.accept_unverified {
+        let why = run.state.closing(&run.workflow).unwrap_or_else(|| "nothing proves the work".to_owned());
+        return Err(format!("the run is not verified: {why}"));
+    }
+    let is_open = |it: &CompletionBox| matches!(it.standing, Standing::Open(_));
+    match boxes(&run.workflow, &run.state).into_iter().find(is_open) {
+        Some(open) => Err(format!("a box of the completion is open: {}", open.line())),
+        None => Ok((plan, target)),
+    }
+}
+
+/// Returns the commit that was proven, or why the branch has to be reviewed again.
+pub(crate) fn proven_tip(git: &Git, run: &Run, plan: &Worktree) -> anyhow::Result<Result<String, Landing>> {
+    let tip = commit_of(git, &format!("refs/heads/{}", plan.branch))?.unwrap_or_default();
+    let proven = run.state.proven.as_ref().map(|it| it.commit.clone()).unwrap_or_default();
+    if tip == proven {
+        return Ok(Ok(tip));
+    }
+    let why = format!(
+        "{} was changed after the review: it is at {} and {} was proven",
+        plan.branch,
+        short(&tip),
+        short(&proven)
+    );
+    Ok(Err(Landing::Not { why, unreviewed: true }))
 }
 
 /// Says whether work that was kept back or handed over has come to its target by now.
@@ -103,54 +126,57 @@ impl Merge {
         target: &str,
     ) -> anyhow::Result<Result<Merge, Landing>> {
         let not = |why: String| Ok(Err(Landing::Not { why, unreviewed: false }));
-        let review_again = |why: String| Ok(Err(Landing::Not { why, unreviewed: true }));
         let Some(from) = commit_of(git, &format!("refs/heads/{target}"))? else {
             return not(format!("the branch {target} is gone"));
         };
-        let tip = commit_of(git, &format!("refs/heads/{}", plan.branch))?.unwrap_or_default();
-        let proven = run.state.proven.as_ref().map(|it| it.commit.clone()).unwrap_or_default();
-        if tip != proven {
-            return review_again(format!(
-                "{} was changed after the review: it is at {} and {} was proven",
-                plan.branch,
-                short(&tip),
-                short(&proven)
-            ));
-        }
+        let tip = match proven_tip(git, run, plan)? {
+            Ok(tip) => tip,
+            Err(landing) => return Ok(Err(landing)),
+        };
         if is_ancestor(git, &tip, &from)? {
             let done = Some(from.clone());
             return Ok(Ok(Merge { commit: from.clone(), from, has_moved: false, done }));
         }
-        // The tree is made in memory, so nobody's files move.
-        let tree = match git.run(["merge-tree", "--write-tree", "--no-messages", &from, &tip]) {
-            Ok(output) => single_line(&output).lines().next().unwrap_or_default().to_owned(),
-            Err(GitError::Failed { code: Some(1), .. }) => {
-                return review_again(format!(
-                    "{} and {target} change the same lines; first merge {target} into the branch in {} \
-                     and commit",
-                    plan.branch, plan.place
-                ));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let name = run.state.opening.beginning.title.as_deref().unwrap_or(&run.state.opening.input);
-        let message = format!("Merge {}: {name}\n\nLoop-Run: {}\n", run.state.opening.input, run.id);
-        let commit = match git.durable().run(["commit-tree", &tree, "-p", &from, "-p", &tip, "-m", &message])
-        {
-            Ok(output) => single_line(&output),
-            Err(GitError::Failed { stderr, .. }) => {
-                let why = stderr.lines().find(|it| !it.trim().is_empty()).unwrap_or_default().to_owned();
-                return not(format!("the merge could not be committed: {why}"));
-            }
-            Err(error) => return Err(error.into()),
+        let commit = match self::merge(git, run, &from, &tip)? {
+            Ok(commit) => commit,
+            Err(landing) => return Ok(Err(landing)),
         };
         let has_moved = from != plan.base;
         Ok(Ok(Merge { from, commit, has_moved, done: None }))
     }
 }
 
+/// Merges a commit into another, in memory: nobody's files move, and no branch. Returns the merge.
+pub(super) fn merge(git: &Git, run: &Run, from: &str, tip: &str) -> anyhow::Result<Result<String, Landing>> {
+    let opening = &run.state.opening;
+    let tree = match git.run(["merge-tree", "--write-tree", "--no-messages", from, tip]) {
+        Ok(output) => single_line(&output).lines().next().unwrap_or_default().to_owned(),
+        Err(GitError::Failed { code: Some(1), .. }) => {
+            let plan = opening.worktree.as_deref().cloned().unwrap_or_default();
+            let target = plan.target.unwrap_or_default();
+            let why = format!(
+                "{} and {target} change the same lines; first merge {target} into the branch in {} and commit",
+                plan.branch, plan.place
+            );
+            return Ok(Err(Landing::Not { why, unreviewed: true }));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let name = opening.beginning.title.as_deref().unwrap_or(&opening.input);
+    let message = format!("Merge {}: {name}\n\nLoop-Run: {}\n", opening.input, run.id);
+    match git.durable().run(["commit-tree", &tree, "-p", from, "-p", tip, "-m", &message]) {
+        Ok(output) => Ok(Ok(single_line(&output))),
+        Err(GitError::Failed { stderr, .. }) => {
+            let why = stderr.lines().find(|it| !it.trim().is_empty()).unwrap_or_default();
+            let why = format!("the merge could not be committed: {why}");
+            Ok(Err(Landing::Not { why, unreviewed: false }))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Runs every check that proves the work on the merged tree. Says what failed.
-fn check(
+pub(super) fn check(
     run: &Run,
     git: &Git,
     commit: &str,
@@ -198,10 +224,16 @@ fn remove(git: &Git, room: &Path) {
 }
 
 /// Moves the target to the merge. Says what is in the way.
-fn advance(git: &Git, home: &Home, target: &str, merge: &Merge) -> anyhow::Result<Option<String>> {
+pub(super) fn advance(
+    git: &Git,
+    home: &Home,
+    target: &str,
+    from: &str,
+    commit: &str,
+) -> anyhow::Result<Option<String>> {
     let Some(place) = checked_out(git, target)? else {
         let name = format!("refs/heads/{target}");
-        let moved = git.durable().run(["update-ref", "-m", "loop: merge", &name, &merge.commit, &merge.from]);
+        let moved = git.durable().run(["update-ref", "-m", "loop: merge", &name, commit, from]);
         return Ok(moved
             .err()
             .map(|error| format!("{target} moved meanwhile ({error}); loop resume tries again")));
@@ -218,7 +250,7 @@ fn advance(git: &Git, home: &Home, target: &str, merge: &Merge) -> anyhow::Resul
         Err(error) => return Err(error.into()),
     };
     let there = Git::open(&place)?;
-    match there.durable().run(["merge", "--ff-only", "--quiet", "--no-verify-signatures", &merge.commit]) {
+    match there.durable().run(["merge", "--ff-only", "--quiet", "--no-verify-signatures", commit]) {
         Ok(_) => Ok(None),
         Err(GitError::Failed { stderr, .. }) => {
             let why = stderr.lines().map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
@@ -237,7 +269,7 @@ fn checked_out(git: &Git, branch: &str) -> Result<Option<PathBuf>, GitError> {
     Ok(worktree::entries(git)?.into_iter().find(|it| it.branch.as_ref() == Some(&name)).map(|it| it.path))
 }
 
-fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, GitError> {
+pub(super) fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, GitError> {
     if commit.is_empty() || of.is_empty() {
         return Ok(false);
     }

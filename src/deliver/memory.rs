@@ -33,7 +33,6 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
         collect(root, place, &folder)?;
     }
     write_interfaces(run, root, &folder)?;
-    write_handoff(run, root, domain, "complete")?;
     let file = queue_file(root, domain);
     let queue = QueueKey { project: &plan.root, domain, file: &file };
     // This system is not complete yet, so those that wait for nothing else count as ready.
@@ -43,7 +42,9 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
         ready.extend(home.job(queue, &id)?.filter(|it| is_last && it.system.status.is_startable()));
     }
     let next = ready.into_iter().min_by_key(|it| it.system.priority);
-    Ok(next.map(|it| format!("loop run {}", it.system.id)))
+    let next = next.map(|it| format!("loop run {}", it.system.id));
+    write_handoff(run, root, domain, "complete", Some(next.as_deref().unwrap_or("loop queue")))?;
+    Ok(next)
 }
 
 /// Copies what is not committed below the folder of the system, and takes it out of the worktree.
@@ -99,12 +100,12 @@ pub(crate) fn hand_over(run: &Run) {
     let is_over = matches!(status, Status::Halted | Status::Paused | Status::Stopped | Status::Capped);
     if is_over && !run.workflow.mirror.off {
         // The journal has all of it; a folder that cannot be written harms nobody.
-        let _harmless = write_handoff(run, Path::new(&plan.root), domain, status.word());
+        let _harmless = write_handoff(run, Path::new(&plan.root), domain, status.word(), None);
     }
 }
 
 /// Writes what the next session has to know, from what was measured and said.
-fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str) -> anyhow::Result<()> {
+fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str, next: Option<&str>) -> anyhow::Result<()> {
     let (state, workflow) = (&run.state, &run.workflow);
     let id = &state.opening.input;
     let name = state.opening.beginning.title.as_deref().unwrap_or(id);
@@ -132,7 +133,11 @@ fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str) -> anyhow::Res
             list.all().map(|(item, done)| format!("[{}] {}", if done { "x" } else { " " }, item.name))
         }),
     );
-    section(&mut text, "Files changed", state.seen.files.iter().take(50).cloned());
+    let is_ours = |it: &&String| it.starts_with(FOLDER);
+    let files = &state.seen.files;
+    section(&mut text, "Files to review", files.iter().filter(|it| !is_ours(it)).take(50).cloned());
+    section(&mut text, "Documents", files.iter().filter(is_ours).take(50).cloned());
+    section(&mut text, "Decisions", decisions(run));
     section(
         &mut text,
         "Failures and what became of them",
@@ -142,17 +147,84 @@ fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str) -> anyhow::Res
             format!("{}: {first} ({end})", workflow.phases[it.phase].name)
         }),
     );
+    let documents = Documents::of(run);
+    let sent_back = state.troubles.failures.iter().filter(|it| it.gate.is_some());
+    let sent_back = sent_back.map(|it| format!("not as it was when changes were asked for: {}", it.text));
+    section(&mut text, "Rejected alternatives", documents.under("rejected").into_iter().chain(sent_back));
+    let skipped = state.skipped.iter().map(|(skill, why)| format!("the skill {skill} was skipped: {why}"));
+    section(&mut text, "Deferred", skipped.chain(documents.under("deferred")));
+    section(&mut text, "Open questions", state.question().map(|it| first_line(&it.text)).into_iter());
     section(
         &mut text,
-        "Deferred: skills that were skipped",
-        state.skipped.iter().map(|(skill, why)| format!("{skill}: {why}")),
+        "Commands to run first",
+        run.workflow.checks.iter().filter_map(|(name, it)| {
+            let command = it.run.as_ref().or(state.commands.get(name))?;
+            Some(format!("`{command}` ({name})"))
+        }),
     );
     section(&mut text, "Notes", state.warnings.iter().cloned());
-    let _ = writeln!(text, "\n## Next\n\n{}", state.next_step(workflow));
+    let next = next.map_or_else(|| state.next_step(workflow), str::to_owned);
+    let _ = writeln!(text, "\n## Next\n\n{next}");
     let folder = root.join(FOLDER).join(domain).join("sessions");
     std::fs::create_dir_all(&folder)?;
     files::replace(&folder.join(format!("{date}-{id}.md")), &loop_base::secret::redact(&text))?;
     Ok(())
+}
+
+/// What people decided on the way, and where the agents wrote down what they did.
+fn decisions(run: &Run) -> impl Iterator<Item = String> {
+    let state = &run.state;
+    let gates = state.gates_passed.iter().map(|(gate, by)| format!("gate {gate}: approved by {by}"));
+    let waived = state.waivers.iter().map(|it| format!("accepted: {}: {}", it.what, it.reason));
+    let written = state.seen.files.iter().filter(|it| it.ends_with("/ADR.md") || it.contains("/decisions/"));
+    let all: Vec<String> = gates.chain(waived).chain(written.map(|it| format!("see {it}"))).collect();
+    all.into_iter()
+}
+
+/// What the agents wrote for others, as far as headings say what it is about.
+struct Documents(Vec<String>);
+
+/// Lines that are taken over from under a heading.
+const LINES_MOST: usize = 20;
+
+impl Documents {
+    fn of(run: &Run) -> Documents {
+        let opening = &run.state.opening;
+        let folder = opening.beginning.domain.as_deref().map(|it| system_folder(it, &opening.input));
+        let root = opening.worktree.as_ref().map(|it| Path::new(&it.root));
+        let place = run.state.place.as_deref().map(Path::new).filter(|it| it.exists()).or(root);
+        let texts = place.zip(folder).map(|(place, folder)| {
+            ["ADR.md", "TRIAGE.md", "FEATURESPEC.md"]
+                .iter()
+                .filter_map(|it| files::read(&place.join(&folder).join(it), FILE_MOST).ok())
+                .map(|it| String::from_utf8_lossy(&it).into_owned())
+                .collect()
+        });
+        Documents(texts.unwrap_or_default())
+    }
+
+    /// Returns the lines below the headings that contain a word.
+    fn under(&self, word: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for text in &self.0 {
+            let mut is_inside = false;
+            for line in text.lines().map(str::trim) {
+                match line.starts_with('#') {
+                    true => is_inside = line.to_lowercase().contains(word),
+                    false if is_inside && !line.is_empty() => {
+                        found.push(line.trim_start_matches(['-', '*', ' ']).to_owned());
+                    }
+                    false => (),
+                }
+            }
+        }
+        found.truncate(LINES_MOST);
+        found
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
 }
 
 fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) {

@@ -3,7 +3,10 @@
 
 pub(crate) mod completion;
 pub(crate) mod finish;
+pub(crate) mod github;
 pub(crate) mod land;
 pub(crate) mod memory;
+pub(crate) mod merged;
 pub(crate) mod planning;
+pub(crate) mod pull_request;
 pub(crate) mod ship;

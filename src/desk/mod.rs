@@ -37,7 +37,7 @@ pub(crate) use kept_head::{match_kept_head, refuse_misplaced};
 pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::prepare::{choose_agent, comes_later};
 pub(crate) use question::{About, PersonReply, RequestQuestion};
-pub(crate) use queue::{Queue, SystemWords};
+pub(crate) use queue::{Queue, SystemWords, next_system};
 pub(crate) use record::write_record;
 pub(crate) use refusal::{NextStep, Refusal, WORKTREE_STEP, meant};
 pub(crate) use request::{CarriedOutBy, RunRequest};

@@ -1,6 +1,6 @@
 //! The queue of systems for whoever looks after it: list, show, add, change, import, what is next.
 
-use super::caller::Caller;
+use super::caller::{Caller, load};
 use super::inside_call::{self, GuardedCommand};
 use super::note::Note;
 use super::refusal::{NextStep, Refusal, meant};
@@ -9,6 +9,7 @@ use crate::world::wait::now;
 use loop_base::files;
 use loop_core::documents::system_queue::entry::{Autonomy, next_id};
 use loop_core::documents::system_queue::{JobStatus, SystemEntry};
+use loop_core::engine::Status;
 use loop_store::{Home, Job, QueueRead};
 use std::path::Path;
 use std::rc::Rc;
@@ -228,4 +229,13 @@ fn status_named(word: &str) -> Result<JobStatus, Refusal> {
             exit: 2,
         }
     })
+}
+
+/// Returns the system that is begun after this run, where the workflow says so and the run wakes anybody.
+pub(crate) fn next_system(home: &Home, run: &str) -> anyhow::Result<Option<String>> {
+    let Some(row) = home.run(run)? else { return Ok(None) };
+    let (workflow, state) = load(home, &row)?;
+    let is_done = row.status == Status::Completed && (state.is_proven() || workflow.proof.accept_unverified);
+    let next = state.next_run.filter(|_| is_done && workflow.finish.begin_next);
+    Ok(next.and_then(|it| it.strip_prefix("loop run ").map(str::to_owned)))
 }

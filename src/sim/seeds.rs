@@ -211,7 +211,7 @@ fn person(seed: u64, turn: u32, workflow: &Workflow, state: &State, rest: &Rest)
     match rest {
         Rest::Waiting(_) if dice.chance(10) => {
             let phase = dice.chance(50).then(|| dice.below(state.phase as u32 + 1) as usize);
-            Some(Command::Resume { reset: dice.chance(50), phase, most: None })
+            Some(Command::Resume { reset: dice.chance(50), phase, most: None, retries: None })
         }
         Rest::Waiting(question) => {
             let words = choices(question);
@@ -227,7 +227,7 @@ fn person(seed: u64, turn: u32, workflow: &Workflow, state: &State, rest: &Rest)
         }
         Rest::Held(Hold { .. }) => {
             let most = dice.chance(50).then_some(state.iterations_total + 3);
-            Some(Command::Resume { reset: dice.chance(20), phase: None, most })
+            Some(Command::Resume { reset: dice.chance(20), phase: None, most, retries: None })
         }
         Rest::Closed(_) | Rest::Elsewhere => None,
     }

@@ -42,6 +42,10 @@ pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool
             let skill = workflow.skills.entry((*skill).to_owned()).or_default();
             skill.deliverables.push((*file).to_owned());
         }
+        ("needs", [skill]) => {
+            let skill = workflow.skills.get_mut(*skill).ok_or(format!("no skill \"{skill}\""))?;
+            skill.target = None;
+        }
         ("retries", [pair]) => {
             let rules = workflow.retries.as_mut().ok_or("the workflow has no [retries]")?;
             match pair.split_once('=') {

@@ -22,6 +22,7 @@
 //! retries reset_on_different=false  # also: at_most, same_error, total
 //! threshold failures 1              # of the breakers that have one; also: no_progress, same_error
 //! deliverable document docs/api.md  # a file that a skill must leave behind
+//! needs deploy                      # nobody has said what this skill needs
 //! world pr_merged=false             # facts that are so until something else is said
 //!
 //! GREEN says done tests 10/10       # one call: what it reports, what we measure after it
@@ -96,7 +97,10 @@ pub(crate) fn tell(text: &str, load: &dyn Fn(&str) -> Result<Workflow, String>) 
 }
 
 impl Teller {
-    fn new(workflow: Workflow) -> Teller {
+    fn new(mut workflow: Workflow) -> Teller {
+        // What skills need is known unless the story says otherwise.
+        let needing = workflow.skills.values_mut().filter(|it| it.needs.is_some());
+        needing.for_each(|it| it.target = Some("somewhere".to_owned()));
         let prompt = Rc::new(RefCell::new(String::new()));
         let mut sim = Sim::new(Cast::Script(Vec::new()));
         let seen = Rc::clone(&prompt);
@@ -266,11 +270,13 @@ impl Teller {
             ["cancels"] => Command::Cancel,
             ["resumes", "at", phase] => {
                 let phase = Some(phase_id(&self.workflow, phase)?);
-                Command::Resume { reset: false, phase, most: None }
+                Command::Resume { reset: false, phase, most: None, retries: None }
             }
-            ["resumes"] => Command::Resume { reset: false, phase: None, most: None },
-            ["resets"] => Command::Resume { reset: true, phase: None, most: None },
-            ["raises", most] => Command::Resume { reset: false, phase: None, most: Some(number(most)?) },
+            ["resumes"] => Command::Resume { reset: false, phase: None, most: None, retries: None },
+            ["resets"] => Command::Resume { reset: true, phase: None, most: None, retries: None },
+            ["raises", most] => {
+                Command::Resume { reset: false, phase: None, most: Some(number(most)?), retries: None }
+            }
             other => return Err(format!("a person cannot do this: {}", other.join(" "))),
         })
     }

@@ -2,7 +2,8 @@
 //! without polling. It decides nothing; whatever goes wrong with an agent, a check or git becomes
 //! an event.
 
-use crate::deliver::land;
+use crate::deliver::github::GitHub;
+use crate::deliver::{land, pull_request};
 use crate::drive::{Performed, World};
 use crate::measure::checks::run_checks::Cut;
 use crate::measure::detect::detect;
@@ -25,7 +26,9 @@ use crate::world::money::Money;
 use crate::world::shim::Shim;
 use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Station, Wait};
+use loop_core::engine::{
+    Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Question, QuestionKind, Station, Wait,
+};
 use loop_core::workflow::model::InputKind;
 use loop_store::run::Run;
 use loop_supervise::{contain, disk_space, find_by_mark};
@@ -75,6 +78,8 @@ pub(crate) struct Host<'a> {
     pub(crate) left_out_told: Vec<String>,
     /// What was found out about git's locks and not told yet.
     pub(crate) lock_notes: Vec<String>,
+    /// What was found out while something was done, and not told yet.
+    notes: Vec<Event>,
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
@@ -126,6 +131,7 @@ impl<'a> Host<'a> {
             status: None,
             left_out_told: Vec::new(),
             lock_notes: Vec::new(),
+            notes: Vec::new(),
             kept: None,
             growth: Growth::unknown(),
             baseline_prover: None,
@@ -300,9 +306,36 @@ impl<'a> Host<'a> {
         let home = self.shim.listener.shared_home();
         let shim = &mut self.shim;
         let mut execute = |order| shim.carry_out(run.state.epoch, order);
-        Ok(match land::land(run, &home, &mut execute)? {
+        let landed = match GitHub::of(run)? {
+            Some(hub) => {
+                let landed = pull_request::land(&hub, &home, &mut execute)?;
+                self.notes.extend(hub.notes.take().into_iter().map(|text| Event::Noted { text }));
+                landed
+            }
+            None => land::land(run, &home, &mut execute)?,
+        };
+        Ok(match landed {
             Ok(landing) => Performed::Done(Event::Landed(landing)),
             Err(Cut) => Performed::Begun,
+        })
+    }
+
+    /// Asks the outside how a question stands that somebody may have answered there.
+    fn look(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let hub = GitHub::of(run)?;
+        if let (Some(hub), Some(Question { kind: QuestionKind::Gate(name), .. })) =
+            (&hub, run.state.question())
+        {
+            let question = run.state.question().expect("it was just seen");
+            let heard = pull_request::look_at_gate(hub, question, name, &run.workflow.gates[name]);
+            return Ok(Performed::Done(heard));
+        }
+        if hub.is_none() {
+            return Ok(Performed::Done(Event::Looked(land::look(run)?)));
+        }
+        Ok(match self.land(run)? {
+            Performed::Done(Event::Landed(landing)) => Performed::Done(Event::Looked(landing)),
+            other => other,
         })
     }
 
@@ -402,7 +435,7 @@ impl World for Host<'_> {
             Effect::Conclude => self.conclude(run),
             Effect::Confirm => self.confirm(run),
             Effect::Land => self.land(run),
-            Effect::Look => Ok(Performed::Done(Event::Looked(land::look(run)?))),
+            Effect::Look => self.look(run),
             Effect::Sleep { .. } if run.state.wait.as_ref().is_some_and(|it| it.wait == Wait::Slot) => {
                 self.await_slot(run)
             }
@@ -418,6 +451,7 @@ impl World for Host<'_> {
             noticed.extend(self.detected(run));
             self.wake_line(run);
         }
+        noticed.append(&mut self.notes);
         noticed
     }
 }

@@ -1,6 +1,7 @@
 //! The real agent programs, driven by `loop` against a scripted model on the loopback interface: no
 //! key, no model, no network but the npm registry.
 
+mod engineering;
 mod failures;
 mod kills;
 mod lab;

@@ -69,7 +69,8 @@ fn a_gate_says_why_it_is_asked() {
     let project = Project::new();
     let sandbox = &project.sandbox;
     let mode = |mode: &str| {
-        let checks = "[checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n";
+        let checks =
+            "[checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n";
         format!("extends = \"engineering\"\nmode = \"{mode}\"\n{checks}")
     };
     sandbox.write(".loop/workflow.toml", mode("hybrid"));

@@ -1,10 +1,13 @@
 //! `engineering` from the outside: a queue of systems, each built in a worktree of its own through ten stages,
 //! by agents that do their work and agents that lie about it. The real binary, real git, real files.
 
+mod continuing;
+mod github;
 mod hints;
 mod landing;
 mod liars;
 mod memory;
+mod moving_in;
 mod opening;
 mod people;
 mod project;

@@ -145,7 +145,7 @@ fn a_gate_is_asked_for_what_the_change_touches_and_not_for_what_documents_say() 
     let project = Project::new();
     let sandbox = &project.sandbox;
     let text = "extends = \"engineering\"\nmode = \"hybrid\"\n[modes.hybrid]\ngates = []\n\
-                [checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n";
+                [checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n";
     sandbox.write(".loop/workflow.toml", text);
     sandbox.commit("a mode");
     let docs = "echo 'see https://example.com, the password' > README.md; mkdir -p tests; echo password > tests/a.sh";

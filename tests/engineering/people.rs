@@ -3,7 +3,7 @@
 use crate::project::Project;
 
 fn with_mode(project: &Project, mode: &str) {
-    let text = "extends = \"engineering\"\nmode = \"MODE\"\n[checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n";
+    let text = "extends = \"engineering\"\nmode = \"MODE\"\n[checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n";
     project.sandbox.write(".loop/workflow.toml", text.replace("MODE", mode));
     project.sandbox.commit("a mode");
 }

@@ -59,7 +59,8 @@ impl Project {
         sandbox.write(
             ".loop/workflow.toml",
             "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n\
-             [checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n",
+             [checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n\
+             [skills.deploy]\ntarget = \"none\"\n",
         );
         sandbox.commit("a project");
         Project { sandbox }

@@ -2,7 +2,7 @@
 //! that nobody asks about has no line. While a run works, what its last lines repeat has none either.
 
 use crate::engine::{
-    CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
+    Answer, CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
     Landing, ListChange, Listing, OtherModel, Outcome, Session, Step, StepTaken, Tests, Verdict, dollars,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
@@ -99,11 +99,26 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             Some(format!("the check \"{check}\" was found in the project: {command}"))
         }
         Event::Landed(landing) | Event::Looked(landing) => Some(landed(landing)),
+        Event::Heard { at, answer, trouble } => heard(at.as_deref(), answer.as_ref(), trouble.as_deref()),
+        Event::Known { skill, target: Some(target) } => {
+            Some(format!("the skill {skill} works with {target}"))
+        }
+        Event::Known { skill, target: None } => Some(format!("the skill {skill} is skipped by a person")),
         Event::Finished { trouble, shipped, .. } => finished(trouble.as_deref(), shipped.as_deref()),
         Event::Noted { text } => Some(text.clone()),
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),
     }
+}
+
+/// Most looks find nothing, and say nothing.
+fn heard(at: Option<&str>, answer: Option<&Answer>, trouble: Option<&str>) -> Option<String> {
+    if let Some(trouble) = trouble {
+        return Some(format!("the pull request could not be looked at: {trouble}"));
+    }
+    let answer = answer?;
+    let text = if answer.text.is_empty() { String::new() } else { format!(" {}", answer.text) };
+    Some(format!("{} answered: {}{text} ({})", answer.by, answer.choice, at.unwrap_or_default()))
 }
 
 fn joined(session: &Session) -> Option<String> {

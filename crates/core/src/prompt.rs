@@ -103,6 +103,9 @@ fn fill(
         items_remaining => state.items_left,
         skill_instructions => own_skill.and_then(|it| it.instructions.clone()),
         skill_references => own_skill.map(|it| it.references.clone()).unwrap_or_default(),
+        target => skill.as_ref().and_then(|it| target(workflow, state, it)),
+        retry => (0 < state.retry.count).then_some(state.retry.count),
+        retries_most => workflow.retries.as_ref().map(|it| it.at_most),
         title => &state.opening.beginning.title,
         about => &state.opening.beginning.about,
         issue => state.opening.beginning.issue,
@@ -133,6 +136,12 @@ fn fill(
     environment
         .render_str(template, values)
         .unwrap_or_else(|error| format!("{template}\n\n(template: {error})"))
+}
+
+/// What a skill needs: as the workflow says it, else as a person did.
+fn target(workflow: &Workflow, state: &State, skill: &str) -> Option<String> {
+    let said = workflow.skills.get(skill).and_then(|it| it.target.clone());
+    said.or_else(|| state.prerequisites.get(skill).cloned().flatten())
 }
 
 /// Returns the checks of a phase that have a command.

@@ -63,7 +63,11 @@ const PIECES: [Piece; 4] = [
         preset: BuiltIn::Engineering,
         scene: "a repository, a queue with one system, and a reviewer that forgets its verdict",
         input: "sys-001",
-        files: &[("domain-memory/demo/system-queue.json", QUEUE), ("tests.sh", COUNTING)],
+        files: &[
+            ("domain-memory/demo/system-queue.json", QUEUE),
+            ("domain-memory/demo/config.json", NO_TARGET),
+            ("tests.sh", COUNTING),
+        ],
         moral: "The first review gave no verdict; so it was asked for again, and only then was the work merged.",
         own: "loop queue add \"NAME OF A SYSTEM\", then loop run sys-001",
     },
@@ -85,6 +89,9 @@ const QUEUE: &str = r#"{
   ]
 }
 "#;
+
+/// Nothing is deployed, and nobody is asked.
+const NO_TARGET: &str = "{ \"prerequisites\": { \"deploy\": { \"status\": \"skipped\" } } }\n";
 
 const ROADMAP: &str = "\
 # Roadmap

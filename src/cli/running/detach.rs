@@ -93,6 +93,7 @@ pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<
         reset: flags.reset,
         phase: flags.phase,
         most: flags.most,
+        retries: None,
         unblock: flags.unblock,
         now: flags.now,
     };

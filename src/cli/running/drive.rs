@@ -3,7 +3,7 @@
 
 use crate::cli::context::Context;
 use crate::cli::delivering::ship;
-use crate::cli::looking::views::{cost, plan_view, signing};
+use crate::cli::looking::views::{cost, plan_view, signing, system_view};
 use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
 use crate::cli::{hint, json};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
@@ -89,6 +89,9 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
         None => Status::of(&run.state).exit(),
     };
     let more = plan_view::at_end(&rested.home, &run.id, &run.workflow, &run.state, &rested.place);
+    if let Some(domain) = system_view::at_end(&rested.home, &run.workflow, &run.state) {
+        output.note(&domain);
+    }
     if let Some(trouble) = &rested.record_trouble {
         output.note(&format!("{trouble}; loop evidence tries again"));
     }

@@ -11,6 +11,7 @@ use crate::desk::{
     self, About, CarriedOutBy, Continued, FoundRun, Going, Note, OpenReply, PersonReply, Reach,
     RequestQuestion, RunRequest,
 };
+use loop_store::Home;
 use std::rc::Rc;
 
 pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::Result<u8> {
@@ -37,7 +38,15 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
                         let FoundRun { home, row } = found;
                         return detach::start(context, &home, &row.id, &going, flags.on_question);
                     }
-                    Continued::Ready(going) => return drive::resume(context, found, &going, &asking, reach),
+                    Continued::Ready(going) => {
+                        let (home, id) = (Rc::clone(&found.home), found.row.id.clone());
+                        let exit = drive::resume(context, found, &going, &asking, reach)?;
+                        match next_request(flags, &home, &id, exit, reach)? {
+                            Some(next) => request = next,
+                            None => return Ok(exit),
+                        }
+                        continue;
+                    }
                     Continued::Question(question) => *question,
                 }
             }
@@ -47,13 +56,36 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
                 drop(it);
                 return detach::start(context, &home, &id, &Going::default(), flags.on_question);
             }
-            OpenReply::Opened(it) => return drive::run(context, *it, &asking, reach),
+            OpenReply::Opened(it) => {
+                let (home, id) = (Rc::clone(&it.home), it.run.id.clone());
+                let exit = drive::run(context, *it, &asking, reach)?;
+                match next_request(flags, &home, &id, exit, reach)? {
+                    Some(next) => request = next,
+                    None => return Ok(exit),
+                }
+                continue;
+            }
         };
         request = match answered(context, question, request)? {
             Some(request) => request,
             None => return Ok(5),
         };
     }
+}
+
+/// The run of the next system, where the workflow goes on with it.
+fn next_request(
+    flags: &RunFlags,
+    home: &Home,
+    run: &str,
+    exit: u8,
+    reach: Reach,
+) -> anyhow::Result<Option<RunRequest>> {
+    if exit != 0 || reach != Reach::Far {
+        return Ok(None);
+    }
+    let next = desk::next_system(home, run)?;
+    Ok(next.map(|it| RunRequest { input: Some(it), ..flags.request(CarriedOutBy::Us) }))
 }
 
 /// The notes that were told while one request went back and forth: nothing is said twice.

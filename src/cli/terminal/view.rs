@@ -169,6 +169,8 @@ impl RunView {
             | Event::Detected { .. }
             | Event::Landed(_)
             | Event::Looked(_)
+            | Event::Heard { .. }
+            | Event::Known { .. }
             | Event::Finished { .. }
             | Event::Noted { .. }
             | Event::Closed(_) => (),

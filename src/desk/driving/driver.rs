@@ -92,7 +92,7 @@ impl<'a> Driver<'a> {
     /// Waits until somebody answers elsewhere, or the question decides itself.
     pub(crate) fn wait(&mut self, question: &Question) -> anyhow::Result<()> {
         loop {
-            let left = question.ends_at().map_or(u64::MAX, |it| it.since(now()));
+            let left = self.run.state.question_ends_at(question).map_or(u64::MAX, |it| it.since(now()));
             if left == 0 {
                 return Ok(());
             }

@@ -5,6 +5,7 @@
 mod adopt;
 pub(super) mod driver;
 pub(super) mod open;
+mod prerequisites;
 pub(super) mod recheck;
 mod reload;
 pub(super) mod resume;

@@ -1,6 +1,7 @@
 //! Opening a run: find out what is meant, return the run that does it already, or open one. Whatever
 //! could make a run pointless is a refusal or a question here, before the first call.
 
+use crate::deliver::github;
 use crate::desk::caller::{Caller, is_unfinished, load, several_unfinished};
 use crate::desk::commands::command::cancel_unowned;
 use crate::desk::driving::adopt::{settle_place, take_over};
@@ -14,7 +15,7 @@ use crate::desk::obstacles::preview::{dry_run, next_decision};
 use crate::desk::obstacles::{left_files, place};
 use crate::desk::own_paths;
 use crate::desk::question::RequestQuestion;
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::domain::DomainQueue;
 use crate::desk::resolving::input::RunInput;
@@ -24,10 +25,10 @@ use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::{Signals, now};
-use loop_core::engine::{Event, Hold, HoldKind, Worktree, alike, uncommittable};
+use loop_core::engine::{CodeHost, Event, Hold, HoldKind, Worktree, alike, uncommittable};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
-use loop_store::{Home, OpeningLock, Row, TreeLock};
+use loop_store::{Home, OpeningLock, Row, TreeLock, mirror};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -95,7 +96,7 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
         return Ok(OpenReply::Adopted(FoundRun { home, row: Box::new(row) }));
     }
     if wanted.newest(&home)?.is_none() && !request.fresh {
-        wanted.import_phase()?;
+        wanted.import_begun()?;
     }
     prepare(&mut wanted.workflow, request, &wanted.project, &wanted.input)?;
     let held = HeldTree::take(caller, &git, &wanted.workflow)?;
@@ -262,6 +263,8 @@ fn cancel_before(
 /// Where a run that is about to begin works, and its id.
 struct Seat {
     id: String,
+    /// The code host that the work goes through.
+    host: Option<CodeHost>,
     plan: Option<Worktree>,
     place: PathBuf,
     tree: TreeLock,
@@ -279,6 +282,10 @@ fn take_seat(
     held: HeldTree,
 ) -> anyhow::Result<Seat> {
     let WantedRun { project, workflow, input } = wanted;
+    let host = match input.job {
+        Some(_) => github::choose(workflow, git).map_err(|why| no_host(&why))?,
+        None => None,
+    };
     let is_new = begun.is_none();
     let id = begun.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let plan = place::plan(git, workflow, input, &id)?;
@@ -290,6 +297,7 @@ fn take_seat(
         wanted_run::create(home, &id, project, workflow, &input.name, &place)?;
     }
     left_files::keep_before(home, &id, git.work_tree(), workflow)?;
+    left_files::keep_systems(home, &id, wanted)?;
     wanted_run::exclude_mirror(git, workflow)?;
     let (tree, opening) = match held {
         HeldTree::Tree(tree) => (tree, None),
@@ -299,7 +307,12 @@ fn take_seat(
             (TreeLock::take(&caller.home, &place)?, Some(lock))
         }
     };
-    Ok(Seat { id, plan, place, tree, _opening: opening })
+    Ok(Seat { id, host, plan, place, tree, _opening: opening })
+}
+
+fn no_host(why: &str) -> anyhow::Error {
+    let text = format!("[merge] through = \"gh\": {why}");
+    Refusal::usage(text, NextStep::by_hand("repair that, or write through = \"local\" in [merge]"))
 }
 
 /// Writes the first events of a run.
@@ -310,11 +323,13 @@ fn begin(
     seat: Seat,
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<OpenRun> {
-    let Seat { id, plan, place, tree, _opening } = seat;
+    let Seat { id, host, plan, place, tree, _opening } = seat;
     let signals = Signals::listen()?;
     let mut run = Run::open(Rc::clone(&home), &id, now())?;
     let mut opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
     opening.beginning.run = Some(id.clone());
+    opening.beginning.host = host.map(Box::new);
+    opening.beginning.prerequisites = super::prerequisites::answered(&home, wanted)?;
     let noted = alike(&wanted.workflow).into_iter().chain(uncommittable(&wanted.workflow));
     let noted = noted.chain(caps::kept_between_calls(&wanted.workflow)).map(|text| Event::Noted { text });
     let phase = wanted.input.phase.as_deref();
@@ -322,11 +337,22 @@ fn begin(
     let held = phase.and_then(|it| it.stuck.clone());
     let held = held.map(|reason| Event::Held(Hold { kind: HoldKind::Halted, reason }));
     let facts = std::iter::once(Event::Opened(opening)).chain(noted).chain(warned).chain(held);
-    drive::note(&mut run, facts.map(|it| (now(), it)));
+    let job = wanted.input.job.as_deref();
+    let begun = job.and_then(|it| Some((it, it.imported.as_deref()?)));
+    let opened_at = begun.map_or_else(now, |it| it.1.started_at);
+    drive::note(&mut run, facts.map(|it| (opened_at, it)));
+    if let Some((job, begun)) = begun {
+        drive::note(&mut run, begun.events(&wanted.workflow, &job.capabilities(begun), now()));
+        notes.push(left_files::taken_over(&home, &id, wanted));
+    }
     for (_, event) in run.commit()? {
         if let Event::Noted { text } = event {
             notes.push(Note::for_people(text));
         }
+    }
+    if begun.is_some() {
+        // What lies there is another controller's, and no edit of ours.
+        mirror::write_anew(&home, &run.id, &run.workflow)?;
     }
     let own_paths = own_paths::of_run(&place, &run);
     Ok(OpenRun { home, run, signals, place, own_paths, tree })

@@ -4,7 +4,7 @@
 use crate::desk::caller::{Caller, load};
 use crate::desk::commands::command::{insert, leave};
 use crate::desk::commands::idle_world::IdleWorld;
-use crate::desk::driving::open::{FoundRun, OpenRun};
+use crate::desk::driving::open::{self, FoundRun, OpenReply, OpenRun};
 use crate::desk::driving::recheck::{Looked, as_recorded, look_again};
 use crate::desk::driving::{adopt, reload};
 use crate::desk::inside_call::{self, GuardedCommand};
@@ -14,6 +14,7 @@ use crate::desk::own_paths;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
+use crate::desk::resolving::domain;
 use crate::drive::drive;
 use crate::world::wait::{Signals, now};
 use loop_base::text::shell_word;
@@ -21,10 +22,10 @@ use loop_core::engine::{
     Answer, Choice, Command, Opening, QuestionKind, Station, Status, acceptable, run_again,
 };
 use loop_core::workflow::model::{MirrorFormat, PhaseId, Workflow};
-use loop_store::mirror::domain_memory::DomainMemory;
+use loop_store::mirror::domain_memory::{self, DomainMemory};
 use loop_store::mirror::planning;
 use loop_store::run::Run;
-use loop_store::{Row, TreeLock};
+use loop_store::{Home, Row, TreeLock};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -34,6 +35,8 @@ pub(crate) struct Going {
     pub reset: bool,
     pub phase: Option<PhaseId>,
     pub most: Option<u32>,
+    /// Retries of a failure that count as used, where a person wrote another number.
+    pub retries: Option<u32>,
     /// The person's word that what blocked the run is gone.
     pub unblock: bool,
     /// A wait for the provider is over.
@@ -69,7 +72,10 @@ pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<F
         };
         let found = match (home, row) {
             (Some(home), Some(row)) => Some((home, row)),
-            _ => adopt::to_resume(caller, notes)?,
+            _ => match adopt::to_resume(caller, notes)? {
+                Some(found) => Some(found),
+                None => left_system(caller, notes)?,
+            },
         };
         let (home, row) = found.ok_or_else(Refusal::no_run)?;
         if row.status == Status::Cancelled {
@@ -79,6 +85,30 @@ pub(crate) fn find_to_resume(caller: &Caller, notes: &mut Vec<Note>) -> Result<F
         Ok(FoundRun { home, row: Box::new(row) })
     };
     find().map_err(Refusal::from)
+}
+
+/// Opens the system that another controller of the project's only domain worked on last.
+fn left_system(caller: &Caller, notes: &mut Vec<Note>) -> anyhow::Result<Option<(Rc<Home>, Row)>> {
+    let project = caller.project()?;
+    let domains = domain::domains(&project);
+    let [domain] = domains.as_slice() else { return Ok(None) };
+    let file = project.join(domain_memory::FOLDER).join(domain).join(domain_memory::STATE);
+    let text = loop_base::files::text(&file).unwrap_or_default();
+    let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let Some(id) = state["systemId"].as_str() else { return Ok(None) };
+    let request =
+        RunRequest { input: Some(id.to_owned()), domain: Some(domain.clone()), ..RunRequest::default() };
+    match open::open(caller, &request, notes)? {
+        OpenReply::Opened(opened) => {
+            let (home, id) = (Rc::clone(&opened.home), opened.run.id.clone());
+            // Whoever continues takes the run and its tree, so both are let go here.
+            drop(opened);
+            Ok(home.run(&id)?.map(|row| (home, row)))
+        }
+        OpenReply::Before(_) | OpenReply::Adopted(_) | OpenReply::Question(_) | OpenReply::Next(_) => {
+            Ok(None)
+        }
+    }
 }
 
 /// Does what has to be done before a run is taken: what a person wants changed in it is changed.
@@ -108,6 +138,7 @@ pub(crate) fn ready(
         Some(name) => Some(phase_named(&load(home, row)?.0, name)?),
         None => phase_of_file(found, notes)?,
     };
+    let retries = retries_of_file(found, notes)?;
     reload::before_going_on(caller, home, row, request, notes)?;
     let RunRequest { mut reset, max, unblock, .. } = *request;
     let rests = matches!(row.status, Status::Halted | Status::Capped);
@@ -121,7 +152,7 @@ pub(crate) fn ready(
         )));
         reset = true;
     }
-    Ok(Continued::Ready(Going { reset, phase, most: max, unblock, now: request.now }))
+    Ok(Continued::Ready(Going { reset, phase, most: max, retries, unblock, now: request.now }))
 }
 
 /// Has a run that somebody drives ask its provider again; says whether there is such a run.
@@ -166,6 +197,34 @@ fn phase_of_file(found: &FoundRun, notes: &mut Vec<Note>) -> anyhow::Result<Opti
     }
     notes.push(Note::usual(format!("{name} says {said}: the run continues there")));
     Ok(Some(phase))
+}
+
+/// A person may set how many retries of a failure count as used, never to more than there were.
+fn retries_of_file(found: &FoundRun, notes: &mut Vec<Note>) -> anyhow::Result<Option<u32>> {
+    let FoundRun { home, row } = found;
+    if matches!(row.status, Status::Running | Status::Completed | Status::Cancelled) {
+        return Ok(None);
+    }
+    let (workflow, state) = load(home, row)?;
+    let memory = DomainMemory::open(home, &row.id, &workflow)?;
+    let said = memory.and_then(|it| it.edited_retries(&workflow));
+    let used = state.retry.count;
+    match said {
+        Some(said) if said < used => {
+            notes.push(Note::usual(format!(
+                "loop-state.json says {said} of {used} retries: that many count as used"
+            )));
+            Ok(Some(said))
+        }
+        Some(said) => {
+            let text = format!(
+                "loop-state.json says {said} retries, and {used} were made: nothing was taken from it"
+            );
+            notes.push(Note::for_people(text));
+            Ok(None)
+        }
+        None => Ok(None),
+    }
 }
 
 fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {
@@ -215,7 +274,8 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
     if run.state.session.is_none() && !matches!(run.state.station, Station::Working(_)) {
         prepare::find_agent(&run.workflow.agent)?;
     }
-    let command = Command::Resume { reset: going.reset, phase: going.phase, most: going.most };
+    let command =
+        Command::Resume { reset: going.reset, phase: going.phase, most: going.most, retries: going.retries };
     let command =
         acceptable(&run.workflow, &run.state, command).map_err(|why| Refusal::usage(why, "loop status"))?;
     insert(&home, &run.id, &command)?;

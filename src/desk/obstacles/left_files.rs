@@ -1,14 +1,16 @@
 //! What another controller left in the place where a run keeps its files. It is read and kept, and
 //! what cannot be read changes nothing.
 
+use crate::desk::note::Note;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::resolving::wanted_run::WantedRun;
 use crate::world::wait::now;
+use loop_core::documents::system_queue::entry;
 use loop_core::engine::Status;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_store::mirror::prp_session::FILES;
 use loop_store::mirror::prp_session::{folder, import};
-use loop_store::mirror::task_state;
+use loop_store::mirror::{domain_memory, task_state};
 use loop_store::{Filter, Home};
 use std::path::{Path, PathBuf};
 
@@ -71,6 +73,9 @@ pub(crate) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Work
         let planning = project.join(".planning");
         return keep(&planning, &["LOOP-STATE.md"], &home.folder(id).join("imported"));
     }
+    if workflow.mirror.writes(MirrorFormat::DomainMemory) {
+        return Ok(());
+    }
     let Some(folder) = folder(workflow) else {
         // A file that any run of ours may have written is kept all the same: it is small.
         let is_ours = !workflow.mirror.writes(MirrorFormat::TaskState);
@@ -83,6 +88,41 @@ pub(crate) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Work
         None => text.is_empty(),
     };
     if is_ours { Ok(()) } else { keep(&folder, &FILES, &kept) }
+}
+
+/// Keeps the state files of systems that this home does not know, before a run writes its own. The place of the domain
+/// shows one system at a time: what lies there of another one is put where that system keeps its own.
+pub(crate) fn keep_systems(home: &Home, id: &str, wanted: &WantedRun) -> anyhow::Result<()> {
+    let Some(job) = &wanted.input.job else { return Ok(()) };
+    let kept = home.folder(id).join("imported");
+    let domain = wanted.project.join(domain_memory::FOLDER).join(&job.queue.domain);
+    let own = domain.join("systems").join(&job.job.system.id);
+    if wanted.newest(home)?.is_none_or(|it| it.id == id) {
+        keep(&domain, &[domain_memory::STATE], &kept)?;
+        keep(&own, &[domain_memory::STATE], &kept)?;
+    }
+    let text = loop_base::files::text(&domain.join(domain_memory::STATE)).unwrap_or_default();
+    let state: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let Some(other) = state["systemId"].as_str().filter(|it| entry::number(it).is_some()) else {
+        return Ok(());
+    };
+    let place = domain.join("systems").join(other);
+    if other != job.job.system.id && !place.join(domain_memory::STATE).exists() {
+        std::fs::create_dir_all(&place)?;
+        loop_base::files::replace(&place.join(domain_memory::STATE), &text)?;
+    }
+    Ok(())
+}
+
+/// Says that a system is gone on with that another controller began.
+pub(crate) fn taken_over(home: &Home, id: &str, wanted: &WantedRun) -> Note {
+    let kept = home.folder(id).join("imported");
+    Note::usual(format!(
+        "{} was begun by another controller: what its {} says was not measured here; a copy is kept in {}",
+        wanted.input.name,
+        domain_memory::STATE,
+        kept.display()
+    ))
 }
 
 pub(crate) fn keep(folder: &Path, files: &[&str], kept: &Path) -> anyhow::Result<()> {

@@ -28,6 +28,12 @@ pub(crate) fn plan(
     if workflow.workspace.at == WorkPlace::Here {
         return Ok(None);
     }
+    if let Some(begun) = input.job.as_ref().and_then(|it| it.imported.as_deref()) {
+        return Ok(Some(match worktree::plan_existing(git, &begun.branch, &begun.worktree)? {
+            Some(plan) => plan,
+            None => worktree::plan(git, run, &begun.branch)?,
+        }));
+    }
     let job = input.job.as_ref().map(|it| it.job.system.name.as_str());
     let branch = branch(&workflow.workspace.branch, &input.name, job, run)?;
     Ok(Some(worktree::plan(git, run, &branch)?))

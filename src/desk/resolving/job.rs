@@ -12,9 +12,12 @@ use loop_core::documents::system_queue::entry::Autonomy;
 use loop_core::documents::system_queue::{JobStatus, SystemEntry, entry};
 use loop_core::engine::{Beginning, Opening};
 use loop_core::workflow::model::{ModeName, Workflow};
-use loop_store::mirror::domain_memory::FOLDER;
+use loop_store::mirror::domain_memory::import::ImportedSystem;
+use loop_store::mirror::domain_memory::{self, FOLDER};
+use loop_store::mirror::prp_session::import::Invalid;
 use loop_store::{Home, Job, JobClaim};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What stands for the domain and the system in a workflow, until they are known.
@@ -34,6 +37,8 @@ const REFERENCES_MOST: usize = 20;
 pub(crate) struct JobInput {
     pub queue: DomainQueue,
     pub job: Job,
+    /// How far another controller had come with it.
+    pub imported: Option<Box<ImportedSystem>>,
 }
 
 impl JobInput {
@@ -47,7 +52,47 @@ impl JobInput {
             interfaces: self.interfaces(),
             ..*opening.beginning.clone()
         };
-        Opening { beginning: Box::new(beginning), ..opening }
+        let opening = Opening { beginning: Box::new(beginning), ..opening };
+        match &self.imported {
+            Some(begun) => self.continued(opening, begun),
+            None => opening,
+        }
+    }
+
+    fn continued(&self, opening: Opening, begun: &ImportedSystem) -> Opening {
+        let beginning = Beginning {
+            done: self.capabilities(begun).into_iter().take(begun.done).collect(),
+            failures: begun.failures.clone(),
+            failures_total: begun.failures_total,
+            retries: begun.retries,
+            gates: begun.required.clone(),
+            ..*opening.beginning
+        };
+        Opening { beginning: Box::new(beginning), imported: true, ..opening }
+    }
+
+    /// The capabilities of a system that was begun elsewhere. Its file names only those that are open; the queue
+    /// names the others, or they are called by their number.
+    pub(crate) fn capabilities(&self, begun: &ImportedSystem) -> Vec<String> {
+        let listed = self.job.system.capabilities.iter().filter(|it| !begun.open.contains(it)).cloned();
+        let numbered = (1..).map(|it| format!("capability {it}"));
+        let mut done: Vec<String> = listed.take(begun.done).collect();
+        let missing = begun.done - done.len();
+        done.extend(numbered.take(missing));
+        done.into_iter().chain(begun.open.iter().cloned()).collect()
+    }
+
+    /// Reads how far another controller had come with the system, where its file lies.
+    pub(crate) fn import(&mut self, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
+        let id = &self.job.system.id;
+        let domain = project.join(FOLDER).join(&self.queue.domain);
+        for folder in [domain.join("systems").join(id), domain] {
+            let found = domain_memory::import::read(&folder, id, workflow, now());
+            let Some(begun) = found.map_err(|it| invalid(&folder, id, &it))? else { continue };
+            self.imported = Some(Box::new(begun));
+            return Ok(());
+        }
+        Ok(())
     }
 
     /// What the systems that this one depends on said about the interfaces that they changed.
@@ -72,7 +117,18 @@ impl JobInput {
                 loop_store::JobMove { status: JobStatus::Blocked, reason: Some("left behind"), frees: true };
             home.move_job(self.queue.key(), other, free, now())?;
         }
-        match home.claim_job(self.queue.key(), Some(id), run, now())? {
+        let claim = match &self.imported {
+            Some(begun) => {
+                let capabilities = self.capabilities(begun);
+                let system = SystemEntry { capabilities, ..self.job.system.clone() };
+                if let Err(mistakes) = home.put_job(self.queue.key(), system, now())? {
+                    return Err(Refusal { text: mistakes.join("\n"), next: None, exit: 8 }.into());
+                }
+                home.adopt_job(self.queue.key(), id, run, now())?
+            }
+            None => home.claim_job(self.queue.key(), Some(id), run, now())?,
+        };
+        match claim {
             JobClaim::Claimed(_) => Ok(()),
             JobClaim::Nothing => Err(Refusal::usage(format!("{id} is not in the queue"), "loop queue list")),
             JobClaim::Waits(_, open) => {
@@ -82,6 +138,14 @@ impl JobInput {
             JobClaim::NotStartable(job) => Err(not_startable(&job)),
         }
     }
+}
+
+fn invalid(folder: &Path, id: &str, error: &Invalid) -> anyhow::Error {
+    let file = folder.join(error.file);
+    let next =
+        format!("repair {}, or begin anew with loop run {id} --fresh; the file is kept", file.display());
+    let text = format!("the state of {id} in {} is invalid: {error}", folder.display());
+    Refusal { text, next: Some(NextStep::by_hand(next)), exit: 8 }.into()
 }
 
 fn not_startable(job: &Job) -> anyhow::Error {
@@ -128,7 +192,7 @@ pub(crate) fn find(
         }
     };
     settle(project, workflow, &queue.domain, &job)?;
-    Ok(JobInput { queue, job })
+    Ok(JobInput { queue, job, imported: None })
 }
 
 /// Gives a workflow what the domain, the queue and the project say about a system.
@@ -200,6 +264,24 @@ fn unknown(home: &Home, queue: &DomainQueue, id: &str) -> anyhow::Result<anyhow:
 struct DomainConfig {
     #[serde(default)]
     autonomy: Option<Autonomy>,
+    /// Skill → what it needs, in the form that `loop-state.json` has it.
+    #[serde(default)]
+    prerequisites: BTreeMap<String, Prerequisite>,
+}
+
+#[derive(Default, Deserialize)]
+struct Prerequisite {
+    #[serde(default)]
+    target: Option<String>,
+}
+
+/// Returns what the domain says that skills need; nothing for one that is done without it.
+pub(crate) fn prerequisites(
+    project: &Path,
+    domain: &str,
+) -> anyhow::Result<BTreeMap<String, Option<String>>> {
+    let said = read_config(project, domain)?.prerequisites;
+    Ok(said.into_iter().map(|(skill, it)| (skill, it.target)).collect())
 }
 
 fn read_config(project: &Path, domain: &str) -> anyhow::Result<DomainConfig> {

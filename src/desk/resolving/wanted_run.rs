@@ -38,12 +38,15 @@ impl WantedRun {
         })
     }
 
-    /// Takes over how far another controller had come with the phase that is wanted.
-    pub(crate) fn import_phase(&mut self) -> anyhow::Result<()> {
-        match &mut self.input.phase {
-            Some(phase) => phase.import(&self.project, &self.workflow),
-            None => Ok(()),
+    /// Takes over how far another controller had come with the phase or the system that is wanted.
+    pub(crate) fn import_begun(&mut self) -> anyhow::Result<()> {
+        if let Some(phase) = &mut self.input.phase {
+            phase.import(&self.project, &self.workflow)?;
         }
+        if let Some(job) = &mut self.input.job {
+            job.import(&self.project, &self.workflow)?;
+        }
+        Ok(())
     }
 
     /// Returns the newest run of this input, under either of its names.

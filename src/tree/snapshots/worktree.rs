@@ -93,7 +93,33 @@ pub(crate) fn plan(git: &Git, run: &str, branch: &str) -> anyhow::Result<Worktre
         branch,
         base,
         target: current_branch(git)?,
+        existing: false,
     })
+}
+
+/// Plans to go on in a branch that somebody else began, in the folder that they had; `None` where there is no such
+/// branch.
+pub(crate) fn plan_existing(git: &Git, branch: &str, place: &str) -> anyhow::Result<Option<Worktree>> {
+    let name = place.strip_prefix(FOLDER).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
+    if !is_branch(branch) || !is_branch(name) || name.contains('/') {
+        let text = format!("the branch {branch:?} in {place:?} cannot be gone on with");
+        return Err(misplaced(text, format!("name a plain branch, and a folder of {FOLDER}")).into());
+    }
+    let (Some(tip), Some(head)) = (commit_of(git, &format!("refs/heads/{branch}"))?, commit_of(git, "HEAD")?)
+    else {
+        return Ok(None);
+    };
+    // A branch that has nothing in common with HEAD began by itself.
+    let base = git.run(["merge-base", &tip, &head]).map(|it| single_line(&it)).unwrap_or(tip);
+    let root = git.work_tree();
+    Ok(Some(Worktree {
+        root: root.to_string_lossy().into_owned(),
+        place: root.join(place).to_string_lossy().into_owned(),
+        branch: branch.to_owned(),
+        base,
+        target: current_branch(git)?,
+        existing: true,
+    }))
 }
 
 /// Makes the empty folder, so that it can be locked before anything else happens to it.
@@ -116,9 +142,12 @@ pub(crate) fn reserve(plan: &Worktree) -> Result<(), Misplaced> {
 pub(crate) fn ensure(plan: &Worktree, run: &str, books: &Path) -> anyhow::Result<()> {
     let git = Git::open(Path::new(&plan.root))?;
     reserve(plan)?;
-    ensure_branch(&git, plan)?;
-    ensure_entry(&git, plan)?;
-    fill(plan, run, books)?;
+    // What somebody has in a worktree of their own stays as it is.
+    if !(plan.existing && verify(plan).is_ok()) {
+        ensure_branch(&git, plan)?;
+        ensure_entry(&git, plan)?;
+        fill(plan, run, books)?;
+    }
     verify(plan)?;
     // A power loss must not leave a journal that says "made" and files that are empty.
     let place = fs::File::open(&plan.place)?;
@@ -130,7 +159,7 @@ fn ensure_branch(git: &Git, plan: &Worktree) -> anyhow::Result<()> {
     let name = format!("refs/heads/{}", plan.branch);
     match commit_of(git, &name)? {
         None => git.run(["update-ref", &name, &plan.base, ""]).map(drop)?,
-        Some(commit) if commit == plan.base => (),
+        Some(commit) if commit == plan.base || plan.existing => (),
         Some(_) => {
             return Err(misplaced(
                 format!("branch {} was made by somebody else meanwhile", plan.branch),

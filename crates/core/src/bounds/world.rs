@@ -33,6 +33,8 @@ pub(super) fn abstracted(workflow: &Workflow) -> Workflow {
     world.proof.require = Level::None;
     // Where a required check did not run, a person is asked before the phase is left.
     world.phases.iter_mut().for_each(|it| it.require.clear());
+    // Where nobody has said what a skill needs, a person is asked before it is called.
+    world.skills.values_mut().for_each(|it| it.needs = None);
     let never = Condition::parse("false").expect("a literal is a condition");
     for gate in world.phases.iter_mut().flat_map(|it| &mut it.gates) {
         // A gate that is asked for whatever the condition says still stops the run.

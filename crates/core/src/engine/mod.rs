@@ -29,7 +29,7 @@ pub use journal::item::{Item, ListChange, Listing};
 pub use journal::judgement::{Failure, Judgement, Verdict};
 pub use journal::landing::Landing;
 pub use journal::metric::{Metric, Source};
-pub use journal::opening::{Beginning, Opening, Session, SessionProcess, Worktree};
+pub use journal::opening::{Beginning, CodeHost, Opening, Session, SessionProcess, ToldFailure, Worktree};
 pub use journal::proof_steps::{Proving, StepTaken, Unprepared};
 pub use journal::question::{CheckpointKind, Question, QuestionKind};
 pub use journal::requirement::{MetBy, Requirement};

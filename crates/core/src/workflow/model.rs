@@ -53,6 +53,8 @@ pub struct Workflow {
     pub gates: BTreeMap<String, Gate>,
     pub retries: Option<Retries>,
     pub finish: Finish,
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub merge: MergeRules,
     #[serde(default)]
     pub proof: ProofRules,
     pub mirror: Mirror,
@@ -356,6 +358,12 @@ pub struct Skill {
     /// Documents that belong to those instructions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
+    /// What has to be known before it can be called, such as `a deploy target`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
+    /// That, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -457,6 +465,10 @@ fn yes() -> bool {
     true
 }
 
+fn is_usual(rules: &MergeRules) -> bool {
+    *rules == MergeRules::default()
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
     pub ship: Ship,
@@ -465,6 +477,40 @@ pub struct Finish {
     /// The last line of our commits, such as `Co-Authored-By: …`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_trailer: Option<String>,
+    /// The next system of the queue is begun once this one is complete.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub begin_next: bool,
+}
+
+/// How the work of a system comes to the branch that it is for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MergeRules {
+    pub through: MergeThrough,
+    pub by: MergeBy,
+    /// What a pull request is marked with, and who is asked to look at it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reviewers: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MergeThrough {
+    /// A pull request where the remote is GitHub's and `gh` is there, else a merge here.
+    #[default]
+    Auto,
+    Gh,
+    Local,
+}
+
+/// Who merges a pull request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MergeBy {
+    #[default]
+    Loop,
+    People,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

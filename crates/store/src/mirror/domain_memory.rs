@@ -2,6 +2,7 @@
 //! failure log, and the queue, which follows the run. They lie in the project itself, not in the worktree,
 //! so that people and other tools find them in one place. All of it is output; the database knows it all.
 
+pub mod import;
 mod journey;
 mod skills;
 mod state_file;
@@ -26,7 +27,8 @@ pub const FOLDER: &str = "domain-memory";
 /// The queue of a domain.
 pub const QUEUE: &str = "system-queue.json";
 
-const STATE: &str = "loop-state.json";
+/// Where a system stands.
+pub const STATE: &str = "loop-state.json";
 const JOURNEY: &str = "journey-log.jsonl";
 const FAILURES: &str = "failure-log.json";
 
@@ -135,14 +137,34 @@ impl DomainMemory {
     /// Returns the state that somebody wrote into the file of a run which nobody drives, where it is another
     /// than the run's own: a person's word that it is to go on from there.
     pub fn edited_state(&self, workflow: &Workflow) -> Option<String> {
+        let said = self.edited(workflow, |it| Some(it["state"].clone()))?;
+        said.as_str().map(str::to_owned)
+    }
+
+    /// The same for the retries that a failure has used.
+    pub fn edited_retries(&self, workflow: &Workflow) -> Option<u32> {
+        let said = self.edited(workflow, |it| it["failures"].get("count").cloned())?;
+        said.as_u64().and_then(|it| u32::try_from(it).ok())
+    }
+
+    /// What one of the two files says that is not what we wrote: that of the system, or that of the domain where it is
+    /// about this system.
+    fn edited(
+        &self,
+        workflow: &Workflow,
+        part: impl Fn(&serde_json::Value) -> Option<serde_json::Value>,
+    ) -> Option<serde_json::Value> {
         if workflow.mirror.off {
             return None;
         }
-        let path = Path::new(&self.project).join(self.system_folder()).join(STATE);
-        let found: serde_json::Value = serde_json::from_str(&files::text(&path).ok()?).ok()?;
         let ours: serde_json::Value = serde_json::from_str(&self.text(workflow)).ok()?;
-        let said = found["state"].as_str()?;
-        (Some(said) != ours["state"].as_str()).then(|| said.to_owned())
+        let system = Path::new(&self.project).join(self.system_folder());
+        [system, self.folder()].into_iter().find_map(|folder| {
+            let text = files::text(&folder.join(STATE)).ok()?;
+            let found: serde_json::Value = serde_json::from_str(&text).ok()?;
+            let is_about_it = found["systemId"] == ours["systemId"];
+            part(&found).filter(|it| is_about_it && part(&ours).as_ref() != Some(it))
+        })
     }
 
     /// Writes what a run that nobody drives has come to, unless a person has said where it is to go on.
@@ -150,7 +172,8 @@ impl DomainMemory {
         let now = self.history.state.updated_at;
         self.move_job(home, workflow, now);
         let rests = !matches!(Status::of(&self.history.state), Status::Running | Status::Completed);
-        if !(rests && self.edited_state(workflow).is_some()) {
+        let is_edited = self.edited_state(workflow).is_some() || self.edited_retries(workflow).is_some();
+        if !(rests && is_edited) {
             let _harmless = self.write(workflow);
         }
     }

@@ -123,6 +123,28 @@ impl Home {
         run: &str,
         now: Timestamp,
     ) -> Result<JobClaim, StoreError> {
+        self.claim(queue, id, run, now, false)
+    }
+
+    /// Gives a job that another controller had begun to the run that goes on with it.
+    pub fn adopt_job(
+        &self,
+        queue: QueueKey<'_>,
+        id: &str,
+        run: &str,
+        now: Timestamp,
+    ) -> Result<JobClaim, StoreError> {
+        self.claim(queue, Some(id), run, now, true)
+    }
+
+    fn claim(
+        &self,
+        queue: QueueKey<'_>,
+        id: Option<&str>,
+        run: &str,
+        now: Timestamp,
+        is_begun: bool,
+    ) -> Result<JobClaim, StoreError> {
         self.write(|transaction| {
             let found = match id {
                 Some(id) => find(transaction, queue, id)?,
@@ -138,7 +160,9 @@ impl Home {
             }
             let status = row.job.system.status;
             let is_free = row.job.run.is_none();
-            let may_begin = status.is_startable() || (id.is_some() && status == JobStatus::Blocked);
+            let goes_on = is_begun && status != JobStatus::Complete;
+            let may_begin =
+                status.is_startable() || goes_on || (id.is_some() && status == JobStatus::Blocked);
             if !is_free || !may_begin {
                 return Ok(JobClaim::NotStartable(Box::new(row.job)));
             }

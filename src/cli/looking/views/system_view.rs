@@ -1,12 +1,14 @@
 //! A system of the queue in the words of its seed: the five lines of its status, and the report of one that
 //! is blocked.
 
+use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
-use loop_store::Home;
-use loop_store::mirror::domain_memory::DomainMemory;
+use loop_store::mirror::domain_memory::{DomainMemory, queue_file};
+use loop_store::{Home, QueueKey};
 use serde_json::Value;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Tries that a report names; the state file has the others.
 const TRIED_SHOWN: usize = 5;
@@ -29,6 +31,20 @@ pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State)
         out.push_str(&blocked(workflow, state, &told));
     }
     out
+}
+
+/// Returns how far the domain is, for the end of a system.
+pub(crate) fn at_end(home: &Home, workflow: &Workflow, state: &State) -> Option<String> {
+    let beginning = &state.opening.beginning;
+    let (domain, plan) = (beginning.domain.as_deref()?, state.opening.worktree.as_deref()?);
+    if workflow.mirror.format != Some(MirrorFormat::DomainMemory) || Status::of(state) != Status::Completed {
+        return None;
+    }
+    let file = queue_file(Path::new(&plan.root), domain);
+    let jobs = home.jobs(QueueKey { project: &plan.root, domain, file: &file }).ok()?;
+    let done = jobs.iter().filter(|it| it.system.status == JobStatus::Complete).count();
+    let percent = (done * 100 + jobs.len() / 2) / jobs.len().max(1);
+    Some(format!("domain {domain}: {done} of {} systems complete, {percent} %", jobs.len()))
 }
 
 /// Whether the lines above say why the run stopped: the report of a system that is blocked does.
@@ -90,6 +106,10 @@ fn blocked(workflow: &Workflow, state: &State, told: &Value) -> String {
             let _ = writeln!(out, "      {}. {it}", index + 1);
         }
     }
+    let issue = told["githubIssue"].as_u64().map(|it| format!(", issue #{it}")).unwrap_or_default();
+    let commit = state.seen.commit.get(..12).unwrap_or("no commit");
+    let branch = told["branch"].as_str().unwrap_or_default();
+    let _ = writeln!(out, "    Context: {branch} at {commit}{issue}");
     if let Some(stage) = state.stage_to_review(workflow) {
         let _ = writeln!(out, "    Human action needed: look at the branch, in {}", place(state));
         let _ = writeln!(out, "    To resume: loop resume --state {stage}");

@@ -100,10 +100,16 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     }
     match &question.kind {
         QuestionKind::Check(check) => return command(&format!("the check \"{check}\""), question.id, answer),
+        QuestionKind::Prerequisite(skill)
+            if !answer.choice.word().trim().eq_ignore_ascii_case(Choice::Skip.word()) =>
+        {
+            return command(&format!("the skill {skill}"), question.id, answer);
+        }
         QuestionKind::Prepare if !answer.choice.word().trim().eq_ignore_ascii_case(Choice::Skip.word()) => {
             return command("a clean checkout", question.id, answer);
         }
         QuestionKind::Prepare
+        | QuestionKind::Prerequisite(_)
         | QuestionKind::Breaker
         | QuestionKind::Rejected
         | QuestionKind::Hourly

@@ -87,6 +87,10 @@ pub(crate) fn answered(
         }
         (QuestionKind::Prepare, Choice::Skip) => Decision::Record(Event::Prepared { command: None }),
         (QuestionKind::Prepare, _) => Decision::Record(Event::Prepared { command: text }),
+        (QuestionKind::Prerequisite(skill), choice) => {
+            let target = text.filter(|_| *choice != Choice::Skip);
+            Decision::Record(Event::Known { skill: skill.clone(), target })
+        }
         (QuestionKind::Checkpoint(kind), _) => settled(state, kind, answer, text),
     }
 }

@@ -10,7 +10,7 @@ use super::limits::{reached, window_spent};
 use super::route::{between, leave, pass_over_body, reject};
 use crate::engine::journal::approval::Void;
 use crate::engine::journal::decision::{Decision, Rest};
-use crate::engine::journal::effect::Effect;
+use crate::engine::journal::effect::{Effect, Step};
 use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, HoldKind, Outcome, Wait};
@@ -50,7 +50,7 @@ pub fn decide(workflow: &Workflow, state: &State, now: Timestamp) -> Decision {
         Station::Judged(judgement) => follow(workflow, phase, state, judgement, now),
         Station::Between => between(workflow, state, now),
         Station::Leaving { how } => leave(workflow, state, *how, now),
-        Station::Waiting { question, answer: None } => wait_for_answer(state, question, now),
+        Station::Waiting { question, answer: None } => wait_for_answer(workflow, state, question, now),
         Station::Waiting { question, answer: Some(answer) } => {
             answered(workflow, phase, state, question, answer, now)
         }
@@ -166,6 +166,9 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
     }
     if is_done_with_skills(phase, state) && !state.visit.fix_due && !state.visit.looked {
         return Decision::Perform(measure(workflow, phase, state, &next));
+    }
+    if let Some(question) = prerequisite(workflow, state, &next.step) {
+        return question;
     }
     Decision::Perform(Effect::Work(next))
 }
@@ -293,7 +296,7 @@ fn land(phase: &Phase, state: &State, now: Timestamp) -> Decision {
     }
 }
 
-fn wait_for_answer(state: &State, question: &Question, now: Timestamp) -> Decision {
+fn wait_for_answer(workflow: &Workflow, state: &State, question: &Question, now: Timestamp) -> Decision {
     let is_over = state.withdrawn || question.deadline.is_some_and(|it| it <= now);
     let waits_for_merge = question.kind == QuestionKind::Checkpoint(CheckpointKind::Merge)
         && matches!(state.landing, Some(Landing::Requested { .. }));
@@ -309,5 +312,27 @@ fn wait_for_answer(state: &State, question: &Question, now: Timestamp) -> Decisi
         let why = "nobody approved it in time".to_owned();
         return Decision::Record(Event::Voided { gate: gate.clone(), why, void: Void::Expired });
     }
+    if is_asked_outside(workflow, state, question) && state.look_at.is_none_or(|it| it <= now) {
+        return Decision::Perform(Effect::Look);
+    }
     Decision::Rest(Rest::Waiting(question.clone()))
+}
+
+/// Whether a gate can be answered on a pull request, too.
+fn is_asked_outside(workflow: &Workflow, state: &State, question: &Question) -> bool {
+    let QuestionKind::Gate(gate) = &question.kind else { return false };
+    let has_logins = workflow.gates.get(gate).is_some_and(|it| !it.logins.is_empty());
+    has_logins && question.about.is_some() && state.opening.beginning.host.is_some()
+}
+
+/// What a skill needs that nobody has said yet, as a question.
+fn prerequisite(workflow: &Workflow, state: &State, step: &Step) -> Option<Decision> {
+    let Step::Skill(name) = step else { return None };
+    let skill = workflow.skills.get(name)?;
+    let needs = skill.needs.as_ref().filter(|_| skill.target.is_none())?;
+    if state.prerequisites.contains_key(name) {
+        return None;
+    }
+    let text = format!("the skill {name} needs {needs}, and none is configured");
+    Some(ask(state, QuestionKind::Prerequisite(name.clone()), text, None))
 }

@@ -64,6 +64,7 @@ impl Asking<'_> {
         let text = match choice {
             Choice::Modify | Choice::Changes | Choice::Fix => Some("TEXT"),
             Choice::Waive | Choice::Accept => Some("REASON"),
+            Choice::Command if matches!(self.question.kind, QuestionKind::Prerequisite(_)) => Some("TARGET"),
             Choice::Command => Some("COMMAND"),
             Choice::Model => Some("NAME"),
             Choice::Reset
@@ -93,6 +94,9 @@ impl Asking<'_> {
                 let target = self.workflow.phases[self.state.phase].reject.as_ref().map(|it| it.go);
                 format!("go back to {} with TEXT as guidance for the agent", self.name_or_here(target))
             }
+            (Choice::Skip, QuestionKind::Prerequisite(skill)) => {
+                format!("do without it; the skill {skill} is not called")
+            }
             (Choice::Skip, QuestionKind::Prepare) => {
                 "finish without a proof; the run is unverified".to_owned()
             }
@@ -113,6 +117,9 @@ impl Asking<'_> {
             (Choice::Resume, _) => "continue; you confirm that the cause is fixed".to_owned(),
             (Choice::Done, _) => "continue; what you write after it is passed to the agent".to_owned(),
             (Choice::Command, QuestionKind::Check(check)) => format!("run this as the check \"{check}\""),
+            (Choice::Command, QuestionKind::Prerequisite(skill)) => {
+                format!("the skill {skill} works with this; other systems of the project take it over")
+            }
             (Choice::Command, _) => "run this first in every clean checkout".to_owned(),
             (Choice::Waive, _) => "accept everything that was found; REASON is recorded".to_owned(),
             (Choice::Accept, _) => "accept the work as it is; REASON is recorded".to_owned(),
@@ -163,14 +170,25 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
         }
         QuestionKind::Gate(_) => {
             let files = state.seen.files.len();
-            lines.extend((0 < files).then(|| format!("changed so far: {}", named(&state.seen.files))));
+            let is_told = question.text.contains("\nchanges: ");
+            let changed =
+                (0 < files && !is_told).then(|| format!("changed so far: {}", named(&state.seen.files)));
+            lines.extend(changed);
             lines.extend(said(state));
+            lines.extend(state.asked_at.as_ref().map(|it| format!("can also be answered on {it}")));
+            lines.extend(
+                state
+                    .look_trouble
+                    .as_ref()
+                    .map(|it| format!("the pull request could not be looked at: {it}")),
+            );
         }
         // Their text says everything.
         QuestionKind::Agent
         | QuestionKind::Check(_)
         | QuestionKind::Proof
         | QuestionKind::Unproven
+        | QuestionKind::Prerequisite(_)
         | QuestionKind::Prepare => (),
     }
     lines.extend(trouble(state, question, &lines));

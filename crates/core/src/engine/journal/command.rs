@@ -41,6 +41,9 @@ pub enum Command {
         reset: bool,
         phase: Option<PhaseId>,
         most: Option<u32>,
+        /// How many retries of the failure count as used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retries: Option<u32>,
     },
 }
 
@@ -201,7 +204,7 @@ pub(crate) fn choices_of(kind: &QuestionKind) -> &'static [Choice] {
         QuestionKind::Check(_) => &[Choice::Command],
         QuestionKind::Proof => &[Choice::Waive, Choice::Back, Choice::Abort],
         QuestionKind::Unproven => &[Choice::Accept, Choice::Back, Choice::Abort],
-        QuestionKind::Prepare => &[Choice::Command, Choice::Skip],
+        QuestionKind::Prepare | QuestionKind::Prerequisite(_) => &[Choice::Command, Choice::Skip],
         QuestionKind::Agent => &[Choice::Retry, Choice::Model, Choice::Abort],
     }
 }

@@ -3,7 +3,7 @@
 //! a field that is added has a default.
 
 use super::approval::{Signer, Subject, Void};
-use super::command::Command;
+use super::command::{Answer, Command};
 use super::effect::Effect;
 use super::ending::{Ended, How, LeftProcess};
 use super::evidence::{Baseline, Evidence};
@@ -164,6 +164,23 @@ pub enum Event {
     Landed(Landing),
     /// How the work that was handed over stands outside.
     Looked(Landing),
+    /// What was found where a gate is asked on a pull request.
+    Heard {
+        /// Where it is asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<Answer>,
+        /// Why it could not be looked at.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<String>,
+    },
+    /// A person said what a skill needs, or goes without it.
+    Known {
+        skill: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+    },
     /// The end of the workflow was seen to; a run that is closed already may be handed in later.
     Finished {
         trouble: Option<String>,
@@ -230,6 +247,8 @@ impl Event {
             Event::Detected { .. } => "detected",
             Event::Landed(_) => "landed",
             Event::Looked(_) => "looked",
+            Event::Heard { .. } => "heard",
+            Event::Known { .. } => "known",
             Event::Finished { .. } => "finished",
             Event::Noted { .. } => "noted",
             Event::Closed(_) => "closed",

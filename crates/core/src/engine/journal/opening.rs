@@ -2,6 +2,8 @@
 //! only ever grows.
 
 use super::requirement::Requirement;
+use crate::workflow::model::PhaseId;
+use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -80,6 +82,47 @@ pub struct Beginning {
     /// How often phases had rejected the work under another controller, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rejections: BTreeMap<String, u32>,
+    /// What went wrong under another controller, and the retries that it had used for what is not mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<ToldFailure>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failures_total: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: u32,
+    /// Gates that somebody required there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<String>,
+    /// Skill → what it needs, as a person answered for another run of the project; nothing where it is skipped.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prerequisites: BTreeMap<String, Option<String>>,
+    /// The code host that the work goes through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Box<CodeHost>>,
+}
+
+/// A failure that another controller wrote down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToldFailure {
+    pub at: Timestamp,
+    /// The phase; nothing where a person at a gate asked for changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<PhaseId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<String>,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_at: Option<Timestamp>,
+}
+
+/// The program that talks to a code host, as it was when the run was opened, and the remote that it is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodeHost {
+    pub program: String,
+    /// How its file looked.
+    pub stamp: String,
+    pub remote: String,
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -98,6 +141,9 @@ pub struct Worktree {
     /// The branch that the project was on, which the work is merged into.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// The branch was there before the run, and its worktree may be, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub existing: bool,
 }
 
 impl Opening {

@@ -50,6 +50,8 @@ pub enum QuestionKind {
     Prepare,
     /// The agent cannot work, and another try alone would not mend it.
     Agent,
+    /// What this skill needs before it can be called.
+    Prerequisite(String),
 }
 
 /// Why an agent stopped for a person, in its own word.
@@ -114,6 +116,7 @@ impl QuestionKind {
             QuestionKind::Unproven => "unproven",
             QuestionKind::Prepare => "prepare",
             QuestionKind::Agent => "agent",
+            QuestionKind::Prerequisite(_) => "prerequisite",
         }
     }
 }

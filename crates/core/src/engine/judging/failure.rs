@@ -1,7 +1,7 @@
 //! What went wrong in an iteration, as one error with a class and a signature, so that the same error
 //! is known again.
 
-use super::metrics::broken_checks;
+use super::metrics::keeping_checks;
 use super::signature::signature;
 use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
@@ -30,7 +30,7 @@ pub(crate) fn error_of(
     if let Some(found) = findings(phase, metrics) {
         return Some(found);
     }
-    let failing: Vec<&CheckResult> = broken_checks(phase, &evidence.results).collect();
+    let failing = keeping_checks(phase, &evidence.results);
     let class = failing.first().map(|it| ErrorClass::of_check(&it.name));
     match &turn.ended.ending {
         Ending::Failed { why } | Ending::Lost { why } => {

@@ -157,6 +157,15 @@ pub(crate) fn broken_checks<'a>(
     failing_checks(phase, results).filter(|it| it.passes == 0)
 }
 
+/// The checks that keep a phase. A phase without an exit rule is left when all of its checks pass, also by tests that
+/// failed before the run began.
+pub(crate) fn keeping_checks<'a>(phase: &'a Phase, results: &'a [CheckResult]) -> Vec<&'a CheckResult> {
+    match &phase.exit {
+        Some(_) => broken_checks(phase, results).collect(),
+        None => failing_checks(phase, results).collect(),
+    }
+}
+
 fn claim_counts(workflow: &Workflow, state: &State, report: &Report, name: &str, counted: bool) -> bool {
     match FactName::named(name).map(|it| it.row().claim) {
         Some(Claim::Never) => return false,

@@ -5,7 +5,7 @@
 //! shown as it is. The values themselves are in the judgement, for `loop why`.
 
 use super::failure::{is_silent, missing_words};
-use super::metrics::{broken_checks, failing_checks, known_red};
+use super::metrics::{failing_checks, keeping_checks, known_red};
 use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence, Tests, Uncommitted};
 use crate::engine::journal::metric::Metrics;
@@ -46,7 +46,11 @@ pub(crate) fn reasons(grounds: &Grounds<'_>, not_met: &[Missing<'_>]) -> Vec<Str
     if !evidence.unstable.is_empty() {
         why.push(format!("the checks change files themselves: {}", evidence.unstable.join(", ")));
     }
-    why.extend(broken_checks(phase, &evidence.results).map(|it| grounds.check_words(it)));
+    why.extend(keeping_checks(phase, &evidence.results).into_iter().map(|it| grounds.check_words(it)));
+    if phase.asks_for(FactName::PrMerged.name()) && !evidence.missing.is_empty() {
+        // Nobody merges before the file is there, so it is named first.
+        why.push(missing_words(&evidence.missing));
+    }
     for missing in not_met {
         why.extend(grounds.missing_words(missing));
     }

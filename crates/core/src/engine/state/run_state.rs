@@ -122,6 +122,20 @@ pub struct State {
     /// Check → the command that a person gave for it, in place of none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub commands: BTreeMap<String, String>,
+    /// Skill → what it needs, as a person said; nothing where it is done without.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prerequisites: BTreeMap<String, Option<String>>,
+    /// Gate → who passed it last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gates_passed: BTreeMap<String, String>,
+    /// Where a gate is asked outside, and when that is looked at again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_at: Option<Timestamp>,
+    /// Why it could not be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_trouble: Option<String>,
     /// Skill → why a person skipped it.
     pub skipped: BTreeMap<String, String>,
     /// The model that each phase ran with last.
@@ -264,6 +278,12 @@ impl State {
     /// Whether a call that is under way should end.
     pub fn wish_is_urgent(&self) -> bool {
         matches!(self.wish, Some(Wish::Pause { .. } | Wish::Cancel))
+    }
+
+    /// Returns when somebody has to look at an open question again: it decides itself, can no longer be
+    /// approved, or is asked outside.
+    pub fn question_ends_at(&self, question: &Question) -> Option<Timestamp> {
+        question.ends_at().into_iter().chain(self.look_at).min()
     }
 
     /// Returns the open question.

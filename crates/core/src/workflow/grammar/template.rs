@@ -5,7 +5,7 @@
 use super::problem::{Place, Sources, suggest};
 
 /// What a prompt may name, and what it stands for.
-pub(crate) const NAMES: [(&str, &str); 44] = [
+pub(crate) const NAMES: [(&str, &str); 47] = [
     ("about", "What the queue says about a system."),
     ("attempt", "1, and one more each time that this phase has sent the work back."),
     ("checks", "The checks of the phase that have a command: `name` and `run` of each."),
@@ -39,6 +39,8 @@ pub(crate) const NAMES: [(&str, &str); 44] = [
     ("phase", "The name of the phase."),
     ("promise", "The promise that the agent has to make."),
     ("report", "How to report; appended where a prompt does not place it."),
+    ("retries_most", "How often a failure is tried again."),
+    ("retry", "The number of this try to repair a failure, from 1."),
     ("role", "The role of the phase."),
     ("run", "The id of the run."),
     ("run_iteration", "The number of the iteration in the run, from 1; phases that are not counted aside."),
@@ -47,6 +49,7 @@ pub(crate) const NAMES: [(&str, &str); 44] = [
     ("skill_about", "What that skill is for."),
     ("skill_instructions", "The project's own instructions for that skill."),
     ("skill_references", "Documents that belong to them."),
+    ("target", "What the skill needs, as the workflow or a person says it."),
     ("title", "What people call the input."),
     ("unverified", "True when the agent's word is taken."),
     ("workflow", "The name of the workflow."),

@@ -231,6 +231,12 @@ pub struct Gate {
     /// How long what is asked here may be approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Millis>,
+    /// Accounts of the code host whose answer on the pull request counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logins: Vec<String>,
+    /// Who is asked for a review there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reviewers: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -102,6 +102,7 @@ impl Resolver<'_> {
             gates: gates.into_iter().map(|(name, it)| (name, it.value)).collect(),
             retries,
             finish: sections::finish(&section(&file.finish)),
+            merge: sections::merge(&section(&file.merge)),
             proof,
             mirror: sections::mirror(&section(&file.mirror)),
             notify: file.notify.as_ref().and_then(|it| text(&it.value.run)),
@@ -232,6 +233,8 @@ impl Resolver<'_> {
                 presence,
                 approvers,
                 expires,
+                logins,
+                reviewers,
             } = &file.value;
             at.iter().for_each(|it| _ = self.phase(it));
             let gate = Gate {
@@ -245,6 +248,8 @@ impl Resolver<'_> {
                 approvers: text(approvers),
                 signers: None,
                 expires: expires.as_ref().map(|it| it.value.0),
+                logins: list(logins),
+                reviewers: list(reviewers),
             };
             if let Some(expires) = expires.as_ref().filter(|it| it.value.0 < EXPIRES_LEAST) {
                 let says = "nobody could approve anything in so short a time";
@@ -257,6 +262,10 @@ impl Resolver<'_> {
             if !gate.sign && (gate.presence || gate.approvers.is_some()) {
                 let says = format!("gate \"{name}\" has presence or approvers, and asks for no signature");
                 self.sources.refuse_with(&file.place, says, "write sign = true");
+            }
+            if gate.sign && !gate.logins.is_empty() {
+                let says = format!("gate \"{name}\" asks for a signature, and a pull request brings none");
+                self.sources.refuse_with(&file.place, says, "take logins out");
             }
             if let Some(when) = file.value.when.as_ref().filter(|_| !self.stands_somewhere(name)) {
                 let says =

@@ -3,12 +3,12 @@
 
 use crate::proof::Level;
 use crate::workflow::model::{
-    Agent, Backoff, Check, CleanWhen, CountFormat, Finish, Input, InputKind, Limits, Millis, Mirror,
-    Permissions, ProofRules, TESTS_CHECK, Window, WindowThen, WorkPlace, Workspace, context_bytes,
+    Agent, Backoff, Check, CleanWhen, CountFormat, Finish, Input, InputKind, Limits, MergeRules, Millis,
+    Mirror, Permissions, ProofRules, TESTS_CHECK, Window, WindowThen, WorkPlace, Workspace, context_bytes,
 };
 use crate::workflow::syntax::file::{
-    AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MirrorFile, ProofFile, WindowFile,
-    WorkspaceFile,
+    AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MergeFile, MirrorFile, ProofFile,
+    WindowFile, WorkspaceFile,
 };
 use crate::workflow::syntax::typed::{At, Length, Named};
 use std::collections::BTreeMap;
@@ -117,6 +117,16 @@ pub(crate) fn finish(file: &FinishFile) -> Finish {
         ship: plain(&file.ship).unwrap_or_default(),
         commit_docs: plain(&file.commit_docs).unwrap_or(false),
         commit_trailer: text(&file.commit_trailer),
+        begin_next: plain(&file.begin_next).unwrap_or(false),
+    }
+}
+
+pub(crate) fn merge(file: &MergeFile) -> MergeRules {
+    MergeRules {
+        through: plain(&file.through).unwrap_or_default(),
+        by: plain(&file.by).unwrap_or_default(),
+        labels: list(&file.labels),
+        reviewers: list(&file.reviewers),
     }
 }
 

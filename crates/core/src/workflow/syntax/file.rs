@@ -11,8 +11,8 @@ use crate::workflow::grammar::condition::Condition;
 use crate::workflow::grammar::problem::{Place, Sources};
 use crate::workflow::model::ErrorClass;
 use crate::workflow::model::{
-    CleanWhen, InputKind, ItemSource, LostCall, MirrorFormat, Permissions, Protocol, Ship, Signal,
-    WindowThen, WorkPlace,
+    CleanWhen, InputKind, ItemSource, LostCall, MergeBy, MergeThrough, MirrorFormat, Permissions, Protocol,
+    Ship, Signal, WindowThen, WorkPlace,
 };
 use toml::de::{DeTable, DeValue};
 
@@ -55,6 +55,8 @@ section! {
         retries: RetriesFile,
         /// What is offered or done at the end.
         finish: FinishFile,
+        /// How the work of a system is merged.
+        merge: MergeFile,
         /// How the work is proven before the run is completed.
         proof: ProofFile,
         /// The state file in the format of another tool.
@@ -268,6 +270,11 @@ section! {
         deliverables: Vec<At<String>>,
         /// Names that its report must bring; without one of them it is not done.
         reports: Vec<At<String>>,
+        /// What only a person can say before it is called, such as `a deploy target`. It is asked once for a
+        /// project; the answer is the `target`, or `skip`.
+        needs: String,
+        /// What it needs, so that nobody is asked.
+        target: String,
     }
 }
 
@@ -298,6 +305,11 @@ section! {
         /// How long an approval is accepted before the gate asks again. By default forever, for
         /// signed gates 24 hours.
         expires: Length,
+        /// Accounts of the code host whose review or comment on the pull request answers the gate. Our own
+        /// account never does. By default none: the gate is asked here only.
+        logins: Vec<At<String>>,
+        /// Who is asked for a review on the pull request.
+        reviewers: Vec<At<String>>,
     }
 }
 
@@ -350,6 +362,23 @@ section! {
         commit_docs: bool,
         /// The last line of our commits, such as `Co-Authored-By: …`. None by default.
         commit_trailer: String,
+        /// Begins the next ready system of the queue once this one is complete. Off by default.
+        begin_next: bool,
+    }
+}
+
+section! {
+    /// How the work of a system is merged.
+    MergeFile "[merge]" {
+        /// `gh` (a pull request), `local` (a merge in this repository) or `auto` (the default: `gh` where it is
+        /// installed and the remote is on GitHub).
+        through: MergeThrough,
+        /// Who merges the pull request: `loop` (the default), once the merged tree is proven, or `people`.
+        by: MergeBy,
+        /// Labels of the pull request.
+        labels: Vec<At<String>>,
+        /// Who is asked to review the pull request.
+        reviewers: Vec<At<String>>,
     }
 }
 

@@ -5,8 +5,8 @@ use crate::agent_table::AgentRow;
 use crate::proof::Level;
 use crate::workflow::grammar::problem::{Place, Sources};
 use crate::workflow::model::{
-    Back, CleanWhen, ErrorClass, InputKind, LostCall, MirrorFormat, Permissions, PhaseProof, RejectThen,
-    Ship, WindowThen, WorkPlace,
+    Back, CleanWhen, ErrorClass, InputKind, LostCall, MergeBy, MergeThrough, MirrorFormat, Permissions,
+    PhaseProof, RejectThen, Ship, WindowThen, WorkPlace,
 };
 use serde_json::{Value, json};
 use toml::de::DeValue;
@@ -44,6 +44,8 @@ words!(BreakerThen: "halt" => BreakerThen::Halt, "pivot" => BreakerThen::Pivot);
 words!(RejectThen: "ask" => RejectThen::Ask, "halt" => RejectThen::Halt);
 words!(Back: "direct" => Back::Direct, "full" => Back::Full);
 words!(Ship: "off" => Ship::Off, "offer" => Ship::Offer, "auto" => Ship::Auto);
+words!(MergeThrough: "auto" => MergeThrough::Auto, "gh" => MergeThrough::Gh, "local" => MergeThrough::Local);
+words!(MergeBy: "loop" => MergeBy::Loop, "people" => MergeBy::People);
 words!(MirrorFormat: "prp-session" => MirrorFormat::PrpSession,
     "domain-memory" => MirrorFormat::DomainMemory, "planning" => MirrorFormat::Planning,
     "task-state" => MirrorFormat::TaskState);

@@ -73,6 +73,10 @@ impl Journey {
             Event::Commanded(Command::Skip { skill, reason }) => {
                 put("skill", "skipped", skill, "skipped", json!({ "status": "skipped", "reason": reason }));
             }
+            Event::Known { skill, target: None } => {
+                let more = json!({ "status": "skipped", "reason": state.skipped.get(skill) });
+                put("skill", "skipped", skill, "skipped", more);
+            }
             Event::Began(Effect::Ask(question)) => {
                 if let QuestionKind::Gate(gate) = &question.kind {
                     put("gate", "requested", gate, "success", json!({}));

@@ -41,7 +41,7 @@ pub(super) fn text(workflow: &Workflow, history: &History, log: &SkillsLog, proj
         "skillsLog": log.log(),
         "metrics": { "skillsInvoked": log.usage().values().sum::<u32>(), "skillHistory": log.velocity() },
         "skillExecution": execution(workflow, state, log),
-        "prerequisites": prerequisites(state),
+        "prerequisites": prerequisites(workflow, state),
         "updatedAt": state.updated_at.to_string(),
     });
     if let Some(at) = log.last_verification {
@@ -181,13 +181,25 @@ fn execution(workflow: &Workflow, state: &State, log: &SkillsLog) -> Value {
     Value::Object(phases)
 }
 
-/// What was asked once: git is always there, and a deploy target is skipped by skipping its skill.
-fn prerequisites(state: &State) -> Value {
-    let deploy = if state.skipped.contains_key("deploy") { "skipped" } else { "configured" };
-    json!({
-        "git": { "status": "configured", "prompted": false },
-        "deploy": { "status": deploy, "prompted": state.skipped.contains_key("deploy") },
-    })
+/// What was asked once. Git is always there: a run needs a repository.
+fn prerequisites(workflow: &Workflow, state: &State) -> Value {
+    let mut whole = json!({ "git": { "status": "configured", "prompted": false } });
+    for (name, skill) in workflow.skills.iter().filter(|it| it.1.needs.is_some()) {
+        let said = state.prerequisites.get(name);
+        let target = skill.target.as_ref().or(said.and_then(Option::as_ref));
+        let is_skipped = target.is_none() && state.skipped.contains_key(name);
+        let status = match (target, is_skipped) {
+            (Some(_), _) => "configured",
+            (None, true) => "skipped",
+            // Nobody has been asked yet.
+            (None, false) => continue,
+        };
+        whole[name] = json!({ "status": status, "prompted": said.is_some() });
+        if let Some(target) = target {
+            whole[name]["target"] = target.as_str().into();
+        }
+    }
+    whole
 }
 
 /// Writes the failures of this run into the log of its domain, in place of what it said about them.

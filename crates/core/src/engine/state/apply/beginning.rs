@@ -3,6 +3,7 @@
 
 use crate::engine::journal::evidence::{Baseline, CheckResult, Evidence};
 use crate::engine::journal::opening::Opening;
+use crate::engine::state::apply::people::NOT_NEEDED;
 use crate::engine::state::parts::visit::PhaseStatus;
 use crate::engine::state::run_state::State;
 use crate::workflow::model::Workflow;
@@ -39,6 +40,16 @@ impl State {
             self.phases[phase].end(at, PhaseStatus::Skipped, why);
             self.unproven = true;
             self.warn(format!("{name} is off: {why}"));
+        }
+        self.gates_wanted.clone_from(&opening.beginning.gates);
+        self.retry.count = opening.beginning.retries;
+        self.retry.total = opening.beginning.failures_total;
+        opening.beginning.failures.iter().for_each(|it| self.troubles.note_failure(it.into()));
+        for (skill, target) in &opening.beginning.prerequisites {
+            self.prerequisites.insert(skill.clone(), target.clone());
+            if target.is_none() {
+                self.skipped.insert(skill.clone(), NOT_NEEDED.to_owned());
+            }
         }
         for (name, count) in &opening.beginning.rejections {
             if let Some(phase) = workflow.phases.iter().position(|it| it.name == *name) {

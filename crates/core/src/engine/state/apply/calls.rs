@@ -34,6 +34,9 @@ impl State {
                     self.gates_wanted.push(gate.clone());
                 }
                 self.questions = question.id;
+                self.asked_at = None;
+                self.look_at = None;
+                self.look_trouble = None;
                 self.refused = None;
                 self.agent_trouble = None;
                 self.unreachable = 0;

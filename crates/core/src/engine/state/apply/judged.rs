@@ -3,6 +3,7 @@
 use crate::engine::journal::effect::{IMPORTED_EPOCH, Step};
 use crate::engine::journal::evidence::{CheckOutcome, Evidence, RefusedPlan};
 use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::journal::metric::Metrics;
 use crate::engine::state::parts::feedback::Feedback;
 use crate::engine::state::parts::station::{Station, Turn};
 use crate::engine::state::parts::troubles::FailureEntry;
@@ -11,6 +12,7 @@ use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Workflow};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
+use std::collections::BTreeMap;
 
 /// Tests that are remembered of one visit; a row of requirements names fewer.
 const TESTS_KEPT: usize = 20;
@@ -73,13 +75,18 @@ impl State {
                 self.retry.succeed();
                 let how = said.unwrap_or_else(|| format!("passed after {tries} retries"));
                 self.troubles.resolve(at, self.phase, &how);
+                self.phases[self.phase].shown = shown(&evidence, &judgement.metrics);
             }
             Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
         }
         self.step(&turn, &judgement.verdict);
         let feedback = Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement);
         // A question to a person in place of a call is nothing that a call could learn from.
-        self.feedback = (turn.ended.call != 0 || !feedback.is_empty()).then_some(feedback);
+        let is_told = turn.ended.call != 0 || !feedback.is_empty();
+        self.feedback = match (&turn.call.step, self.feedback.take()) {
+            (Step::Fix(skill), Some(failed)) => Some(feedback.after_repair(skill, failed)),
+            (Step::Fix(_) | Step::Skill(_) | Step::Main, _) => is_told.then_some(feedback),
+        };
     }
 
     fn count(&mut self, workflow: &Workflow, turn: &Turn) {
@@ -167,4 +174,39 @@ impl State {
             (Step::Skill(_), Verdict::Again | Verdict::Fail | Verdict::Stuck(_)) | (Step::Main, _) => (),
         }
     }
+}
+
+/// What a phase was left with, in words: what was measured, and what was said about security, performance and the work.
+fn shown(evidence: &Evidence, metrics: &Metrics) -> BTreeMap<String, String> {
+    let mut shown = BTreeMap::new();
+    let mut show = |kind: &str, words: String| drop(shown.insert(kind.to_owned(), words));
+    let value = |fact: FactName| metrics.get(fact.name()).map(|it| it.value.clone());
+    let number = |fact: FactName| value(fact).and_then(|it| it.number());
+    if let (Some(passing), Some(total)) = (number(FactName::TestsPassing), number(FactName::TestsTotal)) {
+        show("tests", format!("{passing} of {total} tests pass"));
+    }
+    let named = |wanted: CheckOutcome| {
+        let names: Vec<&str> =
+            evidence.results.iter().filter(|it| it.outcome == wanted).map(|it| it.name.as_str()).collect();
+        names.join(", ")
+    };
+    let (passed, skipped) = (named(CheckOutcome::Passed), named(CheckOutcome::Skipped));
+    let skipped = if skipped.is_empty() { skipped } else { format!("; no command for {skipped}") };
+    if !evidence.results.is_empty() {
+        let passed = if passed.is_empty() { "nothing" } else { &passed };
+        show("checks", format!("passed: {passed}{skipped}"));
+    }
+    if let (Some(critical), Some(high)) = (number(FactName::CriticalFindings), number(FactName::HighFindings))
+    {
+        show("security", format!("{critical} critical and {high} high findings reported"));
+    }
+    match (number(FactName::PerfTargetsTotal), value(FactName::PerfTargetsMet)) {
+        (Some(0.0), _) => show("performance", "no target is stated".to_owned()),
+        (_, Some(Value::Bool(true))) => show("performance", "every target is met, as reported".to_owned()),
+        (_, _) => (),
+    }
+    if let Some(verdict) = value(FactName::Verdict) {
+        show("review", format!("the verdict is {}", verdict.to_string().trim_matches('"')));
+    }
+    shown
 }

@@ -1,5 +1,6 @@
 //! How far the work has come outside.
 
+use crate::engine::journal::command::Answer;
 use crate::engine::journal::landing::Landing;
 use crate::engine::state::parts::station::{Leave, Station};
 use crate::engine::state::run_state::State;
@@ -30,6 +31,22 @@ impl State {
                     self.station = Station::Ready;
                 }
             }
+        }
+    }
+
+    /// A gate that is asked outside was looked at there. What somebody said is an answer like any other.
+    pub(super) fn hear_from_outside(
+        &mut self,
+        at: Timestamp,
+        place: Option<&String>,
+        answer: Option<&Answer>,
+        trouble: Option<&String>,
+    ) {
+        self.look_at = Some(at.plus(LOOK_EVERY_MS));
+        self.asked_at = place.cloned().or(self.asked_at.take());
+        self.look_trouble = trouble.cloned();
+        if let Some(answer) = answer {
+            self.take_answer(answer);
         }
     }
 }

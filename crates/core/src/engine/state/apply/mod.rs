@@ -80,6 +80,10 @@ impl State {
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
             Event::Detected { check, command } => self.take_found_check(check, command),
             Event::Landed(landing) => self.land(at, landing),
+            Event::Heard { at: place, answer, trouble } => {
+                self.hear_from_outside(at, place.as_ref(), answer.as_ref(), trouble.as_ref());
+            }
+            Event::Known { skill, target } => self.take_prerequisite(skill, target.as_ref()),
             Event::Looked(landing) => {
                 self.withdrawn = false;
                 self.land(at, landing);

@@ -18,6 +18,9 @@ use loop_base::time::Timestamp;
 /// Settled checkpoints that every later call is told of; a phase has a handful.
 const SETTLED_KEPT: usize = 50;
 
+/// Why a skill is skipped for which nobody gave what it needs.
+pub(super) const NOT_NEEDED: &str = "a person chose to do without it";
+
 impl State {
     pub(super) fn obey(&mut self, command: &Command) {
         match command {
@@ -47,7 +50,12 @@ impl State {
             Command::Tried { what } => {
                 self.warn(format!("refused inside an agent call: loop {what}"));
             }
-            Command::Resume { reset, phase, most } => self.resume(*reset, *phase, *most),
+            Command::Resume { reset, phase, most, retries } => {
+                if let Some(used) = retries {
+                    self.retry = Retry { count: *used, total: self.retry.total, ..Retry::default() };
+                }
+                self.resume(*reset, *phase, *most);
+            }
         }
     }
 
@@ -74,6 +82,7 @@ impl State {
             self.retry = Retry::default();
         }
         let waits = matches!(self.station, Station::Waiting { .. });
+        self.look_at = None;
         self.withdrawn = waits && (reset || phase.is_some() || self.waits_for_merge());
     }
 
@@ -136,6 +145,16 @@ impl State {
         self.station = Station::Ready;
     }
 
+    /// What a skill needs is known from now on; one that is done without it is skipped.
+    pub(super) fn take_prerequisite(&mut self, skill: &str, target: Option<&String>) {
+        self.prerequisites.insert(skill.to_owned(), target.cloned());
+        if target.is_none() {
+            self.skipped.insert(skill.to_owned(), NOT_NEEDED.to_owned());
+        }
+        self.visit.looked = false;
+        self.station = Station::Ready;
+    }
+
     pub(super) fn grant(&mut self, at: Timestamp, until: Timestamp) {
         self.calls.granted = until;
         if at < until {
@@ -159,6 +178,7 @@ impl State {
 
     pub(super) fn approve(&mut self, gate: &str, by: &str) {
         self.approved.insert(gate.to_owned(), by.to_owned());
+        self.gates_passed.insert(gate.to_owned(), by.to_owned());
         self.approve_requirements(by);
         self.gates_wanted.retain(|it| it != gate);
         if self.proof().is_some_and(|it| it.level == Level::UnchangedGreen) {

@@ -33,6 +33,12 @@ impl Feedback {
         self.why.is_empty() && self.notes.is_empty() && self.failing.is_empty() && self.trouble.is_none()
     }
 
+    /// What the one who looked at a failure said, beside the failure itself, which is to be checked again.
+    pub(crate) fn after_repair(self, skill: &str, failed: Feedback) -> Feedback {
+        let summary = self.summary.map(|it| format!("{skill} says: {it}"));
+        Feedback { why: failed.why, failing: failed.failing, summary, ..self }
+    }
+
     pub(crate) fn of(
         protocol: &Protocol,
         turn: &Turn,

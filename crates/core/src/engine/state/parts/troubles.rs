@@ -3,6 +3,7 @@
 //! carries along.
 
 use crate::engine::journal::judgement::Failure;
+use crate::engine::journal::opening::ToldFailure;
 use crate::workflow::model::{ErrorClass, PhaseId};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,22 @@ pub struct FailureEntry {
     pub resolution: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_at: Option<Timestamp>,
+}
+
+impl From<&ToldFailure> for FailureEntry {
+    fn from(told: &ToldFailure) -> FailureEntry {
+        let gate = told.phase.is_none().then(|| "gate".to_owned());
+        FailureEntry {
+            at: told.at,
+            phase: told.phase.unwrap_or(0),
+            item: told.item.clone(),
+            class: if gate.is_some() { ErrorClass::GateRejection } else { ErrorClass::Other },
+            gate,
+            text: told.text.clone(),
+            resolution: told.resolution.clone(),
+            resolved_at: told.resolved_at,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

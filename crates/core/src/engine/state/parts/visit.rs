@@ -60,6 +60,9 @@ pub struct PhaseLog {
     /// What the calls of all its visits cost.
     #[serde(default)]
     pub spent: Spent,
+    /// What it was left with: kind → words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shown: BTreeMap<String, String>,
 }
 
 impl PhaseLog {

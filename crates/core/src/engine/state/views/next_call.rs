@@ -152,12 +152,23 @@ pub(crate) fn measure(workflow: &Workflow, phase: &Phase, state: &State, call: &
         Step::Skill(skill) => {
             let mut deliverables = skill_deliverables(skill);
             deliverables.extend(phase.deliverables.iter().cloned());
-            Effect::Measure { checks: phase.checks.clone(), deliverables }
+            Effect::Measure { checks: failed_first(phase, state), deliverables }
         }
         Step::Main => {
-            Effect::Measure { checks: phase.checks.clone(), deliverables: phase.deliverables.clone() }
+            Effect::Measure { checks: failed_first(phase, state), deliverables: phase.deliverables.clone() }
         }
     }
+}
+
+/// The checks of a phase; after a repair, those that it is for come first.
+fn failed_first(phase: &Phase, state: &State) -> Vec<String> {
+    let mut checks = phase.checks.clone();
+    if 0 < state.retry.count {
+        let failing = state.feedback.iter().flat_map(|it| &it.failing);
+        let failed: Vec<&str> = failing.map(|it| it.name.as_str()).collect();
+        checks.sort_by_key(|it| !failed.contains(&it.as_str()));
+    }
+    checks
 }
 
 #[cfg(test)]

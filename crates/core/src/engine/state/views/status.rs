@@ -53,6 +53,7 @@ impl Status {
                 | QuestionKind::Check(_)
                 | QuestionKind::Proof
                 | QuestionKind::Unproven
+                | QuestionKind::Prerequisite(_)
                 | QuestionKind::Prepare => Status::Waiting,
             },
             Station::Ready if state.calls_total == 0 => Status::Ready,
@@ -341,6 +342,7 @@ fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
         // These need a text of the person's own; alone, the command shows the question and its answers.
         QuestionKind::Check(_)
         | QuestionKind::Prepare
+        | QuestionKind::Prerequisite(_)
         | QuestionKind::Rejected
         | QuestionKind::Checkpoint(_) => "loop answer".to_owned(),
     }

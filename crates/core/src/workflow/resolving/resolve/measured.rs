@@ -123,7 +123,7 @@ impl Resolver<'_> {
         let merged = self.merged;
         let mut skills = BTreeMap::new();
         for (name, file) in entries(&merged.file.skills) {
-            let SkillFile { about, prompt, prompt_file, deliverables, reports } = &file.value;
+            let SkillFile { about, prompt, prompt_file, deliverables, reports, needs, target } = &file.value;
             let prompt = self.prompt(prompt, prompt_file);
             self.globs(deliverables);
             let skill = Skill {
@@ -131,6 +131,8 @@ impl Resolver<'_> {
                 prompt,
                 deliverables: list(deliverables),
                 reports: list(reports),
+                needs: text(needs),
+                target: text(target),
                 ..Skill::default()
             };
             skills.insert(name.clone(), skill);

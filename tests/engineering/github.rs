@@ -1,0 +1,278 @@
+//! Work that lands through a pull request. `gh` is a script that records what it is asked and answers from a bare
+//! repository, as the host would.
+
+use crate::project::{Project, SYSTEM};
+use loop_harness::Done;
+use serde_json::json;
+
+const CHECKS: &str =
+    "[checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n";
+
+/// A project whose remote is a bare repository beside it.
+struct Hosted {
+    project: Project,
+}
+
+impl Hosted {
+    /// `more` is added to a workflow that asks no gate.
+    fn new(more: &str) -> Hosted {
+        Hosted::with(&format!(
+            "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n{CHECKS}\
+             [merge]\nthrough = \"gh\"\nlabels = [\"system\"]\nreviewers = [\"@ann\"]\n{more}"
+        ))
+    }
+
+    fn with(workflow: &str) -> Hosted {
+        let mut project = Project::new();
+        let sandbox = &mut project.sandbox;
+        let (remote, state) = (sandbox.path("remote.git"), sandbox.path("host"));
+        std::fs::create_dir(&state).expect("a folder");
+        let script = include_str!("scripted_gh.sh");
+        let script = script.replace("STATE", &state.display().to_string());
+        sandbox.program("bin/gh", &script.replace("REMOTE", &remote.display().to_string()));
+        sandbox.path_first.push(sandbox.path("bin"));
+        sandbox.write(".loop/workflow.toml", workflow);
+        sandbox.commit("a workflow");
+        sandbox.git(&["clone", "-q", "--bare", ".", &remote.display().to_string()]);
+        sandbox.git(&["remote", "add", "origin", &remote.display().to_string()]);
+        Hosted { project }
+    }
+
+    fn run(&self) -> Done {
+        self.project.sandbox.run(&["run"])
+    }
+
+    /// What the host was asked, a line each.
+    fn asked(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.project.sandbox.path("host/asked")).unwrap_or_default();
+        text.lines().map(|it| it.trim_end().to_owned()).collect()
+    }
+
+    fn has_asked(&self, words: &str) -> usize {
+        self.asked().iter().filter(|it| it.contains(words)).count()
+    }
+
+    /// What the remote has.
+    fn remote(&self, arguments: &[&str]) -> String {
+        let remote = self.project.sandbox.path("remote.git").display().to_string();
+        self.project.sandbox.git(&[&["-C", &remote], arguments].concat())
+    }
+
+    /// Somebody merges the request on the host.
+    fn person_merges(&self) {
+        let gh = self.project.sandbox.path("bin/gh");
+        let done = self.project.sandbox.furnished(gh, &["person", "merges"]).output().expect("it runs");
+        assert!(done.status.success(), "{done:?}");
+    }
+
+    /// Somebody else's commit on the remote's main branch.
+    fn person_pushes(&self, file: &str, text: &str) {
+        let sandbox = &self.project.sandbox;
+        let (clone, remote) = (sandbox.path("clone").display().to_string(), sandbox.path("remote.git"));
+        sandbox.git(&["clone", "-q", &remote.display().to_string(), &clone]);
+        sandbox.file(&format!("clone/{file}"), text);
+        let who = ["-C", &clone, "-c", "user.name=ann", "-c", "user.email=ann@localhost"];
+        sandbox.git(&[&who[..], &["commit", "-qam", "somebody else's"]].concat());
+        sandbox.git(&["-C", &clone, "push", "-q"]);
+    }
+
+    fn reviews(&self, reviews: &[(&str, &str, &str)]) {
+        let all: Vec<String> = reviews
+            .iter()
+            .map(|(login, state, commit)| {
+                json!({"author": {"login": login}, "state": state, "body": "as I said", "submittedAt": LATER,
+                    "commit": {"oid": commit}})
+                .to_string()
+            })
+            .collect();
+        self.project.sandbox.file("host/reviews", all.join(","));
+    }
+}
+
+/// After everything that the script writes down.
+const LATER: &str = "2999-01-01T00:00:00Z";
+
+#[test]
+fn a_system_lands_through_a_pull_request_that_is_proven_first() {
+    let hosted = Hosted::new("");
+    let sandbox = &hosted.project.sandbox;
+    hosted.person_pushes("README.md", "somebody else's\n");
+    hosted.project.run("honest", &[]).exits(0).says("merged into main");
+    let head = sandbox.git(&["rev-parse", "feature/adder"]);
+    let asked = hosted.asked();
+    let kinds: Vec<String> =
+        asked.iter().map(|it| it.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let expected = [
+        "pr list",
+        "pr create",
+        "pr list",
+        "pr view",
+        "label create",
+        "pr edit",
+        "pr comment",
+        "pr merge",
+        "pr view",
+    ];
+    assert_eq!(kinds, expected, "{asked:#?}");
+    assert!(asked[1].contains("--head feature/adder --base main --title sys-002: Adder"), "{asked:#?}");
+    assert!(asked[1].contains("Closes #7") && asked[1].contains("[x] tests pass"), "{asked:#?}");
+    assert!(asked[5].contains("--add-label system --add-reviewer ann"), "{asked:#?}");
+    assert_eq!(asked[7], format!("pr merge 7 --merge --match-head-commit {head}"));
+    // The merged tree was checked, with what somebody else had pushed in between.
+    let logs = sandbox.contents(&sandbox.home);
+    assert!(logs.iter().any(|it| it.0.display().to_string().contains("landing-tests")));
+    let merge = hosted.remote(&["rev-parse", "main"]);
+    assert_eq!(hosted.remote(&["rev-parse", "main^2"]), head);
+    // The project's own branch follows.
+    assert_eq!(sandbox.git(&["rev-parse", "main"]), merge);
+    assert!(
+        sandbox.read("lib.sh").contains("$1 + $2") && sandbox.read("README.md").contains("somebody else's")
+    );
+    assert_eq!(hosted.project.status()["delivered"]["commit"], merge.as_str());
+    assert_eq!(hosted.project.system("sys-002")["status"], "complete");
+}
+
+#[test]
+fn or40_the_run_waits_until_people_have_merged_and_asks_the_host_each_time() {
+    let hosted = Hosted::new("by = \"people\"\n");
+    hosted
+        .project
+        .run("honest", &[])
+        .exits(3)
+        .says("the pull request is not merged: https://github.com/org/shop/pull/7");
+    assert_eq!(hosted.project.loop_state()["state"], "SHIP");
+    let before = hosted.has_asked("pr view");
+    hosted.run().exits(3);
+    assert!(before < hosted.has_asked("pr view"), "{:?}", hosted.asked());
+    assert_eq!(hosted.has_asked("pr create"), 1);
+    assert_eq!(hosted.has_asked("pr comment"), 1);
+    hosted.person_merges();
+    hosted.run().exits(0).says("merged into main");
+    assert_eq!(hosted.has_asked("pr merge"), 0, "nobody merges in their place");
+    assert_eq!(hosted.project.loop_state()["state"], "COMPLETE");
+}
+
+#[test]
+fn a_request_that_a_person_merged_into_a_red_tree_blocks_the_system() {
+    let hosted = Hosted::new("by = \"people\"\n");
+    hosted.project.run("honest", &[]).exits(3);
+    hosted.person_pushes("test.sh", "echo 1..1\necho 'not ok 1 - always'\nexit 1\n");
+    hosted.person_merges();
+    let merge = hosted.remote(&["rev-parse", "--short=12", "main"]);
+    let halted = hosted.run().exits(4);
+    halted
+        .says(&format!("merged by ann as {merge}"))
+        .says("loop queue revert sys-002")
+        .says("fails on the merged tree");
+    assert_eq!(hosted.project.loop_state()["state"], "BLOCKED");
+    assert_eq!(hosted.project.system("sys-002")["status"], "blocked");
+}
+
+#[test]
+fn a_merge_that_would_be_red_or_that_the_host_refuses_is_not_made() {
+    let hosted = Hosted::new("");
+    hosted.person_pushes("test.sh", "echo 1..1\necho 'not ok 1 - always'\nexit 1\n");
+    hosted.project.run("honest", &[]).exits(4).says("fails on the merged tree");
+    assert_eq!(hosted.has_asked("pr merge"), 0);
+    let hosted = Hosted::new("");
+    hosted.project.sandbox.file("host/protected", "");
+    hosted.project.run("honest", &[]).exits(3).says("the base branch policy prohibits the merge");
+    std::fs::remove_file(hosted.project.sandbox.path("host/protected")).expect("it was there");
+    hosted.run().exits(0).says("merged into main");
+    assert_eq!(hosted.has_asked("pr merge"), 2);
+}
+
+#[test]
+fn a_host_that_cannot_be_asked_is_asked_again_and_nothing_is_assumed() {
+    let hosted = Hosted::new("");
+    hosted.project.sandbox.file("host/down", "");
+    hosted.project.run("honest", &[]).exits(3).says("could not resolve host");
+    assert_eq!(hosted.project.system("sys-002")["status"], "review");
+    std::fs::remove_file(hosted.project.sandbox.path("host/down")).expect("it was there");
+    hosted.run().exits(0).says("merged into main");
+}
+
+/// Agents use the same account as we do, and have the same rights here.
+#[test]
+fn a_gate_takes_the_word_of_those_it_lists_and_never_the_agents_own() {
+    let gate = "[gates.security]\nlogins = [\"Ann\", \"robot\"]\nreviewers = [\"org/security\"]\n";
+    let hosted = Hosted::with(&format!(
+        "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = [\"security\"]\n{CHECKS}\
+         [merge]\nthrough = \"gh\"\n{gate}"
+    ));
+    let sandbox = &hosted.project.sandbox;
+    hosted
+        .project
+        .run("honest", &[])
+        .exits(3)
+        .says("can also be answered on https://github.com/org/shop/pull/7");
+    let asked = hosted.asked();
+    assert!(
+        asked
+            .iter()
+            .any(|it| it == "pr edit 7 --add-label needs:security-review --add-reviewer org/security"),
+        "{asked:#?}"
+    );
+    assert!(
+        asked.iter().any(|it| it.contains("## Security review requested") && it.contains("changes: ")),
+        "{asked:#?}"
+    );
+    let head = sandbox.git(&["rev-parse", "feature/adder"]);
+    let old = sandbox.git(&["rev-parse", "main"]);
+    // The agents' account, somebody who is not listed, and a review of another commit.
+    hosted.reviews(&[
+        ("robot", "APPROVED", &head),
+        ("eve", "APPROVED", &head),
+        ("ann", "APPROVED", &old),
+        ("ann", "COMMENTED", &head),
+    ]);
+    hosted.run().exits(3);
+    assert_eq!(hosted.project.loop_state()["gates"]["security"]["status"], "requested");
+    assert_eq!(hosted.has_asked("--add-label needs:security-review"), 1, "it is asked once");
+    hosted.reviews(&[("ann", "APPROVED", &head)]);
+    hosted.run().exits(0);
+    assert_eq!(hosted.project.loop_state()["gates"]["security"]["approvedBy"], "ann on GitHub");
+}
+
+#[test]
+fn changes_asked_for_on_the_request_go_back_with_their_text() {
+    let gate = "[gates.deploy]\nlogins = [\"ann\"]\n";
+    let hosted = Hosted::with(&format!(
+        "extends = \"engineering\"\nmode = \"autonomous\"\n{CHECKS}[merge]\nthrough = \"gh\"\n{gate}"
+    ));
+    let sandbox = &hosted.project.sandbox;
+    hosted.project.run("honest", &[]).exits(3).says("Ship it?");
+    hosted.reviews(&[("ann", "CHANGES_REQUESTED", &sandbox.git(&["rev-parse", "feature/adder"]))]);
+    hosted.run().exits(3).says("back to IMPLEMENT");
+    let history = hosted.project.loop_state()["failures"]["history"].to_string();
+    assert!(history.contains("gate-rejection") && history.contains("as I said"), "{history}");
+    // The gate is asked about the new commit, and the old review is not taken for it.
+    assert_eq!(hosted.project.loop_state()["gates"]["deploy"]["status"], "requested");
+    let comment =
+        json!({"author": {"login": "ann"}, "createdAt": LATER, "body": "Deploy approved"}).to_string();
+    let before = sandbox.text("host/comments");
+    sandbox.file("host/comments", format!("{before},{comment}"));
+    hosted.run().exits(0).says("merged into main");
+}
+
+#[test]
+fn a_program_that_an_agent_puts_in_the_place_of_gh_is_not_asked() {
+    let hosted = Hosted::new("");
+    let gh = hosted.project.sandbox.path("bin/gh").display().to_string();
+    let script = format!(
+        "[ \"$LOOP_SKILL\" = deploy ] && {{ cp {gh} {gh}.old; echo '# mine' >> {gh}.old; mv {gh}.old {gh}; }}; honest"
+    );
+    hosted.project.run(&script, &[]).exits(3).says("has changed since the run began");
+    assert!(hosted.asked().is_empty(), "{:?}", hosted.asked());
+}
+
+#[test]
+fn without_gh_or_a_remote_it_says_so_before_anything_begins() {
+    let project = Project::new();
+    let text = project.sandbox.read(".loop/workflow.toml");
+    project.sandbox.write(".loop/workflow.toml", format!("{text}[merge]\nthrough = \"gh\"\n"));
+    project.sandbox.commit("a host");
+    project.run("honest", &[]).exits(2).says("the repository has no remote");
+    assert_eq!(project.system("sys-002")["status"], "specified", "nothing was claimed");
+    assert!(!project.sandbox.project.join(SYSTEM).exists());
+}

@@ -1,0 +1,12 @@
+# What a skill needs is asked once, before its first call; the answer is in its prompt.
+workflow engineering
+needs deploy
+from SHIP
+expect waiting "the skill deploy needs a deploy target"
+expect exit 3
+expect calls 0
+person answers "npm publish"
+SHIP deploy says done
+expect prompt "It works with: npm publish"
+SHIP git-workflow says done
+expect COMPLETE
