@@ -2,15 +2,16 @@
 //! checkout, and a check that does not report them does not report failures.
 
 use crate::measure::proof::pure::{
-    CanaryOutcome, NotRun, ProofStep, StepRun, canaries_reported, canary_seen, without_canary,
+    CanaryOutcome, NamedTests, NotRun, ProofStep, TestOutcome, canary_seen, only_compares, reported_canaries,
+    without_canary,
 };
 use crate::measure::proof::request::{ProofError, StepResult};
 use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::steps::planned_canaries::planned_canaries;
 use crate::measure::proof::steps::prepared_checkout::PreparedCheckout;
-use crate::measure::proof::steps::prepared_checkout::results;
 use crate::measure::proof::steps::prover::{ProvenTree, Prover};
 use crate::measure::proof::steps::session::Ran;
+use std::collections::BTreeMap;
 
 impl Prover {
     /// Runs the checks with canaries, notes what became of each, and returns the results as they would
@@ -18,24 +19,26 @@ impl Prover {
     pub(crate) fn plant(
         &self,
         site: &mut PreparedCheckout,
-        trees: &Trees<'_>,
+        trees: &Trees,
         baseline: Option<&StepResult>,
     ) -> Result<Vec<Ran>, ProofError> {
         let Some(baseline) = baseline.filter(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen))
         else {
-            let outcomes =
-                self.request.checks.iter().map(|it| (it.name.clone(), CanaryOutcome::NotOnBaseline));
-            site.result.canary = outcomes.collect();
+            site.result.canary = self.without_canaries();
             return Ok(Vec::new());
         };
         let word = &baseline.canary_word;
         let planned = planned_canaries(trees, &site.session.checkout.path, word);
         let mut plain = Vec::new();
         let request = trees.with_canary_commands(&self.request, word);
-        for (check, ran) in site.with_canaries(&request, &planned, trees)? {
-            let was_seen = baseline.canary.get(&check) == Some(&CanaryOutcome::Seen);
-            let is_seen = canary_seen(&ran.results, &ran.output, word);
-            let outcome = match (was_seen, is_seen) {
+        let by_programs = &baseline.canary_programs;
+        let by_tests = |it: &CanaryOutcome| *it == CanaryOutcome::Seen;
+        let has_tests =
+            baseline.canary.iter().any(|(check, it)| by_tests(it) && !by_programs.contains_key(check));
+        let ran = if has_tests { site.with_canaries(&request, &planned, trees)? } else { Vec::new() };
+        for (check, ran) in ran {
+            let was_seen = baseline.canary.get(&check).is_some_and(by_tests);
+            let outcome = match (was_seen, is_as_before(baseline, &check, &ran)) {
                 (false, _) => CanaryOutcome::NotOnBaseline,
                 (true, true) => CanaryOutcome::Seen,
                 (true, false) => CanaryOutcome::Unseen,
@@ -43,11 +46,24 @@ impl Prover {
             // Whoever stopped at the first canary did not get to the other tests.
             let went_on = request == self.request
                 && !planned.is_empty()
-                && planned.len() <= canaries_reported(&ran.results, word);
+                && planned.iter().map(|it| it.tests).sum::<usize>()
+                    <= reported_canaries(&ran.results, word).len();
             if outcome == CanaryOutcome::Seen && went_on {
                 plain.push(Ran { results: without_canary(&ran.results, word), output: ran.output });
             }
             site.result.canary.insert(check, outcome);
+        }
+        for (check, outcome) in self.without_canaries() {
+            let found = site.result.canary.entry(check).or_insert(outcome);
+            if *found == CanaryOutcome::NotOnBaseline {
+                *found = outcome;
+            }
+        }
+        if !by_programs.is_empty() {
+            for (check, silent) in site.silent_programs(&self.request, trees, word, by_programs)? {
+                let outcome = if silent.is_empty() { CanaryOutcome::Seen } else { CanaryOutcome::Unseen };
+                site.result.canary.insert(check, outcome);
+            }
         }
         Ok(plain)
     }
@@ -61,12 +77,7 @@ impl Prover {
         let baseline = self.known(ProofStep::Baseline);
         if !baseline.as_ref().is_some_and(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen)) {
             let mut result = StepResult::not_run(ProofStep::Canary, key.to_owned(), NotRun::NotNeeded);
-            result.canary = self
-                .request
-                .checks
-                .iter()
-                .map(|it| (it.name.clone(), CanaryOutcome::NotOnBaseline))
-                .collect();
+            result.canary = self.without_canaries();
             return Ok(result);
         }
         let mut site = self.site(ProofStep::Canary, key, &ProvenTree::last(&self.request))?;
@@ -74,13 +85,43 @@ impl Prover {
             return Ok(site.failed(why));
         }
         let plain = self.plant(&mut site, &trees, baseline.as_ref())?;
-        let run = StepRun {
-            tree: self.request.tree.clone(),
-            attempts: results(vec![plain]),
-            seconds: 0.0,
-            touched: Vec::new(),
-            baseline_again: Vec::new(),
-        };
+        let mut attempts = vec![plain];
+        // A test that comes and goes is no finding; one that fails beside canaries each time is.
+        if attempts[0].iter().any(|it| self.fails_only_here(it)) {
+            attempts.push(self.plant(&mut site, &trees, baseline.as_ref())?);
+        }
+        let touched = site.touched(&trees);
+        let run = site.ran(attempts, touched);
         Ok(site.finish(run)?.1)
     }
+
+    /// What is said of checks that showed no canary on the baseline.
+    fn without_canaries(&self) -> BTreeMap<String, CanaryOutcome> {
+        let outcome = |command: &str| match only_compares(command) {
+            true => CanaryOutcome::None,
+            false => CanaryOutcome::NotOnBaseline,
+        };
+        self.request.checks.iter().map(|it| (it.name.clone(), outcome(&it.command))).collect()
+    }
+
+    /// Whether a test fails that passed in the clean checkout of the same tree.
+    fn fails_only_here(&self, ran: &Ran) -> bool {
+        let Some(clean) = self.known(ProofStep::Clean) else { return false };
+        let clean = clean.run().and_then(|it| it.check(&ran.results.check));
+        let passed = |name: &str| {
+            clean.is_some_and(|it| {
+                it.listing == NamedTests::All && it.outcome(name) == Some(TestOutcome::Passed)
+            })
+        };
+        ran.results.names(TestOutcome::Failed).any(passed)
+    }
+}
+
+/// Whether a check reports every canary that it reported on the baseline. A runner that stops at the first
+/// failure reports one, and not always the same.
+fn is_as_before(baseline: &StepResult, check: &str, ran: &Ran) -> bool {
+    let word = &baseline.canary_word;
+    let before = baseline.canary_names.get(check).filter(|it| 1 < it.len());
+    let now = reported_canaries(&ran.results, word);
+    canary_seen(&ran.results, &ran.output, word) && before.is_none_or(|it| it.is_subset(&now))
 }
