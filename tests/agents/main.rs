@@ -5,6 +5,7 @@ mod engineering;
 mod failures;
 mod kills;
 mod lab;
+mod matrix;
 mod planning;
 mod plans;
 

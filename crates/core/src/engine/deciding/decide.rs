@@ -23,7 +23,7 @@ use crate::engine::state::apply::LOOK_EVERY_MS;
 use crate::engine::state::parts::retry;
 use crate::engine::state::parts::station::{Leave, Station, Wish};
 use crate::engine::state::run_state::State;
-use crate::engine::state::views::next_call::{call, is_done_with_skills, measure};
+use crate::engine::state::views::next_call::{call, is_done_with_skills, lacks_other_model, measure};
 use crate::facts::FactName;
 use crate::workflow::model::{Phase, WindowThen, WorkPlace, Workflow};
 use loop_base::time::Timestamp;
@@ -169,6 +169,9 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
     }
     if let Some(question) = prerequisite(workflow, state, &next.step) {
         return question;
+    }
+    if let Some(why) = lacks_other_model(workflow, phase, state, &next) {
+        return ask(state, QuestionKind::Agent, why, None);
     }
     Decision::Perform(Effect::Work(next))
 }
