@@ -197,6 +197,8 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
                     .as_ref()
                     .map(|it| format!("the pull request could not be looked at: {it}")),
             );
+            let warnings = state.warnings.iter().rev().take(SHOWN).rev();
+            lines.extend(warnings.map(|it| format!("warning: {}", first_line(it))));
         }
         // Their text says everything.
         QuestionKind::Agent
