@@ -1,6 +1,7 @@
 //! What every command needs to know: how to say things, and where the request comes from.
 
 use super::Common;
+use super::terminal::{columns, rows};
 use crate::config_folder::config_folder;
 use crate::desk::{Caller, CallerEnvironment, Note, Weight, add_agent_files};
 use loop_base::text::sanitise;
@@ -59,9 +60,17 @@ impl Context {
                 Weight::People => !self.quiet && !self.json,
             };
             if is_told {
-                eprintln!("{}", sanitise(&note.text));
+                say(&sanitise(&note.text));
             }
         }
+    }
+}
+
+/// Prints lines for people, broken at their words where a terminal is narrow.
+pub(super) fn say(text: &str) {
+    match columns() {
+        Some(columns) => text.lines().flat_map(|it| rows(it, columns)).for_each(|it| eprintln!("{it}")),
+        None => eprintln!("{text}"),
     }
 }
 
