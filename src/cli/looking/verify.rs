@@ -59,7 +59,11 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
                 return damaged(&format!(": {what}"));
             }
             desk::match_kept_head(&home, &row.id, Path::new(&row.place))?;
-            println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
+            println!(
+                "run {}: the journal is complete and unchanged, {}",
+                &row.id[..8],
+                counted(events, "event")
+            );
             Ok(0)
         }
         JournalVerdict::Broken { seq, what } => damaged(&format!(" at event {seq}: {what}")),
