@@ -14,7 +14,10 @@ use loop_base::time::took;
 /// out, so that nothing is read twice.
 pub fn running_line(workflow: &Workflow, event: &Event) -> Option<String> {
     match event {
-        Event::Began(Effect::Ask(_)) | Event::Held(_) | Event::Closed(_) => None,
+        Event::Began(Effect::Ask(_))
+        | Event::Held(_)
+        | Event::Closed(_)
+        | Event::Commanded(Command::Pause { .. }) => None,
         Event::Proved(proof) => {
             let found = match proof.level {
                 _ if !proof.findings.is_empty() => counted(proof.findings.len(), "problem"),
@@ -85,9 +88,10 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             Some(approved(gate, by, about.as_ref().map(|it| it.line()), signer))
         }
         Event::Voided { gate, why, void: _ } => Some(format!("the approval of gate {gate} is void: {why}")),
-        Event::Counted { made, .. } => {
-            Some(format!("{} of this project made in the current window", counted(*made, "call")))
-        }
+        Event::Counted { made, .. } => Some(format!(
+            "{} already made in this window, by earlier runs of this project",
+            counted(*made, "call")
+        )),
         Event::Granted { until } => Some(format!("more calls allowed until {until}")),
         Event::Retried => Some("retrying".to_owned()),
         Event::CalledAgain { model } => Some(called_again(model.as_deref())),
@@ -325,7 +329,7 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
         Verdict::Again if judgement.progress => format!("not done, progress made{why}"),
         Verdict::Again => format!("not done, no progress{why}"),
         Verdict::Fail => format!("not done{why}"),
-        Verdict::Reject => format!("{phase}rejected the work"),
+        Verdict::Reject => format!("{phase}rejected the work{why}"),
         Verdict::Stuck(reason) => format!("{phase}is stuck: {reason}"),
         Verdict::Checkpoint(CheckpointKind::Merge) => format!("{phase}is done but for the merge"),
         Verdict::Checkpoint(kind) => format!("a person is needed ({kind})"),
