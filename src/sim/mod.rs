@@ -203,7 +203,7 @@ impl World for Sim {
             })),
             Effect::Conclude => Event::Proved(Box::new(self.conclude(run))),
             Effect::Confirm => confirmed(run),
-            Effect::Land => Event::Landed(self.landing()),
+            Effect::Land | Effect::ProveMerge | Effect::Move(_) => Event::Landed(self.landing()),
             Effect::Look => Event::Looked(self.landing()),
             Effect::Sleep { until, .. } => {
                 self.now = self.now.max(*until);

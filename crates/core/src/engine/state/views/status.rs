@@ -53,6 +53,7 @@ impl Status {
                 | QuestionKind::Check(_)
                 | QuestionKind::Proof
                 | QuestionKind::Unproven
+                | QuestionKind::Landing
                 | QuestionKind::Prepare => Status::Waiting,
             },
             Station::Ready if state.calls_total == 0 => Status::Ready,
@@ -337,7 +338,7 @@ fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
         QuestionKind::Breaker => "loop answer reset".to_owned(),
         QuestionKind::Hourly => "loop answer wait".to_owned(),
         QuestionKind::Blocked => "loop answer resume".to_owned(),
-        QuestionKind::Agent => "loop answer retry".to_owned(),
+        QuestionKind::Agent | QuestionKind::Landing => "loop answer retry".to_owned(),
         // These need a text of the person's own; alone, the command shows the question and its answers.
         QuestionKind::Check(_)
         | QuestionKind::Prepare
