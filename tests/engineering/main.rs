@@ -9,4 +9,6 @@ mod opening;
 mod people;
 mod project;
 mod queue;
+mod train;
+mod train_kills;
 mod whole;

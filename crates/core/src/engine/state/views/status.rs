@@ -155,9 +155,17 @@ impl State {
             | Station::Finishing
             | Station::Finished => match &self.wait {
                 Some(wait) => wait.wait.words(wait.until, &wait.why),
+                None if self.queued_behind().is_some() => {
+                    format!("{phase}: waits for {} to land", self.queued_behind().unwrap_or_default())
+                }
                 None => format!("{phase}, iteration {}", self.visit.iteration + 1),
             },
         }
+    }
+
+    /// Returns who lands before this run, while it waits for that.
+    fn queued_behind(&self) -> Option<&str> {
+        self.train.as_ref()?.behind.as_deref()
     }
 
     /// Whether the run is halted because nothing changed and every check passed before it began.
