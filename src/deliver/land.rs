@@ -9,7 +9,7 @@ use crate::tree::git::{Git, GitError};
 use loop_core::engine::{Landing, Worktree, proof_checks};
 use loop_core::workflow::model::Millis;
 use loop_store::run::Run;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where a merged tree is checked, below the folder of the run.
 const ROOM: &str = "landing";
@@ -76,11 +76,7 @@ pub(crate) fn check(
     commit: &str,
     execute: &mut Execute<'_>,
 ) -> anyhow::Result<Result<Option<String>, Cut>> {
-    let room = run.folder().join(ROOM);
-    remove(git, &room);
-    let place = room.to_string_lossy().into_owned();
-    git.without_repository_drivers()?
-        .run(["worktree", "add", "--quiet", "--detach", "--", &place, commit])?;
+    let room = checkout(&run.folder(), git, commit)?;
     let prepare =
         run.workflow.workspace.prepare.iter().map(|it| ("prepare".to_owned(), it.clone(), CHECK_MS));
     let checks = proof_checks(&run.workflow, &run.state)
@@ -109,8 +105,18 @@ pub(crate) fn check(
     Ok(Ok(failed))
 }
 
-/// Removes the worktree of ours in which a merge was checked.
-fn remove(git: &Git, room: &Path) {
+/// Makes a worktree of ours in which a merge is checked.
+pub(crate) fn checkout(folder: &Path, git: &Git, commit: &str) -> Result<PathBuf, GitError> {
+    let room = folder.join(ROOM);
+    remove(git, &room);
+    let place = room.to_string_lossy().into_owned();
+    git.without_repository_drivers()?
+        .run(["worktree", "add", "--quiet", "--detach", "--", &place, commit])?;
+    Ok(room)
+}
+
+/// Removes it.
+pub(crate) fn remove(git: &Git, room: &Path) {
     let place = room.to_string_lossy().into_owned();
     let _may_be_absent = git.run(["worktree", "remove", "--force", "--", &place]);
     let _may_be_absent = std::fs::remove_dir_all(room);

@@ -7,6 +7,7 @@ use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
 use crate::tree::worktree::commit_of;
 use loop_core::engine::{Landing, Merge, Worktree};
+use std::collections::BTreeSet;
 
 /// Files that are named where work collides; git names the others.
 const FILES_NAMED: usize = 20;
@@ -135,11 +136,25 @@ pub(crate) fn merged_tree(
     match quiet.run(["merge-tree", "--write-tree", "--name-only", "--no-messages", one, other]) {
         Ok(output) => Ok(Ok(first_line(&output))),
         Err(GitError::Failed { code: Some(1), stderr, .. }) => {
-            let files = stderr.lines().skip(1).filter(|it| !it.is_empty()).map(str::to_owned);
-            Ok(Err(files.collect()))
+            Ok(Err(in_conflict(git, one, other, &stderr)?))
         }
         Err(error) => Err(error),
     }
+}
+
+/// The files that git names among those which both sides changed.
+fn in_conflict(git: &Git, one: &str, other: &str, said: &str) -> Result<Vec<String>, GitError> {
+    let base = first_line(&git.run(["merge-base", one, other])?);
+    let changed = |side: &str| -> Result<BTreeSet<String>, GitError> {
+        let listing = git.run(["diff-tree", "-r", "-z", "--name-only", "--no-renames", &base, side])?;
+        let names = listing.split(|it| *it == 0).filter(|it| !it.is_empty());
+        Ok(names.map(|it| String::from_utf8_lossy(it).into_owned()).collect())
+    };
+    let (ours, theirs) = (changed(one)?, changed(other)?);
+    let named: Vec<String> = ours.intersection(&theirs).filter(|it| said.contains(*it)).cloned().collect();
+    // A renamed file is in conflict under a name that one side does not know.
+    let words = || said.split(' ').skip(1).map(str::to_owned).collect();
+    Ok(if named.is_empty() { words() } else { named })
 }
 
 /// Makes a commit, or says why nobody could.

@@ -202,6 +202,9 @@ impl State {
                 Some(_) if matches!(self.landing, Some(Landing::Merged { .. })) => {
                     "loop queue list".to_owned()
                 }
+                Some(_) if matches!(self.landing, Some(Landing::Reverted { .. })) => {
+                    format!("loop run {} --fresh", self.opening.input)
+                }
                 Some(worktree) => format!("git -C {} merge {}", shell_word(&worktree.root), worktree.branch),
                 None => "loop show".to_owned(),
             },
