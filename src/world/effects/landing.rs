@@ -145,7 +145,7 @@ impl Host<'_> {
         }
         let Ok((plan, _)) = land::target(run) else { anyhow::bail!("a merge has a target") };
         let git = Git::open(Path::new(&plan.root))?;
-        let home = self.shim.ears.shared_home();
+        let home = self.shim.listener.shared_home();
         Ok(match advance::advance(&git, &home, &self.ours_everywhere()?, merge)? {
             Moved::Done => {
                 self.landed(Landing::Merged { into: merge.into.clone(), commit: merge.commit.clone() })
@@ -162,7 +162,7 @@ impl Host<'_> {
             (None, Some(waits @ Landing::Waits { .. })) => match land::target(run) {
                 Ok((plan, target)) => {
                     let git = Git::open(Path::new(&plan.root))?;
-                    let home = self.shim.ears.shared_home();
+                    let home = self.shim.listener.shared_home();
                     match advance::obstacle(&git, &home, &self.ours_everywhere()?, target)? {
                         Some(why) => Landing::Waits { why },
                         None => Landing::Clear,
@@ -213,7 +213,7 @@ impl Host<'_> {
                     if told != Some(&behind) {
                         return Ok(Some(step(LandingStep::Queued { behind })));
                     }
-                    match self.shim.ears.listen(None, QUEUE_GLANCE)? {
+                    match self.shim.listener.listen(None, QUEUE_GLANCE)? {
                         WaitResult::Now { .. } | WaitResult::Command => return Ok(Some(Performed::Begun)),
                         WaitResult::Answer | WaitResult::Nothing => (),
                     }
@@ -226,7 +226,7 @@ impl Host<'_> {
 
     /// The run of this home that a process drives.
     fn run_of(&self, run: &Run, pid: Option<i32>) -> anyhow::Result<Option<String>> {
-        let home = self.shim.ears.shared_home();
+        let home = self.shim.listener.shared_home();
         let project = home.run(&run.id)?.map(|it| it.project).unwrap_or_default();
         let rows = home.runs(&Filter { project: Some(&project), ..Filter::default() })?;
         let is_its = |id: &str| home.holder(id).is_some_and(|it| Some(it.pid) == pid);
