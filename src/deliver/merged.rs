@@ -2,35 +2,39 @@
 //! working tree, and its tree is checked before anybody relies on it.
 
 use super::land;
+use super::train::advance::{self, Moved};
+use super::train::merge::{is_ancestor, tree_of};
 use crate::measure::checks::run_checks::{Cut, Execute};
 use crate::tree::git::Git;
-use crate::tree::git_text::single_line;
+use crate::tree::path_patterns::Ours;
 use crate::tree::worktree::commit_of;
-use loop_core::engine::Landing;
+use loop_core::engine::{Landing, Merge};
 use loop_store::Home;
+use loop_store::mirror::domain_memory;
 use loop_store::run::Run;
 
-/// Merges a commit with the tip of its target and proves the merged tree. Returns that tree, or why the work is kept
-/// back.
+/// Merges the proven commit of a run with the tip of its target and checks the merged tree. Returns that tree, or why
+/// the work is kept back.
 pub(crate) fn prove_merge(
     run: &Run,
     git: &Git,
     tip: &str,
-    head: &str,
     execute: &mut Execute<'_>,
 ) -> anyhow::Result<Result<Result<String, Landing>, Cut>> {
-    let merge = match land::merge(git, run, tip, head)? {
-        Ok(commit) => commit,
+    let subject = land::subject(run);
+    let merge = match land::work(run, &subject) {
+        Ok(work) => work.merge_with(git, tip)?,
+        Err(landing) => Err(landing),
+    };
+    let merge = match merge {
+        Ok(merge) => merge,
         Err(landing) => return Ok(Ok(Err(landing))),
     };
-    match prove_commit(run, git, &merge, execute)? {
-        Ok(None) => {
-            let tree = git.run(["rev-parse", &format!("{merge}^{{tree}}")])?;
-            Ok(Ok(Ok(single_line(&tree))))
-        }
-        Ok(Some(why)) => Ok(Ok(Err(Landing::Not { why, unreviewed: false }))),
-        Err(cut) => Ok(Err(cut)),
-    }
+    Ok(match prove_commit(run, git, &merge.commit, execute)? {
+        Ok(None) => Ok(Ok(merge.tree)),
+        Ok(Some(why)) => Ok(Err(Landing::Not { why, unreviewed: false })),
+        Err(cut) => Err(cut),
+    })
 }
 
 /// Proves the tree of a commit that stands somewhere already. Says what is wrong with it.
@@ -52,13 +56,19 @@ pub(crate) fn follow_remote(
     commit: &str,
 ) -> anyhow::Result<Option<String>> {
     let Some(from) = commit_of(git, &format!("refs/heads/{target}"))? else { return Ok(None) };
-    if land::is_ancestor(git, commit, &from)? {
+    if is_ancestor(git, commit, &from)? {
         return Ok(None);
     }
-    if !land::is_ancestor(git, &from, commit)? {
+    if !is_ancestor(git, &from, commit)? {
         return Ok(Some(format!(
             "{target} has commits that its remote does not have; bring them together by hand"
         )));
     }
-    land::advance(git, home, target, &from, commit)
+    let ours = Ours::read(&domain_memory::written_paths())?;
+    let (into, commit) = (target.to_owned(), commit.to_owned());
+    let merge = Merge { into, from, tree: tree_of(git, &commit)?, commit };
+    Ok(match advance::advance(git, home, &ours, &merge)? {
+        Moved::Done => None,
+        Moved::Elsewhere(why) | Moved::InTheWay(why) => Some(why),
+    })
 }

@@ -10,3 +10,4 @@ pub(crate) mod merged;
 pub(crate) mod planning;
 pub(crate) mod pull_request;
 pub(crate) mod ship;
+pub(crate) mod train;

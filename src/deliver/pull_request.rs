@@ -3,6 +3,7 @@
 
 use super::completion::{CompletionBox, boxes};
 use super::github::{Asked, GitHub, PullRequest, RequestState};
+use super::train::merge::is_ancestor;
 use super::{land, merged};
 use crate::measure::checks::run_checks::{Cut, Execute};
 use crate::tree::git_text::single_line;
@@ -18,8 +19,8 @@ type Landed = anyhow::Result<Result<Landing, Cut>>;
 
 /// Brings the proven commit to its target through a pull request, as far as that depends on us.
 pub(crate) fn land(hub: &GitHub<'_>, home: &Home, execute: &mut Execute<'_>) -> Landed {
-    if let Err(why) = land::may_land(hub.run) {
-        return Ok(Ok(Landing::Not { why, unreviewed: false }));
+    if let Some(landing) = land::target(hub.run).err().or_else(|| land::barred(hub.run)) {
+        return Ok(Ok(landing));
     }
     let commit = match land::proven_tip(&hub.git, hub.run, hub.plan)? {
         Ok(commit) => commit,
@@ -62,7 +63,7 @@ fn follow(
         Ok(tip) => tip,
         Err(why) => return waits(why),
     };
-    let tree = match merged::prove_merge(hub.run, &hub.git, &tip, commit, execute)? {
+    let tree = match merged::prove_merge(hub.run, &hub.git, &tip, execute)? {
         Ok(Ok(tree)) => tree,
         Ok(Err(landing)) => return Ok(Ok(landing)),
         Err(cut) => return Ok(Err(cut)),
@@ -90,7 +91,7 @@ fn arrived(
         Ok(tip) => tip,
         Err(why) => return unseen(why),
     };
-    if !land::is_ancestor(&hub.git, &commit, &tip)? {
+    if !is_ancestor(&hub.git, &commit, &tip)? {
         return unseen(format!("merged as {}, which {} does not have yet", short(&commit), hub.target));
     }
     let tree = single_line(&hub.git.run(["rev-parse", &format!("{commit}^{{tree}}")])?);

@@ -2,8 +2,6 @@
 //! without polling. It decides nothing; whatever goes wrong with an agent, a check or git becomes
 //! an event.
 
-use crate::deliver::github::GitHub;
-use crate::deliver::{land, pull_request};
 use crate::drive::{Performed, World};
 use crate::measure::checks::run_checks::Cut;
 use crate::measure::detect::detect;
@@ -26,10 +24,9 @@ use crate::world::money::Money;
 use crate::world::shim::Shim;
 use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{
-    Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Question, QuestionKind, Station, Wait,
-};
+use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Station, Wait};
 use loop_core::workflow::model::InputKind;
+use loop_store::LandingLock;
 use loop_store::run::Run;
 use loop_supervise::{contain, disk_space, find_by_mark};
 use std::ffi::OsString;
@@ -79,7 +76,7 @@ pub(crate) struct Host<'a> {
     /// What was found out about git's locks and not told yet.
     pub(crate) lock_notes: Vec<String>,
     /// What was found out while something was done, and not told yet.
-    notes: Vec<Event>,
+    pub(super) notes: Vec<Event>,
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
@@ -91,6 +88,8 @@ pub(crate) struct Host<'a> {
     pub(crate) money: Money,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
+    /// Held while this run lands.
+    pub(crate) landing: Option<LandingLock>,
     pub(crate) version: std::cell::OnceCell<Option<String>>,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
@@ -139,6 +138,7 @@ impl<'a> Host<'a> {
             allowance,
             money: Money::default(),
             uncontained: false,
+            landing: None,
             version: std::cell::OnceCell::new(),
             namespace: std::cell::OnceCell::new(),
             watcher,
@@ -300,45 +300,6 @@ impl<'a> Host<'a> {
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 
-    /// Merges the proven work, or says why it is kept back.
-    fn land(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        self.status = None;
-        let home = self.shim.listener.shared_home();
-        let shim = &mut self.shim;
-        let mut execute = |order| shim.carry_out(run.state.epoch, order);
-        let landed = match GitHub::of(run)? {
-            Some(hub) => {
-                let landed = pull_request::land(&hub, &home, &mut execute)?;
-                self.notes.extend(hub.notes.take().into_iter().map(|text| Event::Noted { text }));
-                landed
-            }
-            None => land::land(run, &home, &mut execute)?,
-        };
-        Ok(match landed {
-            Ok(landing) => Performed::Done(Event::Landed(landing)),
-            Err(Cut) => Performed::Begun,
-        })
-    }
-
-    /// Asks the outside how a question stands that somebody may have answered there.
-    fn look(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        let hub = GitHub::of(run)?;
-        if let (Some(hub), Some(Question { kind: QuestionKind::Gate(name), .. })) =
-            (&hub, run.state.question())
-        {
-            let question = run.state.question().expect("it was just seen");
-            let heard = pull_request::look_at_gate(hub, question, name, &run.workflow.gates[name]);
-            return Ok(Performed::Done(heard));
-        }
-        if hub.is_none() {
-            return Ok(Performed::Done(Event::Looked(land::look(run)?)));
-        }
-        Ok(match self.land(run)? {
-            Performed::Done(Event::Landed(landing)) => Performed::Done(Event::Looked(landing)),
-            other => other,
-        })
-    }
-
     /// Looks for commands of checks that had none when the run was opened: its project is made by the run.
     fn detected(&self, run: &Run) -> Vec<Event> {
         if run.workflow.input.kind != InputKind::Job {
@@ -435,6 +396,8 @@ impl World for Host<'_> {
             Effect::Conclude => self.conclude(run),
             Effect::Confirm => self.confirm(run),
             Effect::Land => self.land(run),
+            Effect::ProveMerge => self.prove_merge(run),
+            Effect::Move(merge) => self.move_target(run, merge),
             Effect::Look => self.look(run),
             Effect::Sleep { .. } if run.state.wait.as_ref().is_some_and(|it| it.wait == Wait::Slot) => {
                 self.await_slot(run)

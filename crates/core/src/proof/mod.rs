@@ -22,6 +22,7 @@ pub use canary::program_canary::{ProgramCanary, is_printed, program_canary};
 pub use canary::shell_canary::{canary_command, only_compares, shell_canary};
 pub use canary::test_canary::{Canary, CanaryPlan, canaries, canary_seen, reported_canaries, without_canary};
 pub use conclude::locate::ProtectedChange;
+pub use conclude::merged::red_on_merge;
 pub use conclude::{ProofEvidence, conclude};
 pub use defence::Defence;
 pub use overlay::plan::{Action, NotJudged, OverlayPlan};

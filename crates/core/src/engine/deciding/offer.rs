@@ -131,6 +131,7 @@ impl Asking<'_> {
                 "call the agent with the model that is set; you confirm that it may be the same one"
                     .to_owned()
             }
+            (Choice::Retry, QuestionKind::Landing) => "try to merge it again".to_owned(),
             (Choice::Retry, _) => "call the agent again; you confirm that the cause is fixed".to_owned(),
             (Choice::Model, _) => {
                 let asked = self.state.model_asked.as_deref().unwrap_or("its own model");
@@ -202,6 +203,7 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
         }
         // Their text says everything.
         QuestionKind::Agent
+        | QuestionKind::Landing
         | QuestionKind::Check(_)
         | QuestionKind::Proof
         | QuestionKind::Unproven

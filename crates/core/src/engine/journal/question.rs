@@ -52,6 +52,8 @@ pub enum QuestionKind {
     Agent,
     /// What this skill needs before it can be called.
     Prerequisite(String),
+    /// Something of somebody's is in the way of the merge.
+    Landing,
 }
 
 /// Why an agent stopped for a person, in its own word.
@@ -117,6 +119,7 @@ impl QuestionKind {
             QuestionKind::Prepare => "prepare",
             QuestionKind::Agent => "agent",
             QuestionKind::Prerequisite(_) => "prerequisite",
+            QuestionKind::Landing => "landing",
         }
     }
 }

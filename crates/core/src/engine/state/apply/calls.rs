@@ -57,6 +57,8 @@ impl State {
             | Effect::Conclude
             | Effect::Confirm
             | Effect::Land
+            | Effect::ProveMerge
+            | Effect::Move(_)
             | Effect::Look
             | Effect::Sleep { .. } => (),
         }

@@ -80,6 +80,7 @@ impl State {
             Event::Reloaded { keys: _, definition: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
             Event::Detected { check, command } => self.take_found_check(check, command),
+            Event::LandingStep(step) => self.step_landing(step),
             Event::Landed(landing) => self.land(at, landing),
             Event::Heard { at: place, answer, trouble } => {
                 self.hear_from_outside(at, place.as_ref(), answer.as_ref(), trouble.as_ref());

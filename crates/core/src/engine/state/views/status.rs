@@ -54,6 +54,7 @@ impl Status {
                 | QuestionKind::Proof
                 | QuestionKind::Unproven
                 | QuestionKind::Prerequisite(_)
+                | QuestionKind::Landing
                 | QuestionKind::Prepare => Status::Waiting,
             },
             Station::Ready if state.calls_total == 0 => Status::Ready,
@@ -155,9 +156,17 @@ impl State {
             | Station::Finishing
             | Station::Finished => match &self.wait {
                 Some(wait) => wait.wait.words(wait.until, &wait.why),
+                None if self.queued_behind().is_some() => {
+                    format!("{phase}: waits for {} to land", self.queued_behind().unwrap_or_default())
+                }
                 None => format!("{phase}, iteration {}", self.visit.iteration + 1),
             },
         }
+    }
+
+    /// Returns who lands before this run, while it waits for that.
+    fn queued_behind(&self) -> Option<&str> {
+        self.train.as_ref()?.behind.as_deref()
     }
 
     /// Whether the run is halted because nothing changed and every check passed before it began.
@@ -193,6 +202,9 @@ impl State {
             Status::Completed => match &self.opening.worktree {
                 Some(_) if matches!(self.landing, Some(Landing::Merged { .. })) => {
                     "loop queue list".to_owned()
+                }
+                Some(_) if matches!(self.landing, Some(Landing::Reverted { .. })) => {
+                    format!("loop run {} --fresh", self.opening.input)
                 }
                 Some(worktree) => format!("git -C {} merge {}", shell_word(&worktree.root), worktree.branch),
                 None => "loop show".to_owned(),
@@ -338,7 +350,7 @@ fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
         QuestionKind::Breaker => "loop answer reset".to_owned(),
         QuestionKind::Hourly => "loop answer wait".to_owned(),
         QuestionKind::Blocked => "loop answer resume".to_owned(),
-        QuestionKind::Agent => "loop answer retry".to_owned(),
+        QuestionKind::Agent | QuestionKind::Landing => "loop answer retry".to_owned(),
         // These need a text of the person's own; alone, the command shows the question and its answers.
         QuestionKind::Check(_)
         | QuestionKind::Prepare
