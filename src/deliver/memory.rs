@@ -62,6 +62,9 @@ fn collect(root: &Path, place: &Path, folder: &str) -> anyhow::Result<()> {
         let tracked = git.run(["ls-files", "-z", "--", &path.to_string_lossy()])?;
         if tracked.is_empty() {
             std::fs::remove_file(&from)?;
+        } else {
+            // An earlier round committed it. What was written since is in the project now.
+            git.run(["checkout", "--quiet", "HEAD", "--", &path.to_string_lossy()])?;
         }
     }
     Ok(())

@@ -7,3 +7,4 @@ pub(crate) mod land;
 pub(crate) mod memory;
 pub(crate) mod planning;
 pub(crate) mod ship;
+pub(crate) mod train;

@@ -1,6 +1,7 @@
 //! The queue of systems for whoever looks after it: list, show, add, change, import, what is next.
 
 use super::caller::Caller;
+use super::commands::revert::{self, Reverted};
 use super::inside_call::{self, GuardedCommand};
 use super::note::Note;
 use super::refusal::{NextStep, Refusal, meant};
@@ -163,6 +164,27 @@ impl Queue {
         }
         self.put(system)?;
         self.job(id)
+    }
+
+    /// Takes a landed system out of its target again. Returns those who build on it too, with how far they are.
+    pub(crate) fn revert(&self, id: &str) -> Result<(Reverted, Vec<Job>), Refusal> {
+        let job = self.job(id)?;
+        let Some(run) = &job.run else {
+            let text = format!("{id} was not landed by a run of this home");
+            return Err(Refusal { text, next: Some("loop queue list".into()), exit: 2 });
+        };
+        let reverted = revert::revert(&self.home, run).map_err(Refusal::from)?;
+        let mut found: Vec<String> = vec![id.to_owned()];
+        let mut next = 0;
+        while let Some(id) = found.get(next).cloned() {
+            let more = self.dependants(&id)?;
+            let fresh: Vec<String> = more.into_iter().filter(|it| !found.contains(it)).collect();
+            found.extend(fresh);
+            next += 1;
+        }
+        let dependants =
+            found.iter().skip(1).map(|it| self.job(it)).collect::<Result<Vec<Job>, Refusal>>()?;
+        Ok((reverted, dependants))
     }
 
     fn put(&self, system: SystemEntry) -> Result<(), Refusal> {

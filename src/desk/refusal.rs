@@ -136,6 +136,7 @@ fn beside(what: &Locked) -> NextStep {
     match what {
         Locked::Tree(_) => [WORKTREE_STEP, "loop attach", "loop stop"].into(),
         Locked::Run(_) => ["loop attach", "loop stop"].into(),
+        Locked::Landing(_) => "loop status".into(),
     }
 }
 

@@ -276,6 +276,8 @@ impl World for HookWorld<'_> {
             | Effect::Conclude
             | Effect::Confirm
             | Effect::Land
+            | Effect::ProveMerge
+            | Effect::Move(_)
             | Effect::Look
             | Effect::Sleep { .. }
             | Effect::Ask(_)
@@ -301,6 +303,8 @@ impl World for HookWorld<'_> {
             | Effect::Conclude
             | Effect::Confirm
             | Effect::Land
+            | Effect::ProveMerge
+            | Effect::Move(_)
             | Effect::Look
             | Effect::Sleep { .. }
             | Effect::Ask(_)

@@ -28,7 +28,7 @@ use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
     Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Landing,
-    Listing, Question, QuestionKind, Station, Step, StepTaken, Tests, Usage,
+    LandingStep, Listing, Merge, Question, QuestionKind, Station, Step, StepTaken, Tests, Usage,
 };
 use loop_core::facts::FactName;
 use loop_core::proof::{Finding, FindingKind, Level, NewTest, Proof, ProvenTest, TestId};
@@ -105,6 +105,8 @@ pub(crate) struct Sim {
     pub absent: BTreeSet<String>,
     /// What each proof comes to, the first one first; with none left a new test proves the work.
     pub proofs: VecDeque<PlayedProof>,
+    /// What each try to merge the work comes to, the first one first; with none left it is merged.
+    pub landings: VecDeque<Landing>,
     /// How often the start of a call comes to nothing, by number.
     pub voids: BTreeMap<u32, u32>,
     /// When each call that was started ends, by number and attempt; `None` for one that may not be
@@ -125,6 +127,7 @@ impl Sim {
             failing: BTreeMap::new(),
             absent: BTreeSet::new(),
             proofs: VecDeque::new(),
+            landings: VecDeque::new(),
             voids: BTreeMap::new(),
             started: BTreeMap::new(),
             watch: None,
@@ -203,7 +206,14 @@ impl World for Sim {
             })),
             Effect::Conclude => Event::Proved(Box::new(self.conclude(run))),
             Effect::Confirm => confirmed(run),
-            Effect::Land => Event::Landed(self.landing()),
+            Effect::Land => self.merge(),
+            Effect::ProveMerge => Event::LandingStep(LandingStep::Proven { by: "every check".to_owned() }),
+            Effect::Move(merge) => {
+                Event::Landed(Landing::Merged { into: merge.into.clone(), commit: merge.commit.clone() })
+            }
+            Effect::Look if matches!(run.state.landing, Some(Landing::Waits { .. })) => {
+                Event::Looked(self.landings.pop_front().unwrap_or(Landing::Clear))
+            }
             Effect::Look => Event::Looked(self.landing()),
             Effect::Sleep { until, .. } => {
                 self.now = self.now.max(*until);
@@ -311,6 +321,17 @@ fn current(run: &Run) -> Option<&Call> {
 }
 
 impl Sim {
+    /// What comes of merging the work: what the story says, else what the world does.
+    fn merge(&mut self) -> Event {
+        match self.landings.pop_front().unwrap_or_else(|| self.landing()) {
+            Landing::Merged { into, commit } => {
+                let (from, tree) = ("before".to_owned(), "tree".to_owned());
+                Event::LandingStep(LandingStep::Merged(Merge { into, from, commit, tree }))
+            }
+            landing => Event::Landed(landing),
+        }
+    }
+
     /// The work is merged where the world says so; nobody knows better here.
     fn landing(&self) -> Landing {
         match self.world.get(FactName::PrMerged.name()) {

@@ -3,6 +3,7 @@
 use super::PlayedProof;
 use super::teller::Teller;
 use super::words::{fraction, millis, number};
+use loop_core::engine::Landing;
 use loop_core::proof::Level;
 use loop_core::workflow::model::{Limits, ModeName, Window, WindowThen};
 
@@ -16,6 +17,12 @@ pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool
                 [Level::None, Level::UnchangedGreen, Level::Approved, Level::NewTest, Level::RedToGreen];
             let level = all.into_iter().find(|it| it.word() == *level);
             played(teller, PlayedProof::Proves(level.ok_or("no level of proof is called that")?));
+        }
+        ("landing", ["collides", why]) => {
+            teller.sim.landings.push_back(Landing::Collides { why: vec![(*why).to_owned()] });
+        }
+        ("landing", ["waits", why]) => {
+            teller.sim.landings.push_back(Landing::Waits { why: (*why).to_owned() });
         }
         ("criteria", [count]) => teller.opening.criteria = Some(number(count)?),
         ("unverified", []) => teller.opening.unverified = true,

@@ -2,7 +2,6 @@
 //! without polling. It decides nothing; whatever goes wrong with an agent, a check or git becomes
 //! an event.
 
-use crate::deliver::land;
 use crate::drive::{Performed, World};
 use crate::measure::checks::run_checks::Cut;
 use crate::measure::detect::detect;
@@ -27,6 +26,7 @@ use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Station, Wait};
 use loop_core::workflow::model::InputKind;
+use loop_store::LandingLock;
 use loop_store::run::Run;
 use loop_supervise::{contain, disk_space, find_by_mark};
 use std::ffi::OsString;
@@ -86,6 +86,8 @@ pub(crate) struct Host<'a> {
     pub(crate) money: Money,
     /// Processes of the call that is being collected may still be alive.
     pub(crate) uncontained: bool,
+    /// Held while this run lands.
+    pub(crate) landing: Option<LandingLock>,
     pub(crate) version: std::cell::OnceCell<Option<String>>,
     /// The words that give a call a PID namespace, once somebody has tried.
     pub(crate) namespace: std::cell::OnceCell<Option<Vec<OsString>>>,
@@ -133,6 +135,7 @@ impl<'a> Host<'a> {
             allowance,
             money: Money::default(),
             uncontained: false,
+            landing: None,
             version: std::cell::OnceCell::new(),
             namespace: std::cell::OnceCell::new(),
             watcher,
@@ -294,18 +297,6 @@ impl<'a> Host<'a> {
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 
-    /// Merges the proven work, or says why it is kept back.
-    fn land(&mut self, run: &Run) -> anyhow::Result<Performed> {
-        self.status = None;
-        let home = self.shim.listener.shared_home();
-        let shim = &mut self.shim;
-        let mut execute = |order| shim.carry_out(run.state.epoch, order);
-        Ok(match land::land(run, &home, &mut execute)? {
-            Ok(landing) => Performed::Done(Event::Landed(landing)),
-            Err(Cut) => Performed::Begun,
-        })
-    }
-
     /// Looks for commands of checks that had none when the run was opened: its project is made by the run.
     fn detected(&self, run: &Run) -> Vec<Event> {
         if run.workflow.input.kind != InputKind::Job {
@@ -402,7 +393,9 @@ impl World for Host<'_> {
             Effect::Conclude => self.conclude(run),
             Effect::Confirm => self.confirm(run),
             Effect::Land => self.land(run),
-            Effect::Look => Ok(Performed::Done(Event::Looked(land::look(run)?))),
+            Effect::ProveMerge => self.prove_merge(run),
+            Effect::Move(merge) => self.move_target(run, merge),
+            Effect::Look => self.look(run),
             Effect::Sleep { .. } if run.state.wait.as_ref().is_some_and(|it| it.wait == Wait::Slot) => {
                 self.await_slot(run)
             }

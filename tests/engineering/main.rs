@@ -9,4 +9,7 @@ mod opening;
 mod people;
 mod project;
 mod queue;
+mod revert;
+mod train;
+mod train_kills;
 mod whole;

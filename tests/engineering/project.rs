@@ -86,6 +86,11 @@ impl Project {
         self.sandbox.status()
     }
 
+    /// What the log says, in the order in which it happened.
+    pub(crate) fn steps(&self) -> String {
+        self.sandbox.run(&["log"]).exits(0).out
+    }
+
     /// `loop-state.json` of the second system.
     pub(crate) fn loop_state(&self) -> Value {
         self.json(&format!("{SYSTEM}/loop-state.json"))

@@ -3,7 +3,8 @@
 
 use crate::engine::{
     CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
-    Landing, ListChange, Listing, OtherModel, Outcome, Session, Step, StepTaken, Tests, Verdict, dollars,
+    Landing, LandingStep, ListChange, Listing, OtherModel, Outcome, Session, Step, StepTaken, Tests, Verdict,
+    dollars,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::Workflow;
@@ -98,6 +99,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Detected { check, command } => {
             Some(format!("the check \"{check}\" was found in the project: {command}"))
         }
+        Event::LandingStep(step) => Some(landing_step(step)),
         Event::Landed(landing) | Event::Looked(landing) => Some(landed(landing)),
         Event::Finished { trouble, shipped, .. } => finished(trouble.as_deref(), shipped.as_deref()),
         Event::Noted { text } => Some(text.clone()),
@@ -133,11 +135,31 @@ fn approved(gate: &str, by: &str, about: Option<String>, signer: Option<&str>) -
 fn landed(landing: &Landing) -> String {
     match landing {
         Landing::Merged { into, commit } => {
-            format!("merged into {into} as {}", commit.chars().take(12).collect::<String>())
+            format!("merged into {into} as {}", short(commit))
         }
         Landing::Requested { at } => format!("not merged yet: {at}"),
         Landing::Not { why, .. } => format!("not merged: {why}"),
+        Landing::Collides { why } => format!("not merged: {}", why.join("; ")),
+        Landing::Waits { why } | Landing::Foreign { why, .. } => format!("the merge waits: {why}"),
+        Landing::Clear => "nothing is in the way of the merge any more".to_owned(),
+        Landing::Reverted { into, commit } => format!("taken out of {into} again by {}", short(commit)),
     }
+}
+
+fn landing_step(step: &LandingStep) -> String {
+    match step {
+        LandingStep::Queued { behind } => format!("waits for {behind} to land"),
+        LandingStep::Merged(it) => {
+            format!("merged with {} ({}) as {}", it.into, short(&it.from), short(&it.commit))
+        }
+        LandingStep::Proven { by } => format!("the merged tree holds: {by}"),
+        LandingStep::StartedOver { why, rejected: _ } => format!("the merge starts over: {why}"),
+        LandingStep::Again => "the merge is tried again".to_owned(),
+    }
+}
+
+fn short(commit: &str) -> String {
+    commit.chars().take(12).collect()
 }
 
 fn finished(trouble: Option<&str>, shipped: Option<&str>) -> Option<String> {
@@ -180,6 +202,9 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
             ))
         }
         Effect::Ask(question) => Some(format!("question {}: {}", question.id, question.text)),
+        Effect::Move(it) => {
+            Some(format!("moves {} from {} to {}", it.into, short(&it.from), short(&it.commit)))
+        }
         Effect::Workspace
         | Effect::Baseline
         | Effect::List
@@ -190,6 +215,7 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
         | Effect::Conclude
         | Effect::Confirm
         | Effect::Land
+        | Effect::ProveMerge
         | Effect::Look
         | Effect::Sleep { .. }
         | Effect::Tell
@@ -325,6 +351,7 @@ fn entered(phase: &str, how: &How) -> String {
         How::Changes { gate, .. } => format!("changes asked for at the gate {gate}; back to {phase}"),
         How::Fixed { text } => format!("back to {phase}, guidance: {text}"),
         How::Unproven { why, by_person: _ } => format!("back to {phase}: {}", why.join("; ")),
+        How::Collided { why } => format!("back to {phase}: {}", why.join("; ")),
         How::NextItem => format!("{phase} begins, for the next item"),
         How::NoItems => format!("{phase} begins, every item is done"),
         How::Moved => format!("{phase} begins, chosen by a person"),

@@ -131,6 +131,8 @@ pub enum Locked {
     Run(String),
     /// A working tree.
     Tree(PathBuf),
+    /// The landing on a branch.
+    Landing(String),
 }
 
 impl std::fmt::Display for Locked {
@@ -138,6 +140,7 @@ impl std::fmt::Display for Locked {
         match self {
             Locked::Run(short) => write!(f, "run {short}"),
             Locked::Tree(path) => write!(f, "working tree {}", path.display()),
+            Locked::Landing(branch) => write!(f, "the landing on {branch}"),
         }
     }
 }

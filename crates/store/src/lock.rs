@@ -78,6 +78,24 @@ impl TreeLock {
     }
 }
 
+/// Held while a run lands on a branch: one at a time, whatever its home is, so it lies in the repository.
+#[derive(Debug)]
+pub struct LandingLock {
+    _file: NamedLock,
+}
+
+impl LandingLock {
+    /// Takes a branch of the repository whose git directory this is.
+    pub fn take(git_dir: &Path, branch: &str) -> Result<LandingLock, StoreError> {
+        let folder = git_dir.join("loop");
+        private_folder(&folder)?;
+        let digest = Sha256::digest(branch.as_bytes());
+        let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+        take_file(&folder.join(format!("landing-{name}.lock")), || Locked::Landing(branch.to_owned()))
+            .map(|file| LandingLock { _file: file })
+    }
+}
+
 /// Held while a run that works elsewhere is opened in a tree.
 #[derive(Debug)]
 pub struct OpeningLock(File);

@@ -51,6 +51,8 @@ enum QueueCommand {
     Import { file: PathBuf },
     /// Print the system that would be begun next
     Next,
+    /// Take a landed system out of its branch again
+    Revert { id: String },
 }
 
 #[derive(Args)]
@@ -105,6 +107,7 @@ pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
         QueueCommand::List => list(context, &look(&mut told)?),
         QueueCommand::Show { id } => show(context, &look(&mut told)?, id),
         QueueCommand::Next => next(context, &look(&mut told)?),
+        QueueCommand::Revert { id } => revert(context, &change(&mut told)?, id),
         QueueCommand::Add { name, words } => {
             let queue = told.with(context, |notes| Queue::open_to_add(&context.caller, domain, notes))?;
             let id = queue.add(&words.words(Some(name.clone())))?;
@@ -133,6 +136,29 @@ pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
             list(context, &queue)
         }
     }
+}
+
+fn revert(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
+    let (reverted, dependants) = queue.revert(id)?;
+    let stand: Vec<&Job> = dependants.iter().collect();
+    if context.json {
+        let ids: Vec<&str> = stand.iter().map(|it| it.system.id.as_str()).collect();
+        let value = json!({
+            "id": id, "into": reverted.into, "merge": reverted.merge, "commit": reverted.commit,
+            "dependants": ids,
+        });
+        println!("{}", crate::cli::json::pretty(&value));
+        return Ok(0);
+    }
+    let short = |it: &str| it.get(..12).unwrap_or(it).to_owned();
+    let (merge, commit) = (short(&reverted.merge), short(&reverted.commit));
+    println!("{id} is taken out of {}: {commit} reverts {merge}; it is blocked", reverted.into);
+    if !stand.is_empty() {
+        let named = stand.iter().map(|it| format!("{} ({})", it.system.id, it.system.status));
+        println!("these depend on it: {}", sanitise(&named.collect::<Vec<_>>().join(", ")));
+    }
+    println!("next: loop run {id} --fresh");
+    Ok(0)
 }
 
 /// A system that waits is not begun; the one that it waits for may be.

@@ -126,6 +126,8 @@ impl RunView {
                 | Effect::Conclude
                 | Effect::Confirm
                 | Effect::Land
+                | Effect::ProveMerge
+                | Effect::Move(_)
                 | Effect::Look
                 | Effect::Sleep { .. }
                 | Effect::Ask(_)
@@ -167,6 +169,7 @@ impl RunView {
             | Event::Reloaded { .. }
             | Event::Refused { .. }
             | Event::Detected { .. }
+            | Event::LandingStep(_)
             | Event::Landed(_)
             | Event::Looked(_)
             | Event::Finished { .. }

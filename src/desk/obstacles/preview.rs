@@ -62,6 +62,8 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::Measure { checks, .. } => format!("run the checks: {}", checks.join(", ")),
         Effect::Prove(_) | Effect::Conclude => "prove the work in a clean checkout".to_owned(),
         Effect::Land => "merge the work".to_owned(),
+        Effect::ProveMerge => "prove the merged tree".to_owned(),
+        Effect::Move(merge) => format!("move {} to the merge", merge.into),
         Effect::Look => "look whether the work is merged".to_owned(),
         Effect::Confirm => "check whether the approval still holds".to_owned(),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),

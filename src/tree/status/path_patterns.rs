@@ -31,7 +31,7 @@ impl Ours {
         self.set.is_match(path)
     }
 
-    pub(super) fn patterns(&self) -> &[String] {
+    pub(crate) fn patterns(&self) -> &[String] {
         &self.patterns
     }
 }

@@ -1,5 +1,5 @@
 //! One file for each kind of effect that [`super::real::Host`] performs: calls with their caps and their
-//! ending, worktrees, items, notifications, proof steps, approvals, the end of a run, undoing a lost call. Which effect comes next is
+//! ending, worktrees, items, notifications, proof steps, landings, approvals, the end of a run, undoing a lost call. Which effect comes next is
 //! decided in the core; what agents wrote is read in `agent_output`.
 
 mod agent_times;
@@ -10,6 +10,7 @@ pub(crate) mod calls;
 pub(crate) mod caps;
 mod finish_run;
 mod items;
+mod landing;
 mod notify;
 pub(crate) mod proving;
 pub(crate) mod slots;

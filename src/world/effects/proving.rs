@@ -142,7 +142,11 @@ impl Host<'_> {
     }
 
     /// Returns what a step found, or nothing when a person wants something first.
-    fn take_step(&mut self, prover: &Prover, step: ProofStep) -> anyhow::Result<Option<StepResult>> {
+    pub(super) fn take_step(
+        &mut self,
+        prover: &Prover,
+        step: ProofStep,
+    ) -> anyhow::Result<Option<StepResult>> {
         match prover.known(step) {
             Some(known) => Ok(Some(known)),
             None => {
@@ -229,7 +233,7 @@ impl Host<'_> {
         listed_paths(&differing).all(|it| self.ours.holds(&it)).then(|| commit.to_owned())
     }
 
-    fn prover(&self, request: ProofRequest) -> Result<Prover, ProofError> {
+    pub(super) fn prover(&self, request: ProofRequest) -> Result<Prover, ProofError> {
         Prover::new(self.shim.listener.shared_home().path(), request)
     }
 
@@ -256,7 +260,7 @@ impl Host<'_> {
         agent_times::read(&self.shim.listener.shared_home(), &run.id, since)
     }
 
-    fn request(&self, run: &Run) -> anyhow::Result<ProofRequest> {
+    pub(super) fn request(&self, run: &Run) -> anyhow::Result<ProofRequest> {
         let (workflow, state) = (&run.workflow, &run.state);
         let Some(baseline) = &state.baseline else { anyhow::bail!("a proof needs the tree at the opening") };
         // A run that was taken over has no conditions of its opening; those of now are the nearest.
@@ -379,7 +383,7 @@ fn step_estimate(last: Option<f64>, first: Option<f64>, in_place: f64) -> Option
     last.or_else(from_cache)
 }
 
-fn in_words(result: &StepResult) -> String {
+pub(super) fn in_words(result: &StepResult) -> String {
     match &result.outcome {
         StepOutcome::Ran(_) if result.step == ProofStep::Canary => canary_in_words(result),
         StepOutcome::NotRun(NotRun::NotNeeded) => "not needed".to_owned(),

@@ -4,7 +4,9 @@
 use super::graph::{self, Edge};
 use super::visit::{self, VisitLength};
 use super::world::{Reached, onward, opened};
-use crate::engine::{Item, State, Verdict};
+use crate::engine::{CheckpointKind, Item, State, Verdict};
+use crate::facts::FactName;
+use crate::workflow::condition::Condition;
 use crate::workflow::model::{PhaseId, Workflow};
 use std::collections::BTreeMap;
 
@@ -58,6 +60,7 @@ struct RouteKey {
     back_to: Option<PhaseId>,
     rejections: BTreeMap<PhaseId, u32>,
     proof_returns: u32,
+    landing_returns: u32,
 }
 
 /// Returns the routes of a run with so many items; `None` when decisions never come to a call, or
@@ -78,7 +81,12 @@ pub(super) fn explore(world: &Workflow, items: usize) -> Option<Routes> {
         let state = states[routes.phases.len()].clone();
         let mut after = Vec::new();
         let rejects = world.phases[state.phase].reject.is_some();
-        let ways = [(Way::Left, Verdict::Leave, true), (Way::Rejected, Verdict::Reject, rejects)];
+        let lands = world.phases[state.phase].exit.as_ref().is_some_and(waits_for_merge);
+        let ways = [
+            (Way::Left, Verdict::Leave, true),
+            (Way::Left, Verdict::Checkpoint(CheckpointKind::Merge), lands),
+            (Way::Rejected, Verdict::Reject, rejects),
+        ];
         for (way, verdict, _) in ways.into_iter().filter(|it| it.2) {
             let next = match visit::end(world, &state, verdict, &items) {
                 Reached::Rest => continue,
@@ -146,6 +154,11 @@ impl Routes {
     }
 }
 
+/// Whether a phase is left when the work is merged, which can send it back.
+fn waits_for_merge(exit: &Condition) -> bool {
+    exit.names().iter().any(|(name, _)| *name == FactName::PrMerged.name())
+}
+
 /// Forgets what no route depends on. Retries have a total for the whole run and are added up apart;
 /// beginning each visit without any failure allows the most.
 fn plain(mut state: State, items: &[Item]) -> State {
@@ -179,5 +192,6 @@ fn key(state: &State) -> RouteKey {
         back_to: state.back_to,
         rejections: state.rejections.clone(),
         proof_returns: state.proof_returns,
+        landing_returns: state.landing_returns,
     }
 }

@@ -3,8 +3,8 @@
 //! condition may be false) is taken away too, so that no path is missed.
 
 use crate::engine::{
-    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement, Landing, Listing,
-    Opening, State, StepTaken, Verdict, decide,
+    Baseline, Decision, Effect, Ended, Ending, Event, Evidence, Failure, Item, Judgement,
+    LANDING_RETURNS_MOST, Landing, Listing, Opening, State, StepTaken, Verdict, decide,
 };
 use crate::proof::{Finding, FindingKind, Level, Proof, ProofStep};
 use crate::report::Report;
@@ -68,7 +68,7 @@ pub(super) fn onward(workflow: &Workflow, mut state: State, items: &[Item]) -> R
             Decision::Perform(effect) => match effect {
                 Effect::Work(_) => return Reached::Call(Box::new(state)),
                 Effect::Ask(_) | Effect::Finish | Effect::Look => return Reached::Rest,
-                Effect::Land => Event::Landed(Landing::Merged { into: String::new(), commit: String::new() }),
+                Effect::Land | Effect::ProveMerge | Effect::Move(_) => Event::Landed(worst_landing(&state)),
                 Effect::Tell => Event::Began(Effect::Tell),
                 Effect::List => Event::Listed(Listing::Whole(items.to_vec())),
                 Effect::Prove(step) => step_taken(step),
@@ -107,6 +107,14 @@ fn worst_proof(state: &State) -> Proof {
     };
     let findings = if state.proof_returns == 0 { vec![finding] } else { Vec::new() };
     Proof { findings, ..Proof::of_nothing(String::new()) }
+}
+
+/// The landing that leads to the most calls: it sends the work back as often as it may.
+fn worst_landing(state: &State) -> Landing {
+    match state.landing_returns < LANDING_RETURNS_MOST {
+        true => Landing::Collides { why: Vec::new() },
+        false => Landing::Merged { into: String::new(), commit: String::new() },
+    }
 }
 
 fn step_taken(step: ProofStep) -> Event {

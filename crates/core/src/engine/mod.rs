@@ -12,6 +12,7 @@ mod state;
 pub use deciding::allowance::{Allowance, allowance, day_full};
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
+pub use deciding::landing::{LANDING_RETURNS_MOST, REJECTIONS_MOST};
 pub use deciding::offer::{Offer, grounds_of, offers};
 pub use deciding::proving::checks as proof_checks;
 pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
@@ -27,7 +28,7 @@ pub use journal::evidence::{
 pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::item::{Item, ListChange, Listing};
 pub use journal::judgement::{Failure, Judgement, Verdict};
-pub use journal::landing::Landing;
+pub use journal::landing::{Landing, LandingStep, Merge, Train};
 pub use journal::metric::{Metric, Source};
 pub use journal::opening::{Beginning, Opening, Session, SessionProcess, Worktree};
 pub use journal::proof_steps::{Proving, StepTaken, Unprepared};

@@ -21,6 +21,7 @@ mod trees;
 pub use canary::shell_canary::{canary_command, shell_canary};
 pub use canary::test_canary::{Canary, CanaryPlan, canaries, canaries_reported, canary_seen, without_canary};
 pub use conclude::locate::ProtectedChange;
+pub use conclude::merged::red_on_merge;
 pub use conclude::{ProofEvidence, conclude};
 pub use defence::Defence;
 pub use overlay::plan::{Action, NotJudged, OverlayPlan};

@@ -15,7 +15,7 @@ use journey::Journey;
 use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::documents::system_queue::JobStatus;
-use loop_core::engine::{Event, History, State, Status};
+use loop_core::engine::{Event, History, Landing, State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use skills::SkillsLog;
 use std::path::{Path, PathBuf};
@@ -197,6 +197,9 @@ impl DomainMemory {
 fn target<'a>(workflow: &Workflow, state: &State, reason: &'a str) -> JobMove<'a> {
     let keeps = |status, reason| JobMove { status, reason, frees: false };
     match Status::of(state) {
+        Status::Completed if matches!(state.landing, Some(Landing::Reverted { .. })) => {
+            JobMove { status: JobStatus::Blocked, reason: Some("reverted"), frees: true }
+        }
         Status::Completed if state.is_proven() || workflow.proof.accept_unverified => {
             keeps(JobStatus::Complete, None)
         }

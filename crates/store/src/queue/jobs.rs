@@ -4,7 +4,8 @@
 
 use super::file::{QueueRead, Rewrite, is_current, take_over, take_text, write_file};
 use super::rows::{
-    Job, QueueKey, all, claimed_by, find, first_ready, open_needs, save, store, wake_dependants,
+    Job, QueueKey, all, claimed_by, find, first_ready, hold_dependants, open_needs, save, store,
+    wake_dependants,
 };
 use crate::error::StoreError;
 use crate::home::Home;
@@ -171,7 +172,11 @@ impl Home {
             }
             save(transaction, &row)?;
             let woken = match (was.status, to.status) {
-                (JobStatus::Complete, _) | (_, JobStatus::Discovered) => Vec::new(),
+                (JobStatus::Complete, JobStatus::Complete) | (_, JobStatus::Discovered) => Vec::new(),
+                (JobStatus::Complete, _) => {
+                    hold_dependants(transaction, row.key)?;
+                    Vec::new()
+                }
                 (_, JobStatus::Complete) => wake_dependants(transaction, row.key)?,
                 _ => Vec::new(),
             };

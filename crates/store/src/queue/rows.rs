@@ -141,6 +141,14 @@ pub(super) fn wake_dependants(transaction: &Transaction<'_>, done: i64) -> Resul
     Ok(woken.into_iter().filter(|it| it.1 == 0).map(|it| it.0).collect())
 }
 
+/// What they depend on is no longer complete.
+pub(super) fn hold_dependants(transaction: &Transaction<'_>, undone: i64) -> Result<(), StoreError> {
+    let words = "update job set waits_for = waits_for + 1
+                 where key in (select job from job_edge where needs = ?1)";
+    transaction.prepare_cached(words)?.execute([undone])?;
+    Ok(())
+}
+
 /// Writes the jobs that differ from what is known of them, and their dependencies.
 pub(super) fn store(
     transaction: &Transaction<'_>,

@@ -112,7 +112,8 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         | QuestionKind::Checkpoint(_)
         | QuestionKind::Proof
         | QuestionKind::Unproven
-        | QuestionKind::Agent => (),
+        | QuestionKind::Agent
+        | QuestionKind::Landing => (),
     }
     let words = choices(question);
     let said = answer.choice.word().trim().to_lowercase();

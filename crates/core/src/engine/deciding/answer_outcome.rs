@@ -7,6 +7,7 @@ use crate::engine::journal::effect::Effect;
 use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, HoldKind, Wait};
+use crate::engine::journal::landing::LandingStep;
 use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge::ISSUES;
 use crate::engine::state::run_state::State;
@@ -35,7 +36,8 @@ pub(crate) fn answered(
         (QuestionKind::Breaker | QuestionKind::Blocked, _) => {
             Decision::Record(Event::Reset { guidance: text })
         }
-        (QuestionKind::Agent, Choice::Abort) => aborted(HoldKind::Halted),
+        (QuestionKind::Agent | QuestionKind::Landing, Choice::Abort) => aborted(HoldKind::Halted),
+        (QuestionKind::Landing, _) => Decision::Record(Event::LandingStep(LandingStep::Again)),
         (QuestionKind::Agent, Choice::Model) => {
             Decision::Record(Event::CalledAgain { model: text.map(|it| it.trim().to_owned()) })
         }

@@ -6,6 +6,7 @@
 
 use super::answer_outcome::answered;
 use super::ask::{ask, ask_among};
+use super::landing::{land, waits_for_merge};
 use super::limits::{reached, window_spent};
 use super::route::{between, leave, pass_over_body, reject};
 use crate::engine::journal::approval::Void;
@@ -15,11 +16,9 @@ use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, HoldKind, Outcome, Wait};
 use crate::engine::journal::judgement::{Judgement, Verdict};
-use crate::engine::journal::landing::Landing;
 use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge;
 use crate::engine::judging::metrics::known;
-use crate::engine::state::apply::LOOK_EVERY_MS;
 use crate::engine::state::parts::retry;
 use crate::engine::state::parts::station::{Leave, Station, Wish};
 use crate::engine::state::run_state::State;
@@ -209,7 +208,7 @@ fn follow(
             ask(state, kind, format!("{} is stuck: {reason}", phase.name), None)
         }
         Verdict::Reject => reject(phase, state),
-        Verdict::Checkpoint(CheckpointKind::Merge) => land(phase, state, now),
+        Verdict::Checkpoint(CheckpointKind::Merge) => land(workflow, phase, state, now),
         Verdict::Checkpoint(kind) => checkpoint(workflow, phase, state, judgement, kind),
         Verdict::Fail => {
             let rules = workflow.retries.as_ref().expect("a phase with retries has rules for them");
@@ -277,27 +276,9 @@ fn checkpoint(
     }
 }
 
-/// Only the merge is left: the work is brought there, or somebody else is asked to, and then asked again
-/// whether it was done.
-fn land(phase: &Phase, state: &State, now: Timestamp) -> Decision {
-    match &state.landing {
-        None | Some(Landing::Merged { .. }) => Decision::Perform(Effect::Land),
-        Some(Landing::Requested { at }) => {
-            let text = format!("{}: the pull request is not merged: {at}", phase.name);
-            let again = Some(now.plus(LOOK_EVERY_MS));
-            ask(state, QuestionKind::Checkpoint(CheckpointKind::Merge), text, again)
-        }
-        Some(Landing::Not { why, .. }) => {
-            ask(state, QuestionKind::Blocked, format!("{}: not merged: {why}", phase.name), None)
-        }
-    }
-}
-
 fn wait_for_answer(state: &State, question: &Question, now: Timestamp) -> Decision {
     let is_over = state.withdrawn || question.deadline.is_some_and(|it| it <= now);
-    let waits_for_merge = question.kind == QuestionKind::Checkpoint(CheckpointKind::Merge)
-        && matches!(state.landing, Some(Landing::Requested { .. }));
-    if is_over && waits_for_merge && state.move_to.is_none() {
+    if is_over && waits_for_merge(state, question) && state.move_to.is_none() {
         return Decision::Perform(Effect::Look);
     }
     if is_over {

@@ -1,5 +1,5 @@
 //! What comes next: the one policy, and its parts by subject (answers, ways out of a phase, gates,
-//! limits, proof). The state is read here and never changed.
+//! limits, proof, landing). The state is read here and never changed.
 
 pub(super) mod allowance;
 pub(super) mod answer;
@@ -7,6 +7,7 @@ mod answer_outcome;
 mod ask;
 pub(super) mod decide;
 mod gate;
+pub(crate) mod landing;
 mod limits;
 pub(crate) mod offer;
 mod proof_summary;

@@ -119,6 +119,7 @@ impl Asking<'_> {
             (Choice::Back, _) => {
                 format!("send it back to {}; the agent is told why", self.name(self.workflow.proof.go))
             }
+            (Choice::Retry, QuestionKind::Landing) => "try to merge it again".to_owned(),
             (Choice::Retry, _) => "call the agent again; you confirm that the cause is fixed".to_owned(),
             (Choice::Model, _) => {
                 let asked = self.state.model_asked.as_deref().unwrap_or("its own model");
@@ -168,6 +169,7 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
         }
         // Their text says everything.
         QuestionKind::Agent
+        | QuestionKind::Landing
         | QuestionKind::Check(_)
         | QuestionKind::Proof
         | QuestionKind::Unproven

@@ -203,5 +203,6 @@ pub(crate) fn choices_of(kind: &QuestionKind) -> &'static [Choice] {
         QuestionKind::Unproven => &[Choice::Accept, Choice::Back, Choice::Abort],
         QuestionKind::Prepare => &[Choice::Command, Choice::Skip],
         QuestionKind::Agent => &[Choice::Retry, Choice::Model, Choice::Abort],
+        QuestionKind::Landing => &[Choice::Retry, Choice::Abort],
     }
 }

@@ -2,6 +2,7 @@
 //! written to the journal before it is performed, so this only ever grows.
 
 use super::item::Item;
+use super::landing::Merge;
 use super::question::Question;
 use crate::proof::ProofStep;
 use crate::workflow::model::PhaseId;
@@ -38,8 +39,12 @@ pub enum Effect {
     Tell,
     /// Look whether an approval holds: for what is there now, in time, signed where that is asked for.
     Confirm,
-    /// Bring the proven work to where it is to go, or ask those who merge it.
+    /// Merge the proven work with where it is to go, or ask those who merge it.
     Land,
+    /// Find out whether the merged tree holds.
+    ProveMerge,
+    /// Move the target to the merge.
+    Move(Merge),
     /// Ask the outside how the work that was handed over stands.
     Look,
     /// What the workflow does at the end.
@@ -55,6 +60,7 @@ impl Effect {
             | Effect::Tell
             | Effect::Workspace
             | Effect::Land
+            | Effect::Move(_)
             | Effect::Finish => true,
             Effect::Baseline
             | Effect::List
@@ -64,6 +70,7 @@ impl Effect {
             | Effect::Prove(_)
             | Effect::Conclude
             | Effect::Confirm
+            | Effect::ProveMerge
             | Effect::Look
             | Effect::Sleep { .. } => false,
         }

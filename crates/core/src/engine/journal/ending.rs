@@ -22,6 +22,8 @@ pub enum How {
     Fixed { text: String },
     /// The proof found something, or a person wants more than was proven.
     Unproven { why: Vec<String>, by_person: bool },
+    /// What was merged in the meantime and the work do not go together.
+    Collided { why: Vec<String> },
     /// The body begins with its next item.
     NextItem,
     /// The body has no item left.

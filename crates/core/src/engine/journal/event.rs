@@ -10,7 +10,7 @@ use super::evidence::{Baseline, Evidence};
 use super::hold::{Hold, Outcome, Wait};
 use super::item::Listing;
 use super::judgement::Judgement;
-use super::landing::Landing;
+use super::landing::{Landing, LandingStep};
 use super::opening::{Opening, Session};
 use super::proof_steps::StepTaken;
 use crate::proof::{Proof, Waiver};
@@ -160,6 +160,8 @@ pub enum Event {
         check: String,
         command: String,
     },
+    /// A step of a landing was taken.
+    LandingStep(LandingStep),
     /// The work was brought to where it is to go, or was not.
     Landed(Landing),
     /// How the work that was handed over stands outside.
@@ -228,6 +230,7 @@ impl Event {
             Event::Reloaded { .. } => "reloaded",
             Event::Refused { .. } => "refused",
             Event::Detected { .. } => "detected",
+            Event::LandingStep(_) => "landing-step",
             Event::Landed(_) => "landed",
             Event::Looked(_) => "looked",
             Event::Finished { .. } => "finished",

@@ -50,6 +50,8 @@ pub enum QuestionKind {
     Prepare,
     /// The agent cannot work, and another try alone would not mend it.
     Agent,
+    /// Something of somebody's is in the way of the merge.
+    Landing,
 }
 
 /// Why an agent stopped for a person, in its own word.
@@ -114,6 +116,7 @@ impl QuestionKind {
             QuestionKind::Unproven => "unproven",
             QuestionKind::Prepare => "prepare",
             QuestionKind::Agent => "agent",
+            QuestionKind::Landing => "landing",
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::journal::ending::LeftProcess;
 use crate::engine::journal::evidence::{Baseline, CheckResult, Facts, RefusedPlan};
 use crate::engine::journal::hold::Hold;
 use crate::engine::journal::item::Item;
-use crate::engine::journal::landing::Landing;
+use crate::engine::journal::landing::{Landing, Train};
 use crate::engine::journal::opening::{Opening, Session};
 use crate::engine::journal::proof_steps::Proving;
 use crate::engine::journal::question::Question;
@@ -210,6 +210,15 @@ pub struct State {
     /// How far the proven work has come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landing: Option<Landing>,
+    /// The landing that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train: Option<Train>,
+    /// How often the work was sent back because it did not go together with the target.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub landing_returns: u32,
+    /// Where somebody moved the target to while an agent was working, and a person said that it was theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_trusted: Option<String>,
     /// What the phase that `[proof] at` names was left with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proven: Option<ProvenState>,
@@ -217,6 +226,10 @@ pub struct State {
     /// The last errors and failures. The key is older than the name.
     #[serde(default, rename = "history")]
     pub troubles: Troubles,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The commit and the tree that were proven, where phases follow that only write about the work.

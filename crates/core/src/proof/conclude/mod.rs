@@ -5,6 +5,7 @@
 
 mod final_tree;
 pub(super) mod locate;
+pub(super) mod merged;
 mod new_tests;
 mod original_tests;
 #[cfg(test)]

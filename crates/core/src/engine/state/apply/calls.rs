@@ -54,6 +54,8 @@ impl State {
             | Effect::Conclude
             | Effect::Confirm
             | Effect::Land
+            | Effect::ProveMerge
+            | Effect::Move(_)
             | Effect::Look
             | Effect::Sleep { .. } => (),
         }

@@ -79,6 +79,15 @@ impl State {
                 self.back_to = None;
                 self.reopen(phase, "the proof found something");
             }
+            How::Collided { why } => {
+                self.landing_returns += 1;
+                let mut feedback = self.feedback.take().unwrap_or_default();
+                feedback.why.clone_from(why);
+                self.feedback = Some(feedback);
+                self.proving = None;
+                self.back_to = None;
+                self.reopen(phase, "it does not go together with what was merged meanwhile");
+            }
             How::Changes { gate, text } => {
                 self.guide(Some(&format!("changes asked for at the gate \"{gate}\": {text}")));
                 self.troubles.note_failure(FailureEntry {
@@ -108,6 +117,7 @@ impl State {
         let here = self.phase;
         self.proven = None;
         self.landing = None;
+        self.train = None;
         let done = self.phases[back_to.min(here)..=here].iter_mut();
         done.filter(|it| it.status != PhaseStatus::Pending).for_each(|it| it.reopen(why));
     }

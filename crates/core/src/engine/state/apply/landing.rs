@@ -1,6 +1,6 @@
 //! How far the work has come outside.
 
-use crate::engine::journal::landing::Landing;
+use crate::engine::journal::landing::{Landing, LandingStep};
 use crate::engine::state::parts::station::{Leave, Station};
 use crate::engine::state::run_state::State;
 use loop_base::time::Timestamp;
@@ -15,21 +15,70 @@ impl State {
         let was = self.landing.replace(landing.clone());
         match landing {
             Landing::Merged { into: _, commit } => {
+                self.train = None;
                 self.delivered = Some(commit.clone());
                 self.station = Station::Leaving { how: Leave::Passed };
             }
-            Landing::Requested { .. } => {
+            Landing::Requested { .. } | Landing::Waits { .. } => {
+                // What was merged and proven is not what will be landed.
+                self.forget_merge();
                 if let Station::Waiting { question, .. } = &mut self.station {
                     question.deadline = Some(at.plus(LOOK_EVERY_MS));
                 }
             }
-            Landing::Not { .. } => {
+            Landing::Not { .. } | Landing::Collides { .. } | Landing::Foreign { .. } => {
+                self.forget_merge();
                 // The question that waited for a merge is over; what stands against it is asked instead.
-                if was.is_some_and(|it| matches!(it, Landing::Requested { .. })) {
-                    self.visit.looked = false;
-                    self.station = Station::Ready;
+                let waited =
+                    was.is_some_and(|it| matches!(it, Landing::Requested { .. } | Landing::Waits { .. }));
+                if waited {
+                    self.land_again();
                 }
             }
+            Landing::Clear => self.land_again(),
+            Landing::Reverted { .. } => (),
         }
+    }
+
+    /// A step of the landing was taken.
+    pub(super) fn step_landing(&mut self, step: &LandingStep) {
+        let train = self.train.get_or_insert_default();
+        match step {
+            LandingStep::Queued { behind } => train.behind = Some(behind.clone()),
+            LandingStep::Merged(merge) => {
+                train.behind = None;
+                train.proven = false;
+                train.merge = Some(merge.clone());
+            }
+            LandingStep::Proven { by: _ } => train.proven = true,
+            LandingStep::StartedOver { why: _, rejected } => {
+                train.rejected += u32::from(*rejected);
+                self.forget_merge();
+            }
+            LandingStep::Again => {
+                train.rejected = 0;
+                if let Some(Landing::Foreign { to, .. }) = &self.landing {
+                    self.target_trusted = Some(to.clone());
+                }
+                self.land_again();
+            }
+        }
+    }
+
+    fn forget_merge(&mut self) {
+        if let Some(train) = &mut self.train {
+            (train.merge, train.proven) = (None, false);
+        }
+    }
+
+    /// The phase is looked at once more, and then the work is landed.
+    fn land_again(&mut self) {
+        self.forget_merge();
+        self.visit.looked = false;
+        self.withdrawn = false;
+        if !matches!(self.landing, Some(Landing::Not { .. } | Landing::Collides { .. })) {
+            self.landing = None;
+        }
+        self.station = Station::Ready;
     }
 }

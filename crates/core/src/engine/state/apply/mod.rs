@@ -79,6 +79,7 @@ impl State {
             Event::Reloaded { keys: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
             Event::Detected { check, command } => self.take_found_check(check, command),
+            Event::LandingStep(step) => self.step_landing(step),
             Event::Landed(landing) => self.land(at, landing),
             Event::Looked(landing) => {
                 self.withdrawn = false;

@@ -73,8 +73,12 @@ impl State {
             self.rejections.clear();
             self.retry = Retry::default();
         }
+        if reset {
+            self.landing = self.landing.take().filter(|it| !matches!(it, Landing::Waits { .. }));
+        }
         let waits = matches!(self.station, Station::Waiting { .. });
-        self.withdrawn = waits && (reset || phase.is_some() || self.waits_for_merge());
+        let looks = self.waits_for_merge() || matches!(self.landing, Some(Landing::Waits { .. }));
+        self.withdrawn = waits && (reset || phase.is_some() || looks);
     }
 
     pub(super) fn take_answer(&mut self, given: &Answer) {
@@ -89,7 +93,11 @@ impl State {
         self.visit.breaker = Breaker::default();
         self.visit.looked = false;
         self.retry.resume(workflow.retries.as_ref());
-        self.landing = self.landing.take().filter(|it| !matches!(it, Landing::Not { .. }));
+        let is_over = |it: &Landing| {
+            matches!(it, Landing::Not { .. } | Landing::Collides { .. } | Landing::Waits { .. })
+        };
+        self.landing = self.landing.take().filter(|it| !is_over(it));
+        self.landing_returns = 0;
         self.contain_tried = false;
         self.station = Station::Ready;
     }

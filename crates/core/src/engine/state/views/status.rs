@@ -53,6 +53,7 @@ impl Status {
                 | QuestionKind::Check(_)
                 | QuestionKind::Proof
                 | QuestionKind::Unproven
+                | QuestionKind::Landing
                 | QuestionKind::Prepare => Status::Waiting,
             },
             Station::Ready if state.calls_total == 0 => Status::Ready,
@@ -154,9 +155,17 @@ impl State {
             | Station::Finishing
             | Station::Finished => match &self.wait {
                 Some(wait) => wait.wait.words(wait.until, &wait.why),
+                None if self.queued_behind().is_some() => {
+                    format!("{phase}: waits for {} to land", self.queued_behind().unwrap_or_default())
+                }
                 None => format!("{phase}, iteration {}", self.visit.iteration + 1),
             },
         }
+    }
+
+    /// Returns who lands before this run, while it waits for that.
+    fn queued_behind(&self) -> Option<&str> {
+        self.train.as_ref()?.behind.as_deref()
     }
 
     /// Whether the run is halted because nothing changed and every check passed before it began.
@@ -192,6 +201,9 @@ impl State {
             Status::Completed => match &self.opening.worktree {
                 Some(_) if matches!(self.landing, Some(Landing::Merged { .. })) => {
                     "loop queue list".to_owned()
+                }
+                Some(_) if matches!(self.landing, Some(Landing::Reverted { .. })) => {
+                    format!("loop run {} --fresh", self.opening.input)
                 }
                 Some(worktree) => format!("git -C {} merge {}", shell_word(&worktree.root), worktree.branch),
                 None => "loop show".to_owned(),
@@ -337,7 +349,7 @@ fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
         QuestionKind::Breaker => "loop answer reset".to_owned(),
         QuestionKind::Hourly => "loop answer wait".to_owned(),
         QuestionKind::Blocked => "loop answer resume".to_owned(),
-        QuestionKind::Agent => "loop answer retry".to_owned(),
+        QuestionKind::Agent | QuestionKind::Landing => "loop answer retry".to_owned(),
         // These need a text of the person's own; alone, the command shows the question and its answers.
         QuestionKind::Check(_)
         | QuestionKind::Prepare

@@ -1,0 +1,60 @@
+//! Taking a landed merge out of its target again, as `git revert -m 1` does, without touching any working
+//! tree: what the merge brought is a change between it and its first parent, and the way back is merged
+//! with the target as it is.
+
+use super::merge::{commit, is_ancestor, merged_tree, short, tip, tree_of};
+use crate::tree::git::{Git, GitError};
+use crate::tree::git_text::single_line;
+use crate::tree::worktree::commit_of;
+use loop_core::engine::Merge;
+
+/// What there is to do about a landed merge.
+pub(crate) enum Revert {
+    Make(Merge),
+    /// This commit has taken it out already.
+    Done(String),
+    /// It cannot be taken out, and why.
+    Not(String),
+}
+
+/// Prepares the commit that takes a merge out of its target.
+pub(crate) fn prepare(git: &Git, run: &str, into: &str, merge: &str) -> Result<Revert, GitError> {
+    let Some(from) = tip(git, into)? else { return Ok(Revert::Not(format!("the branch {into} is gone"))) };
+    if !is_ancestor(git, merge, &from)? {
+        return Ok(Revert::Not(format!("{into} does not contain {} any more", short(merge))));
+    }
+    let words = format!("This reverts commit {merge}");
+    let range = format!("{merge}..{from}");
+    let grep = format!("--grep={words}");
+    let found = git.run(["rev-list", "--first-parent", "-1", "--fixed-strings", &grep, &range, "--"])?;
+    let found = single_line(&found);
+    if !found.is_empty() {
+        return Ok(Revert::Done(found));
+    }
+    let (first, second) = (commit_of(git, &format!("{merge}^1"))?, commit_of(git, &format!("{merge}^2"))?);
+    let (Some(first), Some(_)) = (first, second) else {
+        return Ok(Revert::Not(format!("{} is no merge; take it back with git revert", short(merge))));
+    };
+    // The state before the merge, as a commit that follows it.
+    let back = match commit(git, &tree_of(git, &first)?, &[merge], "before the merge\n")? {
+        Ok(back) => back,
+        Err(why) => return Ok(Revert::Not(why)),
+    };
+    let tree = match merged_tree(git, &from, &back)? {
+        Ok(tree) => tree,
+        Err(files) => {
+            let files = files.join(", ");
+            return Ok(Revert::Not(format!(
+                "what came after it changes the same lines: {files}; take it back by hand with git revert -m 1 {}",
+                short(merge)
+            )));
+        }
+    };
+    let subject = single_line(&git.run(["log", "-1", "--format=%s", merge, "--"])?);
+    let message =
+        format!("Revert \"{subject}\"\n\n{words}, reversing\nchanges made to {first}.\n\nLoop-Run: {run}\n");
+    Ok(match commit(git, &tree, &[&from], &message)? {
+        Ok(commit) => Revert::Make(Merge { into: into.to_owned(), from, commit, tree }),
+        Err(why) => Revert::Not(why),
+    })
+}
