@@ -65,11 +65,27 @@ impl Context {
     }
 }
 
+/// Returns who asks, as the log names them. Containers and timers set no variable for it.
+fn user_name() -> String {
+    let set = |name: &str| std::env::var(name).ok().filter(|it| !it.trim().is_empty());
+    if let Some(name) = set("USER").or_else(|| set("LOGNAME")) {
+        return name;
+    }
+    let id = rustix::process::geteuid().as_raw().to_string();
+    let listed = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let named = listed.lines().find_map(|it| {
+        let mut fields = it.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == id).then(|| name.to_owned())
+    });
+    named.unwrap_or_else(|| format!("user {id}"))
+}
+
 /// Reads what the environment says to the desk.
 fn environment() -> CallerEnvironment {
     let folder = |name| std::env::var_os(name).filter(|it: &OsString| !it.is_empty()).map(PathBuf::from);
     CallerEnvironment {
-        user: std::env::var("USER").unwrap_or_default(),
+        user: user_name(),
         process_line: ProcessLine::look(std::env::var("LOOP_RUN").ok()),
         config: config_folder().map(|it| it.join("config.toml")),
         hourly_limit: std::env::var("BP_RATE_LIMIT_HOURLY").ok(),

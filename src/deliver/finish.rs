@@ -6,6 +6,7 @@ use crate::deliver::ship;
 use loop_core::workflow::model::Ship;
 use loop_store::Home;
 use loop_store::run::Run;
+use std::path::PathBuf;
 
 /// What came of handing the work in.
 pub(crate) enum Delivered {
@@ -20,11 +21,13 @@ pub(crate) enum Delivered {
     Cut,
 }
 
-/// Hands the work in, as far as the workflow asks for it. `is_interrupted` says whether a person wants
+/// Hands the work in, as far as the workflow asks for it; what was changed after the run had judged it is
+/// not for us to hand in. `is_interrupted` says whether a person wants
 /// something; it is asked before anything leaves the house.
 pub(crate) fn deliver(
     run: &Run,
     home: &Home,
+    changed_since: Vec<PathBuf>,
     mut is_interrupted: impl FnMut() -> anyhow::Result<bool>,
 ) -> anyhow::Result<Delivered> {
     let nothing = |commit| Delivered::Done { shipped: None, trouble: None, commit };
@@ -35,7 +38,8 @@ pub(crate) fn deliver(
     }
     let Some(row) = home.run(&run.id)? else { return Ok(nothing(None)) };
     let wanted = ship::ShipOptions { kind: None, request: true };
-    let work = ship::CompletedWork::look(row, run.workflow.clone(), run.state.clone(), wanted)?;
+    let work =
+        ship::CompletedWork::look(row, run.workflow.clone(), run.state.clone(), wanted, changed_since)?;
     let documents = match if commits { work.commit_documents() } else { Ok(0) } {
         Ok(0) => None,
         Ok(_) => work.head(),
@@ -47,6 +51,9 @@ pub(crate) fn deliver(
     if !run.state.is_proven() && !run.workflow.proof.accept_unverified {
         let why = run.state.closing(&run.workflow).unwrap_or_default();
         return Ok(Delivered::Not(format!("not shipped, because the run is not verified: {why}")));
+    }
+    if let Some(why) = ship::changed_words(&work.changed_since) {
+        return Ok(Delivered::Not(format!("not shipped: {why}")));
     }
     let preflight = work.preflight()?;
     if is_interrupted()? {

@@ -12,15 +12,17 @@ mod pull_request;
 
 use crate::clock::now;
 use crate::measure::detect::detect;
+use crate::tree::changes::changes;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::{bytes_to_path, single_line};
-use loop_base::text::counted;
+use crate::tree::working_tree::WorkingTree;
+use loop_base::text::{counted, sanitise};
 use loop_core::delivery_names::{CommitKind, DeliveryNames, Message, message, names};
 use loop_core::engine::{Facts, State, Station, Status};
 use loop_core::proof::Level;
 use loop_core::workflow::model::Workflow;
 use loop_store::Row;
-use loop_store::mirror::{self, prp_session};
+use loop_store::mirror::{self, domain_memory, prp_session};
 use loop_supervise::foreground;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -48,6 +50,8 @@ pub(crate) struct CompletedWork {
     /// A phase that was to review the work was skipped.
     is_unreviewed: bool,
     wanted: ShipOptions,
+    /// What differs from the tree that the run judged last.
+    pub(crate) changed_since: Vec<PathBuf>,
 }
 
 /// What stands in the way, and what would be handed in.
@@ -82,15 +86,17 @@ impl CompletedWork {
         workflow: Workflow,
         state: State,
         wanted: ShipOptions,
+        changed_since: Vec<PathBuf>,
     ) -> anyhow::Result<CompletedWork> {
         let git = Git::open(Path::new(&row.place))?.without_repository_drivers()?;
         let names = names(&state.opening.input, wanted.kind);
         let path = state.opening.path.clone().unwrap_or_default();
         let document = loop_base::files::text(path.as_ref()).unwrap_or_default();
-        let message = message(&state.opening.input, &document, &names, &facts(&workflow, &state));
+        let facts = facts(&workflow, &state, &changed_since);
+        let message = message(&state.opening.input, &document, &names, &facts);
         let reviews = (0..workflow.phases.len()).filter(|it| workflow.phases[*it].reject.is_some());
         let is_unreviewed = reviews.into_iter().any(|it| state.is_forced(it));
-        Ok(CompletedWork { row, workflow, state, git, names, message, is_unreviewed, wanted })
+        Ok(CompletedWork { row, workflow, state, git, names, message, is_unreviewed, wanted, changed_since })
     }
 
     /// Looks at everything, so that all of what is wrong is said at once.
@@ -213,34 +219,69 @@ impl CompletedWork {
 
     fn ship(&self, preflight: &Preflight, shipped: &mut Shipped) -> anyhow::Result<()> {
         let branch = &self.names.branch;
-        match preflight.branch.as_ref() {
-            Some(here) if here == branch => (),
-            Some(_) | None if preflight.is_branch_made => drop(self.git.run(["switch", "-q", branch])?),
-            Some(_) | None => drop(self.git.run(["switch", "-q", "-c", branch])?),
-        }
+        self.switch(preflight)?;
         shipped.branch = Some(branch.clone());
+        shipped.warnings.extend(changed_words(&self.changed_since));
         for path in &preflight.unrelated {
             let text = format!("{} was uncommitted before the run began; it was not touched", path.display());
             shipped.warnings.push(text);
         }
-        if !preflight.files.is_empty() {
-            self.commit(&preflight.files, &self.message)?;
-        }
+        self.commit_files(preflight)?;
         shipped.commit = Some(single_line(&self.git.run(["rev-parse", "HEAD"])?));
         let remotes = String::from_utf8_lossy(&self.git.run(["remote"])?).into_owned();
         let Some(remote) = remotes.lines().find(|it| *it == "origin").or(remotes.lines().next()) else {
             shipped.warnings.push("there is no remote; the branch was not pushed".to_owned());
             return Ok(());
         };
-        // Programs that the repository's configuration names for reaching a remote may be an agent's: they
-        // carry the mark of the run, and the one at the other end is git's own.
-        let marked = self.git.with(vec![("LOOP_RUN", self.row.id.clone().into())]);
-        let branches = format!("refs/heads/{branch}:refs/heads/{branch}");
-        marked.run(["push", "-q", "--receive-pack=git-receive-pack", "-u", remote, &branches])?;
+        self.push(remote)?;
         if self.wanted.request {
             pull_request::open(Path::new(&self.row.place), branch, &self.message, shipped)?;
         }
         Ok(())
+    }
+
+    /// Goes to the branch that is handed in. Somebody who was killed may have begun each of these steps: the
+    /// git that they started goes on without them. So what fails is asked for again before it counts.
+    fn switch(&self, preflight: &Preflight) -> Result<(), GitError> {
+        let branch = &self.names.branch;
+        let switched = match preflight.branch.as_ref() {
+            Some(here) if here == branch => return Ok(()),
+            Some(_) | None if preflight.is_branch_made => self.git.run(["switch", "-q", branch]),
+            Some(_) | None => self.git.run(["switch", "-q", "-c", branch]),
+        };
+        let Err(error) = switched else { return Ok(()) };
+        let tip = |name: &str| self.git.run(["rev-parse", "-q", "--verify", name]).ok();
+        let made = tip(&format!("refs/heads/{branch}"));
+        match made.is_some() && made == tip("HEAD") {
+            true => self.git.run(["switch", "-q", branch]).map(drop),
+            false => Err(error),
+        }
+    }
+
+    fn commit_files(&self, preflight: &Preflight) -> anyhow::Result<()> {
+        if preflight.files.is_empty() {
+            return Ok(());
+        }
+        let Err(error) = self.commit(&preflight.files, &self.message) else { return Ok(()) };
+        let mut left = Preflight::default();
+        self.changes(&mut left)?;
+        if left.files.is_empty() { Ok(()) } else { Err(error.into()) }
+    }
+
+    /// Programs that the repository's configuration names for reaching a remote may be an agent's: they
+    /// carry the mark of the run, and the one at the other end is git's own.
+    fn push(&self, remote: &str) -> Result<(), GitError> {
+        let marked = self.git.with(vec![("LOOP_RUN", self.row.id.clone().into())]);
+        let name = format!("refs/heads/{}", self.names.branch);
+        let branches = format!("{name}:{name}");
+        let push = || marked.run(["push", "-q", "--receive-pack=git-receive-pack", "-u", remote, &branches]);
+        let Err(error) = push() else { return Ok(()) };
+        let there = marked.run(["ls-remote", "--upload-pack=git-upload-pack", remote, &name])?;
+        let ours = single_line(&self.git.run(["rev-parse", "HEAD"])?);
+        match single_line(&there).starts_with(&ours) {
+            true => push().map(drop),
+            false => Err(error),
+        }
     }
 
     /// Hands the work in unless something stands in the way, and writes what came of it where other
@@ -329,8 +370,34 @@ impl Shipped {
     }
 }
 
+/// How many paths a sentence names.
+const PATHS_NAMED: usize = 5;
+
+/// Returns what differs from the tree that the run judged last. What is closed at the end of a run is
+/// written by us, after that.
+pub(crate) fn changed_since(tree: &mut WorkingTree, judged: &str) -> Result<Vec<PathBuf>, GitError> {
+    let now = tree.status()?.tree;
+    if judged.is_empty() || judged == now {
+        return Ok(Vec::new());
+    }
+    let is_closed = |it: &PathBuf| it.starts_with(".planning") || it.starts_with(domain_memory::FOLDER);
+    let changed = changes(&tree.pinned, judged, &now)?;
+    Ok(changed.into_iter().map(|it| it.path).filter(|it| !is_closed(it)).collect())
+}
+
+/// Says what was changed after the run had judged its work last; nothing of the proof or of an approval is
+/// about that.
+pub(crate) fn changed_words(paths: &[PathBuf]) -> Option<String> {
+    let mut named: Vec<String> =
+        paths.iter().take(PATHS_NAMED).map(|it| sanitise(&it.to_string_lossy())).collect();
+    if PATHS_NAMED < paths.len() {
+        named.push(format!("{} more", paths.len() - PATHS_NAMED));
+    }
+    (!named.is_empty()).then(|| format!("changed after the work was proven: {}", named.join(", ")))
+}
+
 /// What was measured, for the commit.
-fn facts(workflow: &Workflow, state: &State) -> Vec<String> {
+fn facts(workflow: &Workflow, state: &State, changed_since: &[PathBuf]) -> Vec<String> {
     let count = |name: &str| state.visit.metrics.get(name).map(|it| it.value.to_string());
     let mut facts = Vec::new();
     if let (Some(passing), Some(total)) = (count("tests_passing"), count("tests_total")) {
@@ -342,6 +409,8 @@ fn facts(workflow: &Workflow, state: &State) -> Vec<String> {
         let level = state.shown_proof(workflow).map_or(Level::None, |it| it.level).word();
         let why = state.closing(workflow).unwrap_or_else(|| "not everything was measured".to_owned());
         facts.push(format!("unverified ({level}): {why}"));
+    } else if let Some(why) = changed_words(changed_since) {
+        facts.push(format!("unverified: {why}"));
     }
     facts
 }

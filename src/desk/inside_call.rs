@@ -217,6 +217,11 @@ fn call_of(caller: &Caller) -> Option<String> {
     line.call().map(str::to_owned).or_else(|| line.outlived_call(&caller.home.join("runs")))
 }
 
+/// Whether the request comes from a call of ours, or from what outlived one.
+pub(crate) fn is_inside_call(caller: &Caller) -> bool {
+    call_of(caller).is_some()
+}
+
 /// Refuses what a call wants with the run that it belongs to, which `--nested` never allows.
 pub(crate) fn refuse_own(caller: &Caller, row: &Row, deed: GuardedCommand) -> anyhow::Result<()> {
     match call_of(caller).is_some_and(|it| it == row.id) {

@@ -8,12 +8,13 @@ use loop_store::run::Run;
 use loop_store::{Home, StoreError};
 use std::path::Path;
 
-/// Compares the journal with what the repository remembers of it, where that can be read.
-pub(crate) fn match_kept_head(home: &Home, run: &str, place: &Path) -> anyhow::Result<()> {
+/// Compares the journal with what the repository remembers of it, where that can be read. Says whether
+/// there was something to compare it with.
+pub(crate) fn match_kept_head(home: &Home, run: &str, place: &Path) -> anyhow::Result<bool> {
     let kept = Git::open(place).ok().and_then(|git| journal_head::kept(&git, run).ok().flatten());
     match kept {
-        Some(kept) => Ok(home.match_head(run, &kept)?),
-        None => Ok(()),
+        Some(kept) => Ok(home.match_head(run, &kept).map(|()| true)?),
+        None => Ok(false),
     }
 }
 

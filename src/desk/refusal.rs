@@ -5,7 +5,7 @@ use crate::tree::worktree::Misplaced;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
 use loop_store::{Locked, StoreError};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A request that ends here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,22 +149,32 @@ enum Cause {
     FullDisk,
     FewFiles,
     NoRepository,
+    /// There is a `.git`, and git does not take it for one.
+    DamagedRepository,
     NotWritable(PathBuf),
 }
 
 impl Cause {
     /// Git and the programs that we start say it only in words.
     fn of(error: &anyhow::Error, text: &str) -> Option<Cause> {
-        if let Some(StoreError::NotWritable { path, .. }) = error.downcast_ref::<StoreError>() {
-            return Some(Cause::NotWritable(path.clone()));
+        match (error.downcast_ref::<StoreError>(), error.downcast_ref::<GitError>()) {
+            (Some(StoreError::NotWritable { path, .. }), _) => return Some(Cause::NotWritable(path.clone())),
+            (Some(StoreError::Full { .. }), _) => return Some(Cause::FullDisk),
+            (_, Some(GitError::File { path, source, .. })) if is_refused(source) => {
+                return Some(Cause::NotWritable(path.clone()));
+            }
+            (_, Some(GitError::NotARepository { path, reason })) if !reason.contains("dubious") => {
+                // Where there is a file or a folder of that name, it was a repository once.
+                return path.join(".git").symlink_metadata().is_ok().then_some(Cause::DamagedRepository);
+            }
+            _ => (),
         }
         let says = |words: &[&str]| words.iter().any(|it| text.contains(it));
         let is_git = matches!(error.downcast_ref::<GitError>(), Some(GitError::Failed { .. }));
         if says(&["Too many open files"]) {
             Some(Cause::FewFiles)
         } else if says(&["No space left on device", "Out of diskspace", "Disk quota exceeded"]) {
-            // The store has its own words for it.
-            (!error.is::<StoreError>()).then_some(Cause::FullDisk)
+            Some(Cause::FullDisk)
         } else {
             (is_git && says(&["not a git repository"])).then_some(Cause::NoRepository)
         }
@@ -179,6 +189,7 @@ impl Cause {
                 format!("the limit of open files is too low{most}: {text}")
             }
             Cause::NoRepository => format!("the repository is gone: {text}"),
+            Cause::DamagedRepository => format!("the repository is damaged: {text}"),
             Cause::NotWritable(_) => text.to_owned(),
         }
     }
@@ -187,8 +198,11 @@ impl Cause {
         match self {
             Cause::FullDisk => NextStep::by_hand("free some disk space, then loop run"),
             Cause::FewFiles => "ulimit -n 1024 && loop run".into(),
-            Cause::NoRepository => NextStep::by_hand("restore its .git, then loop run"),
+            Cause::NoRepository | Cause::DamagedRepository => {
+                NextStep::by_hand("restore its .git, then loop run")
+            }
             Cause::NotWritable(path) => {
+                let path = &within_home(path);
                 let place = sanitise(&path.to_string_lossy());
                 match rustix::fs::statvfs(path) {
                     Ok(it) if it.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) => {
@@ -196,11 +210,26 @@ impl Cause {
                             "mount the disk of {place} for writing; until then loop status still reads it"
                         ))
                     }
-                    Ok(_) | Err(_) => format!("chmod u+w {}", shell_word(&place)).into(),
+                    Ok(_) | Err(_) => format!("chmod -R u+rwX {}", shell_word(&place)).into(),
                 }
             }
         }
     }
+}
+
+/// Whether the system says that something may not be read or written.
+fn is_refused(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Returns the home that a file of ours lies in: what one of them lacks, the others lack too.
+fn within_home(path: &Path) -> PathBuf {
+    let is_ours = |it: &&Path| {
+        it.file_name().is_some_and(|it| {
+            ["loop.db", "runs", "turnstile", "proof", "looks"].iter().any(|name| it == *name)
+        })
+    };
+    path.ancestors().find(is_ours).and_then(Path::parent).unwrap_or(path).to_owned()
 }
 
 /// Returns what a mistyped word was probably meant to be, else everything that it may be.
@@ -218,6 +247,10 @@ fn git_step(error: &anyhow::Error) -> Option<NextStep> {
             "git fsck lists what is missing; restore it (git fetch, or a copy of .git), or start over with \
              loop run --fresh",
         )),
+        GitError::NotARepository { path, reason } if reason.contains("dubious") => {
+            let path = shell_word(&path.to_string_lossy());
+            Some(format!("git config --global --add safe.directory {path}").into())
+        }
         GitError::NotARepository { path, .. } => {
             let path = path.to_string_lossy();
             let is_line = !path.contains(char::is_control);

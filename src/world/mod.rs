@@ -7,7 +7,7 @@
 pub(crate) mod agent_output;
 mod baseline_prover;
 mod before_call;
-mod deliverables;
+pub(crate) mod deliverables;
 pub(crate) mod effects;
 mod money;
 pub(crate) mod price_list;

@@ -127,7 +127,12 @@ fn g07_a_repository_that_is_gone_is_named_and_the_run_goes_on_when_it_is_back() 
     ));
     names(&scene.act(&words(&agent)), "the repository is gone", "restore its .git, then loop run");
     scene.act(&["status"]).exits(0);
-    names(&scene.act(&["run"]), "the repository is gone", "restore its .git, then loop run");
+    for words in [&["run"][..], &["restore"]] {
+        names(&scene.act(words), "the repository is gone", "restore its .git, then loop run");
+    }
+    std::fs::write(scene.project.join(".git"), "").expect("a file");
+    names(&scene.act(&["run"]), "the repository is damaged", "restore its .git, then loop run");
+    std::fs::remove_file(scene.project.join(".git")).expect("a file");
     std::fs::rename(scene.path("kept"), scene.project.join(".git")).expect("moved");
     scene.act(&["run"]).exits(0);
     assert_eq!(scene.calls(), [1, 2, 3, 4]);

@@ -6,11 +6,12 @@ use crate::scene::{BUILD, BUILT, Scene, User, users};
 use loop_harness::{COMMIT, PROMISE, skipped};
 
 /// What is tried, and what the journal calls it.
-const TRIED: [(&str, &str); 26] = [
+const TRIED: [(&str, &str); 31] = [
     ("answer approve", "answer"),
     ("approve", "approve"),
     ("approve review --by boss", "approve"),
     ("reject no", "approve"),
+    ("changes more", "approve"),
     ("waive built --reason fine", "waive"),
     ("answer waive fine", "answer"),
     ("skip docs --reason none", "skip"),
@@ -33,6 +34,10 @@ const TRIED: [(&str, &str); 26] = [
     ("hook install", "hook install"),
     ("design more", "design"),
     ("refine --add more", "design"),
+    ("next", "run"),
+    ("init another", "run"),
+    ("queue add more --domain core", "queue"),
+    ("__controller --reset --unblock", "run"),
 ];
 
 /// From where: words before the program, and how the script that tries them all is started.
@@ -58,7 +63,9 @@ enum Tells {
 
 /// What two runs in containers may do beside each other.
 fn is_harmless(words: &str) -> bool {
-    ["run ", "resume", "setup", "hook install", "design", "refine"].iter().any(|it| words.starts_with(it))
+    ["run ", "resume", "setup", "hook install", "design", "refine", "next", "init", "__controller"]
+        .iter()
+        .any(|it| words.starts_with(it))
 }
 
 /// Begins in namespaces of its own, where the kernel grants them.

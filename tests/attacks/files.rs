@@ -172,7 +172,9 @@ fn a_home_that_cannot_be_written_is_read_and_its_files_are_private() {
         let run =
             format!("umask 0; \"$LOOP\" run 'build it' --agent-cmd \"{agent}\" --check 'tests=test -f work'");
         scene.script(&run).exits(0);
-        let open = "find \"$LOOP_HOME\" -mindepth 1 -maxdepth 1 -perm /077; find \"$LOOP_HOME\"/runs/* -maxdepth 1 -type f -perm /077";
+        // What git keeps for itself lies in folders that nobody else may enter.
+        let open = "find \"$LOOP_HOME\" -mindepth 1 -maxdepth 1 -perm /077; find \"$LOOP_HOME\"/runs/* \"$LOOP_HOME\"/proof -maxdepth 2 -type d -perm /077; \
+             find \"$LOOP_HOME\"/runs/* -maxdepth 1 -type f -perm /077";
         assert_eq!(scene.script(open).exits(0).out, "", "others can read or enter these");
         if user == User::Self_ && rustix::process::geteuid().is_root() {
             continue; // Modes stop nobody who is root.
@@ -182,8 +184,18 @@ fn a_home_that_cannot_be_written_is_read_and_its_files_are_private() {
             let done = scene.act(words);
             assert_eq!(done.code, 0, "{words:?}: {done:?}");
         }
-        let done = scene.act(&["run", "another", "--agent-cmd", "true", "--check", "tests=true"]).exits(1);
-        assert!(done.err.contains("may not be written"), "{}", done.err);
+        let refused: [&[&str]; 4] = [
+            &["run", "another", "--agent-cmd", "true", "--check", "tests=true"],
+            &["run", "--fresh", "build it"],
+            &["runs", "--prune", "--yes"],
+            &["queue", "add", "A system", "--domain", "core"],
+        ];
+        let step = format!("next: chmod -R u+rwX {}", scene.home.display());
+        for words in refused {
+            let done = scene.act(words).exits(1);
+            assert!(done.err.contains("may not be written"), "{words:?}: {}", done.err);
+            assert_eq!(done.err.lines().last(), Some(step.as_str()), "{words:?}");
+        }
         scene.script("chmod -R u+w \"$LOOP_HOME\"").exits(0);
     }
     if !rustix::process::geteuid().is_root() {

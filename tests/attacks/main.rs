@@ -6,9 +6,12 @@
 
 mod causes;
 mod checks;
+mod columns;
 mod commands;
 mod contained;
+mod database;
 mod files;
+mod handed_in;
 mod kills;
 mod outlived;
 mod pages;

@@ -8,10 +8,12 @@ use std::fs;
 const DAMAGES: u32 = 60;
 const PAGE: usize = 4096;
 
-const READERS: [&[&str]; 5] = [&["status", "--json"], &["runs"], &["show"], &["log", "--json"], &["verify"]];
+/// None of them says how long ago something was.
+const READERS: [&[&str]; 6] =
+    [&["status", "--json"], &["runs", "--json"], &["show"], &["log", "--json"], &["verify"], &["answer"]];
 
 /// Words of libraries, which help nobody.
-const RAW: [&str; 8] = [
+const RAW: [&str; 11] = [
     "panicked",
     "line 1 column",
     "Conversion error",
@@ -19,6 +21,9 @@ const RAW: [&str; 8] = [
     "missing field",
     "unknown variant",
     "no such table",
+    "no such column",
+    "malformed",
+    "select ",
     "Query returned no rows",
 ];
 
@@ -95,7 +100,9 @@ fn put(scene: &Scene, bytes: &[u8]) {
 #[test]
 fn g27_a_damaged_database_is_read_right_or_named() {
     let seed = std::env::var("LOOP_TEST_SEED").ok().and_then(|it| it.parse().ok());
-    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()) * 0x9e37_79b9 + 1);
+    // The same places every time; the campaign takes others.
+    let other = || if times() == 1 { 1 } else { u64::from(std::process::id()) * 0x9e37_79b9 + 1 };
+    let seed = seed.unwrap_or_else(other);
     println!("LOOP_TEST_SEED={seed}");
     let scene = home();
     let whole = fs::read(scene.path("whole.db")).expect("a copy");

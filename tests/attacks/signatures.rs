@@ -21,7 +21,7 @@ const SIGN: &str = "sign() { rm -f \"$1.sig\"; ssh-keygen -Y sign -q -n \"${3:-l
      sys.stdout.write(json.load(sys.stdin)[\"question\"][\"sign\"][\"statement\"])'; }\n\
      ADA=\"$ROOT/ada\"; EVE=\"$ROOT/eve\"\n";
 
-const ATTACKS: [Attack; 16] = [
+const ATTACKS: [Attack; 17] = [
     attack("no signature", "\"$LOOP\" approve", 2, "needs a signature"),
     attack("no signature, in a name", "\"$LOOP\" approve review --by ada", 2, "needs a signature"),
     attack("an answer", "\"$LOOP\" answer approve", 2, "needs a signature"),
@@ -35,6 +35,13 @@ const ATTACKS: [Attack; 16] = [
     attack(
         "no signature at all",
         "echo x > \"$ROOT/x\"; \"$LOOP\" approve --signature \"$ROOT/x\"",
+        2,
+        "does not pass",
+    ),
+    attack(
+        "a program of its own in the place of ssh-keygen",
+        "mkdir -p \"$ROOT/fake\"; printf '#!/bin/sh\\necho ada@example.org\\n' > \"$ROOT/fake/ssh-keygen\"; \
+         chmod +x \"$ROOT/fake/ssh-keygen\"; echo x > \"$ROOT/x\"; PATH=\"$ROOT/fake:$PATH\" \"$LOOP\" approve --signature \"$ROOT/x\"",
         2,
         "does not pass",
     ),

@@ -18,7 +18,6 @@ mod control;
 mod crowd;
 mod database;
 mod demo;
-mod every_column;
 mod facts;
 mod fair;
 mod fits;

@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path};
 
 /// Opens a folder below `root`; every step of the way has to be a folder itself.
@@ -84,6 +84,11 @@ pub fn text(path: &Path) -> io::Result<String> {
 /// The same for anything.
 pub fn bytes(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     plain(rustix::fs::CWD, path, OFlags::empty(), most)
+}
+
+/// Creates a folder that only its owner may enter, with those above it that are missing.
+pub fn private_folder(path: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Reads a small file that must be no link, by its path.

@@ -94,7 +94,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::CalledAgain { model } => Some(called_again(model.as_deref())),
         Event::Held(hold) => Some(hold.reason.clone()),
         Event::Commanded(command) => commanded(command),
-        Event::Reloaded { keys } => Some(format!("changed by a person: {}", keys.join(", "))),
+        Event::Reloaded { keys, definition: _ } => Some(format!("changed by a person: {}", keys.join(", "))),
         Event::Refused { command: _, why } => Some(format!("refused: {why}")),
         Event::Detected { check, command } => {
             Some(format!("the check \"{check}\" was found in the project: {command}"))

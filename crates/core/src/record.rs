@@ -237,7 +237,7 @@ fn decision((at, event): &(Timestamp, Event)) -> Option<String> {
         "the run goes without a clean checkout".to_owned()
     } else if let Event::Supplied { check, command } = event {
         format!("the check {check} was given: {command}")
-    } else if let Event::Reloaded { keys } = event {
+    } else if let Event::Reloaded { keys, definition: _ } = event {
         format!("the workflow was changed: {}", keys.join(", "))
     } else if let Event::Voided { gate, why, .. } = event {
         format!("an approval of gate {gate} was void: {why}")

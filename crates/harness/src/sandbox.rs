@@ -201,7 +201,11 @@ impl Sandbox {
         let path = std::env::var_os("PATH").expect("a path");
         let path = self.path_first.iter().cloned().chain(std::env::split_paths(&path));
         command.env_clear().env("PATH", std::env::join_paths(path).expect("no colon in a path"));
-        command.env("LANG", "C.UTF-8").env("HOME", &self.user).env("TMPDIR", self.root.join("tmp"));
+        command
+            .env("USER", "tester")
+            .env("LANG", "C.UTF-8")
+            .env("HOME", &self.user)
+            .env("TMPDIR", self.root.join("tmp"));
         command.env("LOOP_HOME", &self.home).env("OUT", self.root.join("out"));
         command.env("GIT_CONFIG_NOSYSTEM", "1").envs(self.variables.iter().cloned()).stdin(Stdio::null());
     }

@@ -56,6 +56,10 @@ pub(crate) fn framed(sha: &mut Sha256, text: &str) {
     sha.update(text.as_bytes());
 }
 
+pub(super) fn hex(hash: &Hash) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The head of a chain as the anchor remembers it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Head {
@@ -76,7 +80,7 @@ pub(crate) struct Anchor(File);
 impl Head {
     /// Returns it as one line of text.
     pub(crate) fn line(&self) -> String {
-        let hash: String = self.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex(&self.hash);
         // All numbers have one width, so a write replaces exactly what the last one wrote.
         format!("{:020} {:020} {hash}\n", self.seq, self.epoch)
     }

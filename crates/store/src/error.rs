@@ -19,9 +19,9 @@ pub enum StoreError {
     Foreign { path: PathBuf, why: String },
     #[error("{} is damaged: {what}; see loop verify, restore a backup, or move it away", path.display())]
     Damaged { path: PathBuf, what: String },
-    #[error("{} could not be written: {why}; make space or repair the disk, then run the same command again", path.display())]
+    #[error("{} could not be written: {why}", path.display())]
     Full { path: PathBuf, why: String },
-    #[error("{} may not be written: {why}; change its permissions, or use another --home", path.display())]
+    #[error("{} may not be written: {why}", path.display())]
     NotWritable { path: PathBuf, why: String },
     #[error("{} cannot be a home of loop: {why}; name an empty or new folder with --home", path.display())]
     NotAHome { path: PathBuf, why: String },
@@ -82,12 +82,21 @@ impl StoreError {
     }
 }
 
+/// What SQLite says where a table is another one than the statement means.
+const NOT_OURS: [&str; 3] = ["no such ", "prohibited", "has no column"];
+const OTHER_TABLES: &str = "its tables are not as loop makes them";
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         let (path, why) = (PathBuf::from(super::schema::DATABASE), error.to_string());
         match error {
             rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
-                ErrorCode::DatabaseCorrupt => Self::Damaged { path, what: why },
+                ErrorCode::DatabaseCorrupt if why.contains("schema") => {
+                    Self::Damaged { path, what: "the list of its tables cannot be read".into() }
+                }
+                ErrorCode::DatabaseCorrupt => {
+                    Self::Damaged { path, what: "pages of it cannot be read".into() }
+                }
                 ErrorCode::NotADatabase => {
                     Self::Foreign { path, why: "not SQLite, or its header is damaged".into() }
                 }
@@ -104,6 +113,10 @@ impl From<rusqlite::Error> for StoreError {
                 ErrorCode::DatabaseBusy
                 | ErrorCode::DatabaseLocked
                 | ErrorCode::FileLockingProtocolFailed => Self::Busy { path },
+                // Our statements are right, so what they name has been changed.
+                _ if NOT_OURS.iter().any(|it| why.contains(it)) => {
+                    Self::Damaged { path, what: OTHER_TABLES.into() }
+                }
                 _ => Self::Other { path, why },
             },
             // The tables are strict, so a value of another kind can only come from a damaged page.
@@ -113,6 +126,7 @@ impl From<rusqlite::Error> for StoreError {
             rusqlite::Error::FromSqlConversionFailure(_, _, what) => {
                 Self::Damaged { path, what: what.to_string() }
             }
+            rusqlite::Error::SqlInputError { .. } => Self::Damaged { path, what: OTHER_TABLES.into() },
             rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::InvalidColumnIndex(..)

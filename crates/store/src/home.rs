@@ -5,6 +5,7 @@
 
 use super::error::StoreError;
 use super::schema::{self, DATABASE};
+use super::tables;
 use loop_base::files::ours;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -190,8 +191,7 @@ impl Home {
                 flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_PRIVATE_CACHE,
             )?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            tables::disarm(&connection)?;
             connection.set_prepared_statement_cache_capacity(48);
             let home = Home { path: path.to_path_buf(), connection, turnstile: OnceCell::new() };
             // One look: a home that somebody makes at this moment is empty or complete, never half.
@@ -235,7 +235,7 @@ impl Home {
                     | OpenFlags::SQLITE_OPEN_PRIVATE_CACHE,
             )?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            tables::disarm(&connection)?;
             let home = Home { path: path.to_path_buf(), connection, turnstile: OnceCell::new() };
             if home.is_current()? {
                 return Ok(home);
@@ -260,6 +260,7 @@ impl Home {
         if application != schema::APPLICATION_ID {
             return Err(StoreError::Foreign { path, why: format!("its application id is {application:#x}") });
         }
+        tables::refuse_armed(&self.connection)?;
         match version {
             1.. if version == schema::VERSION => Ok(true),
             1.. if version < schema::VERSION => Ok(false),

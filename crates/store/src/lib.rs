@@ -17,6 +17,7 @@ pub mod mirror;
 mod queue;
 pub mod run;
 mod schema;
+mod tables;
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents;
+use loop_core::digest::sha256;
 use loop_core::engine::{
     Command, Effect, Event, Listing, State, Station, Status, Void, Wait, acceptable, choices,
 };
@@ -91,6 +92,7 @@ impl Run {
         home.void_reservations(id, working)?;
         let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
+        let opening = Some(opened.journal.opening());
         let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
         let account = account_of(&workflow);
         let mut run = Run {
@@ -103,7 +105,7 @@ impl Run {
             taken: Vec::new(),
             reloaded: false,
         };
-        run.record(now, Event::Owned { epoch });
+        run.record(now, Event::Owned { epoch, opening });
         Ok(run)
     }
 
@@ -163,10 +165,15 @@ impl Run {
     }
 
     /// Goes on by another workflow from here, which has the same phases. `Event::Reloaded` says what
-    /// differs, and the commit that makes it durable keeps the workflow.
+    /// differs and names its hash, and the commit that makes it durable keeps the workflow.
     pub fn take_workflow(&mut self, workflow: Workflow) {
         self.workflow = workflow;
         self.reloaded = true;
+    }
+
+    /// Returns the hash of the workflow as it is stored.
+    pub fn definition_hash(&self) -> String {
+        sha256(&definition(&self.workflow))
     }
 
     /// Takes what has happened outside since the last time: what people have asked for, what other
@@ -260,8 +267,7 @@ impl Run {
         match &mut self.books {
             Books::Disk { home, journal, place, .. } => {
                 let state = serde_json::to_string(&self.state).expect("a state is plain data");
-                let definition = self.reloaded.then(|| serde_json::to_string(&self.workflow));
-                let definition = definition.transpose().expect("a workflow is plain data");
+                let definition = self.reloaded.then(|| definition(&self.workflow));
                 let commit = Commit {
                     at: self.state.updated_at.0,
                     state: &state,
@@ -310,6 +316,11 @@ impl Run {
             Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
         }
     }
+}
+
+/// The workflow as it is stored.
+fn definition(workflow: &Workflow) -> String {
+    serde_json::to_string(workflow).expect("a workflow is plain data")
 }
 
 /// Returns whose plan the calls of this workflow use up: as the agent's process would see it.

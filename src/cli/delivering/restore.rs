@@ -3,7 +3,7 @@
 
 use crate::cli::Context;
 use crate::cli::looking::log::nothing;
-use crate::desk::{GuardedCommand, Refusal, load, refuse_agents};
+use crate::desk::{self, GuardedCommand, Refusal, load, refuse_agents};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::working_tree::WorkingTree;
@@ -37,7 +37,10 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
     let plan = load(&home, &row)?.1.opening.worktree;
     let seat = plan.as_ref().map_or(Ok(()), |it| worktree::verify(it));
     let (git, books) = match (seat, &plan, flags.number) {
-        (Ok(()), _, _) => (Git::open(place)?, "git"),
+        (Ok(()), _, _) => {
+            desk::refuse_lost_repository(place)?;
+            (Git::open(place)?, "git")
+        }
         // What was kept can be listed wherever the repository is.
         (Err(_), Some(plan), None) => (Git::open(Path::new(&plan.root))?, "git-before"),
         (Err(error), _, _) => return Err(error.into()),

@@ -108,6 +108,9 @@ fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
         eprintln!("nothing was changed; what is named above has to be mended first");
         eprintln!("next: loop ship");
     }
+    if exit == 1 {
+        eprintln!("next: loop ship");
+    }
     if let (Some(branch), Some(commit)) = (&shipped.branch, &shipped.commit) {
         println!("{branch} at {}", commit.get(..7).unwrap_or(commit));
         if let Some(url) = &shipped.url {

@@ -15,7 +15,7 @@ use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
 use loop_base::time::Timestamp;
 use loop_core::engine::Status;
-use loop_store::{Filter, Home, Row};
+use loop_store::{Filter, Home, Row, StoreError};
 use serde_json::json;
 use std::path::Path;
 
@@ -144,7 +144,7 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
         if !context.is_interactive() {
             return Err(Refusal::usage(
                 format!("{what} would be deleted, and nobody can be asked here; --dry-run lists them"),
-                "loop runs --prune --yes",
+                if flags.all { "loop runs --prune --yes --all" } else { "loop runs --prune --yes" },
             ));
         }
         if !confirm(&format!("delete {what}?"))? {
@@ -169,7 +169,12 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
     }
     let is_any_open = home.runs(&Filter::default())?.iter().any(is_unfinished);
     let keep = if is_any_open { proof::Keep::Findings } else { proof::Keep::Nothing };
-    let proofs = proof::prune(home.path(), keep)?;
+    let proofs = proof::prune(home.path(), keep).map_err(|error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+            StoreError::NotWritable { path: home.path().join("proof"), why: error.to_string() }.into()
+        }
+        _ => anyhow::Error::from(error),
+    })?;
     let freed = if proofs == 0 { String::new() } else { format!("; files of proofs, {}", bytes(proofs)) };
     println!("{} deleted, {}{freed}", counted(found.len() - kept, "run"), bytes(weight));
     Ok(if kept == 0 { 0 } else { 8 })

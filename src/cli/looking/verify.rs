@@ -1,7 +1,7 @@
 //! `loop verify`: whether a run's journal is whole, whether a record holds, and a copy of the home's
 //! database. Every event carries the hash of the one before.
 
-use crate::cli::Context;
+use crate::cli::{Context, json};
 use crate::desk::{self, RecordRequest, Refusal};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
@@ -33,6 +33,10 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
             scratch: std::env::temp_dir(),
         };
         let lines = desk::verify_record(&context.caller, &request)?;
+        if context.json {
+            println!("{}", json::line(&serde_json::json!({ "valid": true, "found": lines })));
+            return Ok(0);
+        }
         lines.iter().for_each(|it| println!("{}", sanitise(it)));
         println!("the record is valid");
         return Ok(0);
@@ -58,8 +62,17 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
             if let Some(what) = loop_store::run::derived_fault(&home, &row.id)? {
                 return damaged(&format!(": {what}"));
             }
-            desk::match_kept_head(&home, &row.id, Path::new(&row.place))?;
+            let is_in_repository = desk::match_kept_head(&home, &row.id, Path::new(&row.place))?;
+            if let Some(fault) = home.faults()?.first() {
+                return damaged(&format!(", as is all of {}: {fault}", home.path().display()));
+            }
             println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
+            let witnesses = [("folder", home.is_anchored(&row.id)?), ("repository", is_in_repository)];
+            for (witness, _) in witnesses.iter().filter(|it| !it.1) {
+                println!(
+                    "its {witness} does not remember where it ends, so an older copy would not be noticed by it"
+                );
+            }
             Ok(0)
         }
         JournalVerdict::Broken { seq, what } => damaged(&format!(" at event {seq}: {what}")),

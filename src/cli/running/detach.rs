@@ -5,7 +5,9 @@
 use super::drive::{self, Ask};
 use super::flags::OnQuestion;
 use crate::cli::{Context, json};
-use crate::desk::{FoundRun, Going, GuardedCommand, NextStep, Reach, Refusal, refuse_own};
+use crate::desk::{
+    self, FoundRun, Going, GuardedCommand, NextStep, Reach, Refusal, refuse_agents, refuse_own,
+};
 use clap::Args;
 use loop_store::Home;
 use loop_supervise::detached::{self, Started};
@@ -30,6 +32,9 @@ pub(crate) struct DetachFlags {
     now: bool,
     #[arg(long)]
     exit_at_question: bool,
+    /// A person may not have asked for it: it was started inside an agent call, as a run inside a run.
+    #[arg(long)]
+    nested: bool,
 }
 
 pub(crate) fn refuse_one_call(is_detached: bool, reach: Reach) -> anyhow::Result<()> {
@@ -58,6 +63,8 @@ pub(crate) fn start(
         ("--reset", going.reset),
         ("--unblock", going.unblock),
         ("--now", going.now),
+        // Whoever came this far inside of a call has said so.
+        ("--nested", desk::is_inside_call(&context.caller)),
         ("--exit-at-question", on_question == Some(OnQuestion::Exit)),
         ("--json", context.json),
         ("--quiet", context.quiet),
@@ -87,7 +94,13 @@ pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<
     detached::leave_session();
     let home = context.caller.home()?;
     let row = context.caller.find(&home)?.ok_or_else(Refusal::no_run)?;
+    if !flags.nested {
+        refuse_agents(&context.caller, None, GuardedCommand::Run)?;
+    }
     refuse_own(&context.caller, &row, GuardedCommand::Run)?;
+    if flags.reset || flags.unblock || flags.now || flags.phase.is_some() {
+        refuse_agents(&context.caller, Some((&home, &row)), GuardedCommand::Reset)?;
+    }
     let log = home.folder(&row.id).join(LOG);
     let going = Going {
         reset: flags.reset,

@@ -31,9 +31,11 @@ pub(super) fn open(
     }
     let made = foreground::run(program, create, place, HOST_TIME)?;
     if !made.is_done {
-        // One that was killed may have asked for it a moment ago, and a host takes no second one.
+        // One that was killed may have asked for it a moment ago, and a host takes no second one. Its list
+        // may be behind; where it refuses, it names the one that is open.
         let open = foreground::run(program, &list, place, HOST_TIME)?;
-        if let Some(url) = url_in(&open.output).filter(|_| open.is_done) {
+        let listed = url_in(&open.output).filter(|_| open.is_done);
+        if let Some(url) = listed.or_else(|| url_in(&made.trouble).filter(|it| is_request(it))) {
             shipped.warnings.push("a pull request is open already".to_owned());
             shipped.url = Some(url);
             return Ok(());
@@ -62,6 +64,11 @@ fn words<'a>(
         return Some(("glab", list, create.to_vec()));
     }
     None
+}
+
+/// Whether an address is one of a pull request or a merge request.
+fn is_request(url: &str) -> bool {
+    ["/pull/", "/merge_requests/"].iter().any(|it| url.contains(it))
 }
 
 fn url_in(text: &str) -> Option<String> {

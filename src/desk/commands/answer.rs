@@ -5,12 +5,14 @@ use crate::desk::caller::{Caller, is_unfinished, load, naming_run, next_step};
 use crate::desk::commands::command::{insert, leave, settle};
 use crate::desk::commands::sign_gate::{SignatureSource, refuse_unsigned, sign_gate};
 use crate::desk::inside_call::{self, GuardedCommand};
+use crate::desk::obstacles::place::refuse_lost_repository;
 use crate::desk::own_paths;
 use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::tree::path_patterns::Ours;
 use crate::tree::pinned::Pinned;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::WorkingTree;
+use crate::world::deliverables::deliverables;
 use crate::world::question_text;
 use crate::world::wait::now;
 use loop_core::engine::{
@@ -23,7 +25,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 /// A view of the tree that no controller uses.
-const VIEW: &str = "git-look";
+pub(super) const VIEW: &str = "git-look";
 
 /// Something that a person says.
 pub(crate) struct AnswerRequest {
@@ -92,13 +94,10 @@ pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refus
         let (home, _) = found(caller)?;
         let mut open = Vec::new();
         for row in caller.runs_of_project(&home)?.iter().filter(|it| is_unfinished(it)) {
-            for question in home.open_questions(&row.id)? {
-                let (workflow, state) = load(&home, row)?;
-                let asked = state.question().filter(|it| it.id.to_string() == question.id);
-                let text = match asked {
-                    Some(it) => question_text::whole(&workflow, &state, it),
-                    None => format!("question {}: {}", question.id, question.text),
-                };
+            // What the journal says, and not the list of questions, which somebody may have edited.
+            let (workflow, state) = load(&home, row)?;
+            if let Some(asked) = state.question() {
+                let text = question_text::whole(&workflow, &state, asked);
                 open.push(OpenQuestion { run: row.id.clone(), text });
             }
         }
@@ -207,12 +206,27 @@ pub(crate) fn tree_now(
     workflow: &Workflow,
     state: &State,
 ) -> anyhow::Result<Option<TreeStatus>> {
+    match working_tree(place, books, workflow, state)? {
+        Some(mut tree) => Ok(Some(tree.status()?)),
+        None => Ok(None),
+    }
+}
+
+/// Returns the working tree of a run that somebody else may hold.
+pub(crate) fn working_tree(
+    place: &Path,
+    books: &Path,
+    workflow: &Workflow,
+    state: &State,
+) -> anyhow::Result<Option<WorkingTree>> {
     if !place.is_dir() {
         return Ok(None);
     }
+    refuse_lost_repository(place)?;
     let ours = Ours::read(&own_paths::of_state(place, workflow, state))?;
     let mut tree = WorkingTree::open(Pinned::at(place, books)?, ours)?;
-    Ok(Some(tree.status()?))
+    tree.ask_for(&deliverables(workflow));
+    Ok(Some(tree))
 }
 
 fn to_question(state: &State, words: &[String], by: String) -> anyhow::Result<Command> {

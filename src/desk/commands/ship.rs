@@ -1,8 +1,9 @@
 //! Handing in what a completed run made. What stands in the way is found, all of it at once, before
 //! anything is changed; where the work went is noted in the run's journal.
 
-use crate::deliver::ship::{CompletedWork, Preflight, ShipOptions, Shipped};
+use crate::deliver::ship::{CompletedWork, Preflight, ShipOptions, Shipped, changed_since};
 use crate::desk::caller::{Caller, load};
+use crate::desk::commands::answer::{VIEW, working_tree};
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::drive;
@@ -11,6 +12,7 @@ use loop_core::delivery_names::CommitKind;
 use loop_core::engine::Event;
 use loop_store::run::Run;
 use loop_store::{Home, Row};
+use std::path::Path;
 use std::rc::Rc;
 
 /// What would be handed in.
@@ -62,7 +64,12 @@ impl Shipment {
 
     fn of(home: &Rc<Home>, row: &Row, wanted: ShipOptions) -> anyhow::Result<Shipment> {
         let (workflow, state) = load(home, row)?;
-        let work = CompletedWork::look(row.clone(), workflow, state, wanted)?;
+        let (place, books) = (Path::new(&row.place), home.folder(&row.id).join(VIEW));
+        let changed = match working_tree(place, &books, &workflow, &state)? {
+            Some(mut tree) => changed_since(&mut tree, &state.seen.tree)?,
+            None => Vec::new(),
+        };
+        let work = CompletedWork::look(row.clone(), workflow, state, wanted, changed)?;
         Ok(Shipment { home: Rc::clone(home), run: row.id.clone(), work })
     }
 

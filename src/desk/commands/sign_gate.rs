@@ -106,12 +106,13 @@ fn with_key(
         None => match caller.environment.user_home.as_deref().and_then(usual_key) {
             Some((key, _)) => key,
             None => {
-                let text = "no SSH key was found in ~/.ssh";
-                return Err(Refusal::usage(text, format!("loop approve {name} --sign KEY")));
+                let help = format!("name a key: loop approve {name} --sign KEY");
+                return Err(Refusal::usage("no SSH key was found in ~/.ssh", NextStep::by_hand(help)));
             }
         },
     };
-    let refused = |why: String| Refusal::usage(why, format!("loop approve {name} --sign KEY"));
+    let typed = shell_word(&key.to_string_lossy());
+    let refused = |why: String| Refusal::usage(why, format!("loop approve {name} --sign {typed}"));
     let kind = ssh_keygen::kind(&key).map_err(refused)?;
     let presence = presence_of(kind);
     if gate.presence && !presence.is_shown() {
@@ -140,7 +141,10 @@ pub(crate) fn refuse_unsigned(
         None => Ok(()),
         Some(ToSign { gate, .. }) => Err(Refusal::usage(
             format!("the gate \"{gate}\" needs a signature; loop status shows what to sign"),
-            [format!("loop approve {gate} --sign"), format!("loop approve {gate} --signature FILE")],
+            NextStep::PasteOrByHand(
+                format!("loop approve {gate} --sign"),
+                format!("loop approve {gate} --signature FILE takes one that was made elsewhere"),
+            ),
         )),
     }
 }

@@ -4,6 +4,7 @@
 use crate::deliver::memory;
 use crate::desk::commands::command::insert;
 use crate::desk::driving::open::OpenRun;
+use crate::desk::driving::workflow_edits::WorkflowEdits;
 use crate::desk::kept_head::{keep_head, match_kept_head};
 use crate::desk::record::write_record;
 use crate::drive;
@@ -53,7 +54,7 @@ impl<'a> Driver<'a> {
         mut say: impl FnMut(&Run, &[(Timestamp, Event)]) + 'a,
         onlooker: Option<Onlooker<'a>>,
     ) -> anyhow::Result<Driver<'a>> {
-        let OpenRun { home, mut run, signals, place, own_paths, tree } = opened;
+        let OpenRun { home, mut run, signals, place, own_paths, tree, environment } = opened;
         let allowance = match reach {
             Reach::Far => CallAllowance::Free,
             Reach::OneCall => CallAllowance::Calls(1),
@@ -63,10 +64,13 @@ impl<'a> Driver<'a> {
             home.grow_log()?;
         }
         let mut mirror = RunMirror::open(Rc::clone(&home), &run, &place)?;
+        let mut edits = WorkflowEdits::watch(environment, &home, &place);
         let shown = place.clone();
         let watcher = Box::new(move |run: &Run, facts: &[_]| {
             say(run, facts);
-            mirror.follow(run, &shown, facts)
+            let mut noticed = mirror.follow(run, &shown, facts);
+            noticed.extend(edits.follow(run, facts));
+            noticed
         });
         let listener = Listener::new(Rc::clone(&home), &run.id, signals)?;
         let input = run.state.opening.path.as_ref().map(PathBuf::from);
@@ -133,7 +137,7 @@ impl Rested {
 
 /// Makes what an opened run needs that is not driven yet: its worktree, and its files for other tools.
 pub(crate) fn make_place(opened: OpenRun) -> anyhow::Result<Run> {
-    let OpenRun { home, mut run, signals, place, own_paths, tree: _held } = opened;
+    let OpenRun { home, mut run, signals, place, own_paths, tree: _held, environment: _ } = opened;
     if run.state.opening.worktree.is_some() && run.state.place.is_none() {
         let listener = Listener::new(Rc::clone(&home), &run.id, signals)?;
         let input = run.state.opening.path.as_ref().map(PathBuf::from);

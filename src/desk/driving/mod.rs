@@ -10,3 +10,4 @@ mod reload;
 pub(super) mod resume;
 pub(super) mod session;
 pub(super) mod verify_record;
+mod workflow_edits;

@@ -1,7 +1,7 @@
 //! Opening a run: find out what is meant, return the run that does it already, or open one. Whatever
 //! could make a run pointless is a refusal or a question here, before the first call.
 
-use crate::desk::caller::{Caller, is_unfinished, load, several_unfinished};
+use crate::desk::caller::{Caller, CallerEnvironment, is_unfinished, load, several_unfinished};
 use crate::desk::commands::command::cancel_unowned;
 use crate::desk::driving::adopt::{settle_place, take_over};
 use crate::desk::inside_call::{self, GuardedCommand};
@@ -59,6 +59,8 @@ pub(crate) struct OpenRun {
     /// The files that belong to the run rather than to the work.
     pub own_paths: Vec<String>,
     pub tree: TreeLock,
+    /// Where the person's settings are.
+    pub environment: CallerEnvironment,
 }
 
 /// Finds the run that is meant, or opens one.
@@ -113,7 +115,7 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     match in_the_way(&home, request, &wanted)? {
         InTheWay::Nothing => (),
         InTheWay::Run(row) => {
-            inside_call::refuse_own(caller, &row, GuardedCommand::Cancel)?;
+            inside_call::refuse(caller, None, GuardedCommand::Cancel)?;
             cancel_unowned(&home, &row)?;
         }
         InTheWay::Question(question) => return Ok(OpenReply::Question(question)),
@@ -123,7 +125,7 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
         cancel_before(caller, &home, &wanted, notes)?;
     }
     let seat = take_seat(caller, &home, &git, &wanted, begun, held)?;
-    begin(home, request, &wanted, seat, notes).map(|it| OpenReply::Opened(Box::new(it)))
+    begin(caller, home, request, &wanted, seat, notes).map(|it| OpenReply::Opened(Box::new(it)))
 }
 
 /// Takes a run that was opened before, with its working tree.
@@ -134,7 +136,8 @@ pub(crate) fn retake(caller: &Caller, found: FoundRun) -> Result<OpenRun, Refusa
         let signals = Signals::listen()?;
         let run = Run::open(Rc::clone(&found.home), &found.row.id, now())?;
         let own_paths = own_paths::of_run(&place, &run);
-        Ok(OpenRun { home: Rc::clone(&found.home), run, signals, place, own_paths, tree })
+        let (home, environment) = (Rc::clone(&found.home), caller.environment.clone());
+        Ok(OpenRun { home, run, signals, place, own_paths, tree, environment })
     };
     retake().map_err(Refusal::from)
 }
@@ -252,7 +255,7 @@ fn cancel_before(
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<()> {
     let Some(row) = wanted.newest(home)?.filter(is_unfinished) else { return Ok(()) };
-    inside_call::refuse_own(caller, &row, GuardedCommand::Cancel)?;
+    inside_call::refuse(caller, None, GuardedCommand::Cancel)?;
     if row.branch.is_some() {
         notes.push(Note::worktree_stays(&row));
     }
@@ -304,6 +307,7 @@ fn take_seat(
 
 /// Writes the first events of a run.
 fn begin(
+    caller: &Caller,
     home: Rc<Home>,
     request: &RunRequest,
     wanted: &WantedRun,
@@ -329,5 +333,5 @@ fn begin(
         }
     }
     let own_paths = own_paths::of_run(&place, &run);
-    Ok(OpenRun { home, run, signals, place, own_paths, tree })
+    Ok(OpenRun { home, run, signals, place, own_paths, tree, environment: caller.environment.clone() })
 }

@@ -4,7 +4,7 @@
 //!
 //! A reloaded workflow has the same phases, because everything that was recorded names them.
 
-use crate::desk::caller::{Caller, load};
+use crate::desk::caller::{Caller, CallerEnvironment, load};
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::note::Note;
 use crate::desk::obstacles::{caps, prepare};
@@ -44,7 +44,7 @@ pub(crate) fn before_going_on(
     let (kept, state) = load(home, row)?;
     let mut workflow = kept.clone();
     let mut keys = Vec::new();
-    match written(caller, home, &kept, &state, Path::new(&row.project)) {
+    match written(&caller.environment, home, &kept, &state, Path::new(&row.project)) {
         Err(error) if request.reload => return Err(error),
         Err(error) => say(format!("the workflow file cannot be used: {error:#}")),
         Ok(files) => {
@@ -74,22 +74,23 @@ pub(crate) fn before_going_on(
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
     say(format!("changed: {}", listed(&keys)));
     run.take_workflow(workflow);
-    drive::note(&mut run, [(now(), Event::Reloaded { keys })]);
+    let definition = Some(run.definition_hash());
+    drive::note(&mut run, [(now(), Event::Reloaded { keys, definition })]);
     run.commit()?;
     Ok(())
 }
 
 /// Returns the workflow as the files say it now. What was found in the project or on the machine
 /// when the run was opened stays as it was found.
-fn written(
-    caller: &Caller,
+pub(super) fn written(
+    environment: &CallerEnvironment,
     home: &Home,
     kept: &Workflow,
     state: &State,
     project: &Path,
 ) -> anyhow::Result<Workflow> {
     let Some(given) = &kept.given else { return Ok(kept.clone()) };
-    let mut files = choose_workflow::read(&caller.environment, project, given)?;
+    let mut files = choose_workflow::read(environment, project, given)?;
     for (name, check) in &mut files.checks {
         if let Some(before) = kept.checks.get(name).filter(|_| check.run.is_none()) {
             check.run.clone_from(&before.run);
@@ -215,7 +216,7 @@ fn refuse_what_is_settled(request: &RunRequest, state: &State) -> anyhow::Result
 }
 
 /// Returns the keys that differ, as they are written in a file: `limits.usd`, `phase.GREEN.exit`.
-fn differences(before: &Workflow, after: &Workflow) -> anyhow::Result<Vec<String>> {
+pub(super) fn differences(before: &Workflow, after: &Workflow) -> anyhow::Result<Vec<String>> {
     let mut keys = Vec::new();
     compare("", &serde_json::to_value(before)?, &serde_json::to_value(after)?, &mut keys);
     keys.retain(|it| !it.starts_with("given"));
@@ -243,7 +244,7 @@ fn compare(at: &str, before: &Value, after: &Value, keys: &mut Vec<String>) {
     }
 }
 
-fn listed(keys: &[String]) -> String {
+pub(super) fn listed(keys: &[String]) -> String {
     let named = keys.iter().take(NAMED_MOST).cloned().collect::<Vec<_>>().join(", ");
     match keys.len().saturating_sub(NAMED_MOST) {
         0 => named,

@@ -205,10 +205,8 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
         ));
     }
     let place = place::again(&mut run, &row.place)?;
-    if run.state.opening.worktree.is_none() && place.is_dir() && !place.join(".git").exists() {
-        let text = format!("the repository is gone: {} has no .git", place.display());
-        let next = Some(NextStep::by_hand("restore its .git, then loop run"));
-        return Err(Refusal { text, next, exit: 1 }.into());
+    if run.state.opening.worktree.is_none() {
+        place::refuse_lost_repository(&place)?;
     }
     let tree = TreeLock::take(&caller.home, &place)?;
     // A call that is under way goes on without its program in PATH.
@@ -240,5 +238,6 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
         insert(&home, &run.id, &Command::Answer(answer))?;
     }
     let own_paths = own_paths::of_run(&place, &run);
-    Ok(Took::Run(Box::new(OpenRun { home, run, signals, place, own_paths, tree })))
+    let environment = caller.environment.clone();
+    Ok(Took::Run(Box::new(OpenRun { home, run, signals, place, own_paths, tree, environment })))
 }

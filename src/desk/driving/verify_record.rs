@@ -6,7 +6,7 @@
 use crate::desk::caller::Caller;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::measure::proof::{OpeningConditions, ProofCheck, ProofRequest, Prover};
-use crate::tree::git::Git;
+use crate::tree::git::{Git, GitError};
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_without::tree_without;
 use loop_core::engine::SIGNATURE_NAMESPACE;
@@ -37,9 +37,20 @@ fn refused(why: impl std::fmt::Display) -> anyhow::Error {
     Refusal { text: format!("this record is not valid: {why}"), next: Some(next), exit: 8 }.into()
 }
 
+/// What a record is about may be in another clone.
+fn missing(what: &str) -> anyhow::Error {
+    let next =
+        NextStep::by_hand("git fetch it, or name another clone with -C DIR; else do not rely on the record");
+    let text = format!("this record is not valid here: this repository does not have {what}");
+    Refusal { text, next: Some(next), exit: 8 }.into()
+}
+
 fn check(caller: &Caller, request: &RecordRequest) -> anyhow::Result<Vec<String>> {
     let file = caller.dir.join(&request.file);
     let text = loop_base::files::text(&file).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::InvalidData {
+            return refused("it is not text");
+        }
         Refusal::usage(
             format!("{}: {error}", file.display()),
             NextStep::by_hand("name the record.json of a run"),
@@ -64,7 +75,13 @@ fn check(caller: &Caller, request: &RecordRequest) -> anyhow::Result<Vec<String>
             it.by.as_ref().map(|it| format!(", by {it}")).unwrap_or_default()
         )
     }));
-    let git = Git::around(&caller.project()?)?;
+    let git = Git::around(&caller.project()?).map_err(|error| match error {
+        GitError::NotARepository { path, .. } => Refusal::usage(
+            format!("{} is not a git repository, and a record is about a tree in one", path.display()),
+            NextStep::by_hand("name a clone of the repository with -C DIR"),
+        ),
+        other => other.into(),
+    })?;
     let tree = match_tree(&git, &statement)?;
     lines.push(format!("this repository has the tree {tree}"));
     lines.extend(match_journal(caller, record.run.as_str(), &record.journal)?);
@@ -119,7 +136,7 @@ fn match_tree(git: &Git, statement: &Statement) -> anyhow::Result<String> {
     match statement.digest("gitCommit") {
         Some(commit) => {
             if !is_there(format!("{commit}^{{commit}}")) {
-                return Err(refused(format!("this repository does not have the commit {commit}")));
+                return Err(missing(&format!("the commit {commit}")));
             }
             let ours = Ours::read(&statement.predicate.own_files)?;
             let found = tree_without(git, commit, &ours)?;
@@ -128,7 +145,7 @@ fn match_tree(git: &Git, statement: &Statement) -> anyhow::Result<String> {
             }
         }
         None if is_there(format!("{tree}^{{tree}}")) => (),
-        None => return Err(refused(format!("this repository does not have the tree {tree}"))),
+        None => return Err(missing(&format!("the tree {tree}"))),
     }
     Ok(tree)
 }

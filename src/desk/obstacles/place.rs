@@ -112,6 +112,16 @@ fn slug(text: &str) -> Option<String> {
     (!slug.is_empty()).then_some(slug)
 }
 
+/// A place where a run works has had a repository. Making another one there would bury what is left of it.
+pub(crate) fn refuse_lost_repository(place: &Path) -> anyhow::Result<()> {
+    if !place.is_dir() || place.join(".git").symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    let text = format!("the repository is gone: {} has no .git", place.display());
+    let next = Some(NextStep::by_hand("restore its .git, then loop run"));
+    Err(Refusal { text, next, exit: 1 }.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -282,7 +282,7 @@ impl Git {
         if status.success() {
             return Ok(output.stdout);
         }
-        let mut stderr = readable(&output.stderr);
+        let mut stderr = readable(&reason(&output.stderr));
         if stderr.trim().is_empty() {
             // Some commands, such as `git commit` without changes, print the reason on standard output.
             stderr = readable(&output.stdout);
@@ -375,6 +375,12 @@ fn shown(arguments: &[OsString]) -> String {
 }
 
 /// Text that may go to a terminal: what git says may quote names that an agent chose.
+/// What git says about why it failed, without its warnings about other things.
+fn reason(bytes: &[u8]) -> Vec<u8> {
+    let lines = bytes.split(|it| *it == b'\n').filter(|it| !it.starts_with(b"warning: "));
+    lines.collect::<Vec<_>>().join(&b'\n')
+}
+
 fn readable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let plain = |it: char| if it.is_control() { ' ' } else { it };

@@ -13,7 +13,9 @@
 
 use super::git::{Git, GitError};
 use super::git_text::{is_object_id, single_line};
+use loop_base::files;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What decides how bytes become blobs, and starts no program.
@@ -144,7 +146,8 @@ impl Pinned {
 fn create(repository: &Git, folder: &Path) -> Result<(), GitError> {
     for part in ["objects", "refs", "info"] {
         let path = folder.join(part);
-        fs::create_dir_all(&path).map_err(|source| GitError::File { doing: "creating", path, source })?;
+        let made = files::private_folder(&path);
+        made.map_err(|source| GitError::File { doing: "creating", path, source })?;
     }
     write(&folder.join("HEAD"), UNBORN.as_bytes())?;
     let sources = [
@@ -154,7 +157,7 @@ fn create(repository: &Git, folder: &Path) -> Result<(), GitError> {
     ];
     for (from, name) in sources {
         // Most repositories have only the first of the three.
-        if let Ok(content) = loop_base::files::bytes(&from.join(name), RULES_MOST) {
+        if let Ok(content) = files::bytes(&from.join(name), RULES_MOST) {
             write(&folder.join(name), &content)?;
         }
     }
@@ -167,11 +170,11 @@ fn create(repository: &Git, folder: &Path) -> Result<(), GitError> {
 /// folder with half a HEAD for no repository.
 fn write(path: &Path, content: &[u8]) -> Result<(), GitError> {
     let beside = path.with_extension("part");
-    fs::write(&beside, content).and_then(|()| fs::rename(&beside, path)).map_err(|source| GitError::File {
-        doing: "writing",
-        path: path.to_owned(),
-        source,
-    })
+    let written = || {
+        files::ours().write(true).create(true).truncate(true).open(&beside)?.write_all(content)?;
+        fs::rename(&beside, path)
+    };
+    written().map_err(|source| GitError::File { doing: "writing", path: path.to_owned(), source })
 }
 
 /// The configuration of the view, from a listing of the user's.

@@ -1,6 +1,7 @@
 //! The end of a run: the work is handed in, and a worktree that is not to stay is removed.
 
 use crate::deliver::finish::{Delivered, deliver};
+use crate::deliver::ship::changed_since;
 use crate::deliver::{memory, planning};
 use crate::drive::Performed;
 use crate::tree::worktree;
@@ -51,9 +52,12 @@ impl Host<'_> {
     }
 
     fn hand_in(&mut self, run: &Run) -> anyhow::Result<Delivered> {
+        let changed = changed_since(&mut self.tree, &run.state.seen.tree)?;
         let listener = &mut self.shim.listener;
         let home = listener.shared_home();
-        deliver(run, &home, || Ok(matches!(listener.listen(None, Duration::ZERO)?, WaitResult::Now { .. })))
+        deliver(run, &home, changed, || {
+            Ok(matches!(listener.listen(None, Duration::ZERO)?, WaitResult::Now { .. }))
+        })
     }
 
     /// Removes a worktree that is not to stay, unless something in it is not committed; returns why

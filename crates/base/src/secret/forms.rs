@@ -21,9 +21,9 @@ pub(super) fn of(value: &[u8]) -> Vec<Vec<u8>> {
     } else {
         forms.extend(plain(value));
     }
-    for offset in 0..3 {
-        for alphabet in [STANDARD, URL_SAFE] {
-            let text = base64(value, offset, alphabet);
+    for (alphabet, bits, group) in ALPHABETS {
+        for offset in 0..group {
+            let text = encoded(value, offset, alphabet, bits);
             if UNBROKEN < text.len() {
                 forms.extend(text.windows(PIECE).step_by(STEP).map(<[u8]>::to_vec));
             }
@@ -116,39 +116,61 @@ fn percent_forms(line: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
-const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const STANDARD: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const BASE32: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const BASE32_LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+/// Each alphabet with the bits of a character, and the bytes after which its characters begin anew.
+const ALPHABETS: [(&[u8], usize, usize); 4] =
+    [(STANDARD, 6, 3), (URL_SAFE, 6, 3), (BASE32, 5, 5), (BASE32_LOWER, 5, 5)];
 
 /// Returns the characters that this value alone decides, where `offset` bytes stand before it in its
-/// group of three: those hold whatever is encoded together with it.
-fn base64(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> Vec<u8> {
-    let bits = value.len() * 8;
+/// group: those hold whatever is encoded together with it.
+fn encoded(value: &[u8], offset: usize, alphabet: &[u8], bits: usize) -> Vec<u8> {
+    let all = value.len() * 8;
     // The first character that lies wholly inside of the value.
-    let first = (6 - offset * 8 % 6) % 6;
-    let sextet = |from: usize| {
-        (from..from + 6).fold(0_usize, |sum, bit| sum << 1 | usize::from(value[bit / 8] >> (7 - bit % 8) & 1))
+    let first = (bits - offset * 8 % bits) % bits;
+    let number = |from: usize| {
+        (from..from + bits)
+            .fold(0_usize, |sum, bit| sum << 1 | usize::from(value[bit / 8] >> (7 - bit % 8) & 1))
     };
-    (first..).step_by(6).take_while(|from| from + 6 <= bits).map(|from| alphabet[sextet(from)]).collect()
+    (first..).step_by(bits).take_while(|from| from + bits <= all).map(|from| alphabet[number(from)]).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{STANDARD, base64, of};
+    use super::{BASE32, STANDARD, encoded, of};
 
     #[test]
     fn base64_is_that_of_everybody_else_wherever_the_value_stands() {
         // printf 'hunter2-hunter2' | base64, and with one and two bytes before it
-        assert_eq!(base64(b"hunter2-hunter2", 0, STANDARD), b"aHVudGVyMi1odW50ZXIy");
+        assert_eq!(encoded(b"hunter2-hunter2", 0, STANDARD, 6), b"aHVudGVyMi1odW50ZXIy");
         assert!(
             b"eGh1bnRlcjItaHVudGVyMg=="
                 .windows(18)
-                .any(|it| it == &base64(b"hunter2-hunter2", 1, STANDARD)[..18])
+                .any(|it| it == &encoded(b"hunter2-hunter2", 1, STANDARD, 6)[..18])
         );
         assert!(
             b"eHhodW50ZXIyLWh1bnRlcjI="
                 .windows(18)
-                .any(|it| it == &base64(b"hunter2-hunter2", 2, STANDARD)[..18])
+                .any(|it| it == &encoded(b"hunter2-hunter2", 2, STANDARD, 6)[..18])
         );
+    }
+
+    #[test]
+    fn base32_is_that_of_everybody_else_wherever_the_value_stands() {
+        // printf 'hunter2-hunter2' | base32, and with one to four bytes before it
+        for (offset, whole) in [
+            (0, "NB2W45DFOIZC22DVNZ2GK4RS"),
+            (1, "PBUHK3TUMVZDELLIOVXHIZLSGI======"),
+            (2, "PB4GQ5LOORSXEMRNNB2W45DFOIZA===="),
+            (3, "PB4HQ2DVNZ2GK4RSFVUHK3TUMVZDE==="),
+            (4, "PB4HQ6DIOVXHIZLSGIWWQ5LOORSXEMQ="),
+        ] {
+            let form = encoded(b"hunter2-hunter2", offset, BASE32, 5);
+            assert!(22 < form.len() && whole.as_bytes().windows(form.len()).any(|it| it == form), "{offset}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::holder::Holder;
 use crate::home::{Home, private_folder};
 use crate::journal::rows::{QuestionRow, Recorded};
-use crate::journal::run_row::find;
+use crate::journal::run_row::{find, match_anchor};
 use crate::journal::seal;
 use crate::lock::RunLock;
 use loop_base::files::ours;
@@ -196,6 +196,8 @@ impl Home {
 
     /// The state of a run, for reading: it is what was written, and so is the workflow it belongs to.
     pub fn snapshot(&self, run: &str) -> Result<Option<StoredState>, StoreError> {
+        // Before the database, which may only be ahead of it.
+        let anchored = chain::anchored(&self.folder(run))?;
         self.read(|connection| {
             // One look, so that an owner who commits meanwhile is not taken for damage.
             let transaction = connection.unchecked_transaction()?;
@@ -229,8 +231,12 @@ impl Home {
                 return Err(damaged("the snapshot does not match its hash"));
             }
             let opening = seal::opening(&transaction, run, key)?;
-            if !seal::holds(&transaction, key, &hash, &opening, seal)? {
+            if !seal::holds(&transaction, run, key, &hash, &opening, seal)? {
                 return Err(damaged(seal::BROKEN));
+            }
+            if let Some(anchored) = anchored {
+                let end = chain::Head { seq: snapshot.seq, epoch: 0, hash };
+                match_anchor(&transaction, run, key, &end, &anchored)?;
             }
             Ok(Some(snapshot))
         })

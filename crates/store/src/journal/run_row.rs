@@ -76,7 +76,7 @@ pub(crate) fn standing(
     let is_sealed = snapshot.as_ref().is_some_and(|it| it.seal.is_some());
     let (from, mut head, state_hash, state) = match snapshot {
         Some(SnapshotRow { seq, hash, state_hash, state, version, seal }) => {
-            if !seal::holds(connection, key, &hash, &opening, seal)? {
+            if !seal::holds(connection, run, key, &hash, &opening, seal)? {
                 return Err(damaged(seq, seal::BROKEN));
             }
             if chain::state_hash(run, seq, &hash, &state) != state_hash {

@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::home::Home;
 use crate::journal::run_row::{SnapshotRow, find, match_anchor, snapshot};
 use crate::journal::seal;
+use crate::tables;
 use rusqlite::{Connection, OptionalExtension};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,11 @@ impl Home {
         })
     }
 
+    /// Whether the folder of a run remembers where its journal ended.
+    pub fn is_anchored(&self, run: &str) -> Result<bool, StoreError> {
+        Ok(chain::anchored(&self.folder(run))?.is_some())
+    }
+
     /// Returns the head of a run's journal, as it can be kept elsewhere.
     pub fn journal_head(&self, run: &str) -> Result<Option<String>, StoreError> {
         self.read(|connection| {
@@ -94,13 +100,15 @@ impl Home {
         })
     }
 
-    /// Lists what SQLite itself finds wrong with the database; empty when nothing is.
+    /// Lists what is wrong with the pages of the database and its tables; empty when nothing is. Whether
+    /// the indexes say what the tables say is looked at too.
     pub fn faults(&self) -> Result<Vec<String>, StoreError> {
         self.read(|connection| {
-            let mut query = connection.prepare(&format!("pragma quick_check({FAULTS_LISTED})"))?;
+            let mut query = connection.prepare(&format!("pragma integrity_check({FAULTS_LISTED})"))?;
             let rows = query.query_map([], |row| row.get::<_, String>(0))?;
             let lines: Vec<String> = rows.collect::<Result<_, _>>()?;
-            Ok(lines.into_iter().filter(|line| line != "ok").collect())
+            let pages = lines.into_iter().filter(|line| line != "ok");
+            Ok(pages.chain(tables::fault(connection)?).collect())
         })
     }
 }
@@ -151,7 +159,7 @@ fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreErr
         return broken(seq, "the snapshot does not match its hash");
     }
     let opening = seal::opening(connection, run, key)?;
-    if !seal::holds(connection, key, &hash, &opening, seal)? {
+    if !seal::holds(connection, run, key, &hash, &opening, seal)? {
         return broken(seq, seal::BROKEN);
     }
     Ok(Ok(head))

@@ -198,6 +198,11 @@ impl Journal {
         self.pending.is_empty().then(|| head.line())
     }
 
+    /// Returns the hash of what the run was opened with.
+    pub fn opening(&self) -> String {
+        chain::hex(&self.opening)
+    }
+
     pub fn project(&self) -> &str {
         &self.project
     }

@@ -5,6 +5,7 @@ mod damage;
 mod lists;
 mod locks;
 mod measure;
+mod opening;
 mod queue;
 mod tamper;
 mod versions;

@@ -10,13 +10,13 @@ use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};
 use loop_core::workflow::resolve::{Layers, resolve};
 use std::rc::Rc;
 
-fn tdd() -> Workflow {
+pub(super) fn tdd() -> Workflow {
     let layers = Layers { preset: Some("tdd".to_owned()), ..Layers::default() };
     resolve(&layers, &|_| Err("no file is read".to_owned())).expect("the preset is sound")
 }
 
 /// A home with a run of tdd that was opened, measured and held, and the state that it came to.
-fn held() -> (StorePlace, Rc<Home>, State) {
+pub(super) fn held() -> (StorePlace, Rc<Home>, State) {
     let place = place();
     let home = Rc::new(Home::open(&place.path()).unwrap());
     store_definition(&home, &tdd());
@@ -56,6 +56,38 @@ fn leave_other_snapshot(home: &Home) {
     .unwrap();
 }
 
+/// Writes the chain as a version did that did not name the opening in it.
+fn forget_opening(home: &Path) {
+    let database = rusqlite::Connection::open(home.join("loop.db")).unwrap();
+    let mut query = database.prepare("select seq, epoch, at, kind, body from event order by seq").unwrap();
+    let rows = query.query_map([], |row| {
+        Ok(Recorded {
+            seq: row.get(0)?,
+            epoch: row.get(1)?,
+            at: row.get(2)?,
+            kind: row.get(3)?,
+            body: row.get(4)?,
+        })
+    });
+    let events: Vec<Recorded> = rows.unwrap().map(Result::unwrap).collect();
+    let mut prev = chain::ORIGIN;
+    for Recorded { seq, epoch, at, kind, body } in events {
+        let body = if kind == "owned" { format!("{{\"owned\":{{\"epoch\":{epoch}}}}}") } else { body };
+        let hash = chain::Link { run: RUN, seq, epoch, at, kind: &kind, body: &body }.hash(&prev);
+        let sql = "update event set body = ?2, prev = ?3, hash = ?4 where seq = ?1";
+        database.execute(sql, rusqlite::params![seq, body, prev, hash]).unwrap();
+        prev = hash;
+    }
+    let sql = "select seq, state from snapshot";
+    let (seq, state): (i64, String) =
+        database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let state_hash = chain::state_hash(RUN, seq, &prev, &state);
+    database
+        .execute("update snapshot set hash = ?1, state_hash = ?2", rusqlite::params![prev, state_hash])
+        .unwrap();
+    std::fs::remove_file(home.join("runs").join(RUN).join("head")).unwrap();
+}
+
 #[test]
 fn a_snapshot_of_another_version_is_folded_again() {
     let (_place, home, state) = held();
@@ -64,7 +96,7 @@ fn a_snapshot_of_another_version_is_folded_again() {
     assert_eq!(fold::state(&home, RUN, &tdd()).unwrap(), state);
     let mut run = Run::open(Rc::clone(&home), RUN, state.updated_at).unwrap();
     let mut owned = state;
-    owned.apply(&tdd(), owned.updated_at, &Event::Owned { epoch: 2 });
+    owned.apply(&tdd(), owned.updated_at, &Event::Owned { epoch: 2, opening: None });
     assert_eq!(run.state, owned);
     run.commit().unwrap();
     let snapshot = home.snapshot(RUN).unwrap().unwrap();
@@ -93,7 +125,8 @@ fn events_are_folded_with_the_workflow_that_was_in_force() {
     let mut workflow = run.workflow.clone();
     workflow.limits.window = None;
     run.take_workflow(workflow.clone());
-    run.record(Timestamp(22), Event::Reloaded { keys: vec!["limits.window".into()] });
+    let definition = Some(run.definition_hash());
+    run.record(Timestamp(22), Event::Reloaded { keys: vec!["limits.window".into()], definition });
     run.commit().unwrap();
     assert_eq!(run.state.calls.made, 1);
     let text = serde_json::to_string(&run.state).unwrap();
@@ -136,6 +169,7 @@ fn a_database_of_an_earlier_schema_is_folded_again() {
     drop(home);
     let path = place.path();
     drop(place.home);
+    forget_opening(&path);
     tamper(
         &path,
         "drop table slot; drop index event_of_list; drop table earlier_definition; drop table unsealed;

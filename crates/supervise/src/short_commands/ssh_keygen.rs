@@ -3,11 +3,12 @@
 //! that nothing lies on the disk between two looks at it.
 
 use crate::short_commands::exchange::{ExchangeResult, converse};
+use crate::short_commands::which;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::AsRawFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -19,6 +20,11 @@ const SIGN_MOST: Duration = Duration::from_secs(300);
 
 /// A signature is about 400 bytes, and 2 KB for the longest RSA key.
 const OUTPUT_MOST: usize = 1 << 20;
+
+/// The program itself: one that nobody can have replaced who has this user's rights, where there is one.
+fn program() -> PathBuf {
+    which::unwritable(PROGRAM).unwrap_or_else(|| PathBuf::from(PROGRAM))
+}
 
 /// What stands between a key and its use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +45,7 @@ pub fn kind(key: &Path) -> Result<KeyKind, String> {
     if let Some(word) = read.split_whitespace().next().filter(|it| !it.starts_with("-----")) {
         return Ok(if word.starts_with("sk-") { KeyKind::SecurityKey } else { KeyKind::InAgent });
     }
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command.args(["-y", "-P", "", "-f"]).arg(key);
     match run(command, &[], CHECK_MOST)? {
         Ok(public) if public.starts_with(b"sk-") => Ok(KeyKind::SecurityKey),
@@ -52,7 +58,7 @@ pub fn kind(key: &Path) -> Result<KeyKind, String> {
 /// Signs a text. A key file is used itself, never by an agent that holds it too, so that a passphrase
 /// is asked for.
 pub fn sign(key: &Path, kind: KeyKind, namespace: &str, text: &str) -> Result<String, String> {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command.args(["-Y", "sign", "-q", "-n", namespace, "-f"]).arg(key);
     match kind {
         KeyKind::Encrypted | KeyKind::Open => _ = command.env_remove("SSH_AUTH_SOCK"),
@@ -67,14 +73,14 @@ pub fn verify(signers: &str, namespace: &str, text: &str, armored: &str) -> Resu
     let held = |text: &str| memory(text).map_err(|error| format!("no memory for a signature: {error}"));
     let (signers_file, signature_file) = (held(signers)?, held(armored)?);
     let path = |it: &File| format!("/proc/self/fd/{}", it.as_raw_fd());
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command.args(["-Y", "find-principals", "-f", &path(&signers_file), "-s", &path(&signature_file)]);
     let found = run(command, &[], CHECK_MOST)?.map_err(|_| "no approver has this key".to_owned())?;
     let found = String::from_utf8_lossy(&found).into_owned();
     let mut trouble = "no approver has this key".to_owned();
     for principal in found.lines().flat_map(|it| it.split(',')).map(str::trim).filter(|it| !it.is_empty()) {
         let (signers_file, signature_file) = (held(signers)?, held(armored)?);
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program());
         command.args(["-Y", "verify", "-f", &path(&signers_file), "-I", principal, "-n", namespace]);
         command.args(["-s", &path(&signature_file)]);
         match run(command, text.as_bytes(), CHECK_MOST)? {
@@ -88,7 +94,7 @@ pub fn verify(signers: &str, namespace: &str, text: &str, armored: &str) -> Resu
 /// Returns the fingerprint of the key that signed this text, whoever has it.
 pub fn signing_key(namespace: &str, text: &str, armored: &str) -> Result<String, String> {
     let signature = memory(armored).map_err(|error| format!("no memory for a signature: {error}"))?;
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     let file = format!("/proc/self/fd/{}", signature.as_raw_fd());
     command.args(["-Y", "check-novalidate", "-n", namespace, "-s", &file]);
     let said =

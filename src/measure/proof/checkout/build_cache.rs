@@ -11,6 +11,7 @@
 use crate::measure::proof::checkout::history_packs::HistoryPacks;
 use crate::measure::proof::storage::files::{self, Budget};
 use crate::measure::proof::storage::folders::StepFolder;
+use loop_base::files::private_folder;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -89,7 +90,7 @@ impl Cache {
             files::remove(&self.folder.join(name))?;
         }
         files::remove(&self.folder.join("tree"))?;
-        fs::create_dir_all(&self.folder)?;
+        private_folder(&self.folder)?;
         forget_compiled(&work.outside("pycache"), seen, borrowed)?;
         for name in OUTSIDE {
             if work.outside(name).is_dir() {

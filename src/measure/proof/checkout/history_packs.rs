@@ -7,6 +7,7 @@
 //! steps after it add what is new. Old objects are copied as they lie in the user's packs.
 
 use crate::tree::git::{Git, GitError};
+use loop_base::files::{private_folder, replace_ours};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -53,7 +54,7 @@ impl HistoryPacks {
         let all: BTreeSet<&String> = known.iter().chain(tips).collect();
         let text: String = all.into_iter().map(|it| format!("{it}\n")).collect();
         let place = self.folder.join(TIPS);
-        fs::write(&place, text).map_err(|source| failed("writing", &place, source))
+        replace_ours(&place, &text).map_err(|source| failed("writing", &place, source))
     }
 }
 
@@ -107,7 +108,7 @@ fn list_entry(path: &Path) -> OsString {
 }
 
 fn make_folder(path: &Path) -> Result<(), GitError> {
-    fs::create_dir_all(path).map_err(|source| failed("creating", path, source))
+    private_folder(path).map_err(|source| failed("creating", path, source))
 }
 
 fn failed(doing: &'static str, path: &Path, source: std::io::Error) -> GitError {

@@ -7,6 +7,7 @@ use crate::measure::proof::checkout::clean_checkout::entries;
 use crate::measure::proof::storage::files;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::{bytes_to_path, single_line};
+use loop_base::files::private_folder;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -97,7 +98,7 @@ impl ObjectFolder {
     fn make() -> Result<ObjectFolder, GitError> {
         let folder = std::env::temp_dir().join(format!("loop-objects-{}", uuid::Uuid::new_v4().simple()));
         let objects = folder.join("objects");
-        fs::create_dir_all(&objects).map_err(|source| failed("creating", &objects, source))?;
+        private_folder(&objects).map_err(|source| failed("creating", &objects, source))?;
         Ok(ObjectFolder(folder))
     }
 }

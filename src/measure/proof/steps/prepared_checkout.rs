@@ -9,6 +9,7 @@ use crate::measure::proof::steps::overlay::{self, Trees};
 use crate::measure::proof::steps::session::{ProofSession, Ran};
 use crate::measure::proof::storage::dependency_folders::BorrowOutcome;
 use crate::measure::proof::storage::files;
+use loop_base::files::private_folder;
 use std::fs;
 use std::path::Path;
 
@@ -144,7 +145,7 @@ impl PreparedCheckout {
     pub(crate) fn finish(mut self, run: StepRun) -> Result<(ProofSession, StepResult), ProofError> {
         let logs = &self.result.logs;
         files::remove(logs)?;
-        fs::create_dir_all(logs)?;
+        private_folder(logs)?;
         for entry in fs::read_dir(self.session.work.run())?.flatten() {
             if entry.path().extension().is_some_and(|it| it == "log") {
                 fs::rename(entry.path(), logs.join(entry.file_name()))?;

@@ -5,6 +5,7 @@
 
 use crate::measure::proof::storage::files;
 use crate::tree::git::Git;
+use loop_base::files::ours;
 use loop_supervise::find_by_mark::hunt;
 use loop_supervise::identity::Identity;
 use loop_supervise::shim::resources;
@@ -111,7 +112,7 @@ impl Folders {
 
     /// Waits until nobody else works here, and clears what a killed one left.
     pub(crate) fn hold(&self, occupant: &Occupant) -> io::Result<Held> {
-        let lock = File::create(self.top.join("lock"))?;
+        let lock = ours().write(true).create(true).truncate(false).open(self.top.join("lock"))?;
         while let Err(error) = flock(&lock, FlockOperation::LockExclusive) {
             if error != rustix::io::Errno::INTR {
                 return Err(error.into());

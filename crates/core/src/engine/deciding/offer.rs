@@ -166,6 +166,8 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
             let files = state.seen.files.len();
             lines.extend((0 < files).then(|| format!("changed so far: {}", named(&state.seen.files))));
             lines.extend(said(state));
+            let warnings = state.warnings.iter().rev().take(SHOWN).rev();
+            lines.extend(warnings.map(|it| format!("warning: {}", first_line(it))));
         }
         // Their text says everything.
         QuestionKind::Agent

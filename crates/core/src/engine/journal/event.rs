@@ -26,6 +26,9 @@ pub enum Event {
     /// A controller took the run.
     Owned {
         epoch: u64,
+        /// The hash of what the run was opened with, by which the chain covers it too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        opening: Option<String>,
     },
     /// The work is done by a session of the agent that calls us whenever it stops.
     Joined(Session),
@@ -150,6 +153,9 @@ pub enum Event {
     /// A person had the workflow read again, or gave other values for these keys.
     Reloaded {
         keys: Vec<String>,
+        /// The hash of the workflow as it is stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        definition: Option<String>,
     },
     Refused {
         command: Command,

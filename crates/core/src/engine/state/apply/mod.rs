@@ -34,7 +34,7 @@ impl State {
         self.updated_at = at;
         match event {
             Event::Opened(opening) => self.open(workflow, at, opening),
-            Event::Owned { epoch } => self.epoch = *epoch,
+            Event::Owned { epoch, opening: _ } => self.epoch = *epoch,
             Event::Joined(session) => self.session = Some(session.clone()),
             Event::Began(effect) => self.begin(workflow, at, effect),
             Event::Placed { place, branch } => self.work_in(place, branch.as_ref()),
@@ -76,7 +76,7 @@ impl State {
             Event::Granted { until } => self.grant(at, *until),
             Event::Held(hold) => self.hold_on(hold),
             Event::Commanded(command) => self.take_command(workflow, command),
-            Event::Reloaded { keys: _ } => (),
+            Event::Reloaded { keys: _, definition: _ } => (),
             Event::Refused { command: _, why } => self.warn(format!("refused: {why}")),
             Event::Detected { check, command } => self.take_found_check(check, command),
             Event::LandingStep(step) => self.step_landing(step),
