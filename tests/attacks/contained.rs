@@ -115,3 +115,40 @@ fn g09_a_refused_namespace_is_said() {
     let said = format!("{}{}", done.err, scene.act(&["log"]).exits(0).out);
     assert!(said.contains("PID namespaces are not available here"), "{NAME}: {said}");
 }
+
+/// Where `/proc` shows a user only their own processes, a call is known all the same. The mount is in namespaces of
+/// its own, so the machine's stays as it is.
+#[test]
+fn g28_where_processes_are_hidden_a_call_is_still_known() {
+    const NAME: &str = "g28_where_processes_are_hidden";
+    if !users(NAME).contains(&User::Ordinary) {
+        return skipped(NAME, "needs root, to mount and to become somebody else");
+    }
+    let scene = Scene::new(User::Ordinary);
+    let tried =
+        ["stop", "pause", "guide hello", "cancel --yes", "answer go", "approve", "runs --prune --yes"];
+    let one = |before: &str, it: &str| {
+        format!(
+            "{before} \"$LOOP\" --home \"$ROOT/home\" {it} >> \"$OUT/said\" 2>&1; echo \"$? {it}\" >> \"$OUT/codes\"\n"
+        )
+    };
+    let plain: String = tried.iter().map(|it| one("", it)).collect();
+    let bare: String = tried.iter().map(|it| one("env -i PATH=\"$PATH\" setsid -w", it)).collect();
+    let agent = scene.plays(&format!(
+        "ls /proc | grep -c '^1$' > \"$OUT/first\"\n{plain}{bare}echo x > work; {COMMIT}; {PROMISE}"
+    ));
+    let script = format!(
+        "mount -t proc -o hidepid=2 proc /proc || exit 77\nexec setpriv --reuid 65534 --regid 65534 --clear-groups '{}' run 'build it' \
+         --agent-cmd \"{agent}\" --check 'tests=test -f work'",
+        loop_harness::program()
+    );
+    let done = scene.start(scene.furnished("unshare", &["-mpf", "sh", "-c", &script])).wait();
+    if done.code == 77 || done.err.contains("unshare failed") {
+        return skipped(NAME, "such a mount is not granted here");
+    }
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!(scene.notes("first"), ["0"], "the first process is not hidden");
+    let expected: Vec<String> = tried.iter().chain(&tried).map(|it| format!("2 {it}")).collect();
+    assert_eq!(scene.notes("codes"), expected, "{:?}", scene.notes("said"));
+    assert!(scene.act(&["log"]).exits(0).out.contains("refused inside an agent call: loop approve"));
+}

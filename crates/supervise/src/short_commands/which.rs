@@ -22,7 +22,7 @@ const SYSTEM: [&str; 2] = ["/usr/bin", "/bin"];
 
 /// Returns a program that this user cannot have replaced, else the first of its name in `PATH`. What decides
 /// about a signature should not be a file that an agent could have written.
-pub fn unwritable(name: &str) -> Option<PathBuf> {
+pub(crate) fn unwritable(name: &str) -> Option<PathBuf> {
     let listed = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&listed).chain(SYSTEM.map(PathBuf::from));
     let found: Vec<PathBuf> = folders.map(|it| it.join(name)).filter(|it| it.is_file()).collect();
