@@ -8,8 +8,8 @@ use std::path::Path;
 
 /// Tables for people, for other runs or for the machine, which no decision about a run follows from. What
 /// waits in `command` is a request, and who is in `unsealed` is asked only where a chain names no opening.
-const CACHES: [&str; 9] =
-    ["call", "spend", "hold", "plan", "reservation", "job", "job_edge", "queue", "command"];
+const CACHES: [&str; 10] =
+    ["call", "spend", "hold", "plan", "reservation", "slot", "job", "job_edge", "queue", "command"];
 
 /// The same of single columns. An epoch may be ahead of the journal, never behind; a snapshot of another
 /// version is folded again from the events.
@@ -27,6 +27,7 @@ const CACHED: [&str; 7] = [
 const FILL: &str = "insert into hold values('someone', 1, 'a reason', 1);
      insert into plan values('someone', 'a warning', 1, 1);
      insert into reservation values('11111111-1111-4111-8111-111111111111', 1, 1, '2026-01-01', 1, 1);
+     insert into slot(account, run, call, holder, at) values('someone', 'a run', 1, 'a process', 1);
      insert into unsealed values(77);
      insert into job_edge values(1, 1);";
 

@@ -7,10 +7,10 @@ use rusqlite::Connection;
 /// What happens to the run that was attacked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Comes {
-    /// The gate asks as if nothing had been.
-    Asks,
     /// Whoever reads the run names the damage.
     Named,
+    /// The same, or the gate asks as if nothing had been: whoever drives the run has its own copy.
+    NamedOrAsked,
 }
 
 struct Attack {
@@ -61,29 +61,33 @@ const ATTACKS: [Attack; 12] = [
     attack(
         "an approval before the question",
         concat!("insert into command(run, at, body) select key, 1, ", approval!(), " from run"),
-        Comes::Asks,
+        Comes::NamedOrAsked,
     ),
     attack(
         "a workflow without the gate, and no seal",
         "update definition set body = replace(body, '{\"gate\":\"review\",\"when\":null}', ''); \
          update snapshot set seal = null; insert or ignore into unsealed select key from run",
-        Comes::Asks,
+        Comes::Named,
     ),
     attack(
         "a check that is always green",
         "update definition set body = replace(body, 'test -f built', 'true')",
-        Comes::Asks,
+        Comes::Named,
     ),
     attack(
         "completed in the list",
         "update run set status = 'completed', verified = 1, exit = 0",
-        Comes::Asks,
+        Comes::NamedOrAsked,
     ),
-    attack("a table of its own", "create table more(x)", Comes::Asks),
-    attack("an index that refuses words", "create unique index one on command(run)", Comes::Asks),
-    attack("a column that was renamed", "alter table plan rename column warning to warnung", Comes::Asks),
+    attack("a table of its own", "create table more(x)", Comes::NamedOrAsked),
+    attack("an index that refuses words", "create unique index one on command(run)", Comes::NamedOrAsked),
+    attack(
+        "a column that was renamed",
+        "alter table plan rename column warning to warnung",
+        Comes::NamedOrAsked,
+    ),
     attack("the events of the opening", "update event set body = '{}' where seq < 3", Comes::Named),
-    attack("no snapshot", "delete from snapshot", Comes::Asks),
+    attack("no snapshot", "delete from snapshot", Comes::NamedOrAsked),
 ];
 
 #[test]
@@ -102,7 +106,8 @@ fn g28_what_an_agent_writes_into_the_database_passes_no_gate_and_is_found() {
             let status = scene.act(&["status", "--json"]);
             match comes {
                 Comes::Named => assert_eq!(status.code, 8, "{user:?}, {name}: {status:?}"),
-                Comes::Asks => scene.gate_is_open(name),
+                Comes::NamedOrAsked if status.code == 8 => (),
+                Comes::NamedOrAsked => scene.gate_is_open(name),
             }
             let approved = approvals(&scene);
             assert_eq!(approved, 0, "{user:?}, {name}: {done:?}");

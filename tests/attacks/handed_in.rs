@@ -84,24 +84,35 @@ fn what_was_not_changed_is_handed_in_as_it_was_proven() {
     assert!(!sandbox.notes("asked").join("\n").contains("unverified"), "{:?}", sandbox.notes("asked"));
 }
 
-/// What we hand in by ourselves is what was judged: a check that writes into the project while the proof runs
-/// it elsewhere comes too late for that.
+/// What we hand in by ourselves is what was judged, and nothing that was added while nobody drove the run.
 #[test]
-fn g28_what_was_added_during_the_proof_is_not_handed_in_by_ourselves() {
+fn g28_what_was_added_before_we_hand_in_is_not_handed_in_by_ourselves() {
     let sandbox = Sandbox::new();
-    let place = sandbox.project.display().to_string();
-    let check = format!("test -f work && {{ [ \\\"$PWD\\\" = '{place}' ] || echo x > '{place}/late'; }}");
     sandbox.write(
         ".loop/workflow.toml",
-        format!("extends = \"ralph\"\n[checks.tests]\nrun = \"{check}\"\n[finish]\nship = \"auto\"\n"),
+        "extends = \"ralph\"\n[checks.tests]\nrun = \"test -f work\"\n[finish]\nship = \"auto\"\n",
     );
     sandbox.commit("a workflow");
+    let remote = sandbox.path("remote.git").display().to_string();
+    sandbox.git(&["init", "-q", "--bare", &remote]);
+    sandbox.git(&["remote", "add", "origin", &remote]);
+    let (begun, go) = (sandbox.fifo("begun"), sandbox.fifo("go"));
+    sandbox.program(
+        "remote.git/hooks/pre-receive",
+        "#!/bin/sh\necho x > \"$OUT/begun\"; read it < \"$OUT/go\"; exit 1\n",
+    );
     let agent = sandbox.agent(&format!("{WORK}{PROMISE}"));
-    let done = sandbox.run(&["run", "build it", "--agent-cmd", &agent]).exits(0);
-    assert!(sandbox.project.join("late").exists(), "{done:?}");
+    let run = sandbox.spawn(&["run", "build it", "--agent-cmd", &agent]);
+    begun.hear();
+    run.kill();
+    go.say();
+    sandbox.write("late", "by somebody");
+    let done = sandbox.run(&["run"]).exits(0);
     let said = format!("{}{}", done.out, done.err);
     assert!(said.contains("not shipped: changed after the work was proven: late"), "{said}");
+    assert_eq!(sandbox.git(&["ls-remote", "--heads", "origin"]), "");
     assert!(sandbox.status()["delivered"].is_null());
+    sandbox.assert_nothing_runs();
 }
 
 /// Who kills `loop ship` does not kill the git that it has started. The next one finds that its own push was

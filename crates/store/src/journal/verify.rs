@@ -23,9 +23,6 @@ pub enum JournalVerdict {
     },
 }
 
-/// How many faults of a damaged database are listed; the first ones name the tables.
-const FAULTS_LISTED: usize = 20;
-
 impl Home {
     /// Reads the whole chain of a run.
     pub fn verify(&self, run: &str) -> Result<JournalVerdict, StoreError> {
@@ -104,11 +101,9 @@ impl Home {
     /// the indexes say what the tables say is looked at too.
     pub fn faults(&self) -> Result<Vec<String>, StoreError> {
         self.read(|connection| {
-            let mut query = connection.prepare(&format!("pragma integrity_check({FAULTS_LISTED})"))?;
-            let rows = query.query_map([], |row| row.get::<_, String>(0))?;
-            let lines: Vec<String> = rows.collect::<Result<_, _>>()?;
-            let pages = lines.into_iter().filter(|line| line != "ok");
-            Ok(pages.chain(tables::fault(connection)?).collect())
+            let found: String = connection.query_row("pragma integrity_check(1)", [], |row| row.get(0))?;
+            let pages = (found != "ok").then(|| "its pages and indexes do not fit together".to_owned());
+            Ok(pages.into_iter().chain(tables::fault(connection)?).collect())
         })
     }
 }
