@@ -85,12 +85,12 @@ fn retries_that_a_person_takes_back_in_the_file_are_not_counted() {
     let sandbox = &project.sandbox;
     let script = "if [ \"$LOOP_SKILL\" = implement ]; then write IMPLEMENTATION.md x; save; say \",\\\"error\\\":{\\\"class\\\":\\\"build\\\",\\\"text\\\":\\\"broken\\\"}\"; else honest; fi";
     project.run(script, &["-n", "13"]).exits(6);
-    assert_eq!(project.loop_state()["failures"]["count"], 1);
+    assert_eq!(project.loop_state()["failures"]["count"], 2);
     let mut state = project.json("domain-memory/shop/loop-state.json");
     state["failures"]["count"] = 0.into();
     state["state"] = "SCAFFOLD".into();
     sandbox.write("domain-memory/shop/loop-state.json", state.to_string());
     let resumed = sandbox.run(&["resume", "-n", "1"]).exits(6);
-    resumed.says("says 0 of 1 retries").says("says SCAFFOLD: the run continues there");
+    resumed.says("says 0 of 2 retries").says("says SCAFFOLD: the run continues there");
     assert_eq!(project.loop_state()["state"], "SCAFFOLD");
 }

@@ -114,7 +114,7 @@ fn a_check_without_a_command_is_asked_for_with_a_proposal() {
     let sandbox = &project.sandbox;
     sandbox.write(
         ".loop/workflow.toml",
-        "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n",
+        "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n[skills.deploy]\ntarget = \"none\"\n",
     );
     sandbox.write("setup.py", "");
     sandbox.commit("no command");

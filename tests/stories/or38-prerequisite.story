@@ -5,7 +5,7 @@ from SHIP
 expect waiting "the skill deploy needs a deploy target"
 expect exit 3
 expect calls 0
-person answers "npm publish"
+person answers command "npm publish"
 SHIP deploy says done
 expect prompt "It works with: npm publish"
 SHIP git-workflow says done
