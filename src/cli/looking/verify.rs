@@ -66,11 +66,7 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
             if let Some(fault) = home.faults()?.first() {
                 return damaged(&format!(", as is all of {}: {fault}", home.path().display()));
             }
-            println!(
-                "run {}: the journal is complete and unchanged, {}",
-                &row.id[..8],
-                counted(events, "event")
-            );
+            println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
             let witnesses = [("folder", home.is_anchored(&row.id)?), ("repository", is_in_repository)];
             for (witness, _) in witnesses.iter().filter(|it| !it.1) {
                 println!(

@@ -103,9 +103,9 @@ pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refus
             if let Some(asked) = state.question() {
                 let given = untaken(&home, &row.id)?;
                 let text = match given.answer_to(&state) {
-                    Some(answer) => {
+                    Some(given) => {
                         let next = naming_run(&home, &row.id, "loop run".to_owned())?;
-                        format!("question {} is answered: {}; continue with: {next}", asked.id, answer.choice)
+                        format!("question {} is answered: {}; continue with: {next}", asked.id, given.choice)
                     }
                     None => question_text::whole(&workflow, &state, asked),
                 };
@@ -218,7 +218,7 @@ fn found(caller: &Caller, words: &Saying) -> anyhow::Result<(Rc<Home>, Row)> {
         let is_one_of_several = 1 < unfinished.len();
         let mut asking = Vec::new();
         for row in unfinished {
-            if !home.open_questions(&row.id)?.is_empty() {
+            if load(&home, &row)?.1.question().is_some() {
                 asking.push(row);
             }
         }
