@@ -130,6 +130,7 @@ pub(super) const DOCTOR: &str = r#"Examples:
   loop doctor --json | jq '.[] | select(.ok | not)'"#;
 pub(super) const AGENTS: &str = r#"Examples:
   loop agents
+  loop agents test codex         which of its abilities work here, without a key
   loop run "fix it" --agent codex"#;
 pub(super) const LIMITS: &str = r#"Examples:
   loop limits

@@ -34,6 +34,7 @@ mod looking;
 mod published;
 mod running;
 mod setting_up;
+mod temporary;
 mod terminal;
 mod values;
 
@@ -206,9 +207,9 @@ enum CliCommand {
     /// Check what is installed and what would stop a run
     #[command(after_help = examples::DOCTOR)]
     Doctor,
-    /// List supported agents, and which are installed
+    /// List supported agents, or test whether one works
     #[command(after_help = examples::AGENTS)]
-    Agents,
+    Agents(agents::AgentsFlags),
     /// Show or clear provider limits that make runs wait
     #[command(after_help = examples::LIMITS)]
     Limits(limits::LimitsFlags),
@@ -290,7 +291,7 @@ pub(crate) fn main() -> ExitCode {
         Some(CliCommand::Ship(flags)) => ship::run(&context, &flags),
         Some(CliCommand::Verify(flags)) => verify::run(&context, &flags),
         Some(CliCommand::Doctor) => doctor::run(&context),
-        Some(CliCommand::Agents) => agents::list(&context),
+        Some(CliCommand::Agents(flags)) => agents::run(&context, &flags),
         Some(CliCommand::Limits(flags)) => limits::run(&context, &flags),
         Some(CliCommand::Completions(flags)) => completions::run(&flags),
         Some(CliCommand::Man(flags)) => man::run(&context, &flags),

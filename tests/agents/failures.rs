@@ -152,7 +152,7 @@ fn cut_streams_pass(cli: &'static str) {
     if !is_wanted(cli, "cut streams") {
         return;
     }
-    let mut lab = Lab::new(cli, &json!({"turns": [{"text": "half of", "drop": true, "times": -1}]}));
+    let mut lab = Lab::new(cli, &json!({"turns": [{"text": "half of", "drop": "within", "times": -1}]}));
     lab.env.push(("ANTHROPIC_API_KEY", "sk-ant-fake-key-for-tests".to_owned()));
     goes_on(&mut lab, "the provider could not be reached", |lab| lab.play(&honest()));
 }

@@ -3,52 +3,36 @@
 
 use loop_harness::agent_programs::installed;
 use loop_harness::{Sandbox, processes, within};
+use loop_model::{ModelServer, Options, Script};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A repository, a scripted model, and homes for everybody.
 pub(crate) struct Lab {
     pub(crate) cli: &'static str,
     sandbox: Sandbox,
-    server: Child,
-    /// The server ends when this does.
-    _life: ChildStdin,
+    server: ModelServer,
     url: String,
     /// Variables beside those that every agent gets.
     pub(crate) env: Vec<(&'static str, String)>,
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        let _gone = self.server.kill();
-        let _reaped = self.server.wait();
-    }
 }
 
 impl Lab {
     pub(crate) fn new(cli: &'static str, script: &Value) -> Lab {
         let sandbox = Sandbox::empty_in("/var/tmp".as_ref());
         fs::create_dir(sandbox.path("user/.codex")).expect("a folder");
-        sandbox.file("script.json", script.to_string());
         let settings = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}});
         sandbox.file("user/.gemini/settings.json", settings.to_string());
-        let mut server = Command::new("python3")
-            .arg(model().join("fake_model.py"))
-            .args(["serve", "--while-stdin", "--script", "script.json", "--log", "requests.jsonl", "--cwd"])
-            .arg(&sandbox.project)
-            .current_dir(sandbox.root())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("python3");
-        let life = server.stdin.take().expect("a pipe");
-        let mut url = String::new();
-        BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut url).expect("the address");
-        let lab = Lab { cli, sandbox, server, _life: life, url: url.trim().to_owned(), env: Vec::new() };
+        let options = Options {
+            log: Some(sandbox.path("requests.jsonl")),
+            cwd: Some(sandbox.project.to_string_lossy().into_owned()),
+        };
+        let server = ModelServer::start(read(script), &options).expect("a server");
+        let url = server.url().to_owned();
+        let lab = Lab { cli, sandbox, server, url, env: Vec::new() };
         lab.sandbox.file("user/.pi/agent/models.json", lab.models_of_pi());
         lab.sandbox.write(".loop/workflow.toml", lab.workflow());
         for arguments in [
@@ -170,29 +154,18 @@ model = "gpt-5-codex""#
 
     /// Has the model answer by another script from now on.
     pub(crate) fn play(&self, script: &Value) {
-        let body = script.to_string();
-        let place = self.url.strip_prefix("http://").expect("an address");
-        let mut stream = std::net::TcpStream::connect(place).expect("the server");
-        let request = format!(
-            "POST /__script HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(request.as_bytes()).expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        assert!(answer.starts_with("HTTP/1.1 200") || answer.starts_with("HTTP/1.0 200"), "{answer}");
+        self.server.play(read(script));
     }
 
     /// The model goes away, and nobody listens at its address.
-    pub(crate) fn close(&mut self) {
-        self.server.kill().expect("it is our child");
-        self.server.wait().expect("a status");
+    pub(crate) fn close(&self) {
+        self.server.close();
     }
 
-    /// Live processes that know this lab, other than the server and us.
+    /// Live processes that know this lab, other than us.
     pub(crate) fn processes(&self) -> Vec<(i32, String)> {
         let mut living = processes::alive_below(self.sandbox.root());
-        living.retain(|it| it.0 != self.server.id().cast_signed());
+        living.retain(|it| it.0 != std::process::id().cast_signed());
         living
     }
 
@@ -209,6 +182,11 @@ model = "gpt-5-codex""#
 
 pub(crate) fn model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model")
+}
+
+/// A script of a test.
+pub(crate) fn read(script: &Value) -> Script {
+    Script::read(&script.to_string()).expect("a script")
 }
 
 pub(crate) const INPUT: [&str; 4] = ["run", "Write made.txt", "--check", "tests=test -f made.txt"];

@@ -5,6 +5,7 @@
 use super::session::{CHECK, DESIGN, Sandbox};
 use loop_harness::agent_programs::{installed, is_wanted};
 use loop_harness::{Done, program};
+use loop_model::{ModelServer, Options, Script};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -34,11 +35,10 @@ fn sandbox() -> Sandbox {
 
 /// Lets a session answer a prompt as the script says, and end.
 fn converse(sandbox: &Sandbox, turns: &Value, words: &[&str]) -> Done {
-    let path = sandbox.root().join("script.json");
-    std::fs::write(&path, json!({ "turns": turns, "after": "error" }).to_string()).expect("written");
-    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/fake_model.py");
-    let mut command = sandbox.furnished("python3", &[server, "with", "--script"]);
-    command.arg(&path).arg("--").arg(claude());
+    let script = Script::read(&json!({ "turns": turns, "after": "error" }).to_string()).expect("a script");
+    let server = ModelServer::start(script, &Options::default()).expect("a server");
+    let mut command = sandbox.furnished(claude(), &[]);
+    command.env("ANTHROPIC_BASE_URL", server.url()).env("NO_PROXY", "127.0.0.1,localhost");
     command.args(["-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"]);
     command.args(words);
     let own = std::env::var_os("PATH").expect("a path");

@@ -4,41 +4,18 @@
 
 use loop_harness::agent_programs::{installed, is_wanted};
 use loop_harness::{Done, Scripted};
+use loop_model::{ModelServer, Options, Script};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-/// A model on the loopback interface, ended with the test.
-struct Model {
-    server: Child,
-    url: String,
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        let _gone = self.server.kill();
-        let _reaped = self.server.wait();
-    }
-}
 
 fn model() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/model")
 }
 
-fn serve(sandbox: &Scripted, script: &Value) -> Model {
-    sandbox.file("script.json", script.to_string());
-    let mut server = Command::new("python3")
-        .arg(model().join("fake_model.py"))
-        .args(["serve", "--script", "script.json", "--cwd"])
-        .arg(sandbox.path("project"))
-        .current_dir(sandbox.root())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("python3");
-    let mut url = String::new();
-    BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut url).expect("the address");
-    Model { server, url: url.trim().to_owned() }
+fn serve(sandbox: &Scripted, script: &Value) -> ModelServer {
+    let script = Script::read(&script.to_string()).expect("a script");
+    let cwd = Some(sandbox.path("project").to_string_lossy().into_owned());
+    ModelServer::start(script, &Options { cwd, ..Options::default() }).expect("a server")
 }
 
 /// RED, once: two failing tests, reported as the preset's prompt asks for it.
@@ -58,7 +35,7 @@ fn red(cli: &str) {
             {"text": format!("Two tests fail.\n\n{block}")},
         ]}),
     );
-    let url = &server.url;
+    let url = server.url();
     let more = match cli {
         "codex" => format!(
             "args = [\"-c\", \"model_provider=fake\", \"-c\", \

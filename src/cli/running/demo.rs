@@ -4,11 +4,12 @@
 use super::flags::{OnQuestion, RunFlags};
 use super::{demo_agent, run};
 use crate::cli::Context;
+use crate::cli::temporary::TemporaryFolder;
 use crate::desk::{Reach, Refusal, meant};
 use crate::tree::git::Git;
 use clap::Args;
 use loop_core::workflow::preset::BuiltIn;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[derive(Args)]
 pub(crate) struct DemoFlags {
@@ -182,8 +183,8 @@ echo \"1..$number\"
 
 pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     let piece = find(&flags.preset)?;
-    let folder = Temporary::new()?;
-    let (project, home) = (folder.0.join("project"), folder.0.join("home"));
+    let folder = TemporaryFolder::new("loop-demo")?;
+    let (project, home) = (folder.path().join("project"), folder.path().join("home"));
     prepare(&project, piece)?;
     if !context.json && !context.quiet {
         eprintln!("a demo in {}: {}", project.display(), piece.scene);
@@ -197,7 +198,7 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
         agent_cmd: Some(format!("\"{quoted}\" __agent {}", piece.preset.name())),
         checks: vec![("tests".to_owned(), "sh tests.sh".to_owned())],
         // Files for other tools would stay in the person's own folder otherwise.
-        mirror: (piece.preset == BuiltIn::Tdd).then(|| folder.0.join("session")),
+        mirror: (piece.preset == BuiltIn::Tdd).then(|| folder.path().join("session")),
         on_question: Some(OnQuestion::Exit),
         nested: true,
         ..RunFlags::default()
@@ -232,21 +233,4 @@ fn prepare(project: &Path, piece: &Piece) -> anyhow::Result<()> {
     git.run(["config", "user.email", "demo@localhost"])?;
     demo_agent::write(project, piece.files)?;
     demo_agent::commit(project, "what is wanted, and how it is tested")
-}
-
-/// A folder that is gone with its value.
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn new() -> anyhow::Result<Temporary> {
-        let path = std::env::temp_dir().canonicalize()?.join(format!("loop-demo-{}", uuid::Uuid::new_v4()));
-        std::fs::create_dir(&path)?;
-        Ok(Temporary(path))
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _only_a_demo = std::fs::remove_dir_all(&self.0);
-    }
 }

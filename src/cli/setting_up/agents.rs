@@ -2,9 +2,11 @@
 //! can tell without asking a provider, and what each kind of permission lets them do. Nothing is
 //! started but their `--version`, and no key is ever printed.
 
+use super::agent_test;
 use super::findings::{self, DoctorFinding};
 use crate::cli::Context;
 use crate::desk::NextStep;
+use clap::{Args, Subcommand};
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Login};
 use loop_core::workflow::model::{Agent, Permissions};
@@ -22,7 +24,29 @@ struct KnownAgent {
     may: Vec<(&'static str, String)>,
 }
 
-pub(crate) fn list(context: &Context) -> anyhow::Result<u8> {
+#[derive(Args)]
+pub(crate) struct AgentsFlags {
+    #[command(subcommand)]
+    command: Option<AgentsCommand>,
+}
+
+#[derive(Subcommand)]
+enum AgentsCommand {
+    /// Run an installed agent against a scripted model, without a key, and print what works
+    Test {
+        /// The agent, as `loop agents` lists it
+        name: String,
+    },
+}
+
+pub(crate) fn run(context: &Context, flags: &AgentsFlags) -> anyhow::Result<u8> {
+    match &flags.command {
+        None => list(context),
+        Some(AgentsCommand::Test { name }) => agent_test::run(context, name),
+    }
+}
+
+fn list(context: &Context) -> anyhow::Result<u8> {
     let known = look();
     if context.json {
         let list: Vec<_> = known

@@ -2,6 +2,7 @@
 //! project gets, workflows that are read, explained and played. None of them works on a run; the hooks
 //! that an agent calls are here because they are part of its settings.
 
+mod agent_test;
 pub(super) mod agents;
 pub(super) mod check;
 pub(super) mod completions;

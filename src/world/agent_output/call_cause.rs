@@ -1,6 +1,7 @@
 //! What an agent's own words about its provider mean to the engine. Also which variables an agent gets, and which one it missed.
 
 use crate::world::wait::now;
+use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, AgentOutput, Limit};
 use loop_core::engine::Ending;
@@ -10,8 +11,11 @@ use loop_core::workflow::model::{Agent, Millis, Workflow};
 /// as the workflow says.
 pub(crate) fn ending(said: &AgentOutput, why: String, provider_wait: Millis) -> Ending {
     match said.limit {
-        Some(Limit::Plan { until }) => {
-            Ending::Limited { why, until: Some(until.unwrap_or_else(|| now().plus(provider_wait))) }
+        Some(Limit::Plan { until: Some(until) }) => Ending::Limited { why, until: Some(until) },
+        Some(Limit::Plan { until: None }) => {
+            let why =
+                format!("{why}; it named no time, so it is asked again after {}", length(provider_wait));
+            Ending::Limited { why, until: Some(now().plus(provider_wait)) }
         }
         Some(Limit::Credit | Limit::Auth | Limit::UnknownModel) => Ending::Refused { why },
         // What was begun with tools may go better from where it is now.

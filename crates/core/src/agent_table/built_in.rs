@@ -1,6 +1,7 @@
 //! The agents whose streams are read by code of their own, and any program.
 
 use crate::agent_table::row::{AgentEnvironment, AgentRow, Folder, LoginRow, Start, Stream};
+use crate::agent_table::test_wiring;
 use crate::agent_table::usage_row::{CachedInput, UsageRow, UsageScope, UsageTold};
 
 pub(super) static BUILT_IN: [&AgentRow; 5] = [&CLAUDE, &CODEX, &GEMINI, &OPENCODE, &COMMAND];
@@ -71,6 +72,7 @@ static CLAUDE: AgentRow = AgentRow {
         usd_flag: Some("--max-budget-usd"),
         turns_flag: Some("--max-turns"),
     },
+    test: Some(&test_wiring::CLAUDE),
 };
 
 static CODEX: AgentRow = AgentRow {
@@ -103,6 +105,7 @@ static CODEX: AgentRow = AgentRow {
         usd_flag: None,
         turns_flag: None,
     },
+    test: Some(&test_wiring::CODEX),
 };
 
 static GEMINI: AgentRow = AgentRow {
@@ -136,6 +139,7 @@ static GEMINI: AgentRow = AgentRow {
         usd_flag: None,
         turns_flag: None,
     },
+    test: Some(&test_wiring::GEMINI),
 };
 
 static OPENCODE: AgentRow = AgentRow {
@@ -187,6 +191,7 @@ static OPENCODE: AgentRow = AgentRow {
         usd_flag: None,
         turns_flag: None,
     },
+    test: Some(&test_wiring::OPENCODE),
 };
 
 /// Any program.
@@ -212,4 +217,5 @@ pub static COMMAND: AgentRow = AgentRow {
         usd_flag: None,
         turns_flag: None,
     },
+    test: None,
 };

@@ -4,6 +4,7 @@
 
 use crate::agent_table::row::{AgentEnvironment, AgentRow, DescribedStart, Folder, LoginRow, Start, Stream};
 use crate::agent_table::stream_rules::DescribedStream;
+use crate::agent_table::test_wiring::WiringFile;
 use crate::agent_table::usage_row::{CachedInput, UsageRow, UsageScope, UsageTold};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ struct AgentDescription {
     permissions: DescribedPermissions,
     dialect: Option<Dialect>,
     stream: Option<DescribedStream>,
+    test: Option<WiringFile>,
 }
 
 #[derive(Deserialize)]
@@ -100,6 +102,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<&'static AgentRow, String> 
         reopen: file.reopen.as_deref().map(kept),
         knows_preset_models: false,
         usage: usage(stream),
+        test: file.test.map(WiringFile::kept),
     })))
 }
 

@@ -4,18 +4,21 @@
 //! [`Start`] and [`Stream`] is in `agents/`.
 //!
 //! `row.rs` is what a row says (`usage_row.rs` about usage), `built_in.rs` the rows of ours that need code, `file.rs` reads a row from a file
-//! (those in `shipped/` are ours), and `stream_rules.rs` is how such a file describes a stream. Nothing here
+//! (those in `shipped/` are ours), and `stream_rules.rs` is how such a file describes a stream. `test_wiring.rs` says how
+//! a test points each of them at a scripted model. Nothing here
 //! starts an agent or reads its stream.
 
 mod built_in;
 mod file;
 mod row;
 mod stream_rules;
+mod test_wiring;
 mod usage_row;
 
 pub use built_in::COMMAND;
 pub use row::{AgentEnvironment, AgentRow, DescribedStart, Folder, LoginRow, Start, Stream};
 pub use stream_rules::{DescribedStream, ErrorRule, EventRule, ResultRule, ToolRule, UsageRule};
+pub use test_wiring::TestWiring;
 pub use usage_row::{CachedInput, UsageRow, UsageScope, UsageTold};
 
 use built_in::BUILT_IN;

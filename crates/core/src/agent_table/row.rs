@@ -1,6 +1,7 @@
 //! What a row of the table says about an agent: plain values and the code that they choose.
 
 use crate::agent_table::stream_rules::DescribedStream;
+use crate::agent_table::test_wiring::TestWiring;
 use crate::agent_table::usage_row::UsageRow;
 
 /// What is known about an agent's CLI.
@@ -28,6 +29,8 @@ pub struct AgentRow {
     /// Whether the names of models in presets mean something to it.
     pub knows_preset_models: bool,
     pub usage: UsageRow,
+    /// How a test points it at a scripted model; nothing where nobody has said it.
+    pub test: Option<&'static TestWiring>,
 }
 
 /// How an agent is logged in.

@@ -57,6 +57,8 @@ pub struct ResultRule {
     pub path: String,
     /// Leads to `true`, or to a value that says so, where the tool failed.
     pub failed: Option<(String, String)>,
+    /// Leads to a value that says that the agent was not allowed to use the tool.
+    pub denied: Option<(String, String)>,
 }
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]

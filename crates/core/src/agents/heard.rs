@@ -43,6 +43,8 @@ pub(super) struct Heard {
     pub events: Option<Vec<AgentEvent>>,
     /// The item that was told last.
     pub last_id: Option<String>,
+    /// The tool that was used last.
+    pub last_tool: Option<String>,
 }
 
 /// Whoever takes events does so after every piece of the stream; what one piece can hold beyond this is
@@ -112,8 +114,18 @@ impl Heard {
         }
     }
 
+    /// Notes that the agent was not allowed to use the tool that it used last.
+    pub(super) fn is_denied(&mut self) {
+        self.denials.truncate(DENIALS_MOST);
+        self.denials.extend(self.last_tool.clone());
+    }
+
     /// Notes a tool with what it is used on.
     pub(super) fn uses(&mut self, tool: &str, on: Option<&str>) {
+        self.last_tool = Some(match on {
+            Some(on) => short(&format!("{tool}: {on}")),
+            None => short(tool),
+        });
         // What was said before a tool was used is no final message.
         self.message.clear();
         self.worked = true;
@@ -129,6 +141,9 @@ impl Heard {
         });
     }
 }
+
+/// Nobody reads more refusals than this.
+const DENIALS_MOST: usize = 31;
 
 /// What a person reads of one message; the final one is kept whole elsewhere.
 const TEXT_MOST: usize = 16 << 10;

@@ -85,6 +85,13 @@ impl PlanFields {
     }
 }
 
+/// Returns the sentence of a complaint, where that is a provider's answer as it came.
+pub(super) fn sentence(complaint: &str) -> String {
+    let is_answer = complaint.trim_start().starts_with('{');
+    let answer = if is_answer { answer::read(complaint) } else { None };
+    answer.and_then(|it| it.message).unwrap_or_else(|| complaint.to_owned())
+}
+
 /// Returns what kept the provider from serving a call that failed.
 pub(super) fn judge(stream: Stream, heard: &Heard, end: &CallExit<'_>) -> Option<Limit> {
     let answer = heard.complaint.as_deref().and_then(answer::read).unwrap_or_default();

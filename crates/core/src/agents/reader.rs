@@ -138,8 +138,9 @@ impl StreamReader {
         match row.stream {
             Stream::Codex => codex::rollout(&mut heard, end.rollout),
             Stream::Opencode => opencode::own_log(&mut heard, end.rollout),
+            Stream::Gemini => gemini::own_retries(&mut heard, end.complaints),
             Stream::Described(stream) => heard.terminal |= stream.done.is_none() && end.exit == Some(0),
-            Stream::Claude | Stream::Gemini | Stream::Text => (),
+            Stream::Claude | Stream::Text => (),
         }
         let error = heard.error || heard.cut_terminal && end.exit != Some(0);
         let done = end.exit == Some(0) && heard.terminal && !error;

@@ -3,14 +3,14 @@
 
 use super::CallExit;
 use super::heard::Heard;
-use super::limit::Limit;
+use super::limit::{Limit, sentence};
 use super::wire::excerpt;
 use crate::agent_table::AgentRow;
 
 /// Returns why the call counts as failed.
 pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &CallExit<'_>) -> String {
     let name = row.name;
-    let said = heard.complaint.as_deref().map(excerpt).filter(|it| !it.is_empty());
+    let said = heard.complaint.as_deref().map(|it| excerpt(&sentence(it))).filter(|it| !it.is_empty());
     let quoted = said.as_ref().map(|it| format!(": {}", it.trim_end_matches('.'))).unwrap_or_default();
     if let Some(limit) = limit {
         return limited(row, *limit, &quoted);

@@ -220,6 +220,9 @@ pub enum Model {
         of: Vec<String>,
         other_than: PhaseId,
         unknown: String,
+        /// A person is asked where it would not differ, or where nobody knows.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        required: bool,
     },
 }
 

@@ -102,6 +102,8 @@ struct ClaudeHead<'a> {
     #[serde(borrow)]
     terminal_reason: Option<&'a RawValue>,
     #[serde(borrow)]
+    stop_reason: Option<&'a RawValue>,
+    #[serde(borrow)]
     api_error: Option<&'a RawValue>,
     #[serde(borrow)]
     api_error_type: Option<&'a RawValue>,
@@ -360,8 +362,13 @@ fn result(heard: &mut Heard, head: &ClaudeHead<'_>) {
         let reason = word(head.terminal_reason).filter(|it| it != "completed" && it != "api_error");
         let subtype = head.subtype.as_deref().filter(|it| *it != "success").map(str::to_owned);
         let earlier = heard.kind.take();
-        heard.kind =
-            word(head.api_error).or(reason).or(subtype).or(earlier).or_else(|| word(head.api_error_type));
+        let refusal = word(head.stop_reason).filter(|it| it == "refusal");
+        heard.kind = refusal
+            .or_else(|| word(head.api_error))
+            .or(reason)
+            .or(subtype)
+            .or(earlier)
+            .or_else(|| word(head.api_error_type));
     } else if let Some(text) = text.filter(|it| !it.is_empty()) {
         // An empty result stands for a turn that hooks ended; the last text is the message then.
         heard.message.set(&text);

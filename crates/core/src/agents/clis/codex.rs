@@ -156,6 +156,9 @@ pub(in crate::agents) fn line(heard: &mut Heard, text: &str) {
     }
 }
 
+/// The end of what a command says that the sandbox did not let write.
+const REFUSED_BY_SANDBOX: &str = "Read-only file system";
+
 fn item(heard: &mut Heard, item: &CodexItem<'_>, is_complete: bool) {
     let text = |raw| value::<Cow<'_, str>>(raw);
     // An item comes when it begins and again when it ends; some come only when they end.
@@ -183,7 +186,12 @@ fn item(heard: &mut Heard, item: &CodexItem<'_>, is_complete: bool) {
             uses("run", text(item.command).as_deref().map(inside_shell));
             if is_complete {
                 let failed = item.exit_code.is_some_and(|it| it != 0);
-                heard.result(&text(item.aggregated_output).unwrap_or_default(), failed);
+                let output = text(item.aggregated_output).unwrap_or_default();
+                heard.result(&output, failed);
+                // Its sandbox refuses by letting nothing be written.
+                if failed && output.trim_end().ends_with(REFUSED_BY_SANDBOX) {
+                    heard.is_denied();
+                }
             }
         }
         "file_change" => {

@@ -70,6 +70,9 @@ pub(in crate::agents) fn line(heard: &mut Heard, text: &str, stream: &DescribedS
     if let Some(rule) = stream.result.as_ref().filter(|it| it.event == kind) {
         let failed = rule.failed.as_ref().is_some_and(|it| holds(&event, Some(it)));
         heard.result(&all(&event, &rule.path).join(""), failed);
+        if rule.denied.as_ref().is_some_and(|it| holds(&event, Some(it))) {
+            heard.is_denied();
+        }
     }
     if let Some(rule) = stream.usage.as_ref().filter(|it| it.event == kind) {
         usage(heard, &event, rule);

@@ -136,6 +136,18 @@ pub(in crate::agents) fn line(heard: &mut Heard, text: &str) {
     }
 }
 
+/// Reads its standard error, where alone it says that its provider did not answer and that it asks again.
+pub(in crate::agents) fn own_retries(heard: &mut Heard, complaints: &str) {
+    let tried = |line: &&str| line.starts_with("Attempt ") && line.contains(" failed");
+    let Some(last) = complaints.lines().rev().find(tried).filter(|_| !heard.terminal) else { return };
+    let why = last.split_once("backoff... ").or_else(|| last.split_once(" failed: ")).map_or(last, |it| it.1);
+    let why = why.trim_start_matches("_ApiError: ").trim_start_matches("Error: ");
+    heard.waiting_out = true;
+    complain(heard, why.split(". Retrying after ").next().unwrap_or(why));
+    let status = last.split_once("with status ").and_then(|it| it.1.get(..3));
+    heard.status = heard.status.or_else(|| status.and_then(|it| it.parse().ok()));
+}
+
 #[derive(Deserialize)]
 struct GeminiAnswer<'a> {
     #[serde(borrow)]

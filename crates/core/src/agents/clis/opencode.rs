@@ -157,8 +157,7 @@ pub(in crate::agents) fn line(heard: &mut Heard, text: &str) {
                     heard.result(&text.unwrap_or_default(), failed);
                 }
                 if is_denied {
-                    heard.denials.truncate(DENIALS_MOST);
-                    heard.denials.push(short(&tool));
+                    heard.is_denied();
                 }
             }
         }
@@ -173,9 +172,6 @@ pub(in crate::agents) fn line(heard: &mut Heard, text: &str) {
         (Some(_) | None, _) => (),
     }
 }
-
-/// Nobody reads more refusals than this.
-const DENIALS_MOST: usize = 31;
 
 fn finish_step(heard: &mut Heard, part: &OpencodePart<'_>) {
     heard.terminal = part.reason.as_deref() == Some("stop");
@@ -199,11 +195,16 @@ pub(in crate::agents) fn own_log(heard: &mut Heard, log: &str) {
     if let Some(model) = requests(log).last().and_then(|it| field(it, "modelID")) {
         heard.model = Some(short(&model));
     }
-    if let (Some(why), false) = (waits_for(log), heard.terminal) {
+    // It makes room and asks again without end; nothing that it does mends a prompt that is too long.
+    heard.waiting_out |= heard.error && heard.kind.as_deref() == Some(TOO_LONG);
+    if let (Some(why), false) = (waits_for(log), heard.terminal || heard.error) {
         heard.waiting_out = true;
         heard.complaint = Some(why);
     }
 }
+
+/// Its word for a prompt that does not fit.
+const TOO_LONG: &str = "ContextOverflowError";
 
 /// Returns the answer that opencode waits out, by the lines of its log.
 pub fn waits_for(log: &str) -> Option<String> {

@@ -79,6 +79,8 @@ const PHRASES: &[(&str, PhraseClass)] = &[
     ("this model's maximum context length", Context),
     ("input length and `max_tokens` exceed context limit", Context),
     ("the model returned an empty response", Empty),
+    ("model stream ended with empty response", Empty),
+    ("no response was returned", Empty),
     ("unable to connect to", Unreachable),
     ("could not connect to", Unreachable),
     ("connection dropped", Unreachable),
@@ -183,7 +185,7 @@ static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
         (r"^(?:maximum )?context (?:window|length|limit)(?: is)? (?:exceeded|overflow|reached)".to_owned(), Context),
         (r"^(?:the |requested )*model:? [`'(\x22]*[a-z]+[-.:/0-9][\w.:/-]*[`')\x22]* .{0,40}(?:not found|does not exist|not exist|is not supported|not available|is invalid)".to_owned(), Model),
         (r"^(?:unknown|invalid|unsupported) model(?::| name| id|$)|^no such model|^models/\S+ is not found|^the [`'\x22][^`'\x22]{1,80}[`'\x22] model is not supported|^model: \S+$|^there's an issue with the selected model|^model not found".to_owned(), Model),
-        (r"(?:violate our usage policy|violates? (?:our|the) (?:usage|content|safety) polic|blocked (?:by|due to|because of) (?:safety|our safety|content|the safety)|flagged (?:as|for) (?:potentially )?violating|finish(?:ed with)? reason:? (?:safety|prohibited_content|blocklist|recitation)|response was blocked)".to_owned(), Refusal),
+        (r"(?:violate our usage policy|violates? (?:our|the) (?:usage|content|safety) polic|blocked (?:by|due to|because of) (?:safety|our safety|content|the safety)|flagged (?:as|for) (?:potentially )?violating|finish(?:ed with)? reason:? (?:safety|prohibited_content|blocklist|recitation)|response was blocked|safeguards flagged this message)".to_owned(), Refusal),
     ];
     rows.into_iter().map(|(row, class)| (Regex::new(&row).expect("a pattern of ours"), class)).collect()
 });
@@ -221,9 +223,15 @@ impl Floor for str {
     }
 }
 
+const TRIED_IN_VAIN: &str = "failed to get response from the ai model";
+
 /// Removes what the agents put before a provider's own words.
 fn unwrapped(text: &str) -> &str {
     let mut text = text.strip_prefix('[').unwrap_or(text);
+    // Some tell first how often they tried.
+    if let Some(last) = text.strip_prefix(TRIED_IN_VAIN).and_then(|it| it.split_once("last error: ")) {
+        text = last.1;
+    }
     while let Some(rest) = BEFORE.iter().find_map(|it| text.strip_prefix(it)) {
         text = rest.trim_start();
     }

@@ -22,7 +22,7 @@ use crate::engine::judging::metrics::known;
 use crate::engine::state::parts::retry;
 use crate::engine::state::parts::station::{Leave, Station, Wish};
 use crate::engine::state::run_state::State;
-use crate::engine::state::views::next_call::{call, is_done_with_skills, measure};
+use crate::engine::state::views::next_call::{call, is_done_with_skills, lacks_other_model, measure};
 use crate::facts::FactName;
 use crate::workflow::model::{Phase, WindowThen, WorkPlace, Workflow};
 use loop_base::time::Timestamp;
@@ -165,6 +165,9 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
     }
     if is_done_with_skills(phase, state) && !state.visit.fix_due && !state.visit.looked {
         return Decision::Perform(measure(workflow, phase, state, &next));
+    }
+    if let Some(why) = lacks_other_model(workflow, phase, state, &next) {
+        return ask(state, QuestionKind::Agent, why, None);
     }
     Decision::Perform(Effect::Work(next))
 }

@@ -7,6 +7,7 @@ use crate::engine::journal::question::{Question, QuestionKind};
 use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::judging::reasons::check_words;
 use crate::engine::state::run_state::State;
+use crate::engine::state::views::next_call::{call, lacks_other_model};
 use crate::workflow::model::{Next, PhaseId, Workflow};
 use serde::Serialize;
 
@@ -120,13 +121,27 @@ impl Asking<'_> {
                 format!("send it back to {}; the agent is told why", self.name(self.workflow.proof.go))
             }
             (Choice::Retry, QuestionKind::Landing) => "try to merge it again".to_owned(),
+            (Choice::Retry, QuestionKind::Agent) if self.is_about_other_model() => {
+                "call the agent with the model that is set; you confirm that it may be the same one"
+                    .to_owned()
+            }
             (Choice::Retry, _) => "call the agent again; you confirm that the cause is fixed".to_owned(),
             (Choice::Model, _) => {
                 let asked = self.state.model_asked.as_deref().unwrap_or("its own model");
-                format!("call the agent again, with the model NAME in place of {asked}")
+                match self.is_about_other_model() {
+                    true => "call the agent with the model NAME".to_owned(),
+                    false => format!("call the agent again, with the model NAME in place of {asked}"),
+                }
             }
             (Choice::Expired | Choice::Other(_), _) => "continue".to_owned(),
         }
+    }
+
+    /// Whether a phase that has to ask another model would not.
+    fn is_about_other_model(&self) -> bool {
+        let phase = &self.workflow.phases[self.state.phase];
+        let next = call(self.workflow, phase, self.state);
+        lacks_other_model(self.workflow, phase, self.state, &next).is_some()
     }
 
     fn name(&self, phase: PhaseId) -> &str {

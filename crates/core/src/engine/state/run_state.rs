@@ -23,7 +23,7 @@ use crate::proof::Waiver;
 use crate::workflow::model::{Millis, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
@@ -146,6 +146,9 @@ pub struct State {
     /// Model → the one that a person named in its place; an empty name is the agent's own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models_instead: BTreeMap<String, String>,
+    /// Phases whose model a person confirmed although it has to differ from another's.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub models_confirmed: BTreeSet<PhaseId>,
     /// How often in a row a provider could not be reached.
     #[serde(default)]
     pub unreachable: u32,

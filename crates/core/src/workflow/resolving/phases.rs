@@ -345,6 +345,7 @@ fn model(context: &mut Resolver<'_>, file: &At<ModelFile>) -> Option<Model> {
     }
     Some(Model::Differing {
         other_than: context.phase(other_than)?,
+        required: plain(&differing.required).unwrap_or(false),
         unknown: text(&differing.unknown).unwrap_or_else(|| first.clone()),
         of,
     })

@@ -217,6 +217,8 @@ section! {
         other_than: String,
         /// What that phase's model counts as when nobody knows it. By default the first candidate.
         unknown: String,
+        /// Whether a person is asked where the model would be the same one, or one of the two is not known.
+        required: bool,
     }
 }
 

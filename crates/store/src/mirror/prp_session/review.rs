@@ -18,7 +18,9 @@ pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &Jud
     let _ = writeln!(out, "- PRP: {}", one_line(&state.opening.input));
     let _ = writeln!(out, "- time: {at}");
     let _ = writeln!(out, "- attempt: {attempt} of {most}");
-    let _ = writeln!(out, "- reviewer: {}", model(turn.call.model.as_ref()));
+    // The model that answered, as the agent named it; else the one that was asked for.
+    let reviewer = state.models.get(&turn.call.phase).or(turn.call.model.as_ref());
+    let _ = writeln!(out, "- reviewer: {}", model(reviewer));
     let _ = writeln!(out, "- implementer: {}", model(implementer));
     let _ = writeln!(out, "\n## Verdict\n\n{}", verdict(turn.verdict()));
     let _ = writeln!(out, "\n## Metrics\n\n| metric | value | source |\n|---|---|---|");

@@ -19,6 +19,7 @@ use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, Outcome, Wait};
 use crate::engine::state::parts::station::{Leave, Station, Waiting};
 use crate::engine::state::run_state::State;
+use crate::engine::state::views::next_call::{call, lacks_other_model};
 use crate::workflow::model::{InputKind, Workflow};
 use loop_base::time::Timestamp;
 
@@ -54,7 +55,7 @@ impl State {
             Event::Prepared { command } => self.prepare_proof(command.as_ref()),
             Event::Repeated => self.repeat(),
             Event::Retried => self.try_again(workflow),
-            Event::CalledAgain { model } => self.call_again(model.as_ref()),
+            Event::CalledAgain { model } => self.call_again(workflow, model.as_ref()),
             Event::Entered { phase, how } => self.enter(workflow, at, *phase, how),
             Event::Skipped { why } => self.skip_phase(workflow, at, why),
             Event::Settled { text, automatic, done } => self.settle(text, *automatic, *done),
@@ -109,10 +110,15 @@ impl State {
         self.station = Station::Ready;
     }
 
-    fn call_again(&mut self, model: Option<&String>) {
+    fn call_again(&mut self, workflow: &Workflow, model: Option<&String>) {
+        let next = call(workflow, &workflow.phases[self.phase], self);
+        let is_about_other = lacks_other_model(workflow, &workflow.phases[self.phase], self, &next).is_some();
         if let Some(model) = model {
-            let asked = self.model_asked.clone().unwrap_or_default();
-            self.models_instead.insert(asked, model.clone());
+            let asked = if is_about_other { next.model } else { self.model_asked.clone() };
+            self.models_instead.insert(asked.unwrap_or_default(), model.clone());
+        }
+        if is_about_other {
+            self.models_confirmed.insert(self.phase);
         }
         self.station = Station::Ready;
     }

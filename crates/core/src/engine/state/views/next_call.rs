@@ -60,6 +60,30 @@ fn other_model(workflow: &Workflow, phase: &Phase, state: &State) -> Option<Othe
     Some(OtherModel { phase: workflow.phases[*other_than].name.clone(), model })
 }
 
+/// Says where a phase that has to ask another model than an earlier one would not, or where nobody knows. What
+/// a person has confirmed is not asked again.
+pub(crate) fn lacks_other_model(
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    call: &Call,
+) -> Option<String> {
+    let Some(Model::Differing { other_than, required: true, .. }) = &phase.model else { return None };
+    if state.models_confirmed.contains(&state.phase) {
+        return None;
+    }
+    let (name, other, cli) = (&phase.name, &workflow.phases[*other_than].name, &workflow.agent.cli);
+    let so = match (state.models.get(other_than), &call.model) {
+        (None, _) => format!("nobody knows which model {other} ran with"),
+        (Some(was), None) => format!("{other} ran with {was}, and no model is set here that {cli} knows"),
+        (Some(was), Some(asked)) if is_same_family(asked, was) => {
+            format!("{other} ran with {was}, and so would {name}")
+        }
+        (Some(_), Some(_)) => return None,
+    };
+    Some(format!("{name} has to ask another model than {other}: {so}; name one: loop answer model NAME"))
+}
+
 /// A person may have named another model in place of one that the agent does not know.
 fn instead(state: &State, model: Option<String>) -> Option<String> {
     let named = state.models_instead.get(model.as_deref().unwrap_or_default());
@@ -77,7 +101,7 @@ fn model(workflow: &Workflow, phase: &Phase, state: &State, step: &Step) -> Opti
     let usual = || workflow.agent.model.clone();
     match &phase.model {
         Some(Model::Named(name)) => Some(name.clone()).filter(|it| is_known(workflow, it)).or_else(usual),
-        Some(Model::Differing { of, other_than, unknown }) => {
+        Some(Model::Differing { of, other_than, unknown, .. }) => {
             let of: Vec<&String> = of.iter().filter(|it| is_known(workflow, it)).collect();
             if of.is_empty() {
                 return usual();
@@ -162,9 +186,10 @@ pub(crate) fn measure(workflow: &Workflow, phase: &Phase, state: &State, call: &
 
 #[cfg(test)]
 mod tests {
-    use super::{alike, call};
-    use crate::engine::State;
+    use super::{alike, call, lacks_other_model};
+    use crate::engine::{Event, State};
     use crate::workflow::resolve::{LayerSource, Layers, Overrides, resolve};
+    use loop_base::time::Timestamp;
 
     fn of_qa(agent: &str, model: Option<&str>, project: &str) -> (Option<String>, Vec<String>) {
         let overrides = Overrides {
@@ -204,6 +229,38 @@ mod tests {
             let other = call.other_model.expect("QA differs from GREEN");
             assert_eq!((other.phase.as_str(), other.model.as_deref()), ("GREEN", Some(answered)));
         }
+    }
+
+    /// Where it is required, a person is asked: for an unknown model, for the same one, and not twice.
+    #[test]
+    fn a_required_other_model_is_asked_for() {
+        let text = "extends = \"tdd\"\n[[phase]]\nname = \"QA\"\n\
+                    model = { of = [\"opus\", \"sonnet\"], other_than = \"GREEN\", required = true }\n";
+        let source = LayerSource { name: "workflow.toml".to_owned(), text: text.to_owned(), dir: None };
+        let overrides = Overrides { agent: Some("claude".to_owned()), ..Overrides::default() };
+        let layers = Layers { project: Some(source), overrides, ..Layers::default() };
+        let workflow = resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow");
+        let position = |name: &str| workflow.phases.iter().position(|it| it.name == name).expect("a phase");
+        let mut state = State::new(&workflow);
+        state.phase = position("QA");
+        let asks = |state: &State| {
+            let phase = &workflow.phases[state.phase];
+            lacks_other_model(&workflow, phase, state, &call(&workflow, phase, state))
+        };
+        assert!(asks(&state).is_some_and(|it| it.contains("nobody knows which model GREEN ran with")));
+        state.models.insert(position("GREEN"), "claude-opus-5-5".to_owned());
+        assert_eq!(asks(&state), None, "sonnet is another");
+        state.models_instead.insert("sonnet".to_owned(), "claude-opus-4-8".to_owned());
+        assert!(
+            asks(&state).is_some_and(|it| it.contains("GREEN ran with claude-opus-5-5, and so would QA"))
+        );
+        let named = Event::CalledAgain { model: Some("haiku".to_owned()) };
+        state.apply(&workflow, Timestamp(1), &named);
+        let next = call(&workflow, &workflow.phases[state.phase], &state);
+        assert_eq!((asks(&state), next.model.as_deref()), (None, Some("haiku")));
+        state.models_instead.clear();
+        state.models.clear();
+        assert_eq!(asks(&state), None, "confirmed once");
     }
 
     /// Model names in presets are Claude's; another agent gets only what the user set.
