@@ -4,6 +4,7 @@
 mod failures;
 mod kills;
 mod lab;
+mod matrix;
 mod planning;
 mod plans;
 

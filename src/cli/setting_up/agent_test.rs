@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The longest call is ended after a minute by its own limits; the rest is for git, checks and a slow disk.
+/// The longest call is ended after a minute and a half by its own limits; the rest is for git, checks and a slow disk.
 const CALL_MOST: Duration = Duration::from_secs(150);
 
 /// How far ahead the scripted plan is used up: far enough that no pause of ours is taken for it.
@@ -196,7 +196,8 @@ fn judge_work(seen: &CallSeen) -> Vec<TestedRow> {
     let budget = &seen.status["budget"];
     let tokens: u64 = budget["tokens"].as_object().into_iter().flatten().filter_map(|it| it.1.as_u64()).sum();
     let source = budget["usd"]["source"].as_str().filter(|it| *it != "unknown");
-    let cost = source.map(|it| format!("${} ({it})", budget["usd"]["amount"]));
+    let amount = budget["usd"]["amount"].as_f64().unwrap_or_default();
+    let cost = source.map(|it| format!("${amount:.4} ({it})"));
     let session = seen.story.lines().find_map(|it| it.trim().strip_prefix("open this session: "));
     let model = seen.status["models"]["WORK"].as_str().map(str::to_owned);
     vec![
@@ -303,7 +304,7 @@ impl TestBench {
         let idle = if case == "stop" { "8s" } else { "40s" };
         let mut agent = json!({
             "cli": self.row.name, "args": args, "env": env, "permissions": "all",
-            "first_timeout": "60s", "idle_timeout": idle, "timeout": "60s",
+            "first_timeout": "60s", "idle_timeout": idle, "timeout": "90s",
         });
         if let Some(model) = self.wiring.model {
             agent["model"] = json!(model);

@@ -86,8 +86,15 @@ pub(crate) fn lacks_other_model(
 
 /// A person may have named another model in place of one that the agent does not know.
 fn instead(state: &State, model: Option<String>) -> Option<String> {
-    let named = state.models_instead.get(model.as_deref().unwrap_or_default());
-    named.cloned().or(model)
+    let mut asked = model;
+    // A name that was given in place of another may have got one in its own place; each counts once.
+    for _ in 0..state.models_instead.len() {
+        match state.models_instead.get(asked.as_deref().unwrap_or_default()) {
+            Some(named) => asked = Some(named.clone()),
+            None => break,
+        }
+    }
+    asked
 }
 
 fn model(workflow: &Workflow, phase: &Phase, state: &State, step: &Step) -> Option<String> {
