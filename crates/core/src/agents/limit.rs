@@ -141,6 +141,7 @@ fn by_kind(kind: &str) -> Option<Limit> {
         "authentication_failed"
         | "authentication_error"
         | "oauth_org_not_allowed"
+        | "permission_error"
         | "ProviderAuthError"
         | "invalid_api_key"
         | "UNAUTHENTICATED" => Some(Limit::Auth),
