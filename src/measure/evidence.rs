@@ -19,7 +19,7 @@ use loop_core::proof::{Defence, ratchet};
 use loop_core::workflow::model::PhaseProof;
 use loop_store::run::Run;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Which run is measured, and where.
 #[derive(Clone, Copy)]
@@ -53,6 +53,7 @@ pub(crate) fn baseline(
     let status = tree.status()?;
     uncommitted::remember_left(tree, &before, &status)?;
     uncommitted::remember_beginning(tree, &status)?;
+    uncommitted::remember_written(tree, &changes::changes(&tree.pinned, &before.tree, &status.tree)?)?;
     let differences = Differences::between(tree, &status, &run.state, subject.before_call)?;
     let facts = facts::gather(tree, &status, run, subject.input, &differences, None)?;
     let ms = results.iter().map(|it| it.ms).sum();
@@ -75,6 +76,7 @@ pub(crate) fn measure(
     let run = subject.run;
     let mut notes = Vec::new();
     let mut ms = 0;
+    let mut is_second = false;
     let (status, results, unstable) = loop {
         let status = tree.status()?;
         let room = match run.workflow.phases[run.state.phase].proof {
@@ -90,17 +92,26 @@ pub(crate) fn measure(
         ms += results.iter().map(|it| it.ms).sum::<u64>();
         let after = if names.is_empty() { status.clone() } else { tree.status()? };
         uncommitted::remember_left(tree, &status, &after)?;
-        let touched = touched_by_checks(tree, &status, &after)?;
+        let written = written_by_checks(tree, &status, &after)?;
+        uncommitted::remember_own_output(tree, &written.untracked)?;
+        let own = uncommitted::own_output(tree);
+        let touched: Vec<PathBuf> = written.tracked.into_iter().filter(|it| !own.contains(it)).collect();
         if touched.is_empty() {
             break (after, results, Vec::new());
         }
         // A lock file or a formatted source settles after one round; what moves again will not.
-        if notes.is_empty() {
-            notes.push(format!("the checks changed {} and were run again", touched.join(", ")));
+        if !is_second {
+            is_second = true;
+            notes.push(format!("the checks changed {} and were run again", shown(&touched)));
             continue;
         }
-        break (after, results, touched);
+        break (after, results, uncommitted::remember_own_output(tree, &touched)?);
     };
+    let own: Vec<PathBuf> = uncommitted::own_output(tree).into_iter().collect();
+    if !own.is_empty() {
+        notes.push(format!("the checks write {} whenever they run; this is not counted", shown(&own)));
+    }
+    let unstable = unstable.iter().map(|it| it.to_string_lossy().into_owned()).collect();
     let now = tests_in_place::of(&run.folder(), &results);
     let turned_green = tests_in_place::turned_green(&run.folder(), &now);
     tests_in_place::keep_last(&run.folder(), &now)?;
@@ -148,20 +159,31 @@ fn commanded_checks(run: &Run) -> Vec<String> {
     ran.map(|(name, _)| name).filter(|it| used(it)).cloned().collect()
 }
 
-/// Tracked files that differ after the checks. Files that git does not know may come and go:
-/// coverage data, caches that nobody ignored.
-fn touched_by_checks(
+/// Files that differ after the checks.
+#[derive(Default)]
+struct WrittenByChecks {
+    tracked: Vec<PathBuf>,
+    /// Files that git does not know may come and go: coverage data, caches that nobody ignored.
+    untracked: Vec<PathBuf>,
+}
+
+fn written_by_checks(
     tree: &WorkingTree,
     before: &TreeStatus,
     after: &TreeStatus,
-) -> Result<Vec<String>, GitError> {
+) -> Result<WrittenByChecks, GitError> {
     let changes = changes::changes(&tree.pinned, &before.tree, &after.tree)?;
     if changes.is_empty() {
-        return Ok(Vec::new());
+        return Ok(WrittenByChecks::default());
     }
-    let changed: BTreeSet<&Path> = changes.iter().map(|it| it.path.as_path()).collect();
     // All of them: there may be more changes than a command line holds.
     let tracked = tree.pinned.repository.run(["ls-files", "-z"])?;
-    let touched = listed_paths(&tracked).filter(|it| changed.contains(it.as_path()));
-    Ok(touched.map(|it| it.to_string_lossy().into_owned()).collect())
+    let tracked: BTreeSet<PathBuf> = listed_paths(&tracked).collect();
+    let (tracked, untracked) = changes.into_iter().map(|it| it.path).partition(|it| tracked.contains(it));
+    Ok(WrittenByChecks { tracked, untracked })
+}
+
+fn shown(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths.iter().map(|it| it.to_string_lossy().into_owned()).collect();
+    paths.join(", ")
 }

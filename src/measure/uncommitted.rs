@@ -21,6 +21,10 @@ const BEFORE: &str = "uncommitted-before";
 /// What appeared while checks ran.
 const LEFT_BY_CHECKS: &str = "left-by-checks";
 
+/// What the checks wrote before the first call, and of that what they write whenever they run.
+const WRITTEN_AT_OPENING: &str = "written-at-opening";
+const WRITTEN_EACH_TIME: &str = "written-each-time";
+
 /// 200,000 paths of usual length.
 const LIST_MOST: usize = 16 << 20;
 
@@ -44,7 +48,32 @@ pub(crate) fn remember_left(
     if all == known { Ok(()) } else { write(tree, LEFT_BY_CHECKS, "", &all) }
 }
 
-/// Returns what is uncommitted and was not there when the run began: another path, or another content.
+/// Remembers which files of the tree the checks wrote before the first call.
+pub(crate) fn remember_written(tree: &WorkingTree, written: &[Change]) -> Result<(), GitError> {
+    write(tree, WRITTEN_AT_OPENING, "", &written.iter().map(|it| it.path.clone()).collect())
+}
+
+/// Remembers that the checks write these files whenever they run, as far as they did so before the first
+/// call; returns the files that they did not write then.
+pub(crate) fn remember_own_output(tree: &WorkingTree, moving: &[PathBuf]) -> Result<Vec<PathBuf>, GitError> {
+    let at_opening = read_left(&tree.pinned.beside(WRITTEN_AT_OPENING));
+    let (own, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        moving.iter().cloned().partition(|it| at_opening.contains(it));
+    let known = own_output(tree);
+    let all: BTreeSet<PathBuf> = known.iter().cloned().chain(own).collect();
+    if all != known {
+        write(tree, WRITTEN_EACH_TIME, "", &all)?;
+    }
+    Ok(others)
+}
+
+/// Files that the checks write whenever they run, and wrote before the first call.
+pub(crate) fn own_output(tree: &WorkingTree) -> BTreeSet<PathBuf> {
+    read_left(&tree.pinned.beside(WRITTEN_EACH_TIME))
+}
+
+/// Returns what is uncommitted and was not there when the run began: another path, or another content. What
+/// the checks write whenever they run is theirs.
 pub(crate) fn since_beginning(
     tree: &WorkingTree,
     status: &TreeStatus,
@@ -65,7 +94,8 @@ pub(crate) fn since_beginning(
     let is_changed =
         |path: &Path| changed.contains(path.as_os_str()) || modules.iter().any(|it| path.starts_with(it));
     let counts = |it: &&PathBuf| !before.contains(it.as_os_str().as_bytes()) || is_changed(it);
-    Ok(status.uncommitted.iter().filter(counts).cloned().collect())
+    let own = own_output(tree);
+    Ok(status.uncommitted.iter().filter(counts).filter(|it| !own.contains(*it)).cloned().collect())
 }
 
 /// Returns what is uncommitted, and apart from it what these checks left.

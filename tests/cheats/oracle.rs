@@ -45,7 +45,7 @@ fn green(sample: &Sample, row: &Row) -> Option<String> {
     assert!(acted.status.success(), "{}: {}", row.id, crate::said(&acted));
     let seen = project.seen_from_outside(sample);
     if row.step != Step::Clean {
-        seen.must("git checkout -q \"$(cat \"$OUT/base\")\"");
+        seen.must("git checkout -q --recurse-submodules \"$(cat \"$OUT/base\")\"");
         for place in &sample.product {
             // A folder, a file, or the beginning of a name.
             let list = format!(

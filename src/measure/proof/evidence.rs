@@ -35,6 +35,10 @@ impl Prover {
             clean: outcome(ProofStep::Clean),
             overlay: outcome(ProofStep::Overlay),
             old_code: outcome(ProofStep::OldCode),
+            canary_run: match is_shared {
+                true => StepOutcome::NotRun(NotRun::NotNeeded),
+                false => outcome(ProofStep::Canary),
+            },
             protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
             canary: canary.map(|it| it.canary.clone()).unwrap_or_default(),
             not_judged: overlay.map(|it| it.not_judged.clone()).unwrap_or_default(),

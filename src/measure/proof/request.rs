@@ -5,11 +5,11 @@ use crate::measure::proof::storage::dependency_folders::BorrowOutcome;
 use crate::measure::proof::storage::files;
 use crate::tree::git::GitError;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Results that an older program wrote are not read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Everything that decides what a proof finds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,6 +94,15 @@ pub(crate) struct StepResult {
     pub(crate) canary: BTreeMap<String, CanaryOutcome>,
     /// A0 only: the word of this project's canaries. Empty where no test file can carry one.
     pub(crate) canary_word: String,
+    /// A0 only: the names under which each check reported canaries.
+    #[serde(default)]
+    pub(crate) canary_names: BTreeMap<String, BTreeSet<String>>,
+    /// A0 only: the test programs whose canary each check reported, where it names no tests.
+    #[serde(default)]
+    pub(crate) canary_programs: BTreeMap<String, BTreeSet<String>>,
+    /// A0 only: files of the tree that its checks write, seen while no agent was at work.
+    #[serde(default)]
+    pub(crate) written_by_checks: Vec<String>,
     /// A0 only: the fingerprint of the caches that it left.
     pub(crate) cache: Option<String>,
     pub(crate) not_judged: Vec<NotJudged>,
@@ -122,6 +131,9 @@ impl StepResult {
             outcome: StepOutcome::NotRun(why),
             canary: BTreeMap::new(),
             canary_word: String::new(),
+            canary_names: BTreeMap::new(),
+            canary_programs: BTreeMap::new(),
+            written_by_checks: Vec::new(),
             cache: None,
             not_judged: Vec::new(),
             changed_protected: Vec::new(),
@@ -132,6 +144,13 @@ impl StepResult {
             notes: Vec::new(),
             logs: PathBuf::new(),
             seconds: 0.0,
+        }
+    }
+
+    pub(super) fn run_mut(&mut self) -> Option<&mut StepRun> {
+        match &mut self.outcome {
+            StepOutcome::Ran(run) => Some(run),
+            StepOutcome::NotRun(_) => None,
         }
     }
 

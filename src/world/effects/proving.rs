@@ -147,7 +147,11 @@ impl Host<'_> {
         prover: &Prover,
         step: ProofStep,
     ) -> anyhow::Result<Option<StepResult>> {
-        match prover.known(step) {
+        let known = prover.known(step);
+        if known.as_ref().is_some_and(|it| prover.is_disturbed(it)) {
+            prover.forget(step)?;
+        }
+        match known.filter(|it| !prover.is_disturbed(it)) {
             Some(known) => Ok(Some(known)),
             None => {
                 let pending = prover.start(step)?;

@@ -18,8 +18,9 @@ mod results;
 mod testing;
 mod trees;
 
+pub use canary::program_canary::{ProgramCanary, is_printed, program_canary};
 pub use canary::shell_canary::{canary_command, shell_canary};
-pub use canary::test_canary::{Canary, CanaryPlan, canaries, canaries_reported, canary_seen, without_canary};
+pub use canary::test_canary::{Canary, CanaryPlan, canaries, canary_seen, reported_canaries, without_canary};
 pub use conclude::locate::ProtectedChange;
 pub use conclude::merged::red_on_merge;
 pub use conclude::{ProofEvidence, conclude};

@@ -23,6 +23,9 @@ use std::path::{Component, Path, PathBuf};
 /// Submodules inside submodules are rarely two deep; a repository that names itself has no end.
 const DEPTH_MOST: usize = 8;
 
+/// Module folders that are asked for a commit that no name leads to.
+const MODULES_MOST: usize = 50;
+
 /// A pointer of LFS has three lines.
 const POINTER_MOST: usize = 1024;
 
@@ -333,6 +336,23 @@ fn find_module(
     let git_dir = candidates.into_iter().find(|it| has_commit(it, commit))?;
     let shared = git_dir::shared(&git_dir);
     Some(Repository { objects: shared.join("objects"), git_dirs: distinct([&git_dir, &shared]), work_tree })
+}
+
+/// Returns the folder with the objects of a submodule, if it has this commit. One that the final tree lacks
+/// is found by its commit alone.
+pub(crate) fn module_objects(repository: &Git, inside: &Path, commit: &str) -> Option<PathBuf> {
+    let from = Repository {
+        objects: repository.common_dir().join("objects"),
+        git_dirs: distinct([repository.git_dir(), repository.common_dir()]),
+        work_tree: Some(repository.work_tree().to_owned()),
+    };
+    if let Some(found) = find_module(&from, &module_names(repository), inside, commit) {
+        return Some(found.objects);
+    }
+    let folders = from.git_dirs.iter().flat_map(|it| fs::read_dir(it.join("modules"))).flatten().flatten();
+    let modules = folders.map(|it| it.path()).filter(|it| it.join("objects").is_dir());
+    let found = modules.take(MODULES_MOST).find(|it| has_commit(it, commit))?;
+    Some(git_dir::shared(&found).join("objects"))
 }
 
 fn has_commit(git_dir: &Path, commit: &str) -> bool {

@@ -2,7 +2,7 @@
 //! checkout, and a check that does not report them does not report failures.
 
 use crate::measure::proof::pure::{
-    CanaryOutcome, NotRun, ProofStep, StepRun, canaries_reported, canary_seen, without_canary,
+    CanaryOutcome, NamedTests, NotRun, ProofStep, TestOutcome, canary_seen, reported_canaries, without_canary,
 };
 use crate::measure::proof::request::{ProofError, StepResult};
 use crate::measure::proof::steps::overlay::Trees;
@@ -18,7 +18,7 @@ impl Prover {
     pub(crate) fn plant(
         &self,
         site: &mut PreparedCheckout,
-        trees: &Trees<'_>,
+        trees: &Trees,
         baseline: Option<&StepResult>,
     ) -> Result<Vec<Ran>, ProofError> {
         let Some(baseline) = baseline.filter(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen))
@@ -32,10 +32,14 @@ impl Prover {
         let planned = planned_canaries(trees, &site.session.checkout.path, word);
         let mut plain = Vec::new();
         let request = trees.with_canary_commands(&self.request, word);
-        for (check, ran) in site.with_canaries(&request, &planned, trees)? {
-            let was_seen = baseline.canary.get(&check) == Some(&CanaryOutcome::Seen);
-            let is_seen = canary_seen(&ran.results, &ran.output, word);
-            let outcome = match (was_seen, is_seen) {
+        let by_programs = &baseline.canary_programs;
+        let by_tests = |it: &CanaryOutcome| *it == CanaryOutcome::Seen;
+        let has_tests =
+            baseline.canary.iter().any(|(check, it)| by_tests(it) && !by_programs.contains_key(check));
+        let ran = if has_tests { site.with_canaries(&request, &planned, trees)? } else { Vec::new() };
+        for (check, ran) in ran {
+            let was_seen = baseline.canary.get(&check).is_some_and(by_tests);
+            let outcome = match (was_seen, is_as_before(baseline, &check, &ran)) {
                 (false, _) => CanaryOutcome::NotOnBaseline,
                 (true, true) => CanaryOutcome::Seen,
                 (true, false) => CanaryOutcome::Unseen,
@@ -43,11 +47,21 @@ impl Prover {
             // Whoever stopped at the first canary did not get to the other tests.
             let went_on = request == self.request
                 && !planned.is_empty()
-                && planned.len() <= canaries_reported(&ran.results, word);
+                && planned.iter().map(|it| it.tests).sum::<usize>()
+                    <= reported_canaries(&ran.results, word).len();
             if outcome == CanaryOutcome::Seen && went_on {
                 plain.push(Ran { results: without_canary(&ran.results, word), output: ran.output });
             }
             site.result.canary.insert(check, outcome);
+        }
+        for check in &self.request.checks {
+            site.result.canary.entry(check.name.clone()).or_insert(CanaryOutcome::NotOnBaseline);
+        }
+        if !by_programs.is_empty() {
+            for (check, silent) in site.silent_programs(&self.request, trees, word, by_programs)? {
+                let outcome = if silent.is_empty() { CanaryOutcome::Seen } else { CanaryOutcome::Unseen };
+                site.result.canary.insert(check, outcome);
+            }
         }
         Ok(plain)
     }
@@ -74,13 +88,34 @@ impl Prover {
             return Ok(site.failed(why));
         }
         let plain = self.plant(&mut site, &trees, baseline.as_ref())?;
-        let run = StepRun {
-            tree: self.request.tree.clone(),
-            attempts: results(vec![plain]),
-            seconds: 0.0,
-            touched: Vec::new(),
-            baseline_again: Vec::new(),
-        };
+        let mut attempts = vec![plain];
+        // A test that comes and goes is no finding; one that fails beside canaries each time is.
+        if attempts[0].iter().any(|it| self.fails_only_here(it)) {
+            attempts.push(self.plant(&mut site, &trees, baseline.as_ref())?);
+        }
+        let touched = site.touched(&trees);
+        let run = site.ran(attempts, touched);
         Ok(site.finish(run)?.1)
     }
+
+    /// Whether a test fails that passed in the clean checkout of the same tree.
+    fn fails_only_here(&self, ran: &Ran) -> bool {
+        let Some(clean) = self.known(ProofStep::Clean) else { return false };
+        let clean = clean.run().and_then(|it| it.check(&ran.results.check));
+        let passed = |name: &str| {
+            clean.is_some_and(|it| {
+                it.listing == NamedTests::All && it.outcome(name) == Some(TestOutcome::Passed)
+            })
+        };
+        ran.results.names(TestOutcome::Failed).any(passed)
+    }
+}
+
+/// Whether a check reports every canary that it reported on the baseline. A runner that stops at the first
+/// failure reports one, and not always the same.
+fn is_as_before(baseline: &StepResult, check: &str, ran: &Ran) -> bool {
+    let word = &baseline.canary_word;
+    let before = baseline.canary_names.get(check).filter(|it| 1 < it.len());
+    let now = reported_canaries(&ran.results, word);
+    canary_seen(&ran.results, &ran.output, word) && before.is_none_or(|it| it.is_subset(&now))
 }

@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Files of submodules are looked at up to this number of files of a checkout.
+const FILES_MOST: usize = 200_000;
+
 /// Every file of a checkout, with what the kernel says about it and the hash of its text.
 pub(crate) struct Manifest {
     files: BTreeMap<PathBuf, (String, String)>,
@@ -22,12 +25,18 @@ pub(crate) struct Manifest {
 impl Manifest {
     pub(crate) fn take(git: &Git, checkout: &Path) -> Result<Manifest, GitError> {
         let listing = git.run(["ls-files", "--stage", "-z"])?;
-        let paths = entries(&listing).filter(|(mode, ..)| *mode != "160000").map(|(_, _, path)| path);
-        Ok(Manifest { files: paths.map(|it| (it.clone(), state(&checkout.join(&it)))).collect() })
+        let mut paths = Vec::new();
+        for (mode, _, path) in entries(&listing) {
+            match mode {
+                "160000" => add_files(checkout, &path, &mut paths),
+                _ => paths.push(path),
+            }
+        }
+        Ok(Manifest { files: paths.into_iter().map(|it| (it.clone(), state(&checkout.join(&it)))).collect() })
     }
 
     /// The files that are not as they were.
-    pub(crate) fn touched(&self, checkout: &Path, trees: &Trees<'_>) -> Vec<String> {
+    pub(crate) fn touched(&self, checkout: &Path, trees: &Trees) -> Vec<String> {
         let changed = self.files.iter().filter(|(path, (stamp, hash))| {
             let (now_stamp, now_hash) = state(&checkout.join(path));
             now_hash != *hash
@@ -38,6 +47,20 @@ impl Manifest {
                     }
         });
         changed.map(|(path, _)| path.to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// Files of a submodule, which the listing of its tree does not name.
+fn add_files(checkout: &Path, folder: &Path, paths: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(checkout.join(folder)).into_iter().flatten().flatten() {
+        let path = folder.join(entry.file_name());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => add_files(checkout, &path, paths),
+            Ok(kind) if !kind.is_dir() && entry.file_name() != ".git" && paths.len() < FILES_MOST => {
+                paths.push(path);
+            }
+            Ok(_) | Err(_) => (),
+        }
     }
 }
 

@@ -2,11 +2,14 @@
 //! repeated, and the [`prover::Prover`] that takes a step from nothing to its result. How a step gets a
 //! process of its own is in `detached`; what the results add up to is decided in the core.
 
+pub(super) mod baseline;
 pub(super) mod canary;
 pub(super) mod changed_files;
 pub(super) mod flaky;
 pub(super) mod overlay;
 pub(super) mod planned_canaries;
 pub(super) mod prepared_checkout;
+pub(super) mod program_canaries;
 pub(super) mod prover;
 pub(super) mod session;
+mod submodule_trees;

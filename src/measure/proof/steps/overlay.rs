@@ -4,25 +4,26 @@
 //! that asks git sees a clean tree.
 
 use crate::measure::proof::checkout::clean_checkout::{commit_tree, entries, zero_separated};
-use crate::measure::proof::checkout::objects::{Blob, refuse_forged_blobs, refuse_forged_tree};
+use crate::measure::proof::checkout::objects::{Blob, refuse_forged_blobs};
 use crate::measure::proof::pure::{
-    Action, Canary, Class, Mixed, OverlayPlan, ProtectedFiles, Side, TreeChange, canary_command,
-    may_be_of_tests, says_what_is_protected, shell_canary,
+    Action, Canary, Class, Mixed, OverlayPlan, ProgramCanary, ProtectedFiles, Side, TreeChange,
+    canary_command, may_be_of_tests, program_canary, says_what_is_protected, shell_canary,
 };
 use crate::measure::proof::request::{ProofError, ProofRequest};
+use crate::measure::proof::steps::submodule_trees::{SUBMODULE, Submodules, TreeEntries, entries_of};
 use crate::measure::proof::storage::files;
 use crate::tree::git::{Git, GitError};
-use crate::tree::git_text::{is_object_id, single_line};
+use crate::tree::git_text::{bytes_to_path, is_object_id, single_line};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The trees of a request, read with the user's git.
-pub(crate) struct Trees<'a> {
-    git: &'a Git,
+pub(crate) struct Trees {
+    submodules: Submodules,
     base: TreeEntries,
     last: TreeEntries,
     /// Texts that were read, by object.
@@ -32,18 +33,19 @@ pub(crate) struct Trees<'a> {
     pub(crate) rules: ProtectedFiles,
 }
 
-/// Mode and object of every path of a tree.
-type TreeEntries = BTreeMap<String, (u32, String)>;
-
-impl<'a> Trees<'a> {
-    pub(crate) fn read(git: &'a Git, request: &'a ProofRequest) -> Result<Trees<'a>, ProofError> {
+impl Trees {
+    pub(crate) fn read(git: &Git, request: &ProofRequest) -> Result<Trees, ProofError> {
         let (base, last) = (request.base.as_str(), request.tree.as_str());
         assert!(is_object_id(base) && is_object_id(last), "trees are named by object ids");
-        let changes = changes(git, base, last)?;
-        let base = entries_of(git, base)?;
-        let last = if request.tree == request.base { base.clone() } else { entries_of(git, last)? };
+        let mut changes = changes(git, base, last)?;
+        let mut base = entries_of(git, base)?;
+        let mut last = if request.tree == request.base { base.clone() } else { entries_of(git, last)? };
+        let mut submodules = Submodules::none(git);
+        submodules.expand(git, &mut base)?;
+        submodules.expand(git, &mut last)?;
+        changes.extend(submodules.changes(&base, &last));
         let nothing = ProtectedFiles::new(&[], &[], &[], &[], &|_, _| None).map_err(ProofError::Protect)?;
-        let mut trees = Trees { git, base, last, read: RefCell::default(), changes, rules: nothing };
+        let mut trees = Trees { submodules, base, last, read: RefCell::default(), changes, rules: nothing };
         trees.rules = trees.protection(request)?;
         Ok(trees)
     }
@@ -76,8 +78,10 @@ impl<'a> Trees<'a> {
             return Ok(());
         }
         let asked: String = ids.iter().map(|it| format!("{it}\n")).collect();
-        let sizes =
-            self.git.feed(["cat-file", "--batch-check=%(objectname) %(objectsize)"], asked.as_bytes())?;
+        let sizes = self
+            .submodules
+            .git
+            .feed(["cat-file", "--batch-check=%(objectname) %(objectsize)"], asked.as_bytes())?;
         let sizes = String::from_utf8_lossy(&sizes).into_owned();
         let mut left = AHEAD_BYTES_MOST;
         let fits = |line: &str| {
@@ -90,7 +94,7 @@ impl<'a> Trees<'a> {
         if asked.is_empty() {
             return Ok(());
         }
-        let said = self.git.feed(["cat-file", "--batch"], asked.as_bytes())?;
+        let said = self.submodules.git.feed(["cat-file", "--batch"], asked.as_bytes())?;
         let mut rest = said.as_slice();
         let mut read = self.read.borrow_mut();
         while let Some(end) = rest.iter().position(|it| *it == b'\n') {
@@ -123,7 +127,7 @@ impl<'a> Trees<'a> {
         if let Some(known) = self.read.borrow().get(id) {
             return known.clone();
         }
-        let text = self.git.run(["cat-file", "blob", id]).ok();
+        let text = self.submodules.git.run(["cat-file", "blob", id]).ok();
         self.read.borrow_mut().insert(id.clone(), text.clone());
         text
     }
@@ -154,7 +158,7 @@ impl<'a> Trees<'a> {
             is_reached_plainly(checkout, Path::new(path)).then_some(())?;
             let text = loop_base::files::text(&checkout.join(path)).ok()?;
             let text = shell_canary(&text, word, &|it| self.is_product(it))?;
-            Some(Canary { path: path.clone(), text })
+            Some(Canary { path: path.clone(), text, tests: 1 })
         });
         planted.take(SHELL_CANARIES_MOST).collect()
     }
@@ -176,11 +180,22 @@ impl<'a> Trees<'a> {
         named.any(|it| self.class(it) == Class::Ordinary)
     }
 
+    /// The baseline's test programs that can carry a statement that must fail, with their text in this
+    /// checkout.
+    pub(crate) fn programs(&self, checkout: &Path, word: &str) -> Vec<ProgramCanary> {
+        let files = self.carriers(checkout).into_iter();
+        let planted = files
+            .enumerate()
+            .filter_map(|(number, (path, text))| program_canary(&path, &text, &format!("{word}p{number}")));
+        planted.take(PROGRAMS_MOST).collect()
+    }
+
     /// The baseline's files that can carry a canary, with their text in this checkout.
     pub(crate) fn carriers(&self, checkout: &Path) -> Vec<(String, String)> {
+        // A script that a check starts may hold the tests themselves.
         let can_carry = |it: &&String| match self.class(it) {
-            Class::Test | Class::Mixed(Mixed::RustSource) => true,
-            Class::Mixed(_) | Class::Control | Class::Ordinary => false,
+            Class::Test | Class::Mixed(Mixed::RustSource) | Class::Control => true,
+            Class::Mixed(_) | Class::Ordinary => false,
         };
         let texts = self.base.keys().filter(can_carry).filter_map(|it| {
             let place = checkout.join(it);
@@ -191,8 +206,7 @@ impl<'a> Trees<'a> {
     }
 }
 
-/// The mode of a submodule, which has no blob.
-const SUBMODULE: u32 = 0o160000;
+const LINK: u32 = 0o120000;
 
 /// A test file is a text that a person reads.
 const CARRIER_MOST: usize = 1 << 20;
@@ -200,25 +214,15 @@ const CARRIER_MOST: usize = 1 << 20;
 /// Scripts that carry a canary; the first that a check gets to ends it.
 const SHELL_CANARIES_MOST: usize = 16;
 
+/// Test programs that carry one; a check that stops at the first is run again for each.
+const PROGRAMS_MOST: usize = 8;
+
 /// Texts that are read at once; what is beyond is read when it is asked for.
 const AHEAD_MOST: usize = 5000;
 const AHEAD_BYTES_MOST: usize = 48 << 20;
 
 /// A handful of them carry a canary; the rest only says which kinds there are.
 const CARRIERS_MOST: usize = 3000;
-
-fn entries_of(git: &Git, tree: &str) -> Result<TreeEntries, GitError> {
-    let listing = git.run(["ls-tree", "-r", "-z", tree])?;
-    refuse_forged_tree(git, tree, &listing)?;
-    let entry = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line).into_owned();
-        let (head, path) = line.split_once('\t')?;
-        let mut words = head.split(' ');
-        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
-        Some((path.to_owned(), (mode, words.nth(1)?.to_owned())))
-    };
-    Ok(listing.split(|it| *it == 0).filter_map(entry).collect())
-}
 
 fn changes(git: &Git, base: &str, tree: &str) -> Result<Vec<TreeChange>, GitError> {
     let listing = git.run(["diff-tree", "-r", "-z", "--raw", "--no-renames", base, tree, "--"])?;
@@ -237,14 +241,20 @@ fn changes(git: &Git, base: &str, tree: &str) -> Result<Vec<TreeChange>, GitErro
 /// Carries out a plan in a checkout; returns the tree that it is then.
 pub(crate) fn apply(
     plan: &OverlayPlan,
-    trees: &Trees<'_>,
+    trees: &Trees,
     git: &Git,
     checkout: &Path,
 ) -> Result<String, ProofError> {
     // The plan was made from the user's own objects; what is taken from the checkout's is hashed later.
-    refuse_forged_blobs(trees.git, &blobs_of(plan, trees))?;
+    refuse_forged_blobs(&trees.submodules.git, &blobs_of(plan, trees))?;
     for action in &plan.actions {
         match action {
+            // The repository of the checkout knows nothing of the files in its submodules.
+            Action::Take { path, side, mode } if trees.submodules.holds(path) => {
+                let text = trees.contents(*side, path).unwrap_or_default();
+                write_bytes(checkout, path, &text)?;
+                set_mode(checkout, path, *mode, &text)?;
+            }
             Action::Take { path, side, mode } => {
                 if let Some((_, id)) = trees.side(*side).get(path).filter(|_| *mode != SUBMODULE) {
                     take_blob(git, checkout, path, *mode, id)?;
@@ -253,6 +263,7 @@ pub(crate) fn apply(
             Action::Remove { path } => {
                 if is_reached_plainly(checkout, Path::new(path)) {
                     files::remove(&checkout.join(path))?;
+                    remove_empty_parents(checkout, Path::new(path));
                 }
             }
             Action::Write { path, text } => write_text(checkout, path, text)?,
@@ -260,7 +271,8 @@ pub(crate) fn apply(
     }
     // Where a folder took the place of a link, its files replace the link's entry; where a link took
     // the place of a folder, it has replaced the entries of its files.
-    let reached = plan.actions.iter().filter(|it| !is_beyond_link(checkout, Path::new(it.path())));
+    let own = plan.actions.iter().filter(|it| !trees.submodules.holds(it.path()));
+    let reached = own.filter(|it| !is_beyond_link(checkout, Path::new(it.path())));
     let paths = reached.map(|it| OsString::from(it.path()));
     let paths = paths.filter(|it| !fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_dir()));
     git.feed(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], &zero_separated(paths))?;
@@ -272,7 +284,7 @@ pub(crate) fn apply(
 }
 
 /// The blobs whose texts a plan brings into a checkout.
-fn blobs_of(plan: &OverlayPlan, trees: &Trees<'_>) -> Vec<Blob> {
+fn blobs_of(plan: &OverlayPlan, trees: &Trees) -> Vec<Blob> {
     let of = |side: Side, path: &String| {
         let (_, id) = trees.side(side).get(path).filter(|(mode, _)| *mode != SUBMODULE)?;
         Some(Blob { id: id.clone(), path: path.into() })
@@ -298,6 +310,23 @@ fn take_blob(git: &Git, checkout: &Path, path: &str, mode: u32, id: &str) -> Res
 
 /// Writes a text in place of a file; its mode stays.
 pub(crate) fn write_text(checkout: &Path, path: &str, text: &str) -> Result<(), ProofError> {
+    write_bytes(checkout, path, text.as_bytes())
+}
+
+/// Makes a file what its mode in git says: a program, or a link.
+fn set_mode(checkout: &Path, path: &str, mode: u32, text: &[u8]) -> Result<(), ProofError> {
+    let place = checkout.join(path);
+    match mode {
+        LINK => {
+            files::remove(&place)?;
+            std::os::unix::fs::symlink(bytes_to_path(text), &place)?;
+        }
+        mode => fs::set_permissions(&place, fs::Permissions::from_mode(mode & 0o777))?,
+    }
+    Ok(())
+}
+
+fn write_bytes(checkout: &Path, path: &str, text: &[u8]) -> Result<(), ProofError> {
     let place = checkout.join(path);
     clear_way(checkout, Path::new(path))?;
     let found = fs::symlink_metadata(&place).ok();
@@ -311,6 +340,16 @@ pub(crate) fn write_text(checkout: &Path, path: &str, text: &str) -> Result<(), 
         fs::set_permissions(&place, fs::Permissions::from_mode(mode))?;
     }
     Ok(())
+}
+
+/// Git knows no empty folder, but others do: make takes one for a target that is there.
+fn remove_empty_parents(checkout: &Path, inside: &Path) {
+    let parents = inside.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
+    for parent in parents {
+        if fs::remove_dir(checkout.join(parent)).is_err() {
+            return;
+        }
+    }
 }
 
 /// Removes links and files where the way to a path needs folders.

@@ -12,7 +12,7 @@ pub(crate) fn random_word() -> String {
 }
 
 /// All canaries of a checkout but those in the commands of the checks.
-pub(crate) fn planned_canaries(trees: &Trees<'_>, checkout: &Path, word: &str) -> Vec<Canary> {
+pub(crate) fn planned_canaries(trees: &Trees, checkout: &Path, word: &str) -> Vec<Canary> {
     let mut all = canaries(&trees.carriers(checkout), word).canaries;
     all.extend(trees.shell_canaries(checkout, word));
     all

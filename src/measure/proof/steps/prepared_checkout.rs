@@ -88,7 +88,7 @@ impl PreparedCheckout {
         &mut self,
         request: &ProofRequest,
         baseline: Option<&StepRun>,
-        trees: &Trees<'_>,
+        trees: &Trees,
     ) -> Result<StepRun, ProofError> {
         let mut attempts = vec![self.checks(request, &[])?];
         self.repeat(request, &mut attempts, baseline)?;
@@ -106,7 +106,18 @@ impl PreparedCheckout {
         &mut self,
         request: &ProofRequest,
         planned: &[Canary],
-        trees: &Trees<'_>,
+        trees: &Trees,
+    ) -> Result<Vec<(String, Ran)>, ProofError> {
+        self.with_canaries_but(request, planned, trees, &[])
+    }
+
+    /// The same without some of the checks.
+    pub(crate) fn with_canaries_but(
+        &mut self,
+        request: &ProofRequest,
+        planned: &[Canary],
+        trees: &Trees,
+        without: &[String],
     ) -> Result<Vec<(String, Ran)>, ProofError> {
         let checkout = self.session.checkout.path.clone();
         let mut before = Vec::new();
@@ -115,7 +126,7 @@ impl PreparedCheckout {
             overlay::write_text(&checkout, &canary.path, &canary.text)?;
         }
         self.manifest = Manifest::take(&self.session.checkout.git, &checkout)?;
-        let ran = self.checks(request, &[])?;
+        let ran = self.checks(request, without)?;
         // Seen before the canaries are taken out again, which touches their files.
         self.touched_with_canaries.extend(self.manifest.touched(&checkout, trees));
         for (path, text) in before {
@@ -125,7 +136,7 @@ impl PreparedCheckout {
         Ok(ran.into_iter().map(|it| (it.results.check.clone(), it)).collect())
     }
 
-    pub(crate) fn touched(&mut self, trees: &Trees<'_>) -> Vec<String> {
+    pub(crate) fn touched(&mut self, trees: &Trees) -> Vec<String> {
         let mut touched = std::mem::take(&mut self.touched_with_canaries);
         touched.extend(self.manifest.touched(&self.session.checkout.path, trees));
         let (usual, unusual): (Vec<String>, Vec<String>) =

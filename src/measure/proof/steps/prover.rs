@@ -13,12 +13,11 @@ use crate::measure::proof::conditions::opening::OpeningConditions;
 use crate::measure::proof::conditions::tool_homes::HOMES;
 use crate::measure::proof::pure::{
     CanaryOutcome, Direction, Exit, NamedTests, NotRun, OverlayPlan, ProofStep, StepOutcome, StepRun,
-    canary_seen, plan_overlay, retry_without,
+    plan_overlay, retry_without,
 };
 use crate::measure::proof::request::{ProofError, ProofRequest, StepResult};
 use crate::measure::proof::steps::changed_files::Manifest;
 use crate::measure::proof::steps::overlay::{self, Trees};
-use crate::measure::proof::steps::planned_canaries::{planned_canaries, random_word};
 use crate::measure::proof::steps::prepared_checkout::PreparedCheckout;
 use crate::measure::proof::steps::session::{ProofSession, Ran};
 use crate::measure::proof::storage::dependency_folders::{self, Borrowing};
@@ -199,50 +198,6 @@ impl Prover {
             .unwrap_or_default()
     }
 
-    /// A0 runs beside an agent that could write into its folder. If its tree was changed, it is taken
-    /// once more; what is changed then too, the checks write themselves.
-    fn undisturbed_baseline(&self, key: &str) -> Result<StepResult, ProofError> {
-        let result = self.baseline(key)?;
-        let is_touched = result.run().is_some_and(|it| !it.touched.is_empty());
-        if is_touched { self.baseline(key) } else { Ok(result) }
-    }
-
-    /// A0: the baseline as it is, then with canaries, then its caches are kept.
-    fn baseline(&self, key: &str) -> Result<StepResult, ProofError> {
-        Cache::at(self.folders.cache()).renew(key)?;
-        let trees = Trees::read(&self.repository, &self.request)?;
-        let mut site = self.site(ProofStep::Baseline, key, &ProvenTree::base(&self.request))?;
-        if let Some(why) = site.prepare(&self.request)? {
-            return Ok(site.failed(why));
-        }
-        let run = site.run(&self.request, None, &trees)?;
-        let word = random_word();
-        let planned = planned_canaries(&trees, &site.session.checkout.path, &word);
-        let request = trees.with_canary_commands(&self.request, &word);
-        if !planned.is_empty() || request != self.request {
-            site.result.canary_word.clone_from(&word);
-            for (check, ran) in site.with_canaries(&request, &planned, &trees)? {
-                let is_seen = canary_seen(&ran.results, &ran.output, &word);
-                let outcome = if is_seen { CanaryOutcome::Seen } else { CanaryOutcome::NotOnBaseline };
-                site.result.canary.insert(check, outcome);
-            }
-        }
-        let borrowed: Vec<PathBuf> = site.result.folders.iter().map(|(path, _)| path.clone()).collect();
-        let (session, mut result) = site.finish(run)?;
-        let cache = Cache::at(self.folders.cache());
-        cache.take(key, &session.work, &session.seen, &borrowed)?;
-        if self.folders.is_over_limit() {
-            cache.remove()?;
-            result.notes.push(
-                "the build is larger than 20 GB or a fifth of the disk, so every step builds from scratch"
-                    .to_owned(),
-            );
-        } else {
-            result.cache = Some(cache.fingerprint()?);
-        }
-        Ok(result)
-    }
-
     /// D: the final tree.
     fn clean(&self, key: &str) -> Result<StepResult, ProofError> {
         let trees = Trees::read(&self.repository, &self.request)?;
@@ -295,7 +250,7 @@ impl Prover {
     fn overlay_once(
         &self,
         key: &str,
-        trees: &Trees<'_>,
+        trees: &Trees,
         plan: &OverlayPlan,
     ) -> Result<(StepResult, String), ProofError> {
         let mut site =
@@ -443,7 +398,7 @@ impl Prover {
 
     fn baseline_touched(&self, step: ProofStep) -> Vec<String> {
         let known = if step == ProofStep::Baseline { None } else { self.known(ProofStep::Baseline) };
-        known.as_ref().and_then(StepResult::run).map(|it| it.touched.clone()).unwrap_or_default()
+        known.map(|it| it.written_by_checks).unwrap_or_default()
     }
 }
 

@@ -1,18 +1,22 @@
 //! Tests that must fail. A canary is appended to one of the baseline's own test files under a name
 //! that nobody could foresee; a runner that does not report it does not report failures. There is one
-//! for each kind of test file in each folder, because a monorepo has a runner in every package. The
-//! text never contains a word by which code could recognise it.
+//! for each form of assertion that the tests use, in one file of each kind in each folder, because a
+//! monorepo has a runner in every package, and in every Rust source with tests in it, because a macro is
+//! replaced for one file. The text never contains a word by which code could recognise it.
 
-use crate::proof::protecting::rust_tests;
+use super::carrier::{CanaryKind, Carrier};
+use crate::proof::protecting::names::is_test_path;
 use crate::proof::results::ids::{Exit, NamedTests, Results, TestOutcome};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// One test that must fail, as the whole text of the file that carries it.
+/// Tests that must fail, as the whole text of the file that carries them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Canary {
     pub path: String,
     pub text: String,
+    /// How many tests it has; a script fails once.
+    pub tests: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,16 +29,11 @@ pub struct CanaryPlan {
 /// More canaries than this add cost and no certainty.
 pub(crate) const CANARIES_LIMIT: usize = 16;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum CanaryKind {
-    Python,
-    Rust,
-    Go,
-    JavaScript,
-    Bats,
-    Ruby,
-    Java,
-}
+/// Tests inside sources are built with them, at no cost of their own.
+const SOURCES_LIMIT: usize = 100;
+
+/// Text of tests that is searched for the forms of assertions that they use.
+const FORMS_LENGTH_LIMIT: usize = 4 << 20;
 
 /// Plans canaries. `files` are test files of the baseline (and Rust sources with tests in them) with
 /// their text in the tree that will run; `word` is a random word of lower-case letters and digits that
@@ -42,15 +41,25 @@ enum CanaryKind {
 pub fn canaries(files: &[(String, String)], word: &str) -> CanaryPlan {
     let mut plan = CanaryPlan { word: word.to_owned(), canaries: Vec::new() };
     let mut done: BTreeSet<(CanaryKind, &str)> = BTreeSet::new();
+    let mut forms: BTreeMap<CanaryKind, String> = BTreeMap::new();
     for (path, text) in files {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let Some(kind) = kind_of(name) else { continue };
-        if plan.canaries.len() >= CANARIES_LIMIT || done.contains(&(kind, folder)) {
+        let all = CanaryKind::of(path, text).map(|it| forms.entry(it).or_default());
+        if let Some(all) = all.filter(|it| it.len() < FORMS_LENGTH_LIMIT) {
+            all.push_str(text);
+        }
+    }
+    for (path, text) in files {
+        let folder = path.rsplit_once('/').map_or("", |it| it.0);
+        let Some(kind) = CanaryKind::of(path, text) else { continue };
+        let is_source = kind == CanaryKind::Rust && !is_test_path(path);
+        let most = if is_source { SOURCES_LIMIT } else { CANARIES_LIMIT };
+        if plan.canaries.len() >= most || done.contains(&(kind, folder)) && !is_source {
             continue;
         }
-        if let Some(text) = with_canary(kind, path, text, word) {
+        let carrier = Carrier { kind, path, text, tests: &forms[&kind], word };
+        if let Some((text, tests)) = carrier.with_canary() {
             done.insert((kind, folder));
-            plan.canaries.push(Canary { path: path.clone(), text });
+            plan.canaries.push(Canary { path: path.clone(), text, tests });
         }
     }
     plan
@@ -69,10 +78,10 @@ pub fn canary_seen(results: &Results, output: &str, word: &str) -> bool {
     }
 }
 
-/// Returns how many canaries were reported by name. A runner that stops at the first failure, or a
-/// Makefile that does, reports fewer than were planted.
-pub fn canaries_reported(results: &Results, word: &str) -> usize {
-    results.names(TestOutcome::Failed).filter(|it| carries(it, word)).count()
+/// Returns the names of the canaries that a check reported as failed. A runner that stops at the first
+/// failure, or a Makefile that does, reports fewer than were planted.
+pub fn reported_canaries(results: &Results, word: &str) -> BTreeSet<String> {
+    results.names(TestOutcome::Failed).filter(|it| carries(it, word)).map(str::to_owned).collect()
 }
 
 /// Returns the results as they would be without canaries, for runners that go on after a failure. The
@@ -91,151 +100,6 @@ pub fn without_canary(results: &Results, word: &str) -> Results {
 
 fn carries(text: &str, word: &str) -> bool {
     text.to_lowercase().contains(&word.to_lowercase())
-}
-
-fn kind_of(name: &str) -> Option<CanaryKind> {
-    let (stem, extension) = name.rsplit_once('.')?;
-    let is_test = |prefix: &str, suffixes: &[&str]| {
-        stem.starts_with(prefix) || suffixes.iter().any(|it| stem.ends_with(it))
-    };
-    match extension {
-        "py" => {
-            (is_test("test_", &["_test"]) || stem == "tests" || stem == "test").then_some(CanaryKind::Python)
-        }
-        "rs" => Some(CanaryKind::Rust),
-        "go" => stem.ends_with("_test").then_some(CanaryKind::Go),
-        "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" => Some(CanaryKind::JavaScript),
-        "bats" => Some(CanaryKind::Bats),
-        "rb" => is_test("test_", &["_test", "_spec"]).then_some(CanaryKind::Ruby),
-        "java" => is_test("Test", &["Test", "Tests", "IT"]).then_some(CanaryKind::Java),
-        _ => None,
-    }
-}
-
-fn with_canary(kind: CanaryKind, path: &str, text: &str, word: &str) -> Option<String> {
-    let appended = |more: String| Some(format!("{}\n{more}\n", text.trim_end_matches('\n')));
-    match kind {
-        CanaryKind::Python if text.contains("unittest") => appended(format!(
-            "\n\nclass Test_{word}(__import__(\"unittest\").TestCase):\n    def test_{word}(self):\n        \
-             self.assertEqual(\"{word}\", \"\")"
-        ))
-        .map(|it| before_main(&it, text)),
-        CanaryKind::Python if text.contains("import assert_that") && text.contains(").is_equal_to(") => {
-            appended(format!("\n\ndef test_{word}():\n    assert_that(\"{word}\").is_equal_to(\"\")"))
-        }
-        CanaryKind::Python => appended(format!("\n\ndef test_{word}():\n    assert \"{word}\" == \"\"")),
-        CanaryKind::Rust => rust(path, text, word),
-        CanaryKind::Go if text.contains("\"testing\"") => {
-            let name = capitalised(word);
-            // With the library that the file uses, which could have been replaced.
-            let library = |it: &&&str| {
-                text.contains(&format!("testify/{it}\"")) && text.contains(&format!("{it}.Equal("))
-            };
-            let fails = match ["require", "assert"].iter().find(library) {
-                Some(it) => format!("{it}.Equal(t, \"{word}\", \"\")"),
-                None => format!("t.Fatal(\"{word}\")"),
-            };
-            appended(format!("\nfunc Test{name}(t *testing.T) {{ {fails} }}"))
-        }
-        CanaryKind::Go => None,
-        CanaryKind::JavaScript => java_script(path, text, word).and_then(appended),
-        CanaryKind::Bats => appended(format!("\n@test \"{word}\" {{ false; }}")),
-        CanaryKind::Ruby if text.contains("describe") => {
-            appended(format!("\ndescribe(\"{word}\") {{ it(\"{word}\") {{ raise \"{word}\" }} }}"))
-        }
-        CanaryKind::Ruby if text.contains("Minitest") => {
-            let name = capitalised(word);
-            appended(format!(
-                "\nclass Test{name} < Minitest::Test\n  def test_{word}\n    flunk \"{word}\"\n  end\nend"
-            ))
-        }
-        CanaryKind::Ruby => None,
-        CanaryKind::Java => java(text, word),
-    }
-}
-
-/// `unittest.main()` at the end of a script runs what is defined above it.
-fn before_main(appended: &str, text: &str) -> String {
-    let Some(main) = text.rfind("\nif __name__ ==") else { return appended.to_owned() };
-    let canary = &appended[text.trim_end_matches('\n').len()..];
-    format!("{}{canary}{}", &text[..main], &text[main..])
-}
-
-/// At the end of a file of its own, or inside the test module of a source file.
-fn rust(path: &str, text: &str, word: &str) -> Option<String> {
-    // With the macro that tests use, which the code under test could have shadowed.
-    let test = format!("#[test]\nfn {word}() {{ assert_eq!(\"{word}\", \"\") }}\n");
-    if let Some(place) = rust_tests::end_of_test_module(text) {
-        return Some(format!("{}\n{test}{}", &text[..place], &text[place..]));
-    }
-    // Without a module, only a file that is a target of its own or a test module runs it.
-    let is_test_file = path.split('/').any(|it| it == "tests") || path.ends_with("tests.rs");
-    let has_tests = rust_tests::test_texts(text).is_some_and(|it| !it.is_empty());
-    (is_test_file && has_tests).then(|| format!("{}\n\n{test}", text.trim_end_matches('\n')))
-}
-
-fn java_script(path: &str, text: &str, word: &str) -> Option<String> {
-    let has_import = text.lines().any(|it| it.starts_with("import ") || it.starts_with("import{"));
-    let is_module = has_import || path.ends_with(".mjs") || path.ends_with(".mts");
-    if text.contains("node:test") {
-        return Some(match is_module {
-            true => format!(
-                "import {{ test as {word} }} from 'node:test';\nimport assert_{word} from 'node:assert';\n\
-                 {word}('{word}', () => {{ assert_{word}.strictEqual('{word}', '') }});"
-            ),
-            false => format!(
-                "require('node:test')('{word}', () => {{ require('node:assert').strictEqual('{word}', '') }});"
-            ),
-        });
-    }
-    if text.contains("'vitest'") || text.contains("\"vitest\"") {
-        return Some(format!(
-            "import {{ test as {word}, expect as expect_{word} }} from 'vitest';\n\
-             {word}('{word}', () => {{ expect_{word}('{word}').toBe('') }});"
-        ));
-    }
-    if text.contains("from 'ava'") || text.contains("from \"ava\"") || text.contains("require('ava')") {
-        return Some(format!("test('{word}', t => t.is('{word}', ''));"));
-    }
-    // jest, mocha, jasmine and vitest with globals all know `it`; other files get none. The assertion
-    // is the one that the file uses itself, because that is what could have been patched.
-    let asserts = [".toBe(", ".toEqual(", ".toStrictEqual("].iter().any(|it| text.contains(it));
-    let is_chai = calls(text, "expect") && text.contains(".to.equal(");
-    let is_assert = calls(text, "assert") && text.contains("assert.strictEqual(");
-    let fails = match (asserts, is_chai, is_assert) {
-        (true, _, _) => format!("expect('{word}').toBe('')"),
-        (false, true, _) => format!("expect('{word}').to.equal('')"),
-        (false, false, true) => format!("assert.strictEqual('{word}', '')"),
-        (false, false, false) => format!("throw new Error('{word}')"),
-    };
-    let has_tests = ["it", "test", "describe"].iter().any(|it| calls(text, it));
-    has_tests.then(|| format!("it('{word}', () => {{ {fails} }});"))
-}
-
-/// Tells whether a text calls a global function, `it(` or `it.each`, and not `emit(` or `a.it(`.
-fn calls(text: &str, name: &str) -> bool {
-    text.match_indices(name).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let is_own = !before.is_some_and(|it| it.is_alphanumeric() || "_$.'\"".contains(it));
-        is_own && text[at + name.len()..].starts_with(['(', '.'])
-    })
-}
-
-fn java(text: &str, word: &str) -> Option<String> {
-    let attribute = match text {
-        _ if text.contains("org.junit.jupiter") => "@org.junit.jupiter.api.Test",
-        _ if text.contains("org.junit.Test") => "@org.junit.Test",
-        _ => return None,
-    };
-    let end = text.trim_end().strip_suffix('}')?.len();
-    let test =
-        format!("    {attribute}\n    public void {word}() {{ throw new AssertionError(\"{word}\"); }}\n");
-    Some(format!("{}\n{test}{}", &text[..end], &text[end..]))
-}
-
-fn capitalised(word: &str) -> String {
-    let mut characters = word.chars();
-    characters.next().map(|it| it.to_ascii_uppercase()).into_iter().chain(characters).collect()
 }
 
 #[cfg(test)]
@@ -286,6 +150,16 @@ mod tests {
         let plan = canaries(&[file("a/test_1.py"), file("a/test_2.py"), file("b/test_1.py")], WORD);
         let paths: Vec<&str> = plan.canaries.iter().map(|it| it.path.as_str()).collect();
         assert_eq!(paths, ["a/test_1.py", "b/test_1.py"]);
+    }
+
+    #[test]
+    fn one_for_each_form_in_any_file() {
+        let file = |path: &str, body: &str| (path.to_owned(), format!("import unittest\n{body}\n"));
+        let files =
+            [file("t/test_1.py", "class A(TestCase): pass"), file("t/test_2.py", "self.assertIn(1, [])")];
+        let plan = canaries(&files, WORD);
+        assert_eq!((plan.canaries.len(), plan.canaries[0].tests), (1, 2));
+        assert!(plan.canaries[0].text.contains("def test_kq7x2_1(self):\n        self.assertIn("));
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub struct ProofEvidence {
     /// The final code with the tests as a phase left them that had to write failing ones; `NotNeeded`
     /// if there is no such phase or it left the same tests.
     pub protected_line: StepOutcome,
+    /// The other tests beside the canaries, where that was a run of its own; they are those of the clean
+    /// checkout.
+    pub canary_run: StepOutcome,
     /// The canary of each check.
     pub canary: BTreeMap<String, CanaryOutcome>,
     /// Files that no try of the overlay could judge.
@@ -90,6 +93,7 @@ fn defended(mut evidence: ProofEvidence) -> ProofEvidence {
     }
     if !Defence::Canary.is_on() {
         evidence.canary.clear();
+        evidence.canary_run = StepOutcome::NotRun(NotRun::NotNeeded);
     }
     if let (false, StepOutcome::Ran(run)) = (Defence::Clean.is_on(), &mut evidence.clean) {
         run.attempts = vec![evidence.in_place.clone()];
@@ -120,6 +124,7 @@ struct Judge<'a> {
     overlay: Option<Settled>,
     overlay_is_clean: bool,
     old_code: Option<Settled>,
+    canary_run: Option<Settled>,
     findings: Vec<Finding>,
     red_to_green: Vec<ProvenTest>,
     new_tests: Vec<NewTest>,
@@ -148,6 +153,7 @@ impl<'a> Judge<'a> {
             overlay: None,
             overlay_is_clean: evidence.overlay == StepOutcome::NotRun(NotRun::NotNeeded),
             old_code: None,
+            canary_run: None,
             findings: Vec::new(),
             red_to_green: Vec::new(),
             new_tests: Vec::new(),
@@ -164,6 +170,7 @@ impl<'a> Judge<'a> {
             false => judge.step(ProofStep::Overlay, &evidence.overlay),
         };
         judge.old_code = judge.step(ProofStep::OldCode, &evidence.old_code);
+        judge.canary_run = judge.step(ProofStep::Canary, &evidence.canary_run);
         judge
     }
 
@@ -258,9 +265,37 @@ impl<'a> Judge<'a> {
         self.judge_red_to_green(&check);
         self.judge_new_tests(&check);
         self.count_green(&check);
-        if self.evidence.canary.get(name) == Some(&CanaryOutcome::Unseen) {
-            let what = "did not report the canary, a test that must fail, which it reported on the baseline";
+        // A program that fails with the original tests does not get to its end.
+        let is_red = |it: &Results| it.listing == NamedTests::Nothing && it.exit == Exit::Red;
+        let has_ended = !is_red(&check.clean) && !check.overlay.as_ref().is_some_and(is_red);
+        if has_ended && self.evidence.canary.get(name) == Some(&CanaryOutcome::Unseen) {
+            let what = match check.clean.listing {
+                NamedTests::Nothing => {
+                    "did not report the canary, a statement at the end of a test program that must fail: the \
+                     program ends before it, or its failures are not reported"
+                }
+                NamedTests::All | NamedTests::Failures => {
+                    "did not report the canary, a test that must fail, which it reported on the baseline"
+                }
+            };
             self.find_check(FindingKind::CanaryUnseen, ProofStep::Canary, name, what);
+        }
+        self.judge_canary_run(&check);
+    }
+
+    /// The run with canaries has the same tree, so that code which behaves otherwise there tells runs apart.
+    fn judge_canary_run(&mut self, check: &CheckSteps<'_>) {
+        let Some(results) = self.canary_run.as_ref().and_then(|it| it.check(check.name)).cloned() else {
+            return;
+        };
+        for name in results.names(TestOutcome::Failed) {
+            let id = results.id(name);
+            if check.clean.outcome(name) == Some(TestOutcome::Passed) && !self.is_flaky(&id) {
+                self.red = true;
+                let what = "passes in a clean checkout, and fails on the same tree in the run with tests that \
+                            must fail";
+                self.find_test(FindingKind::RedInClean, ProofStep::Canary, &id, what);
+            }
         }
     }
 

@@ -24,6 +24,7 @@ fn evidence() -> ProofEvidence {
     let green = [(ADD, P), (SUB, P)];
     ProofEvidence {
         protected_line: StepOutcome::NotRun(NotRun::NotNeeded),
+        canary_run: StepOutcome::NotRun(NotRun::NotNeeded),
         tree: "f1e2".to_owned(),
         commit: None,
         opening: Vec::new(),
@@ -252,8 +253,18 @@ fn a_check_without_ids_is_judged_by_its_exit_code() {
     let fixed = with(Exit::Red, Exit::Green, Exit::Green);
     assert_eq!(
         closing_sentence(&fixed),
-        "proven: check lint failed before and passes now, in a clean checkout"
+        "proven: check lint failed before and passes now, in a clean checkout (no canary: no test that must \
+         fail could be added to this check)"
     );
+    let canary = BTreeMap::from([("lint".to_owned(), CanaryOutcome::Seen)]);
+    let seen = ProofEvidence {
+        baseline: by_exit(Exit::Red),
+        clean: by_exit(Exit::Green),
+        overlay: by_exit(Exit::Green),
+        canary,
+        ..evidence()
+    };
+    assert!(closing_sentence(&conclude(&seen)).ends_with("passes now, in a clean checkout"));
     let loosened = with(Exit::Green, Exit::Green, Exit::Red);
     assert_eq!(kinds(&loosened), [FindingKind::RedInOverlay]);
     let edited = with(Exit::Red, Exit::Green, Exit::Red);
@@ -337,6 +348,21 @@ fn an_unseen_canary_is_a_question_and_never_verified() {
     let waived = conclude(&ProofEvidence { waivers: vec![waiver("tests")], ..cheat });
     assert!(waived.findings.is_empty() && !waived.verified());
     assert!(closing_sentence(&waived).starts_with("not proven: check tests did not report the canary"));
+}
+
+#[test]
+fn a_test_that_fails_beside_canaries_alone_is_a_finding() {
+    let baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
+    let twice = |first, second| {
+        let attempt = |it| vec![results("tests", Exit::Red, &[(ADD, P), (SUB, it)])];
+        StepOutcome::Ran(run(vec![attempt(first), attempt(second)]))
+    };
+    let with = |canary_run| conclude(&ProofEvidence { baseline: baseline.clone(), canary_run, ..evidence() });
+    let cheat = with(twice(F, F));
+    assert_eq!((kinds(&cheat), cheat.verified()), (vec![FindingKind::RedInClean], false));
+    assert!(cheat.findings[0].line.contains("fails on the same tree"), "{}", cheat.findings[0].line);
+    assert!(with(twice(P, P)).verified());
+    assert!(with(twice(F, P)).findings.is_empty());
 }
 
 #[test]

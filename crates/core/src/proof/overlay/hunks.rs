@@ -1,6 +1,8 @@
-//! Tests that live in ordinary source: doctests in Python and Rust, and blocks behind
-//! `import.meta.vitest`. A hunk of the diff whose removed lines are test lines is put back; a hunk
+//! Tests that live in ordinary source: doctests in Python and Rust, classes and functions of tests in Python,
+//! and blocks behind `import.meta.vitest`. A hunk of the diff whose removed lines are test lines is put back; a hunk
 //! that mixes code and test lines cannot be told apart and is not judged.
+
+use crate::proof::protecting::test_texts::python_test_lines;
 
 /// What became of a source file with tests in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +68,10 @@ impl Language {
 
     fn test_lines(self, lines: &[&str]) -> Vec<bool> {
         match self {
-            Language::Python => python_doctests(lines),
+            Language::Python => {
+                let doctests = python_doctests(lines);
+                doctests.into_iter().zip(python_test_lines(lines)).map(|(one, other)| one || other).collect()
+            }
             Language::Rust => rust_doctests(lines),
             Language::JavaScript => in_source_blocks(lines),
         }

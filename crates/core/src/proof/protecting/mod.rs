@@ -5,6 +5,7 @@
 pub(super) mod build_scripts;
 pub(super) mod class;
 pub(super) mod foreign_modules;
+pub(super) mod make_targets;
 pub(super) mod names;
 pub(super) mod only_tests;
 pub(super) mod parts;
@@ -14,3 +15,4 @@ pub(super) mod rust_lexer;
 pub(super) mod rust_tests;
 pub(super) mod scripts;
 pub(super) mod test_packages;
+pub(super) mod test_texts;

@@ -10,7 +10,8 @@ use crate::proof::protecting::names::{
 };
 use crate::proof::protecting::only_tests::{self, SearchedTree};
 use crate::proof::protecting::rust_tests;
-use crate::proof::protecting::{scripts, test_packages};
+use crate::proof::protecting::test_texts::{has_tests_by_text, is_c_test_program, is_test_text};
+use crate::proof::protecting::{make_targets, scripts, test_packages};
 use crate::proof::trees::{Contents, Side};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
@@ -28,10 +29,17 @@ pub struct ProtectedFiles {
     vendored: Vec<String>,
     /// Changed files that nothing but tests and checks uses.
     of_tests: BTreeSet<String>,
+    /// Files of the baseline that only their text tells to be tests.
+    test_texts: BTreeSet<String>,
+    /// Paths that make takes for targets and that the baseline did not have.
+    make_targets: BTreeSet<String>,
 }
 
 /// Modules above a Rust file that are asked whether they declare it for tests only.
 const MODULE_DEPTH_LIMIT: usize = 8;
+
+/// Sources whose text is looked at for tests; in a larger project, names and folders have to say it.
+const TEXTS_LIMIT: usize = 1000;
 
 const FILE_MODE: u32 = 0o100644;
 const LINK_MODE: u32 = 0o120000;
@@ -64,9 +72,39 @@ impl ProtectedFiles {
             test_packages,
             vendored: vendored_folders(base_files),
             of_tests: BTreeSet::new(),
+            test_texts: BTreeSet::new(),
+            make_targets: BTreeSet::new(),
         };
+        rules.read_texts(commands, base_files, contents);
         rules.of_tests = rules.only_of_tests(commands, base_files, changed, contents);
         Ok(rules)
+    }
+
+    /// What the text of the baseline's files says beyond their names.
+    fn read_texts(&mut self, commands: &[String], base_files: &[String], contents: &Contents<'_>) {
+        let text = |path: &str| contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok());
+        let reach = make_targets::reached(commands, &text);
+        let is_there = |target: &String| {
+            let folder = format!("{target}/");
+            base_files.iter().any(|it| it == target || it.starts_with(&folder))
+        };
+        self.make_targets = reach.targets.into_iter().filter(|it| !is_there(it)).collect();
+        let sources = || base_files.iter().filter(|it| has_tests_by_text(it));
+        if sources().count() <= TEXTS_LIMIT {
+            let is_test = |it: &&String| text(it).is_some_and(|text| is_test_text(it, &text));
+            self.test_texts = sources().filter(is_test).cloned().collect();
+        }
+        let is_program = |it: &&String| {
+            reach.named.contains(it.as_str()) && text(it).is_some_and(|text| is_c_test_program(it, &text))
+        };
+        self.test_texts.extend(base_files.iter().filter(is_program).cloned());
+    }
+
+    /// Make would take this path, or the folder that it is in, for something that is made already.
+    fn is_make_target(&self, path: &str, contents: &Contents<'_>) -> bool {
+        let is_at =
+            |it: &String| path == it || path.strip_prefix(it.as_str()).is_some_and(|it| it.starts_with('/'));
+        self.make_targets.iter().any(is_at) && contents(Side::Base, path).is_none()
     }
 
     fn only_of_tests(
@@ -127,7 +165,13 @@ impl ProtectedFiles {
         if self.of_tests.contains(path) {
             return Class::Test;
         }
+        if self.test_texts.contains(path) {
+            return Class::Test;
+        }
         if is_control_name(name) || self.scripts.contains(path) || self.is_vendored(path, contents) {
+            return Class::Control;
+        }
+        if self.is_make_target(path, contents) {
             return Class::Control;
         }
         if self.hides_a_module(path, contents) {
@@ -149,7 +193,7 @@ impl ProtectedFiles {
 /// they import, and manifests and scripts, for what they name.
 pub fn says_what_is_protected(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
-    is_test_path(path) || mixed(&name).is_some() || is_control_name(&name)
+    is_test_path(path) || mixed(&name).is_some() || is_control_name(&name) || has_tests_by_text(path)
 }
 
 /// Tells whether a path matches a person's glob, as `--allow-test-change` and waivers use them. A

@@ -1,6 +1,7 @@
 //! The one sentence at the end of every run: what was proven, or why nothing was.
 
 use crate::proof::record::proof_record::{Level, Proof};
+use crate::proof::record::steps::CanaryOutcome;
 use crate::proof::results::ids::TestId;
 
 /// Returns the sentence that says what was proven.
@@ -43,8 +44,9 @@ fn proven(proof: &Proof) -> String {
             let ids: Vec<&TestId> = proof.red_to_green.iter().map(|it| &it.id).collect();
             let named = named(&ids, proof.number("red_to_green", ids.len()));
             format!(
-                "proven: {named} failed before and {} now, in a clean checkout",
-                verb(&ids, "passes", "pass")
+                "proven: {named} failed before and {} now, in a clean checkout{}",
+                verb(&ids, "passes", "pass"),
+                no_canary(proof, &ids)
             )
         }
         Level::NewTest => {
@@ -56,11 +58,25 @@ fn proven(proof: &Proof) -> String {
                 false => format!("{} on the code as it was", verb(&ids, "fails", "fail")),
             };
             let now = verb(&ids, "passes", "pass");
-            format!("proven by a test of this run: {named} {before} and {now} now, in a clean checkout")
+            let no_canary = no_canary(proof, &ids);
+            format!(
+                "proven by a test of this run: {named} {before} and {now} now, in a clean checkout{no_canary}"
+            )
         }
         Level::Approved => "approved: nothing measures this task, and a person accepted this tree".to_owned(),
         Level::UnchangedGreen | Level::None => "not proven".to_owned(),
     }
+}
+
+/// Says of an exit code that nothing showed that it reports failures. Where tests have names, what passes
+/// says which; an exit code is 0 also where a program ended early.
+fn no_canary(proof: &Proof, ids: &[&TestId]) -> &'static str {
+    let is_seen = |id: &TestId| {
+        let check = proof.checks.iter().find(|it| it.name == id.check);
+        check.is_some_and(|it| it.canary == CanaryOutcome::Seen)
+    };
+    let alone = !ids.is_empty() && ids.iter().all(|it| it.is_exit() && !is_seen(it));
+    if alone { " (no canary: no test that must fail could be added to this check)" } else { "" }
 }
 
 fn why_none(proof: &Proof) -> String {
