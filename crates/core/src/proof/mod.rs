@@ -19,7 +19,7 @@ mod testing;
 mod trees;
 
 pub use canary::program_canary::{ProgramCanary, is_printed, program_canary};
-pub use canary::shell_canary::{canary_command, shell_canary};
+pub use canary::shell_canary::{canary_command, only_compares, shell_canary};
 pub use canary::test_canary::{Canary, CanaryPlan, canaries, canary_seen, reported_canaries, without_canary};
 pub use conclude::locate::ProtectedChange;
 pub use conclude::merged::red_on_merge;

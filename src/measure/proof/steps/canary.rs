@@ -2,15 +2,16 @@
 //! checkout, and a check that does not report them does not report failures.
 
 use crate::measure::proof::pure::{
-    CanaryOutcome, NamedTests, NotRun, ProofStep, TestOutcome, canary_seen, reported_canaries, without_canary,
+    CanaryOutcome, NamedTests, NotRun, ProofStep, TestOutcome, canary_seen, only_compares, reported_canaries,
+    without_canary,
 };
 use crate::measure::proof::request::{ProofError, StepResult};
 use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::steps::planned_canaries::planned_canaries;
 use crate::measure::proof::steps::prepared_checkout::PreparedCheckout;
-use crate::measure::proof::steps::prepared_checkout::results;
 use crate::measure::proof::steps::prover::{ProvenTree, Prover};
 use crate::measure::proof::steps::session::Ran;
+use std::collections::BTreeMap;
 
 impl Prover {
     /// Runs the checks with canaries, notes what became of each, and returns the results as they would
@@ -23,9 +24,7 @@ impl Prover {
     ) -> Result<Vec<Ran>, ProofError> {
         let Some(baseline) = baseline.filter(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen))
         else {
-            let outcomes =
-                self.request.checks.iter().map(|it| (it.name.clone(), CanaryOutcome::NotOnBaseline));
-            site.result.canary = outcomes.collect();
+            site.result.canary = self.without_canaries();
             return Ok(Vec::new());
         };
         let word = &baseline.canary_word;
@@ -54,8 +53,11 @@ impl Prover {
             }
             site.result.canary.insert(check, outcome);
         }
-        for check in &self.request.checks {
-            site.result.canary.entry(check.name.clone()).or_insert(CanaryOutcome::NotOnBaseline);
+        for (check, outcome) in self.without_canaries() {
+            let found = site.result.canary.entry(check).or_insert(outcome);
+            if *found == CanaryOutcome::NotOnBaseline {
+                *found = outcome;
+            }
         }
         if !by_programs.is_empty() {
             for (check, silent) in site.silent_programs(&self.request, trees, word, by_programs)? {
@@ -75,12 +77,7 @@ impl Prover {
         let baseline = self.known(ProofStep::Baseline);
         if !baseline.as_ref().is_some_and(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen)) {
             let mut result = StepResult::not_run(ProofStep::Canary, key.to_owned(), NotRun::NotNeeded);
-            result.canary = self
-                .request
-                .checks
-                .iter()
-                .map(|it| (it.name.clone(), CanaryOutcome::NotOnBaseline))
-                .collect();
+            result.canary = self.without_canaries();
             return Ok(result);
         }
         let mut site = self.site(ProofStep::Canary, key, &ProvenTree::last(&self.request))?;
@@ -96,6 +93,15 @@ impl Prover {
         let touched = site.touched(&trees);
         let run = site.ran(attempts, touched);
         Ok(site.finish(run)?.1)
+    }
+
+    /// What is said of checks that showed no canary on the baseline.
+    fn without_canaries(&self) -> BTreeMap<String, CanaryOutcome> {
+        let outcome = |command: &str| match only_compares(command) {
+            true => CanaryOutcome::None,
+            false => CanaryOutcome::NotOnBaseline,
+        };
+        self.request.checks.iter().map(|it| (it.name.clone(), outcome(&it.command))).collect()
     }
 
     /// Whether a test fails that passed in the clean checkout of the same tree.

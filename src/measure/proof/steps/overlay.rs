@@ -55,8 +55,9 @@ impl Trees {
         commands
             .extend(request.checks.iter().filter_map(|it| it.prepare.clone()).chain(request.prepare.clone()));
         let paths: Vec<String> = self.base.keys().cloned().collect();
-        let changed: Vec<String> =
-            self.changes.iter().filter(|it| it.base_mode.is_some()).map(|it| it.path.clone()).collect();
+        // What a check compares with is looked for in the tree itself; a submodule is the product of others.
+        let own = self.changes.iter().filter(|it| it.base_mode.is_some() && !self.submodules.holds(&it.path));
+        let changed: Vec<String> = own.map(|it| it.path.clone()).collect();
         let contents = |side, path: &str| self.contents(side, path);
         let text = |path: &str| {
             contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok()).unwrap_or_default()
@@ -214,8 +215,8 @@ const CARRIER_MOST: usize = 1 << 20;
 /// Scripts that carry a canary; the first that a check gets to ends it.
 const SHELL_CANARIES_MOST: usize = 16;
 
-/// Test programs that carry one; a check that stops at the first is run again for each.
-const PROGRAMS_MOST: usize = 8;
+/// Test programs that carry one; those that a check does not start are not seen.
+const PROGRAMS_MOST: usize = 40;
 
 /// Texts that are read at once; what is beyond is read when it is asked for.
 const AHEAD_MOST: usize = 5000;

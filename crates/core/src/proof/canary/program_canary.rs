@@ -1,6 +1,7 @@
 //! Canaries of programs that are a check by themselves: `./t` behind `make test`, `python3 check.py`, `node
-//! check.js`. Such a program has no tests with names; it fails by its exit code. A statement that must fail
-//! is put at its end, because code under test that ends the process with 0 does not get there; and where the
+//! check.js`, `sh check.sh`. Such a program has no tests with names; it fails by its exit code. A statement that
+//! must fail is put at its end and wherever it ends itself with success, because code under test that ends the
+//! process with 0 does not get there; and where the
 //! program failed before the run began, and so did not get there either, a second one at its beginning
 //! shows that this program runs and that its failure is reported.
 
@@ -21,6 +22,7 @@ enum ProgramLanguage {
     C,
     Python,
     JavaScript,
+    Shell,
 }
 
 /// Returns the canary of a program; nothing if it is none, or is written in another language.
@@ -29,6 +31,7 @@ pub fn program_canary(path: &str, text: &str, word: &str) -> Option<ProgramCanar
         ProgramLanguage::C => c_program(text, word)?,
         ProgramLanguage::Python => python_program(text, word)?,
         ProgramLanguage::JavaScript => javascript_program(path, text, word)?,
+        ProgramLanguage::Shell => shell_program(text, word)?,
     };
     Some(ProgramCanary { path: path.to_owned(), word: word.to_owned(), at_beginning, at_end })
 }
@@ -44,6 +47,7 @@ fn language_of(path: &str) -> Option<ProgramLanguage> {
         "c" | "cc" | "cpp" | "cxx" => Some(ProgramLanguage::C),
         "py" => Some(ProgramLanguage::Python),
         "js" | "mjs" | "cjs" => Some(ProgramLanguage::JavaScript),
+        "sh" | "bash" => Some(ProgramLanguage::Shell),
         _ => None,
     }
 }
@@ -71,13 +75,21 @@ fn c_program(text: &str, word: &str) -> Option<(String, String)> {
             let value = if value.is_empty() { "0" } else { value };
             format!(
                 "{}{{ int {word}_code = (int)({value});{canary}return {word}_code; }}{}",
-                &inner[..at],
+                before_success(&inner[..at], &canary),
                 &inner[end..]
             )
         }
-        None => format!("{inner}{canary}"),
+        None => format!("{}{canary}", before_success(inner, &canary)),
     };
     Some((first, format!("{head}{needs}{up_to}{ended}{after}")))
+}
+
+/// Puts the canary before every `return` of a body by which the program says that all is well.
+fn before_success(body: &str, canary: &str) -> String {
+    let early = |text: String, it: &str| text.replace(it, &format!("{{{canary}{it} }}"));
+    ["return 0;", "return EXIT_SUCCESS;", "exit(0);", "exit(EXIT_SUCCESS);"]
+        .into_iter()
+        .fold(body.to_owned(), early)
 }
 
 /// Where the body of `main` stands.
@@ -184,6 +196,16 @@ fn python_program(text: &str, word: &str) -> Option<(String, String)> {
     let joined = |lines: &[&str]| lines.iter().map(|it| format!("{it}\n")).collect::<String>();
     let at_beginning =
         format!("{}{}{}", joined(&lines[..beginning]), canary(""), joined(&lines[beginning..]));
+    let ended = |lines: &[&str]| {
+        let line = |it: &&str| {
+            let indent = &it[..it.len() - it.trim_start().len()];
+            match matches!(it.trim(), "sys.exit(0)" | "sys.exit()" | "exit(0)" | "raise SystemExit(0)") {
+                true => format!("{}{it}\n", canary(indent)),
+                false => format!("{it}\n"),
+            }
+        };
+        lines.iter().map(line).collect::<String>()
+    };
     let last = lines.iter().rposition(|it| !it.trim().is_empty() && !it.trim_start().starts_with('#'))?;
     let line = lines[last];
     let indent = &line[..line.len() - line.trim_start().len()];
@@ -196,10 +218,10 @@ fn python_program(text: &str, word: &str) -> Option<(String, String)> {
             let value = if value.is_empty() { "0" } else { value };
             let ending =
                 format!("{indent}{word}_code = ({value})\n{}{indent}{exit}{word}_code)\n", canary(indent));
-            format!("{}{ending}{}", joined(&lines[..last]), joined(&lines[last + 1..]))
+            format!("{}{ending}{}", ended(&lines[..last]), joined(&lines[last + 1..]))
         }
         (Some(_), None) => return None,
-        (None, _) => format!("{}{}", joined(&lines), canary("")),
+        (None, _) => format!("{}{}", ended(&lines), canary("")),
     };
     Some((at_beginning, at_end))
 }
@@ -224,16 +246,36 @@ fn javascript_program(path: &str, text: &str, word: &str) -> Option<(String, Str
     let beginning = lines.iter().take(5).rposition(is_above).map_or(0, |it| it + 1);
     let joined = |lines: &[&str]| lines.iter().map(|it| format!("{it}\n")).collect::<String>();
     let at_beginning = format!("{}{canary}{}", joined(&lines[..beginning]), joined(&lines[beginning..]));
+    let early = format!("(console.error('{word} {word}'), process.exit(1))");
+    let ended = |lines: &[&str]| joined(lines).replace("process.exit(0)", &early);
     let last = lines.iter().rposition(|it| exit_value(it).is_some());
     let at_end = match last.map(|at| (at, exit_value(lines[at]).unwrap_or_default())) {
         Some((at, value)) => {
             let value = if value.is_empty() { "0" } else { value };
             let ending = format!("const {word}_code = ({value});\n{canary}process.exit({word}_code);\n");
-            format!("{}{ending}{}", joined(&lines[..at]), joined(&lines[at + 1..]))
+            format!("{}{ending}{}", ended(&lines[..at]), joined(&lines[at + 1..]))
         }
-        None => format!("{}{canary}", joined(&lines)),
+        None => format!("{}{canary}", ended(&lines)),
     };
     Some((at_beginning, at_end))
+}
+
+/// A shell script: before a last line that exits, else behind everything. One that becomes another program
+/// has no end of its own.
+fn shell_program(text: &str, word: &str) -> Option<(String, String)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let last = lines.iter().rposition(|it| !it.trim().is_empty() && !it.trim_start().starts_with('#'))?;
+    if lines.iter().any(|it| it.trim_start().starts_with("exec ")) {
+        return None;
+    }
+    let canary = format!("echo '{word} {word}'; exit 1\n");
+    let joined = |lines: &[&str]| lines.iter().map(|it| format!("{it}\n")).collect::<String>();
+    let beginning = usize::from(text.starts_with("#!"));
+    let at_beginning = format!("{}{canary}{}", joined(&lines[..beginning]), joined(&lines[beginning..]));
+    let ended =
+        |lines: &[&str]| joined(lines).replace("exit 0", &format!("{{ echo '{word} {word}'; exit 1; }}"));
+    let end = if lines[last].starts_with("exit") { last } else { lines.len() };
+    Some((at_beginning, format!("{}{canary}{}", ended(&lines[..end]), joined(&lines[end..]))))
 }
 
 /// What a line hands to `process.exit`.
@@ -268,6 +310,24 @@ mod tests {
             "{planted}"
         );
         assert_eq!(program_canary("t.c", "int main(void);\nint domain(void) { return 1; }\n", "kq7x2"), None);
+    }
+
+    #[test]
+    fn a_program_that_ends_itself_early_must_fail_there() {
+        let planted = ends("t.c", "int main() { if (fine()) return 0; puts(\"no\"); return 1; }\n");
+        assert!(
+            planted.contains("if (fine()) { { fputs(") && planted.contains("exit(1); } return 0; }"),
+            "{planted}"
+        );
+        let planted = ends("check.py", "import sys\nif fine():\n    sys.exit(0)\nsys.exit(1)\n");
+        assert!(planted.contains("if fine():\n    print(\"kq7x2 kq7x2\", flush=True)\n"), "{planted}");
+        let planted = ends("check.sh", "#!/bin/sh\n[ \"$(./add 1)\" = 2 ] && exit 0\necho wrong\nexit 1\n");
+        assert!(
+            planted.contains(
+                "&& { echo 'kq7x2 kq7x2'; exit 1; }\necho wrong\necho 'kq7x2 kq7x2'; exit 1\nexit 1"
+            )
+        );
+        assert_eq!(program_canary("check.sh", "exec python3 -m unittest\n", "kq7x2"), None);
     }
 
     #[test]

@@ -20,6 +20,26 @@ pub fn canary_command(command: &str, word: &str, is_product: &dyn Fn(&str) -> bo
     reads.then(|| format!("{command}\n{}", comparison(command, word)))
 }
 
+/// Programs that compare what they are given, and that no product can bend from outside.
+const COMPARING: &[&str] =
+    &["[", "[[", "test", "grep", "egrep", "fgrep", "diff", "cmp", "true", "false", "!", "ls", "jq"];
+
+/// Tells whether a command does nothing but compare files, or what a product prints: no product takes part
+/// in the comparison, so there is nothing that a canary could show.
+pub fn only_compares(command: &str) -> bool {
+    let mut plain = command.replace("&&", "\n").replace("||", "\n").replace(';', "\n");
+    // What is printed is compared; how the product ended is not asked.
+    while let Some(start) = plain.find("$(") {
+        let Some(end) = plain[start..].find(')') else { return false };
+        plain.replace_range(start..=start + end, "x");
+    }
+    let judges = |line: &str| line.rsplit('|').next().map(|it| it.trim_start_matches(['!', ' ']).to_owned());
+    let mut lines = plain.lines().filter(|it| !it.trim().is_empty()).filter_map(judges).peekable();
+    lines.peek().is_some()
+        && lines.all(|it| it.split_whitespace().next().is_some_and(|it| COMPARING.contains(&it)))
+        && !plain.contains('`')
+}
+
 fn sourced_in(line: &str) -> Vec<String> {
     let line = line.trim_start();
     if line.starts_with('#') {
@@ -78,6 +98,18 @@ mod tests {
         let strict = shell_canary("set -eu\nsource ./prices.sh\n", "kq7x2", &is_product).expect("a canary");
         assert!(strict.contains("\necho kq7x2 kq7x2\n[ "), "{strict}");
         assert_eq!(shell_canary(". tests/lib.sh\nsh prices.sh\n# . prices.sh\n", "kq7x2", &is_product), None);
+    }
+
+    #[test]
+    fn a_comparison_of_what_is_printed_needs_none() {
+        for command in
+            ["[ \"$(sh add.sh 2 3)\" = 5 ]", "sh add.sh 2 | grep -q 5 && test -f x", "! grep -r TODO src"]
+        {
+            assert!(only_compares(command), "{command}");
+        }
+        for command in ["make test", "test -f x && sh check.sh", "python3 check.py | tee log", ""] {
+            assert!(!only_compares(command), "{command}");
+        }
     }
 
     #[test]

@@ -471,9 +471,27 @@ impl<'a> Judge<'a> {
             () if !self.new_tests.is_empty() => Level::NewTest,
             () if self.evidence.approved && !self.red => Level::Approved,
             () if skips_clean || !ran(&self.baseline) || !ran(&self.clean) => Level::None,
-            () if all_green => Level::UnchangedGreen,
+            () if all_green && !self.was_red() => Level::UnchangedGreen,
             () => Level::None,
         }
+    }
+
+    /// Whether something failed before the run that does not fail now, and is not proven: its test was changed,
+    /// and a person accepted that.
+    fn was_red(&self) -> bool {
+        let step = |step: &Option<Settled>| step.as_ref().map(|it| it.results.clone()).unwrap_or_default();
+        let clean = step(&self.clean);
+        step(&self.baseline).iter().any(|before| {
+            let Some(now) = clean.iter().find(|it| it.check == before.check) else { return false };
+            let healed = |name: &&str| {
+                now.outcome(name) != Some(TestOutcome::Failed) && !self.passed_at_opening(&before.check, name)
+            };
+            let opening = self.evidence.opening.iter().find(|it| it.check == before.check);
+            let is_silent = before.names(TestOutcome::Failed).next().is_none();
+            let by_exit = is_silent && before.exit == Exit::Red && now.exit == Exit::Green;
+            before.names(TestOutcome::Failed).any(|it| healed(&it))
+                || by_exit && opening.is_none_or(|it| it.exit != Exit::Green)
+        })
     }
 
     fn record(&self, name: &str) -> CheckRecord {

@@ -247,6 +247,7 @@ fn a_check_without_ids_is_judged_by_its_exit_code() {
             baseline: by_exit(before),
             clean: by_exit(clean),
             overlay: by_exit(overlay),
+            canary: BTreeMap::from([("lint".to_owned(), CanaryOutcome::NotOnBaseline)]),
             ..evidence()
         })
     };
@@ -363,6 +364,16 @@ fn a_test_that_fails_beside_canaries_alone_is_a_finding() {
     assert!(cheat.findings[0].line.contains("fails on the same tree"), "{}", cheat.findings[0].line);
     assert!(with(twice(P, P)).verified());
     assert!(with(twice(F, P)).findings.is_empty());
+}
+
+#[test]
+fn an_accepted_change_of_a_red_test_is_not_called_unchanged() {
+    let baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
+    let overlay = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
+    let waivers = vec![waiver("*")];
+    let proof = conclude(&ProofEvidence { baseline, overlay, waivers, ..evidence() });
+    assert_eq!((proof.level, proof.findings.len(), proof.waived.len()), (Level::None, 0, 1));
+    assert!(closing_sentence(&proof).contains("this was accepted"), "{}", closing_sentence(&proof));
 }
 
 #[test]

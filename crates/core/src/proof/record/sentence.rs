@@ -71,11 +71,11 @@ fn proven(proof: &Proof) -> String {
 /// Says of an exit code that nothing showed that it reports failures. Where tests have names, what passes
 /// says which; an exit code is 0 also where a program ended early.
 fn no_canary(proof: &Proof, ids: &[&TestId]) -> &'static str {
-    let is_seen = |id: &TestId| {
+    let is_missing = |id: &TestId| {
         let check = proof.checks.iter().find(|it| it.name == id.check);
-        check.is_some_and(|it| it.canary == CanaryOutcome::Seen)
+        check.is_some_and(|it| it.canary == CanaryOutcome::NotOnBaseline)
     };
-    let alone = !ids.is_empty() && ids.iter().all(|it| it.is_exit() && !is_seen(it));
+    let alone = !ids.is_empty() && ids.iter().all(|it| it.is_exit() && is_missing(it));
     if alone { " (no canary: no test that must fail could be added to this check)" } else { "" }
 }
 
@@ -90,6 +90,10 @@ fn why_none(proof: &Proof) -> String {
         let more = proof.number("not_reproducible", proof.not_reproducible.len()) - 1;
         let rest = if more == 0 { String::new() } else { format!(" (and {more} more)") };
         return format!("{} {}{rest}, so nothing shows that the work is done", first.id, first.why);
+    }
+    if let Some(waived) = proof.waived.first() {
+        let line = &waived.finding.line;
+        return format!("{line}; this was accepted, and nothing else shows that the work is done");
     }
     if let Some(flaky) = proof.flaky.first() {
         return format!("{flaky} passes and fails on the same tree, so it shows nothing");

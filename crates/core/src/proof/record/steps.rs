@@ -66,7 +66,7 @@ pub enum CanaryOutcome {
     Unseen,
     /// The baseline did not show it, so that its absence says nothing.
     NotOnBaseline,
-    /// No test file of the baseline can carry one, or the overlay did not build.
+    /// There is nothing for one to show: the check only compares what is printed, or the overlay did not build.
     None,
 }
 
