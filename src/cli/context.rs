@@ -1,6 +1,7 @@
 //! What every command needs to know: how to say things, and where the request comes from.
 
 use super::Common;
+use super::terminal::{columns, rows};
 use crate::config_folder::config_folder;
 use crate::desk::{Caller, CallerEnvironment, Note, Weight, add_agent_files};
 use loop_base::text::sanitise;
@@ -59,7 +60,7 @@ impl Context {
                 Weight::People => !self.quiet && !self.json,
             };
             if is_told {
-                eprintln!("{}", sanitise(&note.text));
+                say(&sanitise(&note.text));
             }
         }
     }
@@ -79,6 +80,14 @@ fn user_name() -> String {
         (fields.nth(1)? == id).then(|| name.to_owned())
     });
     named.unwrap_or_else(|| format!("user {id}"))
+}
+
+/// Prints lines for people, broken at their words where a terminal is narrow.
+pub(super) fn say(text: &str) {
+    match columns() {
+        Some(columns) => text.lines().flat_map(|it| rows(it, columns)).for_each(|it| eprintln!("{it}")),
+        None => eprintln!("{text}"),
+    }
 }
 
 /// Reads what the environment says to the desk.

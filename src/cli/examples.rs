@@ -57,6 +57,8 @@ pub(super) const RUNS: &str = r#"Examples:
   loop runs --prune              delete what is completed or cancelled"#;
 pub(super) const LOG: &str = r#"Examples:
   loop log
+  loop log -n 20                 the last 20 lines
+  loop log --since 10m           what happened in the last ten minutes
   loop log -f                    follow events as they come
   loop log --json | jq -c .event"#;
 pub(super) const SHOW: &str = r#"Examples:

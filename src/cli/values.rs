@@ -8,6 +8,11 @@ pub(super) fn count(text: &str) -> Result<u32, String> {
     whole(text).and_then(|it| u32::try_from(it).map_err(|_| format!("write at most {}", u32::MAX)))
 }
 
+/// The number of an event or a call.
+pub(super) fn number(text: &str) -> Result<i64, String> {
+    whole(text).and_then(|it| i64::try_from(it).map_err(|_| "there are not that many".to_owned()))
+}
+
 /// The same for what is counted in millions.
 pub(super) fn large_count(text: &str) -> Result<u64, String> {
     whole(text)

@@ -338,8 +338,8 @@ impl CompletedWork {
 impl Preflight {
     pub(crate) fn object(&self) -> Value {
         json!({
-            "tests_passed": self.tests.unwrap_or(false), "lint_passed": self.lint.unwrap_or(true),
-            "build_passed": self.build.unwrap_or(true),
+            "tests_passed": self.tests.unwrap_or(false), "lint_passed": self.lint,
+            "build_passed": self.build,
             "has_changes": !self.files.is_empty() || self.commits != 0,
             "is_clean": self.unrelated.is_empty(), "current_branch": self.branch,
             "checked_at": now().to_string(),

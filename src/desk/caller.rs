@@ -5,7 +5,7 @@ use super::refusal::{NextStep, Refusal};
 use crate::measure::detect::proposed_answer;
 use crate::tree::worktree::FOLDER;
 use loop_base::text::shell_word;
-use loop_core::engine::{Opening, QuestionKind, State, Status};
+use loop_core::engine::{Answer, Command, Opening, QuestionKind, State, Status};
 use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_core::workflow::problem::nearest;
 use loop_store::{ByPrefix, Filter, Home, Row, StoreError, fold};
@@ -182,7 +182,8 @@ pub(crate) fn next_step(
         state.question().is_some_and(|it| it.kind == QuestionKind::Check(TESTS_CHECK.to_owned()));
     let place = state.place.as_ref().filter(|_| asks_for_tests);
     let proposed = place.and_then(|it| proposed_answer(Path::new(it)));
-    let step = proposed.unwrap_or_else(|| state.next_step(workflow));
+    let answered = untaken(home, id)?.answer_to(state).map(|_| "loop run".to_owned());
+    let step = answered.or(proposed).unwrap_or_else(|| state.next_step(workflow));
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
     if !names_a_run {
@@ -195,6 +196,31 @@ pub(crate) fn next_step(
         return Ok(format!("loop run {}", shell_word(&row.input)));
     }
     naming_run(home, id, step)
+}
+
+/// What people said to a run, and nobody has taken yet.
+pub(crate) struct UntakenCommands(Vec<Command>);
+
+/// Reads them. One that cannot be read is told by whoever takes it.
+pub(crate) fn untaken(home: &Home, id: &str) -> Result<UntakenCommands, StoreError> {
+    let bodies = home.untaken_commands(id)?;
+    Ok(UntakenCommands(bodies.iter().filter_map(|it| serde_json::from_str(it).ok()).collect()))
+}
+
+impl UntakenCommands {
+    /// Returns the answer to the open question that whoever continues the run will find.
+    pub(crate) fn answer_to(&self, state: &State) -> Option<&Answer> {
+        let open = state.question()?.id;
+        self.0.iter().find_map(|it| match it {
+            Command::Answer(answer) => Some(answer).filter(|it| it.question == open),
+            _ => None,
+        })
+    }
+
+    /// Whether somebody asked the run to stop after its iteration.
+    pub(crate) fn asks_to_stop(&self) -> bool {
+        self.0.contains(&Command::Stop)
+    }
 }
 
 /// Returns a command with the run that it is about, where it would mean another one or ask.

@@ -21,7 +21,7 @@ mod resolving;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use caller::{Caller, CallerEnvironment, is_unfinished, load, named, next_step};
+pub(crate) use caller::{Caller, CallerEnvironment, is_unfinished, load, named, next_step, untaken};
 pub(crate) use commands::answer::{AnswerRequest, Answered, Saying, answer, open_questions};
 pub(crate) use commands::command::{Commanded, cancel, leave, pause, stop};
 pub(crate) use commands::ship::{ShipRequest, Shipment, shipment};
@@ -40,7 +40,7 @@ pub(crate) use obstacles::prepare::{choose_agent, comes_later};
 pub(crate) use question::{About, PersonReply, RequestQuestion};
 pub(crate) use queue::{Queue, SystemWords};
 pub(crate) use record::write_record;
-pub(crate) use refusal::{NextStep, Refusal, WORKTREE_STEP, meant};
+pub(crate) use refusal::{NO_INPUT_STEP, NextStep, Refusal, WORKTREE_STEP, meant};
 pub(crate) use request::{CarriedOutBy, RunRequest};
 pub(crate) use resolving::agent_files::add as add_agent_files;
 pub(crate) use resolving::choose_workflow::{preset_named, read as read_workflow, read_source, user_config};

@@ -143,6 +143,9 @@ fn beside(what: &Locked) -> NextStep {
 /// Runs what was typed in a worktree of its own.
 pub(crate) const WORKTREE_STEP: &str = "loop run --worktree";
 
+/// The step of a command that names nothing to work on; the words that were typed are kept.
+pub(crate) const NO_INPUT_STEP: &str = "loop run \"what to build\"";
+
 /// What is wrong around us. The run is as it was, and continues when that is mended.
 #[derive(Clone, Debug)]
 enum Cause {

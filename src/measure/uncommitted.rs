@@ -5,7 +5,7 @@
 use crate::tree::changes::{self, Change};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_status::{GitStatus, read_status};
-use crate::tree::git_text::listed_paths;
+use crate::tree::git_text::{is_object_id, listed_paths};
 use crate::tree::tree_status::{TreeStatus, tops};
 use crate::tree::working_tree::WorkingTree;
 use loop_base::files;
@@ -130,6 +130,21 @@ pub(crate) fn git_status_now(place: &Path, view: &Path) -> Result<GitStatusNow, 
     let listed = changed.into_iter().chain(differing).chain(untracked);
     let (by_checks, others) = listed.partition(is_left);
     Ok(GitStatusNow { by_checks, others })
+}
+
+/// Returns what was uncommitted when the run began and has been committed since: an agent that adds
+/// everything takes a person's own files along. Without a commit at the beginning every file was
+/// uncommitted, and committing them was part of the work.
+pub(crate) fn committed_since(place: &Path, view: &Path, base: &str) -> Result<BTreeSet<PathBuf>, GitError> {
+    let listing = files::bytes(&view.join(BEFORE), LIST_MOST).unwrap_or_default();
+    // The id of the tree comes first.
+    let before: BTreeSet<PathBuf> = listed_paths(&listing).skip(1).collect();
+    if before.is_empty() || !is_object_id(base) {
+        return Ok(BTreeSet::new());
+    }
+    let asked = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", base, "HEAD"];
+    let committed: BTreeSet<PathBuf> = listed_paths(&Git::open(place)?.run(asked)?).collect();
+    Ok(before.intersection(&committed).cloned().collect())
 }
 
 /// What was uncommitted at the beginning, each path ended by a zero byte.

@@ -2,7 +2,7 @@
 //! notification or through the hook. The words are the core's; here the report of a reviewer is found,
 //! which lies among the files for other tools.
 
-use loop_core::engine::{Offer, Question, QuestionKind, State, grounds_of, offers};
+use loop_core::engine::{CheckOutcome, Offer, Question, QuestionKind, State, grounds_of, offers};
 use loop_core::workflow::model::Workflow;
 use loop_store::mirror;
 
@@ -28,11 +28,29 @@ impl QuestionText {
     }
 }
 
+/// Lines of a failing check that a question shows; the log of the check has all of them.
+const OUTPUT_LINES: usize = 6;
+
+/// Returns the end of what the first failing check printed, where a run is stuck.
+fn failing_output(state: &State, question: &Question) -> Vec<String> {
+    let failing = state.feedback.iter().flat_map(|it| &it.failing);
+    let failing = failing.filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
+    let Some(check) =
+        failing.filter(|_| question.kind == QuestionKind::Breaker).find(|it| !it.excerpt.is_empty())
+    else {
+        return Vec::new();
+    };
+    let lines: Vec<&str> = check.excerpt.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(OUTPUT_LINES)..].iter().map(|it| format!("  | {it}"));
+    std::iter::once(format!("  the end of {}:", check.name)).chain(last).collect()
+}
+
 /// Returns the whole question as text: what is asked, what there is to know, and the choices.
 pub(crate) fn whole(workflow: &Workflow, state: &State, question: &Question) -> String {
     let text = QuestionText::of(workflow, state, question);
     let mut lines = vec![format!("question {}: {}", question.id, question.text)];
     lines.extend(text.evidence.iter().map(|it| format!("  {it}")));
+    lines.extend(failing_output(state, question));
     lines.extend(text.choices());
     lines.join("\n")
 }

@@ -205,3 +205,111 @@ fn guidance_for_a_halted_run_names_the_command_that_continues_it() {
     sandbox.run(&["run"]).exits(4);
     assert!(sandbox.prompt(calls + 1).contains("write the file work"));
 }
+
+#[test]
+fn a_persons_files_that_an_agent_committed_are_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("notes.txt", "mine\n");
+    let everything = format!("touch work; git add -A; git commit -qm work; {PROMISE}");
+    let agent = sandbox.agent(&everything);
+    let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work", "--allow-dirty"];
+    sandbox.run(&words).exits(0).says("\ncommitted with it: notes.txt, uncommitted before the run\n");
+
+    let sandbox = Sandbox::new();
+    sandbox.write("notes.txt", "mine\n");
+    let agent = sandbox.agent(&format!("touch work; git add work; git commit -qm work; {PROMISE}"));
+    let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work", "--allow-dirty"];
+    let done = sandbox.run(&words).exits(0);
+    assert!(!done.err.contains("committed with it"), "{}", done.err);
+}
+
+#[test]
+fn without_a_commit_nothing_is_stashed() {
+    let sandbox = Sandbox::empty();
+    sandbox.git(&["init", "-q"]);
+    sandbox.write("calc.py", "x = 1\n");
+    let agent = sandbox.agent(PROMISE);
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(2);
+    let told = hints(&done.out, &done.err);
+    assert_eq!(told[1], "git add --all && git commit -m \"first commit\"");
+    assert!(!done.err.contains("stash"), "{}", done.err);
+}
+
+#[test]
+fn an_answer_that_nobody_has_taken_is_shown_and_given_once() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(PROMISE);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f none"]).exits(4);
+    sandbox.run(&["answer", "reset"]).exits(0).says("saved; continue with: loop run");
+    let status = sandbox.run(&["status"]).exits(0).out;
+    assert!(status.contains("  question 1  answered: reset; the next loop run takes it\n"), "{status}");
+    assert!(status.ends_with("next: loop run\n"), "{status}");
+    assert_eq!(sandbox.status()["question"]["answered"], "reset");
+    sandbox.run(&["answer"]).exits(0).says("question 1 is answered: reset; continue with: loop run");
+    sandbox.run(&["answer", "skip"]).exits(2).says("question 1 is already answered: reset");
+    sandbox.run(&["run"]).exits(4).says("question 1 answered: reset");
+}
+
+/// A test that failed before the run is left out of the values that conditions use, not of what is shown.
+#[test]
+fn the_status_counts_tests_that_failed_before() {
+    let sandbox = Sandbox::new();
+    sandbox.write("said.txt", "not ok 1 - old\nok 2 - new\n1..2\n");
+    sandbox.commit("what the runner prints");
+    let agent = sandbox.agent(PROMISE);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=cat said.txt; false"]).exits(4);
+    sandbox.run(&["status"]).exits(0).says("iteration 2 | 1/2 tests passing | status: halted");
+}
+
+#[test]
+fn a_command_that_means_one_of_several_runs_is_repeated_for_each() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(PROMISE);
+    let words = ["--agent-cmd", &agent, "--check", "tests=test -f none"];
+    sandbox.run(&[&["run", "first"][..], &words, &["-n", "1"]].concat()).exits(6);
+    sandbox.run(&[&["run", "second"][..], &words, &["--worktree"]].concat()).exits(4);
+    let done = sandbox.run(&["guide", "be quick"]).exits(2);
+    let told = hints(&done.out, &done.err);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|it| it.starts_with("loop guide \"be quick\" --run ")), "{told:?}");
+    // Only one of them asks, so an answer needs no name.
+    sandbox.run(&["answer"]).exits(0).says("question 1: ");
+    sandbox.run(&["answer", "reset"]).exits(0).says("saved; continue with: loop run --run ");
+}
+
+#[test]
+fn a_command_without_an_input_keeps_what_was_typed() {
+    let sandbox = Sandbox::new();
+    let expected = "next: loop run \"what to build\" --agent-cmd \"my agent\"";
+    sandbox.run(&["run", "--agent-cmd", "my agent"]).exits(2).says(expected);
+    let expected = "next: loop run \"what to build\" --preset ralph --agent-cmd fixer\n";
+    sandbox.run(&["run", "--preset", "ralph", "--agent-cmd", "fixer"]).exits(2).says(expected);
+}
+
+#[test]
+fn the_log_can_be_cut_by_lines_and_by_time() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(PROMISE);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f none"]).exits(4);
+    let whole = sandbox.run(&["log"]).exits(0).out;
+    let lines: Vec<&str> = whole.lines().collect();
+    let last = sandbox.run(&["log", "-n", "2"]).exits(0).out;
+    assert_eq!(last.lines().collect::<Vec<_>>(), lines[lines.len() - 2..]);
+    assert_eq!(sandbox.run(&["log", "--since", "1h"]).exits(0).out, whole);
+    assert_eq!(sandbox.run(&["log", "--since", "2999-01-01T00:00:00Z"]).exits(0).out, "");
+    let json = sandbox.run(&["log", "--json", "-n", "1"]).exits(0).out;
+    assert_eq!(json.lines().count(), 1, "{json}");
+    sandbox.run(&["log", "--since", "soon"]).exits(2).says("write a time such as ");
+    for words in [["show", "x"], ["why", "x"]] {
+        sandbox.run(&words).exits(2).says("write a whole number from 1");
+    }
+}
+
+#[test]
+fn one_call_at_a_time_leads_to_the_next_one() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent("date +%N > work; git add -A; git commit -qm work");
+    let words = ["next", "it", "--agent-cmd", &agent, "--check", "tests=test -f none"];
+    let done = sandbox.run(&words).exits(5).says("not finished; next is WORK, iteration 2\n");
+    assert_eq!(hints(&done.out, &done.err), ["loop next"]);
+}

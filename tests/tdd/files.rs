@@ -12,6 +12,10 @@ fn second(sandbox: &Scripted, more: &[&str]) -> loop_harness::Done {
     sandbox.run(&[&words[..], more].concat())
 }
 
+/// What `loop ship` leaves in a session.
+const SHIPPED: [&str; 4] =
+    ["current-prp.txt", "preflight-result.json", "ship-config.json", "ship-result.json"];
+
 #[test]
 fn a_folder_never_mixes_two_runs() {
     let sandbox = Scripted::with_lines();
@@ -19,7 +23,9 @@ fn a_folder_never_mixes_two_runs() {
     let first = sandbox.session_json("loop-state.json")["session_id"].as_str().expect("an id").to_owned();
     assert_eq!(sandbox.session_json("qa-state.json")["last_verdict"], "APPROVE");
     let folder = "user/.bp-sessions/project";
-    sandbox.file(&format!("{folder}/ship-result.json"), "{}");
+    for name in SHIPPED {
+        sandbox.file(&format!("{folder}/{name}"), "{}");
+    }
 
     sandbox.write("docs/PRPs/second.md", PRP);
     sandbox.commit("another document");
@@ -27,7 +33,7 @@ fn a_folder_never_mixes_two_runs() {
     second(&sandbox, &["--max", "1"]).exits(6);
     let state = sandbox.session("loop-state.json");
     assert!(!state.contains(&first), "{state}");
-    for old in ["qa-state.json", "qa-report-1.md", "ship-result.json"] {
+    for old in SHIPPED.iter().chain(&["qa-state.json", "qa-report-1.md"]) {
         assert!(!sandbox.path(&format!("{folder}/{old}")).exists(), "{old} is of the first run");
         assert!(sandbox.path(&format!("home/runs/{first}/session/{old}")).exists(), "{old} is lost");
     }
@@ -48,7 +54,7 @@ fn a_block_has_the_reviewers_numbers_our_time_and_measured_files() {
     sandbox.step(
         "QA",
         "report true <<E\nTIMESTAMP: 1999-12-31T23:59:59Z\nQA_METRICS:\n  CHECKS_TOTAL: 11\n  CHECKS_PASSING: 9\n  \
-         CHECKS_FAILING: 2\n  BLOCKING_ISSUES: 0\n  WARNING_ISSUES: 2\nVERDICT: APPROVE\nE\n",
+         CHECKS_FAILING: 2\n  BLOCKING_ISSUES: 0\n  WARNING_ISSUES: 2\nMEMORY_CONTEXT:\n  QUERIES_EXECUTED: 4\nVERDICT: APPROVE\nE\n",
     );
     let green = "printf 'greets\\nworld\\n' > done.txt; commit green; report true <<E\nFILES:\n  CREATED: 7\n  \
                  MODIFIED: 7\nE\n";
@@ -57,6 +63,11 @@ fn a_block_has_the_reviewers_numbers_our_time_and_measured_files() {
     let log = sandbox.session("phase-status.log");
     assert!(log.contains("  CHECKS_PASSING: 9\n  CHECKS_FAILING: 2\n"), "{log}");
     assert!(!log.contains("1999"), "{log}");
+    assert!(log.contains("MEMORY_CONTEXT:\n  QUERIES_EXECUTED: 4\n"), "{log}");
+    for file in ["metrics.json", "circuit-breaker.json"] {
+        let text = sandbox.session(file);
+        assert!(!text.contains("1999"), "{file}: {text}");
+    }
     let block = |phase: &str| {
         let all = log.split("---END_PRP_PHASE_STATUS---");
         all.into_iter().find(|it| it.contains(&format!("PHASE: {phase}\n"))).unwrap_or_default().to_owned()
@@ -120,4 +131,43 @@ fn the_review_list_means_what_its_ids_mean() {
         let row = row(id);
         assert!(row.contains(about) && row.ends_with(&format!("| {blocking} |")), "{id}: {row}");
     }
+}
+
+/// What a prompt calls measured was measured, and it asks for the signal of its own protocol.
+#[test]
+fn a_prompt_keeps_claims_apart_and_never_asks_for_a_promise() {
+    let sandbox = Scripted::with_lines();
+    let first = "if [ -f done.txt ]; then printf 'greets\\nworld\\n' > done.txt; commit green; report true </dev/null; \
+                 else echo greets > done.txt; commit half; report false <<E\nPROGRESS_PERCENT: 99\nE\nfi\n";
+    sandbox.step("GREEN", first);
+    let lines = sandbox.drive_lines(&[]).exits(0).err;
+    let why = "the agent did not say that it is done: its status block does not say EXIT_SIGNAL: true";
+    assert!(lines.contains(why), "{lines}");
+    let prompt = sandbox.text("prompts/3");
+    assert!(prompt.contains(why) && !prompt.contains("<promise>"), "{prompt}");
+    let (measured, rest) = prompt.split_once("Claimed by the agent, and not measured:").expect("two lists");
+    let (claimed, _) = rest.split_once("## Your task").expect("a task");
+    assert!(measured.contains("tests_failing: 1\n") && !measured.contains("progress_percent"), "{measured}");
+    assert!(claimed.contains("progress_percent: 99\n") && !claimed.contains("tests_failing"), "{claimed}");
+}
+
+#[test]
+fn a_rejection_is_told_with_what_the_reviewer_found() {
+    let sandbox = Scripted::with_lines();
+    let qa = "if [ -f fixed.txt ]; then report true <<E\nQA_METRICS:\n  BLOCKING_ISSUES: 0\nVERDICT: APPROVE\nE\n\
+              else report false <<E\nQA_METRICS:\n  BLOCKING_ISSUES: 1\nVERDICT: REJECT\n\
+              BLOCKERS:\n  - D5: the changelog has no entry\nE\nfi\n";
+    sandbox.step("QA", qa);
+    let green = "printf 'greets\\nworld\\n' > done.txt; [ ! -d docs/adr ] || touch fixed.txt; commit green; \
+                 report true </dev/null\n";
+    sandbox.step("GREEN", green);
+    let lines = sandbox.drive_lines(&[]).exits(0).err;
+    assert!(lines.contains("QA rejected the work: D5: the changelog has no entry\n"), "{lines}");
+    let prompt = sandbox.text("prompts/6");
+    assert!(prompt.contains("QA rejected the work.\n"), "{prompt}");
+    assert!(
+        prompt.contains("QA has rejected this work once; the third rejection asks a person."),
+        "{prompt}"
+    );
+    assert!(!prompt.contains("<promise>") && !prompt.contains("blocking_issues"), "{prompt}");
 }

@@ -87,7 +87,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         }
         Event::Voided { gate, why, void: _ } => Some(format!("the approval of gate {gate} is void: {why}")),
         Event::Counted { made, .. } => {
-            Some(format!("{} of this project made in the current window", counted(*made, "call")))
+            Some(format!("this project made {} in the current window before", counted(*made, "call")))
         }
         Event::Granted { until } => Some(format!("more calls allowed until {until}")),
         Event::Retried => Some("retrying".to_owned()),
@@ -336,7 +336,7 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
         Verdict::Again if judgement.progress => format!("not done, progress made{why}"),
         Verdict::Again => format!("not done, no progress{why}"),
         Verdict::Fail => format!("not done{why}"),
-        Verdict::Reject => format!("{phase}rejected the work"),
+        Verdict::Reject => format!("{phase}rejected the work{why}"),
         Verdict::Stuck(reason) => format!("{phase}is stuck: {reason}"),
         Verdict::Checkpoint(CheckpointKind::Merge) => format!("{phase}is done but for the merge"),
         Verdict::Checkpoint(kind) => format!("a person is needed ({kind})"),

@@ -5,7 +5,8 @@
 //! (feedback, guidance, how to report) is appended. Logs were cut where they were read; nothing is
 //! cut here.
 
-use crate::engine::{Call, CheckOutcome, Feedback, State, Step};
+use crate::engine::{Call, CheckOutcome, Feedback, Metric, Source, State, Step};
+use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Model, Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
 use minijinja::{Environment, context};
@@ -120,7 +121,8 @@ fn fill(
         other_model => other_model.cloned(),
         item_index => call.item.as_ref().map(|_| state.items_done + 1),
         items_total => call.item.as_ref().map(|_| state.items_done + state.items_left),
-        metrics => metrics_yaml(state),
+        metrics => metrics_yaml(state, false),
+        claims => metrics_yaml(state, true),
         feedback => &parts.feedback,
         guidance => &parts.guidance,
         report => &parts.report,
@@ -156,9 +158,12 @@ fn named_models(workflow: &Workflow, state: &State) -> std::collections::BTreeMa
     state.models.iter().map(|(phase, model)| (workflow.phases[*phase].name.clone(), model.clone())).collect()
 }
 
-fn metrics_yaml(state: &State) -> String {
+/// Returns what the last iteration came to: what the agent claimed, or what we know without it.
+fn metrics_yaml(state: &State, claimed: bool) -> String {
     let mut out = String::new();
-    for (name, metric) in &state.visit.metrics {
+    let is_claim =
+        |name: &str, metric: &Metric| metric.source == Source::Claimed || name == FactName::Signal.name();
+    for (name, metric) in state.visit.metrics.iter().filter(|it| is_claim(it.0, it.1) == claimed) {
         let value = match &metric.value {
             Value::Text(text) => text.clone(),
             Value::Bool(_) | Value::Int(_) | Value::Number(_) => metric.value.to_string(),
@@ -190,7 +195,14 @@ fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
     {
         let _ = write!(out, "\nThe call failed: {trouble}.\n");
     }
-    list(&mut out, "The phase is not done, because:", &feedback.why);
+    match feedback.rejected {
+        // What a reviewer found stands below, in its own words.
+        true if !feedback.blockers.is_empty() => {
+            let _ = write!(out, "\n{phase} rejected the work.\n");
+        }
+        true => list(&mut out, &format!("{phase} rejected the work, because:"), &feedback.why),
+        false => list(&mut out, "The phase is not done, because:", &feedback.why),
+    }
     list(&mut out, "Noted:", &feedback.notes);
     if let Some(verdict) = &feedback.verdict {
         let _ = write!(out, "\nVerdict: {verdict}\n");
@@ -229,7 +241,12 @@ fn review(workflow: &Workflow, state: &State, call: &Call) -> String {
     let mut out = format!("\n## What {name} found\n\n{name} has rejected this work");
     let _ = match taken {
         0 => writeln!(out, ", and a person has said how to continue."),
-        _ => writeln!(out, ", {taken} of {most} times before a person is asked."),
+        _ => writeln!(
+            out,
+            " {}; the {} rejection asks a person.",
+            if taken == 1 { "once".to_owned() } else { format!("{taken} times") },
+            nth(most + 1)
+        ),
     };
     if call.phase == review.phase {
         let _ = writeln!(out, "These are your own findings: check first whether each of them is fixed.");
@@ -245,6 +262,15 @@ fn review(workflow: &Workflow, state: &State, call: &Call) -> String {
         quote(&mut out, "Its message ended:", &review.tail);
     }
     out
+}
+
+fn nth(number: u32) -> String {
+    match number {
+        1 => "first".to_owned(),
+        2 => "second".to_owned(),
+        3 => "third".to_owned(),
+        more => format!("{more}th"),
+    }
 }
 
 fn quote(out: &mut String, title: &str, text: &str) {

@@ -32,6 +32,18 @@ impl Home {
             Ok(transaction.last_insert_rowid())
         })
     }
+
+    /// Returns the commands to a run that nobody has taken yet, oldest first.
+    pub fn untaken_commands(&self, run: &str) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let key = find(connection, run)?.key;
+            let mut query = connection.prepare_cached(
+                "select body from command where run = ?1 and taken_seq is null order by id",
+            )?;
+            let rows = query.query_map([key], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
 }
 
 /// Wakes the owner of the run with this folder. Returns whether one is listening.

@@ -1,9 +1,9 @@
 //! `loop log`: the events of a run, oldest first.
 
-use crate::cli::{Context, json};
+use crate::cli::{Context, json, values};
 use crate::desk::load;
 use crate::world::agent_output::live_output::{self, CallProgress, LiveCall};
-use crate::world::wait::Signals;
+use crate::world::wait::{Signals, now};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
@@ -14,6 +14,7 @@ use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Recorded};
 use loop_supervise::follow::Watch;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,6 +25,22 @@ pub(crate) struct LogFlags {
     /// what its tools answer)
     #[arg(short, long)]
     follow: bool,
+    /// Only the last lines, this many
+    #[arg(short = 'n', long, value_name = "N", value_parser = values::count)]
+    lines: Option<u32>,
+    /// Only what happened since then: a time such as 2026-11-18T09:30:00Z, or how long ago, such as 10m
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    since: Option<Timestamp>,
+}
+
+/// Reads a moment: a time as `loop log` prints it, or how long ago it was.
+fn moment(text: &str) -> Result<Timestamp, String> {
+    if let Ok(time) = text.parse::<jiff::Timestamp>() {
+        return Ok(Timestamp(time.as_millisecond()));
+    }
+    let wrong =
+        |_| "write a time such as 2026-11-18T09:30:00Z, or how long ago, such as 10m or 2h".to_owned();
+    values::length(text).map(|it| Timestamp(now().0.saturating_sub_unsigned(it))).map_err(wrong)
 }
 
 /// Events read at once: the log of a long run does not fit in memory comfortably.
@@ -41,6 +58,8 @@ pub(crate) fn run(context: &Context, flags: &LogFlags) -> anyhow::Result<u8> {
         place,
         workflow,
         next: 1,
+        since: flags.since,
+        last: flags.lines.map(|it| (it as usize, VecDeque::new())),
         is_live: false,
         call: None,
         live: None,
@@ -60,6 +79,10 @@ struct EventLog<'a> {
     workflow: Workflow,
     /// The next event to read.
     next: i64,
+    /// What happened before is not printed.
+    since: Option<Timestamp>,
+    /// How many of the lines that are there already are printed, and those; nothing once that was done.
+    last: Option<(usize, VecDeque<String>)>,
     /// Whether what is read from now on happens now.
     is_live: bool,
     /// The call that is under way, with the name of its files.
@@ -75,9 +98,23 @@ impl EventLog<'_> {
             for recorded in &page {
                 self.next = recorded.seq + 1;
                 self.follow_call(recorded);
-                print(self.context, &self.workflow, recorded);
+                if self.since.is_some_and(|it| recorded.at < it.0) {
+                    continue;
+                }
+                let Some(line) = event_line(self.context, &self.workflow, recorded) else { continue };
+                match &mut self.last {
+                    Some((most, lines)) => {
+                        lines.push_back(line);
+                        if *most < lines.len() {
+                            lines.pop_front();
+                        }
+                    }
+                    None => println!("{line}"),
+                }
             }
             if page.len() < PAGE {
+                let kept = self.last.take().map(|it| it.1).unwrap_or_default();
+                kept.iter().for_each(|it| println!("{it}"));
                 return Ok(());
             }
         }
@@ -154,24 +191,23 @@ fn tell(context: &Context, call: u32, progress: &CallProgress) {
     progress.lines.iter().for_each(|it| println!("       {it}"));
 }
 
-fn print(context: &Context, workflow: &Workflow, recorded: &Recorded) {
+fn event_line(context: &Context, workflow: &Workflow, recorded: &Recorded) -> Option<String> {
     let at = Timestamp(recorded.at);
     if context.json {
         let event: serde_json::Value = serde_json::from_str(&recorded.body).unwrap_or_default();
         let object = serde_json::json!({
             "seq": recorded.seq, "at": at.to_string(), "epoch": recorded.epoch, "kind": recorded.kind, "event": event,
         });
-        println!("{}", json::line(&object));
-        return;
+        return Some(json::line(&object));
     }
     let text = match serde_json::from_str::<Event>(&recorded.body) {
         Ok(event) => line(workflow, &event),
         Err(_) => Some(recorded.kind.clone()),
     };
     match text {
-        Some(text) => println!("{:>5}  {at}  {}", recorded.seq, sanitise(&text)),
-        None if context.verbose => println!("{:>5}  {at}  {}", recorded.seq, recorded.kind),
-        None => (),
+        Some(text) => Some(format!("{:>5}  {at}  {}", recorded.seq, sanitise(&text))),
+        None if context.verbose => Some(format!("{:>5}  {at}  {}", recorded.seq, recorded.kind)),
+        None => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::log::nothing;
 use super::views::{cost, plan_view, report};
-use crate::cli::Context;
+use crate::cli::{Context, values};
 use crate::desk::{Refusal, load};
 use crate::measure::checks::run_checks::command_hash;
 use crate::tree::git::Git;
@@ -24,8 +24,8 @@ use std::path::Path;
 
 #[derive(Args)]
 pub(crate) struct ShowFlags {
-    /// The iteration, by the number of its call as `loop log` has it (default: the whole run as a report)
-    #[arg(value_name = "N")]
+    /// The call, by its number in `loop log` (default: the whole run as a report)
+    #[arg(value_name = "N", value_parser = values::count)]
     call: Option<u32>,
     /// What the agent was asked
     #[arg(long)]

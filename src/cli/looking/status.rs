@@ -7,12 +7,13 @@ use crate::cli::terminal::frame;
 use crate::desk::{self, load};
 use crate::world::agent_output::live_output::{CallProgress, LiveCall};
 use crate::world::question_text::QuestionText;
-use loop_base::text::sanitise;
-use loop_base::time::{Timestamp, length};
+use loop_base::text::{counted, sanitise};
+use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{Detail, token_words};
 use loop_core::documents::input;
-use loop_core::engine::{BreakerState, SIGNATURE_NAMESPACE, State, Station, Status};
+use loop_core::engine::{Answer, BreakerState, QuestionKind, SIGNATURE_NAMESPACE, State, Station, Status};
+use loop_core::facts::FactName;
 use loop_core::workflow::model::{Phase, Workflow};
 use loop_store::{Home, Row};
 use serde_json::{Value, json};
@@ -92,23 +93,14 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
     let reason = state.reason(workflow);
     if !system_view::tells_reason(workflow, state) {
-        let _ = writeln!(out, "  reason      {reason}");
+        let _ = writeln!(out, "  reason      {}", reason.replace('\n', "\n    "));
     }
-    if let Some(proof) = state.closing(workflow).filter(|it| *it != reason) {
+    // An open finding of the proof is the reason; nothing is said twice.
+    if let Some(proof) = state.closing(workflow).filter(|it| *it != reason && !asks_about_proof(state)) {
         let _ = writeln!(out, "  proof       {proof}");
     }
     let phase = &workflow.phases[state.phase];
-    let counted = match state.iterations_counted == state.iterations_total {
-        true => String::new(),
-        false => format!(", {} counted", state.iterations_counted),
-    };
-    let most = state.iterations_limit(workflow).map(|it| format!("{counted} of at most {it}"));
-    let most = most.unwrap_or_default();
-    let _ = writeln!(
-        out,
-        "  phase       {}, iterations {} here, {} in all{most}, calls {}",
-        phase.name, state.visit.iteration, state.iterations_total, state.calls_total
-    );
+    let _ = writeln!(out, "  phase       {}", iterations(workflow, state));
     if let Some(item) = &state.item {
         let _ = writeln!(
             out,
@@ -118,7 +110,8 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
             item.name
         );
     }
-    if let Some(criteria) = criteria(state) {
+    let asks_for_ticks = workflow.phases.iter().any(|it| it.asks_for(FactName::CriteriaOpen.name()));
+    if let Some(criteria) = criteria(state).filter(|_| asks_for_ticks) {
         let _ = writeln!(out, "  criteria    {}/{} ticked", criteria.total - criteria.open, criteria.total);
     }
     if !state.models.is_empty() {
@@ -137,7 +130,8 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     if status != Status::Completed {
         out.push_str(&breaker(phase, state));
     }
-    out.push_str(&question_lines(workflow, state));
+    let untaken = desk::untaken(home, &row.id).ok();
+    out.push_str(&question_lines(workflow, state, untaken.as_ref().and_then(|it| it.answer_to(state))));
     for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");
     }
@@ -146,6 +140,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     }
     match home.holder(&row.id) {
         Some(holder) => {
+            if untaken.is_some_and(|it| it.asks_to_stop()) {
+                let _ = writeln!(out, "  asked       to stop after this iteration");
+            }
             let _ = writeln!(out, "  driven by   {holder}");
         }
         None => {
@@ -155,14 +152,33 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     out
 }
 
-/// The open question with its evidence and the answers that there are.
-fn question_lines(workflow: &Workflow, state: &State) -> String {
+/// The open question with its evidence and the answers that there are, or the answer that was given.
+fn question_lines(workflow: &Workflow, state: &State, given: Option<&Answer>) -> String {
     let Some(question) = state.question() else { return String::new() };
+    if let Some(given) = given {
+        return format!("  question {}  answered: {}; the next loop run takes it\n", question.id, given.choice);
+    }
     let text = QuestionText::of(workflow, state, question);
     let evidence = text.evidence.iter().map(|it| format!("    {it}\n"));
     let heading = format!("  question {}  answer with one of:\n", question.id);
     let choices = text.choices().into_iter().map(|it| format!("  {it}\n"));
     evidence.chain([heading]).chain(choices).collect()
+}
+
+/// How many iterations there were, here and in the whole run.
+fn iterations(workflow: &Workflow, state: &State) -> String {
+    let mut run = vec![format!("{} in the run", state.iterations_total)];
+    if state.iterations_counted != state.iterations_total {
+        run.push(format!("{} counted", state.iterations_counted));
+    }
+    run.extend(state.iterations_limit(workflow).map(|it| format!("at most {it}")));
+    let phase = &workflow.phases[state.phase].name;
+    let (here, calls) = (counted(state.visit.iteration, "iteration"), counted(state.calls_total, "call"));
+    format!("{phase}, {here} ({}), {calls}", run.join(", "))
+}
+
+fn asks_about_proof(state: &State) -> bool {
+    state.question().is_some_and(|it| it.kind == QuestionKind::Proof)
 }
 
 /// The model that answered in each phase.
@@ -260,6 +276,9 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
         if let Some(about) = &it.about {
             question["about"] = json!(about);
         }
+        if let Some(given) = desk::untaken(home, &row.id).ok().as_ref().and_then(|it| it.answer_to(state)) {
+            question["answered"] = json!(given.choice.to_string());
+        }
         if let Some(to_sign) = desk::to_sign(&row.id, workflow, state) {
             question["sign"] = json!({ "namespace": SIGNATURE_NAMESPACE, "statement": to_sign.statement });
         }
@@ -319,6 +338,8 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     match now.since(at) {
         0..60_000 => "just now".to_owned(),
-        millis => format!("{} ago", length(millis)),
+        millis @ 60_000..3_600_000 => format!("{}m ago", millis / 60_000),
+        millis @ 3_600_000..86_400_000 => format!("{}h ago", millis / 3_600_000),
+        millis => format!("{}d ago", millis / 86_400_000),
     }
 }

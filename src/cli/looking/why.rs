@@ -1,7 +1,7 @@
 //! `loop why`: the decision in plain words, with the values that decided it.
 
 use super::log::nothing;
-use crate::cli::Context;
+use crate::cli::{Context, values};
 use crate::desk::{Refusal, load};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
@@ -14,6 +14,7 @@ use loop_store::{Home, Row};
 #[derive(Args)]
 pub(crate) struct WhyFlags {
     /// The event, as `loop log` numbers it (default: the last judgement)
+    #[arg(value_parser = values::number)]
     seq: Option<i64>,
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
     for (name, metric) in shown {
         let source = match metric.source {
             Source::Measured => "measured",
-            Source::Engine => "known",
+            Source::Engine => "by loop",
             Source::Claimed => "claimed",
         };
         let claimed =

@@ -96,6 +96,9 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
     let (workflow, state, folder) = (&run.workflow, &run.state, run.folder());
     let asked = Some(output.asked());
     let next = hint::next_step(&rested.home, &run.id, workflow, state)?;
+    // Whoever makes one call at a time wants the next one.
+    let makes_one_call = Status::of(state) == Status::Running;
+    let next = if makes_one_call { next.replacen("loop run", "loop next", 1) } else { next };
     let is_offered =
         *asking == Ask::Here && workflow.finish.ship == Ship::Offer && state.is_to_ship(workflow);
     output.rest(

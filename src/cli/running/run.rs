@@ -104,7 +104,7 @@ pub(crate) fn answered(
 
 /// Says why a finished run is followed by another one.
 pub(super) fn tell_why(context: &Context, run: &str, why: &[String]) {
-    let text = format!("run {} is finished, and another one is opened: {}", &run[..8], why.join("; "));
+    let text = format!("run {} is finished; starting a new one: {}", &run[..8], why.join("; "));
     context.tell(&[Note::for_people(text)]);
 }
 

@@ -2,14 +2,14 @@
 //! what changed, and what it took; any other end says why, shows the end of what failed, and the open
 //! question with its choices. The whole story is `loop show`.
 
-use crate::measure::uncommitted::git_status_now;
+use super::time_taken::time_taken;
+use crate::measure::uncommitted::{self, git_status_now};
 use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
 use crate::tree::tree_status::shown;
 use crate::world::question_text::QuestionText;
 use crate::world::real::VIEW;
 use loop_base::text::{counted, sanitise};
-use loop_base::time::took;
 use loop_base::value::Value;
 use loop_core::documents::input;
 use loop_core::engine::{CheckOutcome, CheckResult, Landing, State, Status};
@@ -32,9 +32,6 @@ const WARNINGS_SHOWN: usize = 2;
 
 /// Files that are named; the report lists more.
 const FILES_NAMED: usize = 3;
-
-/// A shorter time without work is not worth a word.
-const IDLE_TOLD_MS: u64 = 60_000;
 
 /// The end of an agent's complaints that is read for its last lines.
 const COMPLAINTS_READ: u64 = 4 << 10;
@@ -84,6 +81,7 @@ impl RestingRun<'_> {
         lines.extend(self.more.iter().cloned());
         lines.extend(self.design());
         lines.push(self.changed());
+        lines.extend(self.committed_too());
         lines.extend(state.shipped.as_ref().map(|it| format!("shipped: {it}")));
         lines.push(self.spent());
         lines.extend(state.warnings.iter().take(WARNINGS_SHOWN).map(|it| format!("warning: {it}")));
@@ -94,7 +92,12 @@ impl RestingRun<'_> {
         let (state, status) = (self.state, Status::of(self.state));
         let reason = state.reason(self.workflow);
         let mut reason = reason.lines();
-        let mut lines = vec![format!("{}: {}", status.word(), reason.next().unwrap_or_default())];
+        let reason_line = reason.next().unwrap_or_default();
+        let mut lines = vec![match status {
+            // One iteration was asked for, and there is more to do.
+            Status::Running | Status::Ready => format!("not finished; next is {reason_line}"),
+            status => format!("{}: {reason_line}", status.word()),
+        }];
         let findings: Vec<String> = reason.map(|it| format!("  {it}")).collect();
         let question = state.question();
         let text = question.map(|it| QuestionText::of(self.workflow, state, it));
@@ -231,6 +234,14 @@ impl RestingRun<'_> {
         format!("changed: {}{kinds}, {commits}{branch}: {named}{more}", counted(files.len(), "file"))
     }
 
+    /// Files of a person that were uncommitted when the run began and are part of its commits.
+    fn committed_too(&self) -> Option<String> {
+        let base = self.state.baseline.as_ref()?.facts.commit.as_str();
+        let files = uncommitted::committed_since(self.place, &self.folder.join(VIEW), base).ok()?;
+        let named = shown(&files, FILES_NAMED);
+        (!files.is_empty()).then(|| format!("committed with it: {named}, uncommitted before the run"))
+    }
+
     /// Returns how many commits came since the run began; none where git cannot tell.
     fn commits(&self) -> usize {
         let Some(base) = self.state.baseline.as_ref().map(|it| it.facts.commit.as_str()) else { return 0 };
@@ -246,8 +257,7 @@ impl RestingRun<'_> {
 
     fn spent(&self) -> String {
         let state = self.state;
-        let elapsed = (!state.opening.imported).then(|| state.updated_at.since(state.opened_at));
-        let mut parts = vec![worked(state.spent.ms, elapsed)];
+        let mut parts = vec![time_taken(state)];
         parts.push(counted(state.iterations_total, "iteration"));
         parts.push(counted(state.calls_total, "call"));
         parts.extend(state.spent.words_if_reported());
@@ -259,32 +269,8 @@ impl RestingRun<'_> {
     }
 }
 
-/// Says how long calls, checks and proof took, and apart from that how long the run waited for people
-/// and providers. `elapsed` is not known of a run that another controller began.
-fn worked(spent_ms: u64, elapsed: Option<u64>) -> String {
-    // The first step of the proof runs beside the first call, so both together may exceed the clock.
-    let working = elapsed.map_or(spent_ms, |it| spent_ms.min(it));
-    match elapsed.map(|it| it - working).filter(|it| IDLE_TOLD_MS <= *it) {
-        Some(idle) => format!("{} of work, {} idle", took(working), took(idle)),
-        None => took(working),
-    }
-}
-
 /// Returns the branch of a working tree; none where HEAD is on no branch.
 fn branch(place: &Path) -> Option<String> {
     let name = Git::open(place).ok()?.run(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
     Some(String::from_utf8_lossy(&name).trim().to_owned()).filter(|it| !it.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::worked;
-
-    #[test]
-    fn idle_time_is_told_apart_from_work() {
-        assert_eq!(worked(12_000, Some(13_000)), "12 s");
-        assert_eq!(worked(12_000, Some(12_000 + 3 * 3_600_000)), "12 s of work, 3h 00m idle");
-        assert_eq!(worked(15_000, Some(13_000)), "13 s");
-        assert_eq!(worked(12_000, None), "12 s");
-    }
 }

@@ -1,7 +1,7 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills. It is written down
 //! for whoever drives the run. A person's word comes from outside every agent call.
 
-use crate::desk::caller::{Caller, is_unfinished, load, naming_run, next_step};
+use crate::desk::caller::{Caller, is_unfinished, load, naming_run, next_step, several_unfinished, untaken};
 use crate::desk::commands::command::{insert, leave, settle};
 use crate::desk::commands::sign_gate::{SignatureSource, refuse_unsigned, sign_gate};
 use crate::desk::inside_call::{self, GuardedCommand};
@@ -91,13 +91,20 @@ pub(crate) struct OpenQuestion {
 /// Returns every question that is open in this project.
 pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refusal> {
     let list = || -> anyhow::Result<Vec<OpenQuestion>> {
-        let (home, _) = found(caller)?;
+        let Some(home) = caller.existing_home()? else { return Ok(Vec::new()) };
         let mut open = Vec::new();
         for row in caller.runs_of_project(&home)?.iter().filter(|it| is_unfinished(it)) {
             // What the journal says, and not the list of questions, which somebody may have edited.
             let (workflow, state) = load(&home, row)?;
             if let Some(asked) = state.question() {
-                let text = question_text::whole(&workflow, &state, asked);
+                let given = untaken(&home, &row.id)?;
+                let text = match given.answer_to(&state) {
+                    Some(given) => {
+                        let next = naming_run(&home, &row.id, "loop run".to_owned())?;
+                        format!("question {} is answered: {}; continue with: {next}", asked.id, given.choice)
+                    }
+                    None => question_text::whole(&workflow, &state, asked),
+                };
                 open.push(OpenQuestion { run: row.id.clone(), text });
             }
         }
@@ -114,7 +121,7 @@ pub(crate) fn answer(caller: &Caller, request: AnswerRequest) -> Result<Answered
 fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
     let AnswerRequest { words, by } = request;
     inside_call::refuse(caller, None, words.deed())?;
-    let (home, row) = found(caller)?;
+    let (home, row) = found(caller, &words)?;
     inside_call::refuse(caller, Some((&home, &row)), words.deed())?;
     let (workflow, state) = load(&home, &row)?;
     let command = match words {
@@ -127,6 +134,7 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         Saying::Skip { skill, reason } => Command::Skip { skill, reason },
         Saying::Waive { what, reason } => Command::Waive { what, reason, by },
     };
+    refuse_second(&home, &row, &state, &command)?;
     let helps = helps(&workflow, &state, &row, &command);
     let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, helps))?;
     let changed = gate_changed(&home, &row, &workflow, &state, &command)?;
@@ -144,6 +152,23 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         (false, Some(_)) => Answered::AtNextStop,
         (false, None) => Answered::WhenContinued(continued_with(&home, &row, &command)?),
     })
+}
+
+/// Only the first answer to a question counts, so nobody is told that a second one was saved. At a gate
+/// it is taken all the same: what lies there first may lack the signature that counts.
+fn refuse_second(home: &Home, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
+    let Command::Answer(answer) = command else { return Ok(()) };
+    let is_gate = state.question().is_some_and(|it| matches!(it.kind, QuestionKind::Gate(_)));
+    if is_gate || home.holder(&row.id).is_some() {
+        return Ok(());
+    }
+    match untaken(home, &row.id)?.answer_to(state).filter(|it| it.question == answer.question) {
+        None => Ok(()),
+        Some(given) => {
+            let text = format!("question {} is already answered: {}", given.question, given.choice);
+            Err(Refusal::usage(text, naming_run(home, &row.id, "loop run".to_owned())?))
+        }
+    }
 }
 
 /// Returns the command that continues a run after something was said to it. An answer opens the way; a
@@ -179,8 +204,26 @@ fn helps(workflow: &Workflow, state: &State, row: &Row, command: &Command) -> St
     }
 }
 
-fn found(caller: &Caller) -> anyhow::Result<(Rc<Home>, Row)> {
+/// Returns the run that is meant. Of several unfinished ones, an answer is for the one that asks.
+fn found(caller: &Caller, words: &Saying) -> anyhow::Result<(Rc<Home>, Row)> {
     let home = caller.existing_home()?.ok_or_else(Refusal::no_run)?;
+    let is_answer = match words {
+        Saying::Answer(_) | Saying::Gate { .. } | Saying::Waive { .. } => true,
+        Saying::Guide(_) | Saying::Skip { .. } => false,
+    };
+    if is_answer && caller.run.is_none() {
+        let mut asking = Vec::new();
+        for row in caller.runs_of_project(&home)?.into_iter().filter(is_unfinished) {
+            if !home.open_questions(&row.id)?.is_empty() {
+                asking.push(row);
+            }
+        }
+        match asking.as_slice() {
+            [] => (),
+            [one] => return Ok((home, one.clone())),
+            several => return Err(several_unfinished(&several.iter().collect::<Vec<_>>())),
+        }
+    }
     let row = caller.find_to_change(&home)?.ok_or_else(Refusal::no_run)?;
     Ok((home, row))
 }

@@ -5,6 +5,7 @@ use crate::desk::caller::{Caller, CallerEnvironment};
 use crate::desk::note::Note;
 use crate::desk::obstacles::left_files::{LeftFiles, is_known, is_same, keep, left};
 use crate::desk::obstacles::prepare::prepare;
+use crate::desk::own_paths::own_paths;
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::input::RunInput;
 use crate::desk::resolving::wanted_run::{self, WantedRun};
@@ -12,6 +13,8 @@ use crate::desk::resolving::{choose_workflow, design_file};
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::git_text::single_line;
+use crate::tree::path_patterns::Ours;
+use crate::tree::tree_without::tree_without;
 use crate::world::wait::now;
 use loop_core::engine::{Event, Facts};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
@@ -55,10 +58,14 @@ pub(crate) fn take_over(
     let mut workflow = workflow.clone();
     if request.max.is_none() && most.is_some() {
         workflow.limits.iterations = most;
+        // The limit counts like one that was given here: the files know nothing of it.
+        if let Some(given) = &mut workflow.given {
+            given.overrides.max = most;
+        }
     }
     prepare(&mut workflow, request, project, input)?;
     let git = Git::around(project)?;
-    let base = base(&git, &found)?;
+    let base = base(&git, &found, &own_paths(git.work_tree(), input.path.as_deref(), &workflow))?;
     let id = &found.session;
     if home.run(id)?.is_none() {
         wanted_run::create(home, id, project, &workflow, &input.name, git.work_tree())?;
@@ -118,14 +125,15 @@ pub(crate) fn to_resume(caller: &Caller, notes: &mut Vec<Note>) -> anyhow::Resul
 }
 
 /// What the tree was when the session began: the last commit before it.
-fn base(git: &Git, found: &import::ImportedSession) -> anyhow::Result<Facts> {
+fn base(git: &Git, found: &import::ImportedSession, ours: &[String]) -> anyhow::Result<Facts> {
     let before = format!("--before={}", found.started_at);
     // A branch without commits has none, which is no error here.
     let commit = git.run(["rev-list", "-1", &before, "HEAD"]).map(|it| single_line(&it)).unwrap_or_default();
     let tree = if commit.is_empty() {
-        git.run(["hash-object", "-t", "tree", "/dev/null"])?
+        single_line(&git.run(["hash-object", "-t", "tree", "/dev/null"])?)
     } else {
-        git.run(["rev-parse", &format!("{commit}^{{tree}}")])?
+        // What belongs to a run is in no tree that is compared; left in here it would seem deleted.
+        tree_without(git, &commit, &Ours::read(ours)?)?
     };
-    Ok(Facts { commit, tree: single_line(&tree), ..Facts::default() })
+    Ok(Facts { commit, tree, ..Facts::default() })
 }

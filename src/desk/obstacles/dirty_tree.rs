@@ -46,7 +46,13 @@ pub(crate) fn about_dirt(
         return Ok(None);
     }
     let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(dirt, 5)));
-    let next = ["loop run --allow-dirty", "git stash --include-untracked"].into();
+    // Without a commit there is nothing that a stash could go back to.
+    let has_commit = git.run(["rev-parse", "--quiet", "--verify", "HEAD"]).is_ok();
+    let put_away = match has_commit {
+        true => "git stash --include-untracked",
+        false => "git add --all && git commit -m \"first commit\"",
+    };
+    let next = ["loop run --allow-dirty", put_away].into();
     let unasked = format!("{text}; --allow-dirty saves them in a snapshot first");
     let refusal = Refusal { text: unasked, next: Some(next), exit: 2 };
     let go = "  go     run anyway; they are saved first and do not count against the run".to_owned();

@@ -2,7 +2,7 @@
 
 use crate::desk::caller::{Caller, CallerEnvironment};
 use crate::desk::note::Note;
-use crate::desk::refusal::{NextStep, Refusal, meant};
+use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::{design_file, domain, split_words};
 use loop_base::text::counted;
@@ -140,7 +140,10 @@ fn by_input(
         } else if domain::has_queue(project) {
             Ok(BuiltIn::Engineering)
         } else {
-            Err(Refusal::usage("no workflow and no input given", ["loop run \"what to build\"", "loop demo"]))
+            Err(Refusal::usage(
+                "nothing to work on: name a file, or say what to build",
+                [NO_INPUT_STEP, "loop demo"],
+            ))
         };
     };
     let number = input.chars().all(|it| it.is_ascii_digit() || it == '.')

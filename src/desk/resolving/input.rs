@@ -2,7 +2,7 @@
 
 use crate::desk::caller::Caller;
 use crate::desk::note::Note;
-use crate::desk::refusal::{NextStep, Refusal};
+use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::design_file;
 use crate::desk::resolving::job::{self, JobInput};
@@ -39,11 +39,16 @@ impl RunInput {
         project: &Path,
         workflow: &mut Workflow,
     ) -> anyhow::Result<RunInput> {
+        let kind = workflow.input.kind;
         let needed = |about: &str| {
-            Refusal::usage(
-                format!("{} needs an input: {about}", workflow.name),
-                NextStep::by_hand("name it in the same command, after loop run"),
-            )
+            // A sentence will do, so the command can be shown; the name of a file is nobody's but theirs.
+            let next = match kind {
+                InputKind::Design | InputKind::Text => NextStep::from(NO_INPUT_STEP),
+                InputKind::File | InputKind::Phase | InputKind::Job | InputKind::None => {
+                    NextStep::by_hand("name it in the same command, after loop run")
+                }
+            };
+            Refusal::usage(format!("{} needs an input: {about}", workflow.name), next)
         };
         let given = request.input.clone();
         match workflow.input.kind {

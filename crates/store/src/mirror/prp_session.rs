@@ -40,6 +40,10 @@ pub const FILES: [&str; 7] = [
     LOG,
 ];
 
+/// What `loop ship` adds to them.
+pub const SHIP_FILES: [&str; 4] =
+    ["current-prp.txt", "preflight-result.json", "ship-config.json", "ship-result.json"];
+
 /// Where an imported session's own files lie in the folder of its run.
 const IMPORTED: &str = "imported";
 
@@ -207,7 +211,7 @@ impl SessionMirror {
 /// Whether a session has a file of this name.
 fn is_of_session(name: &str) -> bool {
     let is_report = name.starts_with("qa-report-") && name.ends_with(".md");
-    is_report || name.starts_with("ship-") || FILES.contains(&name)
+    is_report || FILES.contains(&name) || SHIP_FILES.contains(&name)
 }
 
 /// Reads a run's whole journal, and every text that follows from it.

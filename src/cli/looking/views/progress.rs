@@ -1,9 +1,9 @@
 //! How far a run has come, for people: one line that says where it stands, one line for each phase,
 //! a bar, and at the end what the whole of it took. Nothing here is particular to a workflow.
 
+use crate::cli::terminal::time_taken;
 use loop_base::text::counted;
-use loop_base::time::length;
-use loop_core::engine::{History, PhaseStatus, State, Status};
+use loop_core::engine::{CheckResult, History, PhaseStatus, State, Status, Tests};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row, fold};
@@ -30,12 +30,19 @@ pub(crate) fn line(workflow: &Workflow, state: &State) -> String {
 /// the run began; else what counts in their place.
 fn tests(workflow: &Workflow, state: &State) -> Option<(String, String)> {
     let metrics = &state.visit.metrics;
-    let sum = |suffix: &str| -> Option<f64> {
-        let counts =
-            workflow.checks.keys().filter_map(|it| metrics.get(&format!("{it}_{suffix}"))?.value.number());
+    // The value `tests_total` leaves out what failed before the run; what a failed check counted does not.
+    let failing = state.feedback.iter().flat_map(|it| &it.failing);
+    let failing: Vec<&CheckResult> = failing.collect();
+    let count = |check: &str, suffix: &str, counted: fn(&Tests) -> u32| -> Option<f64> {
+        let known = metrics.get(&format!("{check}_{suffix}"))?.value.number();
+        let failed = failing.iter().find(|it| it.name == check).and_then(|it| it.counts.as_ref());
+        failed.map(|it| f64::from(counted(it))).or(known)
+    };
+    let sum = |suffix: &str, counted: fn(&Tests) -> u32| -> Option<f64> {
+        let counts = workflow.checks.keys().filter_map(|it| count(it, suffix, counted));
         counts.reduce(|one, other| one + other)
     };
-    if let (Some(passing), Some(total)) = (sum("passing"), sum("total")) {
+    if let (Some(passing), Some(total)) = (sum("passing", |it| it.passing), sum("total", |it| it.total)) {
         return Some((passing.to_string(), total.to_string()));
     }
     let count = |fact: FactName| metrics.get(fact.name()).map(|it| it.value.to_string());
@@ -68,11 +75,10 @@ pub(crate) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
     let empty = CELLS as usize - filled;
     let _ = writeln!(out, "    {}{} {percent} %", "#".repeat(filled), ".".repeat(empty));
     if let Some(past) = past {
-        let took = state.updated_at.since(state.opened_at);
         let _ = writeln!(
             out,
             "  took        {}, {}, {}, breaker opened {}, {} changed",
-            length(took),
+            time_taken(state),
             counted(state.iterations_total, "iteration"),
             counted(state.calls_total, "call"),
             counted(past.breaker_incidents, "time"),

@@ -2,10 +2,11 @@
 
 use crate::cli::hint;
 use crate::cli::looking::views::{cost, plan_view, progress};
+use crate::cli::terminal::time_taken;
 use crate::tree::git::Git;
 use crate::tree::git_text::is_object_id;
 use loop_base::text::counted;
-use loop_base::time::length;
+use loop_base::time::took;
 use loop_core::engine::{Effect, Ended, Ending, Event, History, PhaseStatus, State, Status, Verdict};
 use loop_core::event_line::results;
 use loop_core::workflow::model::Workflow;
@@ -81,10 +82,9 @@ fn headline(out: &mut String, id: &str, workflow: &Workflow, state: &State, past
     }
     let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_total, state.calls_total);
     if let Some(past) = past {
-        let _ = writeln!(out, "- took: {}", length(state.updated_at.since(state.opened_at)));
         let _ = writeln!(out, "- breaker: opened {}", counted(past.breaker_incidents, "time"));
     }
-    let _ = writeln!(out, "- time in calls and checks: {}", length(state.spent.ms));
+    let _ = writeln!(out, "- took: {}", time_taken(state));
     for line in cost::report_lines(&state.spent) {
         let _ = writeln!(out, "- {line}");
     }
@@ -213,7 +213,7 @@ fn add(lines: &mut [String], words: &str) {
 }
 
 fn call_end(ended: &Ended) -> String {
-    let mut text = length(ended.ms);
+    let mut text = took(ended.ms);
     if let Some(cost) = cost::of_call(ended) {
         let _ = write!(text, ", {cost}");
     }

@@ -3,8 +3,9 @@
 //! unknown value never does.
 
 use super::failure::{error_of, failure, findings, is_silent};
+use super::grounds::Grounds;
 use super::metrics::{broken_checks, failing_checks, gather};
-use super::reasons::{Grounds, false_claim_words, passed_words, reasons};
+use super::reasons::{false_claim_words, passed_words, reasons, rejection_words};
 use crate::engine::journal::effect::Step;
 use crate::engine::journal::ending::Ending;
 use crate::engine::journal::evidence::Evidence;
@@ -49,7 +50,8 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
         Verdict::Step => Vec::new(),
         // What is for a person lacks nothing that an agent could bring.
         Verdict::Checkpoint(_) if item_checkpoint(turn).is_some() => Vec::new(),
-        Verdict::Again | Verdict::Fail | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
+        Verdict::Reject => rejection_words(&grounds),
+        Verdict::Again | Verdict::Fail | Verdict::Stuck(_) | Verdict::Checkpoint(_) => {
             let condition =
                 phase.exit.as_ref().filter(|_| exit != Truth::True && is_last(phase, state, turn));
             let known = assumed(phase, turn, &metrics);

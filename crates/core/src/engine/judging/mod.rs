@@ -2,7 +2,10 @@
 //! verdict. What follows from the verdict is decided in `deciding`.
 
 mod failure;
+mod grounds;
 pub(super) mod judge;
 pub(super) mod metrics;
+mod needed;
 pub(super) mod reasons;
+mod report_words;
 pub(super) mod signature;

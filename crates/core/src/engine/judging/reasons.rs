@@ -5,36 +5,25 @@
 //! shown as it is. The values themselves are in the judgement, for `loop why`.
 
 use super::failure::{is_silent, missing_words};
+use super::grounds::{Grounds, once, plain};
 use super::metrics::{broken_checks, failing_checks, known_red};
+use super::report_words::{done_words, no_report_words};
 use crate::engine::journal::ending::Ending;
-use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence, Tests, Uncommitted};
-use crate::engine::journal::metric::Metrics;
-use crate::engine::state::parts::station::Turn;
+use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Tests, Uncommitted};
 use crate::engine::state::run_state::State;
 use crate::facts::{FactName, FactWords, Supplier};
 use crate::workflow::condition::{Missing, MissingBound, Must};
-use crate::workflow::model::{Phase, Protocol, Signal, SignalWord};
+use crate::workflow::model::{Phase, Signal, SignalWord};
 use loop_base::value::Value;
 
 /// Tests that a reason names; more would hide the other reasons.
 const TESTS_NAMED: usize = 3;
 
+/// Findings of a reviewer that a reason names; its report has all of them.
+const FINDINGS_NAMED: usize = 5;
+
 /// How much of a line of output a reason shows.
 const LINE_SHOWN: usize = 120;
-
-/// What reasons are drawn from.
-pub(crate) struct Grounds<'a> {
-    pub phase: &'a Phase,
-    pub turn: &'a Turn,
-    pub evidence: &'a Evidence,
-    pub metrics: &'a Metrics,
-    /// What the checks said before the first call.
-    pub before: &'a [CheckResult],
-    /// The promise that was asked for, where there is one.
-    pub promise: Option<&'a str>,
-    /// The agent says that it is done.
-    pub signal: bool,
-}
 
 /// Returns why the phase is not done, the most telling reason first. `not_met` is what the condition of
 /// the phase lacks.
@@ -64,17 +53,6 @@ pub(crate) fn reasons(grounds: &Grounds<'_>, not_met: &[Missing<'_>]) -> Vec<Str
         why.push(grounds.not_said());
     }
     once(why)
-}
-
-/// Returns each of these once, in the same order.
-fn once(reasons: impl IntoIterator<Item = String>) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::new();
-    for reason in reasons {
-        if !kept.contains(&reason) {
-            kept.push(reason);
-        }
-    }
-    kept
 }
 
 /// Returns how a call went wrong, where it did.
@@ -115,6 +93,22 @@ pub(crate) fn passed_words(grounds: &Grounds<'_>) -> Vec<String> {
     why
 }
 
+/// Returns why a phase sent the work back: what the reviewer found, in the reviewer's words, and what
+/// was measured.
+pub(crate) fn rejection_words(grounds: &Grounds<'_>) -> Vec<String> {
+    let Grounds { phase, turn, evidence, metrics, .. } = grounds;
+    let found = &turn.ended.report.blockers;
+    let mut why: Vec<String> = found.iter().take(FINDINGS_NAMED).cloned().collect();
+    if FINDINGS_NAMED < found.len() {
+        why.push(format!("{} more findings", found.len() - FINDINGS_NAMED));
+    }
+    if let (true, Some(verdict)) = (why.is_empty(), metrics.get(FactName::Verdict.name())) {
+        why.push(format!("the verdict is {}", plain(&verdict.value)));
+    }
+    why.extend(broken_checks(phase, &evidence.results).map(|it| grounds.check_words(it)));
+    once(why)
+}
+
 /// Returns what an agent claimed that is not so, in words.
 pub(crate) fn false_claim_words(name: &str, claimed: &Value, is: &Value, measured: bool) -> String {
     let by = if measured { "measured" } else { "it is" };
@@ -127,10 +121,6 @@ pub(crate) fn false_claim_words(name: &str, claimed: &Value, is: &Value, measure
 }
 
 impl Grounds<'_> {
-    fn value(&self, name: &str) -> Option<&Value> {
-        self.metrics.get(name).map(|it| &it.value)
-    }
-
     fn not_said(&self) -> String {
         let report = &self.turn.ended.report;
         let asked = match &self.phase.signal {
@@ -146,14 +136,9 @@ impl Grounds<'_> {
         }
         match &report.signal {
             Some(said) if !asked.is_empty() => format!("said {said}, {asked} was asked for"),
-            Some(_) | None if is_silent(self.phase, self.turn) => {
-                "the agent ended without a readable report".to_owned()
-            }
-            Some(_) | None => match self.promise.filter(|_| self.phase.report == Protocol::Promise) {
-                Some(promise) => format!(
-                    "the agent did not say that it is done: its final message must end with \
-                     <promise>{promise}</promise> on a line of its own"
-                ),
+            Some(_) | None if is_silent(self.phase, self.turn) => no_report_words(&self.phase.report),
+            Some(_) | None => match done_words(&self.phase.report, self.promise) {
+                Some(how) => format!("the agent did not say that it is done: {how}"),
                 None => "the agent did not say that it is done".to_owned(),
             },
         }
@@ -187,7 +172,9 @@ impl Grounds<'_> {
             (Some(_), []) => once(alternatives.iter().flatten().flat_map(|part| self.missing_words(part))),
             (Some(said), told) => vec![format!("said {said}, but {}", told.join(" or "))],
             (None, [] | [_]) => told,
-            (None, told) => vec![format!("one of these must change: {}", told.join(", or "))],
+            // That there is no signal is told once, with what the report lacks.
+            (None, _) if said.is_none() && alternatives.iter().flatten().any(forbids_signal) => Vec::new(),
+            (None, _) => vec![format!("needs {}", self.one_of(alternatives, ", or "))],
         }
     }
 
@@ -246,7 +233,7 @@ impl Grounds<'_> {
             (_, Some(none)) if zero && matches!(must, Must::BeMore | Must::BeAtLeast) => none.to_owned(),
             (Some(_), Some(_)) => format!("{label}: {is}"),
             (Some(_), None) => format!("the {label} is {is}"),
-            (None, _) => format!("{label} is {is}"),
+            (None, _) => format!("{label}: {is}"),
         };
         vec![match must {
             Must::Equal if is_text => format!("{said}, {limit}{of} was asked for"),
@@ -294,38 +281,6 @@ impl Grounds<'_> {
             Vec::new()
         };
         (!lines.is_empty()).then_some(lines)
-    }
-
-    fn label(&self, name: &str) -> String {
-        if let Some((check, what)) = self.check_count(name) {
-            return format!("{what} of the check {check}");
-        }
-        match FactName::named(name).map(|it| it.row().words) {
-            Some(FactWords::Count { label, .. } | FactWords::Text { label, .. }) => label.to_owned(),
-            Some(FactWords::State { is, .. }) => format!("whether {is}"),
-            None => name.to_owned(),
-        }
-    }
-
-    fn check_count<'n>(&self, name: &'n str) -> Option<(&'n str, &'static str)> {
-        if FactName::named(name).is_some() {
-            return None;
-        }
-        let kinds = [
-            ("total", "tests"),
-            ("passing", "passing tests"),
-            ("failing", "failing tests"),
-            ("skipped", "skipped tests"),
-        ];
-        kinds.into_iter().find_map(|(suffix, words)| Some((self.check_of(name, &[suffix])?, words)))
-    }
-
-    /// Returns the check whose value this name is.
-    fn check_of<'n>(&self, name: &'n str, suffixes: &[&str]) -> Option<&'n str> {
-        let check = suffixes.iter().find_map(|it| name.strip_suffix(it)?.strip_suffix('_'))?;
-        let is_check = self.phase.checks.iter().any(|it| it == check)
-            || self.evidence.results.iter().any(|it| it.name == check);
-        is_check.then_some(check)
     }
 
     fn outcome_words(&self, check: &str) -> String {
@@ -429,14 +384,6 @@ fn uncommitted_words(uncommitted: &Uncommitted) -> String {
         checks => format!(" (left by the checks {})", checks.join(", ")),
     };
     format!("uncommitted: {}{more}{by}", paths.join(", "))
-}
-
-/// A value as people write it.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Text(text) => text.clone(),
-        Value::Bool(_) | Value::Int(_) | Value::Number(_) => value.to_string(),
-    }
 }
 
 #[cfg(test)]

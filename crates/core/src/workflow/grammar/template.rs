@@ -5,10 +5,11 @@
 use super::problem::{Place, Sources, suggest};
 
 /// What a prompt may name, and what it stands for.
-pub(crate) const NAMES: [(&str, &str); 44] = [
+pub(crate) const NAMES: [(&str, &str); 45] = [
     ("about", "What the queue says about a system."),
     ("attempt", "1, and one more each time that this phase has sent the work back."),
     ("checks", "The checks of the phase that have a command: `name` and `run` of each."),
+    ("claims", "What the agent claimed in the last iteration, a line `name: value` each."),
     ("context", "The documents that the phase's `context` names, within their budget."),
     ("criteria_count", "How many success criteria the input lists."),
     ("deliverables", "The files that the phase and its skill must leave behind."),
@@ -32,7 +33,7 @@ pub(crate) const NAMES: [(&str, &str); 44] = [
     ("items_total", "How many there are."),
     ("iteration", "The number of the iteration in this visit to the phase, from 1."),
     ("max", "The limit on the iterations of the run."),
-    ("metrics", "What the last iteration came to, a line `name: value` each."),
+    ("metrics", "What was measured in the last iteration, a line `name: value` each."),
     ("model", "The model that is asked for."),
     ("models", "The model that each phase ran with last."),
     ("other_model", "The model that this phase's model has to differ from."),

@@ -109,6 +109,10 @@ fn tests(judgement: &Judgement, line: &mut impl FnMut(String)) {
     line(format!("  SKIPPED: {skipped}"));
 }
 
+/// What a reviewer says about the memory that it asked.
+const MEMORY: [&str; 5] =
+    ["QUERIES_EXECUTED", "HISTORICAL_BUGS_FOUND", "PATTERNS_IDENTIFIED", "ADRS_FOUND", "FILE_HISTORIES"];
+
 fn review(workflow: &Workflow, state: &State, turn: &JudgedTurn, line: &mut impl FnMut(String)) {
     let count = |name: &str| {
         // The reviewer's own numbers: what the engine calls by the same name is something else.
@@ -118,6 +122,14 @@ fn review(workflow: &Workflow, state: &State, turn: &JudgedTurn, line: &mut impl
     line("QA_METRICS:".to_owned());
     for name in ["CHECKS_TOTAL", "CHECKS_PASSING", "CHECKS_FAILING", "BLOCKING_ISSUES", "WARNING_ISSUES"] {
         line(format!("  {name}: {}", count(&name.to_ascii_lowercase())));
+    }
+    line(String::new());
+    line("MEMORY_CONTEXT:".to_owned());
+    for name in MEMORY {
+        line(format!(
+            "  {name}: {}",
+            reported(turn, &format!("memory_context_{}", name.to_ascii_lowercase())).unwrap_or(0)
+        ));
     }
     line(String::new());
     line(format!("VERDICT: {}", verdict(turn.verdict())));

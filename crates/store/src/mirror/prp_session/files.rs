@@ -211,7 +211,9 @@ pub(super) fn metrics(run: &str, workflow: &Workflow, history: &History) -> Stri
         let last = visit.and_then(|it| it.back()).map(|it| it.metrics.clone()).unwrap_or_default();
         let entries = visit.into_iter().flatten().map(|it| {
             let mut entry = json!({ "iteration": it.number, "timestamp": it.at.to_string() });
-            for (name, value) in it.metrics.iter().filter(|it| it.0 != "iteration") {
+            for (name, value) in
+                it.metrics.iter().filter(|it| !["iteration", "timestamp"].contains(&it.0.as_str()))
+            {
                 entry[name] = json!(value);
             }
             entry

@@ -25,6 +25,9 @@ pub struct Feedback {
     /// There was a report, and what it says does not hold.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contradicted: bool,
+    /// The phase sent the work back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rejected: bool,
 }
 
 impl Feedback {
@@ -77,6 +80,7 @@ impl Feedback {
             blockers: report.blockers.clone(),
             verdict: judgement.metrics.get(FactName::Verdict.name()).map(|it| it.value.to_string()),
             contradicted,
+            rejected: judgement.verdict == Verdict::Reject,
             tail: if report.found && judgement.verdict != Verdict::Reject && !contradicted {
                 String::new()
             } else {
