@@ -4,7 +4,7 @@ criteria 5
 limit phase 20
 RED says done tests 0/3                   # BP-22
 expect RED iteration 1
-expect why "tests added in this run: 3, at least 5 (acceptance criteria) needed"
+expect why "tests added in this run: 3; at least 5 needed, as many as acceptance criteria"
 RED says done tests 1/5                   # BP-23
 expect RED iteration 2
 RED says done tests 0/0                   # BP-24

@@ -6,7 +6,7 @@ QA    says REJECT tests 10/10 blocking_issues=2 summary "two things" blocker "gr
 expect GREEN iteration 0
 GREEN says nothing tests 9/10
 expect prompt "greets nobody"
-expect prompt "QA has rejected this work, 1 of 2 times"
+expect prompt "QA has rejected this work once"
 GREEN says done   tests 10/10                # its own feedback does not push the findings out
 expect prompt "tests: 1 of 10 failed: young 1"
 expect prompt "greets nobody"
@@ -16,7 +16,7 @@ expect prompt "These are your own findings"
 expect prompt "greets nobody"
 expect prompt "This is attempt 2 of 3"
 GREEN says done   tests 10/10
-expect prompt "QA has rejected this work, 2 of 2 times"
+expect prompt "QA has rejected this work 2 times"
 expect prompt "no ADR"
 expect no prompt "greets nobody"
 QA    says APPROVE tests 10/10 blocking_issues=0

@@ -15,7 +15,10 @@ use loop_base::time::took;
 /// out, so that nothing is read twice.
 pub fn running_line(workflow: &Workflow, event: &Event) -> Option<String> {
     match event {
-        Event::Began(Effect::Ask(_)) | Event::Held(_) | Event::Closed(_) => None,
+        Event::Began(Effect::Ask(_))
+        | Event::Held(_)
+        | Event::Closed(_)
+        | Event::Commanded(Command::Pause { .. }) => None,
         Event::Proved(proof) => {
             let found = match proof.level {
                 _ if !proof.findings.is_empty() => counted(proof.findings.len(), "problem"),
@@ -86,9 +89,10 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             Some(approved(gate, by, about.as_ref().map(|it| it.line()), signer))
         }
         Event::Voided { gate, why, void: _ } => Some(format!("the approval of gate {gate} is void: {why}")),
-        Event::Counted { made, .. } => {
-            Some(format!("this project made {} in the current window before", counted(*made, "call")))
-        }
+        Event::Counted { made, .. } => Some(format!(
+            "{} already made in this window, by earlier runs of this project",
+            counted(*made, "call")
+        )),
         Event::Granted { until } => Some(format!("more calls allowed until {until}")),
         Event::Retried => Some("retrying".to_owned()),
         Event::CalledAgain { model } => Some(called_again(model.as_deref())),

@@ -241,7 +241,11 @@ fn breaker(phase: &Phase, state: &State) -> String {
         BreakerState::HalfOpen => "half open",
         BreakerState::Open => "open",
     };
-    format!("  breaker     {word}: no progress {no_progress}, same error {same_error}\n")
+    format!(
+        "  breaker     {word}: {} without progress, same error {}\n",
+        counted(no_progress, "iteration"),
+        counted(same_error, "time")
+    )
 }
 
 /// What the run's document says at this moment; a tick is a claim.

@@ -192,7 +192,7 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
     }
     if !context.quiet {
         eprintln!(
-            "run {} is begun; a session with the hook works on it (loop hook install, or the plugin)",
+            "run {} is open; the next session with the stop hook works on it (loop hook install, or the plugin)",
             &run.id[..8]
         );
     }

@@ -130,7 +130,7 @@ fn holds(context: &Context) -> anyhow::Result<Vec<DoctorFinding>> {
     let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
     let held = home.holds()?.into_iter().filter(|it| now().0 < it.until);
     let found = held.map(|it| {
-        let says = format!("{} is not used until {}: {}", it.account, Timestamp(it.until), it.reason);
+        let says = format!("{} refuses calls until {}: {}", it.account, Timestamp(it.until), it.reason);
         bad("hold", says, format!("loop limits --clear {}", it.account))
     });
     Ok(found.collect())
@@ -165,7 +165,7 @@ fn checks(project: &Path) -> DoctorFinding {
 /// out, not prevented.
 fn isolation() -> DoctorFinding {
     let root = if rustix::process::geteuid().is_root() { "; agents run as root" } else { "" };
-    good("isolation", format!("T0, none: tampering is detected, not prevented{root}"))
+    good("isolation", format!("none: tampering is detected, not prevented{root}"))
 }
 
 /// Says which key would sign an approval, and what it asks for.

@@ -84,12 +84,12 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     for hold in holds {
         let until = Timestamp(hold.until);
         let left = length(until.since(now()));
-        println!("{}  until {until} ({left} to go): {}", sanitise(&hold.account), sanitise(&hold.reason));
+        println!("{}  until {until} ({left} left): {}", sanitise(&hold.account), sanitise(&hold.reason));
     }
     for wait in &waits {
         let left = length(wait.until.since(now()));
         println!(
-            "run {}  {}  waits until {} ({left} left): {}",
+            "run {}  {}  waiting until {} ({left} left): {}",
             &wait.run[..8],
             sanitise(&wait.project),
             wait.until,

@@ -16,7 +16,8 @@ use crate::world::real::Host;
 use crate::world::wait::WaitResult;
 use loop_core::engine::{Baseline, Event, Hold, HoldKind, StepTaken, Unprepared, proof_checks};
 use loop_core::proof::{
-    CanaryOutcome, Exit, NotRun, ProofEvidence, ProofStep, Results, StepOutcome, conclude, nothing_ran,
+    CanaryOutcome, Exit, NamedTests, NotRun, ProofEvidence, ProofStep, Results, StepOutcome, conclude,
+    nothing_ran,
 };
 use loop_core::workflow::model::CleanWhen;
 use loop_store::StoreError;
@@ -266,7 +267,7 @@ impl Host<'_> {
 
     pub(super) fn request(&self, run: &Run) -> anyhow::Result<ProofRequest> {
         let (workflow, state) = (&run.workflow, &run.state);
-        let Some(baseline) = &state.baseline else { anyhow::bail!("a proof needs the tree at the opening") };
+        let Some(baseline) = &state.baseline else { anyhow::bail!("a proof needs the tree before the run") };
         // A run that was taken over has no conditions of its opening; those of now are the nearest.
         let opening = match &baseline.opening {
             Some(opening) => opening.clone(),
@@ -412,7 +413,7 @@ fn canary_in_words(result: &StepResult) -> String {
         CanaryOutcome::Seen => format!("the check {check} reports it as failing, as it should"),
         CanaryOutcome::Unseen => format!("{check} does not report it, so a pass proves nothing"),
         CanaryOutcome::NotOnBaseline => {
-            format!("skipped: {check} did not report a failing test before the run either")
+            format!("not used, because {check} would not have reported it before the run either")
         }
         CanaryOutcome::None => format!("{check} has no test file that can carry one"),
     });
@@ -426,7 +427,9 @@ fn tests_in_words(results: &Results) -> String {
         Exit::NotStarted => "could not be started",
         Exit::Interrupted => "was ended early",
     };
+    let counts_none = results.listing == NamedTests::All && results.skipped == 0;
     match results.passed + results.failed {
+        0 if counts_none && results.exit == Exit::Green => "ran no test".to_owned(),
         0 => exit.to_owned(),
         ran => match results.exit {
             Exit::Green => format!("{} of {ran} pass", results.passed),

@@ -33,13 +33,13 @@ fn compare(before: &Results, after: &Results, ratchet: &mut Ratchet) {
         if ran_before > 0 {
             ratchet
                 .not_done
-                .push(format!("{check}: the tests do not build, {} ran at the opening", tests(ran_before)));
+                .push(format!("{check}: the tests do not build, {} ran before the run", tests(ran_before)));
         }
         return;
     }
     let no_longer_read = after.listing == NamedTests::Nothing && after.exit == Exit::Green;
     if ran_before > 0 && (after.executed() == Some(0) || no_longer_read) {
-        ratchet.not_done.push(format!("{check}: 0 tests ran, {ran_before} ran at the opening"));
+        ratchet.not_done.push(format!("{check}: 0 tests ran, {ran_before} before the run"));
         return;
     }
     let mut red = Vec::new();
@@ -58,16 +58,16 @@ fn compare(before: &Results, after: &Results, ratchet: &mut Ratchet) {
         let known = before.names(TestOutcome::Failed).collect::<Vec<_>>();
         red.extend(after.names(TestOutcome::Failed).filter(|it| !known.contains(it)));
     }
-    lines(&mut ratchet.not_done, check, &red, "was passing at the opening and fails now");
-    lines(&mut ratchet.not_done, check, &skipped, "was passing at the opening and is skipped now");
-    lines(&mut ratchet.notes, check, &gone, "was passing at the opening and is gone");
+    lines(&mut ratchet.not_done, check, &red, "was passing before the run and fails now");
+    lines(&mut ratchet.not_done, check, &skipped, "was passing before the run and is skipped now");
+    lines(&mut ratchet.notes, check, &gone, "was passing before the run and is gone");
     if skipped.is_empty() && after.skipped > before.skipped && after.listing == NamedTests::Failures {
         let (more, then) = (after.skipped, before.skipped);
-        ratchet.not_done.push(format!("{check}: {} skipped, {then} at the opening", are(more)));
+        ratchet.not_done.push(format!("{check}: {} skipped, {then} before the run", are(more)));
     }
     let ran = after.executed().unwrap_or(ran_before);
     if gone.is_empty() && after.complete && ran < ran_before {
-        ratchet.notes.push(format!("{check}: {} ran, {ran_before} at the opening", tests(ran)));
+        ratchet.notes.push(format!("{check}: {} ran, {ran_before} before the run", tests(ran)));
     }
 }
 
@@ -102,10 +102,10 @@ mod tests {
         let now = results("tests", Exit::Green, &[("a", S), ("b", F), ("d", F), ("e", P)]);
         let expected = Ratchet {
             not_done: vec![
-                "tests: b was passing at the opening and fails now".to_owned(),
-                "tests: a was passing at the opening and is skipped now".to_owned(),
+                "tests: b was passing before the run and fails now".to_owned(),
+                "tests: a was passing before the run and is skipped now".to_owned(),
             ],
-            notes: vec!["tests: c was passing at the opening and is gone".to_owned()],
+            notes: vec!["tests: c was passing before the run and is gone".to_owned()],
         };
         assert_eq!(ratchet(std::slice::from_ref(&opening), &[now]), expected);
         assert_eq!(
@@ -117,13 +117,13 @@ mod tests {
     #[test]
     fn no_tests_is_not_done() {
         let opening = results("tests", Exit::Green, &[("a", P), ("b", P), ("c", P)]);
-        let line = vec!["tests: 0 tests ran, 3 ran at the opening".to_owned()];
+        let line = vec!["tests: 0 tests ran, 3 before the run".to_owned()];
         let emptied = results("tests", Exit::Green, &[]);
         assert_eq!(ratchet(std::slice::from_ref(&opening), &[emptied]).not_done, line);
         let silenced = Results::by_exit("tests", Exit::Green);
         assert_eq!(ratchet(std::slice::from_ref(&opening), &[silenced]).not_done, line);
         let broken = Results { build_failed: true, complete: false, ..results("tests", Exit::Red, &[]) };
-        let expected = ["tests: the tests do not build, 3 tests ran at the opening"];
+        let expected = ["tests: the tests do not build, 3 tests ran before the run"];
         assert_eq!(ratchet(&[opening], &[broken]).not_done, expected);
     }
 
@@ -146,7 +146,7 @@ mod tests {
         let added = ratchet(&[named_failures(1, &[])], &[named_failures(1, &[("new", F)])]);
         assert_eq!(added, Ratchet::default());
         let broken = ratchet(&[named_failures(2, &[])], &[named_failures(1, &[("old", F)])]);
-        assert_eq!(broken.not_done, ["tests: old was passing at the opening and fails now"]);
+        assert_eq!(broken.not_done, ["tests: old was passing before the run and fails now"]);
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
             ..Results::by_exit("tests", Exit::Green)
         };
         let found = ratchet(&[counted(5, 0)], &[counted(3, 1)]);
-        assert_eq!(found.not_done, ["tests: 1 test is skipped, 0 at the opening"]);
-        assert_eq!(found.notes, ["tests: 3 tests ran, 5 at the opening"]);
+        assert_eq!(found.not_done, ["tests: 1 test is skipped, 0 before the run"]);
+        assert_eq!(found.notes, ["tests: 3 tests ran, 5 before the run"]);
     }
 }

@@ -212,7 +212,9 @@ impl Grounds<'_> {
         }
         let (limit, of) = match bound {
             MissingBound::Value(value) => (Some((*value).clone()), String::new()),
-            MissingBound::Name(other) => (self.value(other).cloned(), format!(" ({})", self.label(other))),
+            MissingBound::Name(other) => {
+                (self.value(other).cloned(), format!(", as many as {}", self.label(other)))
+            }
         };
         let (is, label) = (self.value(name), self.label(name));
         let none = match fact.map(|it| it.row().words) {
@@ -238,15 +240,15 @@ impl Grounds<'_> {
         vec![match must {
             Must::Equal if is_text => format!("{said}, {limit}{of} was asked for"),
             Must::Equal | Must::BeAtMost if limit == "0" && fact.is_some() => said,
-            Must::Equal => format!("{said}, {limit}{of} needed"),
+            Must::Equal => format!("{said}; {limit} needed{of}"),
             Must::Differ if is_text => format!("{said}, another one was asked for"),
-            Must::Differ => format!("{said}, another number is needed"),
-            Must::BeLess => format!("{said}, fewer than {limit}{of} allowed"),
-            Must::BeAtMost => format!("{said}, at most {limit}{of} allowed"),
+            Must::Differ => format!("{said}; another number is needed"),
+            Must::BeLess => format!("{said}; fewer than {limit} allowed{of}"),
+            Must::BeAtMost => format!("{said}; at most {limit} allowed{of}"),
             Must::BeMore if limit == "0" && zero && none.is_some() => said,
             Must::BeAtLeast if limit == "1" && zero && none.is_some() => said,
-            Must::BeMore => format!("{said}, more than {limit}{of} needed"),
-            Must::BeAtLeast => format!("{said}, at least {limit}{of} needed"),
+            Must::BeMore => format!("{said}; more than {limit} needed{of}"),
+            Must::BeAtLeast => format!("{said}; at least {limit} needed{of}"),
         }]
     }
 

@@ -20,7 +20,7 @@ impl Judge<'_> {
         let unreproducible = |id: TestId| {
             let why = match is_green_here(&id.name) {
                 true => "fails in a clean checkout of the baseline too",
-                false => "failed at the opening and fails now",
+                false => "failed before the run and fails now",
             };
             Unreproducible { id, why: why.to_owned() }
         };
@@ -33,7 +33,7 @@ impl Judge<'_> {
             None => false,
         };
         let is_green_only_here = |name: &str| was_red(name) && in_place.is_some() && is_green_here(name);
-        let only_here = "passes in place and fails in a clean checkout, as it did at the opening: what makes it \
+        let only_here = "passes in place and fails in a clean checkout, as it did before the run: what makes it \
                          pass is not in the tree";
         let before = check.before.as_ref();
         for name in check.clean.names(TestOutcome::Failed) {
@@ -87,8 +87,8 @@ impl Judge<'_> {
         let before = check.before.as_ref();
         for name in check.clean.names(TestOutcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
             let what = match before.and_then(|it| it.outcome(name)) {
-                Some(TestOutcome::Passed) => "passed at the opening and is skipped now",
-                Some(TestOutcome::Failed) => "failed at the opening and is skipped now",
+                Some(TestOutcome::Passed) => "passed before the run and is skipped now",
+                Some(TestOutcome::Failed) => "failed before the run and is skipped now",
                 Some(TestOutcome::Skipped) | None => continue,
             };
             self.find_test(FindingKind::Skipped, ProofStep::Clean, &check.clean.id(name), what);
@@ -111,7 +111,7 @@ impl Judge<'_> {
         let overlay = self.overlay.clone().filter(|_| !self.overlay_is_clean);
         for (step, settled) in [(ProofStep::Clean, self.clean.clone()), (ProofStep::Overlay, overlay)] {
             for id in settled.iter().flat_map(|it| flaky_since(it, &before)) {
-                let what = "passed at the opening, and passes and fails on the same tree now";
+                let what = "passed before the run, and passes and fails on the same tree now";
                 self.find_test(FindingKind::Flaky, step, &id, what);
             }
         }

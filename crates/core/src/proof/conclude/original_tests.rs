@@ -36,18 +36,18 @@ impl Judge<'_> {
                     self.find_still_red(&id);
                 }
                 Some(TestOutcome::Passed) => {
-                    let what = "passed at the opening and fails with its original text";
+                    let what = "passed before the run and fails in its original version";
                     self.find_test(FindingKind::ChangedTest, ProofStep::Overlay, &id, what);
                 }
                 Some(TestOutcome::Skipped) | None => {
-                    let what = "fails with its original text and passes as the run left it";
+                    let what = "fails in its original version and passes as the run left it";
                     self.find_test(FindingKind::ChangedTest, ProofStep::Overlay, &id, what);
                 }
             }
         }
         for name in overlay.names(TestOutcome::Skipped).filter(|_| Defence::Ratchet.is_on()) {
             if matches!(was(name), Some(TestOutcome::Passed | TestOutcome::Failed)) {
-                let what = "ran at the opening and is skipped now, even with its original text";
+                let what = "ran before the run and is skipped now, even in its original version";
                 self.find_test(FindingKind::Skipped, ProofStep::Overlay, &overlay.id(name), what);
             }
         }
@@ -79,7 +79,7 @@ impl Judge<'_> {
             self.find(finding);
             return;
         }
-        self.find_test(kind, step, id, "failed at the opening and still fails with its original text");
+        self.find_test(kind, step, id, "failed before the run and still fails in its original version");
     }
 
     /// Tests that the baseline had and that are gone now.
@@ -97,8 +97,8 @@ impl Judge<'_> {
             let shown = |it: &Results| it.listing == NamedTests::All && it.complete;
             if in_overlay.is_none() && overlay.is_some_and(shown) {
                 let what = match in_clean {
-                    Some(_) => format!("{word} at the opening and does not run with its original text"),
-                    None => format!("{word} at the opening and is gone"),
+                    Some(_) => format!("{word} before the run and does not run in its original version"),
+                    None => format!("{word} before the run and is gone"),
                 };
                 self.find_test(FindingKind::Vanished, ProofStep::Overlay, &id, &what);
             } else if in_clean.is_none() && shown(&check.clean) {
@@ -108,7 +108,7 @@ impl Judge<'_> {
                     }
                     Some(TestOutcome::Failed | TestOutcome::Skipped) => {}
                     None => {
-                        let what = format!("{word} at the opening, is gone and could not be judged");
+                        let what = format!("{word} before the run, is gone and could not be judged");
                         self.find_test(FindingKind::Vanished, ProofStep::Clean, &id, &what);
                     }
                 }
@@ -132,16 +132,16 @@ impl Judge<'_> {
         if step == ProofStep::Overlay && check.clean.executed().is_some_and(|it| it < then) {
             let now = check.clean.executed().unwrap_or(0);
             self.notes.push(format!(
-                "{} runs {now} tests, {then} at the opening; the original ones pass",
+                "{} runs {now} tests, {then} before the run; the original ones pass",
                 check.name
             ));
         }
         if judged.skipped > before.skipped {
             let (more, less) = (judged.skipped, before.skipped);
-            let what = format!("skips {more} tests, {less} at the opening");
+            let what = format!("skips {more} tests, {less} before the run");
             self.find_check(FindingKind::Skipped, step, check.name, &what);
         } else if ran < then && ran > 0 && judged.complete {
-            let what = format!("runs {ran} tests, {then} at the opening");
+            let what = format!("runs {ran} tests, {then} before the run");
             self.find_check(FindingKind::Vanished, step, check.name, &what);
         }
     }

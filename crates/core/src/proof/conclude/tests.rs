@@ -150,7 +150,7 @@ fn a_weakened_test_is_found_by_its_original_text() {
     let cheat = ProofEvidence { overlay, changed_protected: changed_test(), ..evidence() };
     let proof = conclude(&cheat);
     assert_eq!((kinds(&proof), proof.level), (vec![FindingKind::ChangedTest], Level::None));
-    let expected = "tests/test_calc.py::test_sub passed at the opening and fails with its original text";
+    let expected = "tests/test_calc.py::test_sub passed before the run and fails in its original version";
     assert_eq!(proof.findings[0].line, expected);
     assert_eq!(proof.findings[0].file.as_deref(), Some("tests/test_calc.py"));
     for what in [SUB, "test_sub", "tests/test_calc.py", "tests/**", "*"] {
@@ -200,7 +200,7 @@ fn a_moved_test_is_a_note_and_a_lost_one_a_question() {
     assert!(proof.findings.is_empty());
     assert_eq!(proof.notes, ["tests/test_calc.py::test_sub is gone; its original text still passes"]);
     let lost = conclude(&ProofEvidence { clean, ..evidence() });
-    assert_eq!(lost.findings[0].line, "tests/test_calc.py::test_sub passed at the opening and is gone");
+    assert_eq!(lost.findings[0].line, "tests/test_calc.py::test_sub passed before the run and is gone");
 }
 
 #[test]
