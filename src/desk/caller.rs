@@ -199,27 +199,33 @@ pub(crate) fn next_step(
 }
 
 /// What people said to a run, and nobody has taken yet.
-pub(crate) struct UntakenCommands(Vec<Command>);
+pub(crate) struct UntakenCommands(Vec<(i64, Command)>);
 
 /// Reads them. One that cannot be read is told by whoever takes it.
 pub(crate) fn untaken(home: &Home, id: &str) -> Result<UntakenCommands, StoreError> {
     let bodies = home.untaken_commands(id)?;
-    Ok(UntakenCommands(bodies.iter().filter_map(|it| serde_json::from_str(it).ok()).collect()))
+    let read = |(number, body): &(i64, String)| Some((*number, serde_json::from_str(body).ok()?));
+    Ok(UntakenCommands(bodies.iter().filter_map(read).collect()))
 }
 
 impl UntakenCommands {
     /// Returns the answer to the open question that whoever continues the run will find.
     pub(crate) fn answer_to(&self, state: &State) -> Option<&Answer> {
+        self.numbered_answer_to(state).map(|it| it.1)
+    }
+
+    /// Returns it with its number.
+    pub(crate) fn numbered_answer_to(&self, state: &State) -> Option<(i64, &Answer)> {
         let open = state.question()?.id;
-        self.0.iter().find_map(|it| match it {
-            Command::Answer(answer) => Some(answer).filter(|it| it.question == open),
+        self.0.iter().find_map(|(number, it)| match it {
+            Command::Answer(answer) if answer.question == open => Some((*number, answer)),
             _ => None,
         })
     }
 
     /// Whether somebody asked the run to stop after its iteration.
     pub(crate) fn asks_to_stop(&self) -> bool {
-        self.0.contains(&Command::Stop)
+        self.0.iter().any(|it| it.1 == Command::Stop)
     }
 }
 

@@ -116,15 +116,13 @@ fn runs_several_unfinished_runs_are_listed() {
     sandbox.run(&[&["run", "build one"], &flags[..]].concat()).exits(6);
     let first = sandbox.status()["run"].as_str().expect("an id").to_owned();
     sandbox.run(&[&["run", "build two"], &flags[..]].concat()).exits(6);
-    for command in
-        [&["cancel"][..], &["stop"], &["resume"], &["run"], &["guide", "x"], &["answer", "reset"], &["pause"]]
-    {
+    for command in [&["cancel"][..], &["stop"], &["resume"], &["run"], &["guide", "x"], &["pause"]] {
         let done = sandbox.run(command).exits(2).says("build one").says("build two");
         let continues = matches!(command[0], "run" | "resume");
-        let step =
-            if continues { format!("or: loop run --run {}\n", &first[..8]) } else { "help: name one".into() };
-        done.says(&step);
+        let words = if continues { "run".to_owned() } else { command.join(" ") };
+        done.says(&format!("or: loop {words} --run {}\n", &first[..8]));
     }
+    sandbox.run(&["answer", "reset"]).exits(2).says("no question is open");
     sandbox.run(&["status"]).exits(0).says("build two");
     sandbox.run(&["cancel", "--run", &first[..8]]).exits(0).says("build one");
     sandbox.run(&["cancel"]).exits(0).says("build two");

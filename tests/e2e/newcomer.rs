@@ -236,7 +236,7 @@ fn without_a_commit_nothing_is_stashed() {
 }
 
 #[test]
-fn an_answer_that_nobody_has_taken_is_shown_and_given_once() {
+fn an_answer_that_nobody_has_taken_is_shown_and_can_be_changed() {
     let sandbox = Sandbox::new();
     let agent = sandbox.agent(PROMISE);
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f none"]).exits(4);
@@ -246,8 +246,12 @@ fn an_answer_that_nobody_has_taken_is_shown_and_given_once() {
     assert!(status.ends_with("next: loop run\n"), "{status}");
     assert_eq!(sandbox.status()["question"]["answered"], "reset");
     sandbox.run(&["answer"]).exits(0).says("question 1 is answered: reset; continue with: loop run");
-    sandbox.run(&["answer", "skip"]).exits(2).says("question 1 is already answered: reset");
-    sandbox.run(&["run"]).exits(4).says("question 1 answered: reset");
+    sandbox
+        .run(&["answer", "modify", "try"])
+        .exits(0)
+        .says("saved instead of reset; continue with: loop run");
+    let done = sandbox.run(&["run"]).exits(4).says("question 1 answered: modify \"try\"");
+    assert!(!done.err.contains("answered: reset"), "{}", done.err);
 }
 
 /// A test that failed before the run is left out of the values that conditions use, not of what is shown.

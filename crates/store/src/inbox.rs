@@ -34,14 +34,24 @@ impl Home {
     }
 
     /// Returns the commands to a run that nobody has taken yet, oldest first.
-    pub fn untaken_commands(&self, run: &str) -> Result<Vec<String>, StoreError> {
+    pub fn untaken_commands(&self, run: &str) -> Result<Vec<(i64, String)>, StoreError> {
         self.read(|connection| {
             let key = find(connection, run)?.key;
             let mut query = connection.prepare_cached(
-                "select body from command where run = ?1 and taken_seq is null order by id",
+                "select id, body from command where run = ?1 and taken_seq is null order by id",
             )?;
-            let rows = query.query_map([key], |row| row.get(0))?;
+            let rows = query.query_map([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Takes a command back, unless somebody has taken it.
+    pub fn withdraw_command(&self, number: i64) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            transaction
+                .prepare_cached("delete from command where id = ?1 and taken_seq is null")?
+                .execute([number])?;
+            Ok(())
         })
     }
 }

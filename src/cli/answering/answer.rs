@@ -134,7 +134,10 @@ fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8
     let text = match desk::answer(&context.caller, request)? {
         Answered::AtOnce => "saved; the run takes it now".to_owned(),
         Answered::AtNextStop => "saved; the session gets it at its next stop".to_owned(),
-        Answered::WhenContinued(command) => format!("saved; continue with: {}", hint::pasteable(&command)),
+        Answered::WhenContinued { with, instead_of } => {
+            let instead_of = instead_of.map(|it| format!(" instead of {it}")).unwrap_or_default();
+            format!("saved{instead_of}; continue with: {}", hint::pasteable(&with))
+        }
         Answered::Void(why) => {
             format!("this is not what the gate asked about: {why}; loop run measures it again and asks again")
         }

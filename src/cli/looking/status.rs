@@ -156,7 +156,10 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
 fn question_lines(workflow: &Workflow, state: &State, given: Option<&Answer>) -> String {
     let Some(question) = state.question() else { return String::new() };
     if let Some(given) = given {
-        return format!("  question {}  answered: {}; the next loop run takes it\n", question.id, given.choice);
+        return format!(
+            "  question {}  answered: {}; the next loop run takes it\n",
+            question.id, given.choice
+        );
     }
     let text = QuestionText::of(workflow, state, question);
     let evidence = text.evidence.iter().map(|it| format!("    {it}\n"));

@@ -75,8 +75,8 @@ pub(crate) enum Answered {
     AtOnce,
     /// The session that works on it, when it stops.
     AtNextStop,
-    /// Whoever continues the run, with this command.
-    WhenContinued(String),
+    /// Whoever continues the run, with this command; an answer that was given before gives way.
+    WhenContinued { with: String, instead_of: Option<Choice> },
     /// Whoever drives the run, who will find that what was asked about is no longer there.
     Void(String),
 }
@@ -91,9 +91,13 @@ pub(crate) struct OpenQuestion {
 /// Returns every question that is open in this project.
 pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refusal> {
     let list = || -> anyhow::Result<Vec<OpenQuestion>> {
-        let Some(home) = caller.existing_home()? else { return Ok(Vec::new()) };
+        let home = caller.existing_home()?.ok_or_else(Refusal::no_run)?;
+        let runs = caller.runs_of_project(&home)?;
+        if runs.is_empty() {
+            return Err(Refusal::no_run());
+        }
         let mut open = Vec::new();
-        for row in caller.runs_of_project(&home)?.iter().filter(|it| is_unfinished(it)) {
+        for row in runs.iter().filter(|it| is_unfinished(it)) {
             // What the journal says, and not the list of questions, which somebody may have edited.
             let (workflow, state) = load(&home, row)?;
             if let Some(asked) = state.question() {
@@ -134,7 +138,6 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         Saying::Skip { skill, reason } => Command::Skip { skill, reason },
         Saying::Waive { what, reason } => Command::Waive { what, reason, by },
     };
-    refuse_second(&home, &row, &state, &command)?;
     let helps = helps(&workflow, &state, &row, &command);
     let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, helps))?;
     let changed = gate_changed(&home, &row, &workflow, &state, &command)?;
@@ -145,30 +148,29 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
         accept_afterwards(&home, &row, &state, &command)?;
         return Ok(Answered::AtOnce);
     }
+    let instead_of = give_way(&home, &row, &state, &command)?;
     let owned = leave(&home, &row, &command)?;
     Ok(match (owned, &state.session) {
         _ if changed.is_some() => Answered::Void(changed.unwrap_or_default()),
         (true, _) => Answered::AtOnce,
         (false, Some(_)) => Answered::AtNextStop,
-        (false, None) => Answered::WhenContinued(continued_with(&home, &row, &command)?),
+        (false, None) => Answered::WhenContinued { with: continued_with(&home, &row, &command)?, instead_of },
     })
 }
 
-/// Only the first answer to a question counts, so nobody is told that a second one was saved. At a gate
-/// it is taken all the same: what lies there first may lack the signature that counts.
-fn refuse_second(home: &Home, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
-    let Command::Answer(answer) = command else { return Ok(()) };
+/// Whoever continues a run takes the first answer that it finds, so one that nobody has taken gives way to
+/// another. Returns it. At a gate both stay: what lies there first may lack the signature that counts.
+fn give_way(home: &Home, row: &Row, state: &State, command: &Command) -> anyhow::Result<Option<Choice>> {
+    let Command::Answer(answer) = command else { return Ok(None) };
     let is_gate = state.question().is_some_and(|it| matches!(it.kind, QuestionKind::Gate(_)));
     if is_gate || home.holder(&row.id).is_some() {
-        return Ok(());
+        return Ok(None);
     }
-    match untaken(home, &row.id)?.answer_to(state).filter(|it| it.question == answer.question) {
-        None => Ok(()),
-        Some(given) => {
-            let text = format!("question {} is already answered: {}", given.question, given.choice);
-            Err(Refusal::usage(text, naming_run(home, &row.id, "loop run".to_owned())?))
-        }
-    }
+    let untaken = untaken(home, &row.id)?;
+    let given = untaken.numbered_answer_to(state).filter(|it| it.1.question == answer.question);
+    let Some((number, given)) = given else { return Ok(None) };
+    home.withdraw_command(number)?;
+    Ok(Some(given.choice.clone()))
 }
 
 /// Returns the command that continues a run after something was said to it. An answer opens the way; a
@@ -208,17 +210,20 @@ fn helps(workflow: &Workflow, state: &State, row: &Row, command: &Command) -> St
 fn found(caller: &Caller, words: &Saying) -> anyhow::Result<(Rc<Home>, Row)> {
     let home = caller.existing_home()?.ok_or_else(Refusal::no_run)?;
     let is_answer = match words {
-        Saying::Answer(_) | Saying::Gate { .. } | Saying::Waive { .. } => true,
-        Saying::Guide(_) | Saying::Skip { .. } => false,
+        Saying::Answer(_) | Saying::Gate { .. } => true,
+        Saying::Guide(_) | Saying::Skip { .. } | Saying::Waive { .. } => false,
     };
     if is_answer && caller.run.is_none() {
+        let unfinished: Vec<Row> = caller.runs_of_project(&home)?.into_iter().filter(is_unfinished).collect();
+        let is_one_of_several = 1 < unfinished.len();
         let mut asking = Vec::new();
-        for row in caller.runs_of_project(&home)?.into_iter().filter(is_unfinished) {
-            if !home.open_questions(&row.id)?.is_empty() {
+        for row in unfinished {
+            if load(&home, &row)?.1.question().is_some() {
                 asking.push(row);
             }
         }
         match asking.as_slice() {
+            [] if is_one_of_several => return Err(Refusal::usage("no question is open", "loop runs")),
             [] => (),
             [one] => return Ok((home, one.clone())),
             several => return Err(several_unfinished(&several.iter().collect::<Vec<_>>())),
