@@ -170,11 +170,12 @@ fn question_lines(workflow: &Workflow, state: &State, given: Option<&Answer>) ->
 
 /// How many iterations there were, here and in the whole run.
 fn iterations(workflow: &Workflow, state: &State) -> String {
-    let mut run = vec![format!("{} in the run", state.iterations_total)];
+    let counted_of = |limit: u32| format!("{}/{limit} in the run", state.iterations_counted);
+    let in_run = format!("{} in the run", state.iterations_total);
+    let mut run = vec![state.iterations_limit(workflow).map_or(in_run, counted_of)];
     if state.iterations_counted != state.iterations_total {
-        run.push(format!("{} counted", state.iterations_counted));
+        run.push(format!("{} in all", state.iterations_total));
     }
-    run.extend(state.iterations_limit(workflow).map(|it| format!("at most {it}")));
     let phase = &workflow.phases[state.phase].name;
     let (here, calls) = (counted(state.visit.iteration, "iteration"), counted(state.calls_total, "call"));
     format!("{phase}, {here} ({}), {calls}", run.join(", "))
