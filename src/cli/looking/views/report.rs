@@ -81,10 +81,10 @@ fn headline(out: &mut String, id: &str, workflow: &Workflow, state: &State, past
         let _ = writeln!(out, "- worktree: {place}");
     }
     let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_total, state.calls_total);
+    let _ = writeln!(out, "- took: {}", time_taken(state));
     if let Some(past) = past {
         let _ = writeln!(out, "- breaker: opened {}", counted(past.breaker_incidents, "time"));
     }
-    let _ = writeln!(out, "- took: {}", time_taken(state));
     for line in cost::report_lines(&state.spent) {
         let _ = writeln!(out, "- {line}");
     }

@@ -6,9 +6,9 @@ use crate::workflow::model::Protocol;
 /// Says that a report was asked for, and that the agent wrote none.
 pub(super) fn no_report_words(report: &Protocol) -> String {
     match report {
-        Protocol::PrpStatus => "the agent's final message has no ---PRP_PHASE_STATUS--- block".to_owned(),
-        Protocol::ExitSignal => "the agent's final message has no EXIT_SIGNAL block".to_owned(),
-        Protocol::Json => "the agent's final message has no JSON report".to_owned(),
+        Protocol::PrpStatus => "the agent's final message has no readable PRP_PHASE_STATUS block".to_owned(),
+        Protocol::ExitSignal => "the agent's final message has no readable EXIT_SIGNAL block".to_owned(),
+        Protocol::Json => "the agent's final message has no readable JSON report".to_owned(),
         Protocol::Frontmatter(path) => format!("the agent wrote no readable report to {path}"),
         Protocol::Promise | Protocol::None => "the agent wrote no report".to_owned(),
     }
