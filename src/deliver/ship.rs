@@ -337,12 +337,15 @@ impl CompletedWork {
 
 impl Preflight {
     pub(crate) fn object(&self) -> Value {
+        // The format has no third word for a check that is not there, so our own key says which did not run.
+        let checks = [("tests", self.tests), ("lint", self.lint), ("build", self.build)];
+        let not_run: Vec<&str> = checks.iter().filter(|it| it.1.is_none()).map(|it| it.0).collect();
         json!({
-            "tests_passed": self.tests.unwrap_or(false), "lint_passed": self.lint,
-            "build_passed": self.build,
+            "tests_passed": self.tests.unwrap_or(false), "lint_passed": self.lint.unwrap_or(true),
+            "build_passed": self.build.unwrap_or(true),
             "has_changes": !self.files.is_empty() || self.commits != 0,
             "is_clean": self.unrelated.is_empty(), "current_branch": self.branch,
-            "checked_at": now().to_string(),
+            "checked_at": now().to_string(), "not_run": not_run,
         })
     }
 }

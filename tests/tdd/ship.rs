@@ -75,6 +75,7 @@ fn bp93_a_completed_run_becomes_a_branch_a_commit_and_one_request() {
     let told = ["tests_passed", "lint_passed", "has_changes", "is_clean", "current_branch"]
         .map(|it| preflight[it].clone());
     assert_eq!(told, [json!(true), json!(true), json!(true), json!(true), json!("main")]);
+    assert_eq!(preflight["not_run"], json!(["lint", "build"]), "neither has a command here");
     assert_eq!(sandbox.session("current-prp.txt"), "docs/PRPs/2026-01-13-greetings.md\n");
 
     // A second time there is nothing to commit, and the request that is open stays the only one.

@@ -114,7 +114,7 @@ fn question(text: String, cost: &str, continues: NextStep) -> RequestQuestion {
         about: About::OtherInput,
         lines: vec![text.clone(), format!("  new    {cost}"), "  abort  change nothing".to_owned()],
         unasked: Refusal {
-            text: format!("{text}; with --fresh {cost}"),
+            text: format!("other-input: {text}; with --fresh {cost}"),
             next: Some(NextStep::Paste(steps)),
             exit: 3,
         },
