@@ -166,8 +166,10 @@ impl Cause {
             (_, Some(GitError::File { path, source, .. })) if is_refused(source) => {
                 return Some(Cause::NotWritable(path.clone()));
             }
-            (_, Some(GitError::NotARepository { path, reason })) if !reason.contains("dubious") => {
-                // Where there is a file or a folder of that name, it was a repository once.
+            (_, Some(GitError::NotARepository { path, reason }))
+                if reason.contains("fatal:") && !reason.contains("dubious") =>
+            {
+                // Git refuses it, and there is a file or a folder of that name: it was a repository once.
                 return path.join(".git").symlink_metadata().is_ok().then_some(Cause::DamagedRepository);
             }
             _ => (),
