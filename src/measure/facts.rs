@@ -74,7 +74,15 @@ pub(crate) fn gather(
     let names = since_start.iter().take(FILES_NAMED).map(|it| it.path.to_string_lossy().into_owned());
     let changed = FilesChanged { call: changes::counts(since_call), run: changes::counts(since_start) };
     let tree = status.tree.clone();
-    Ok(Facts { commit, tree, files: names.collect(), values, commits, changed: Some(Box::new(changed)) })
+    Ok(Facts {
+        commit,
+        tree,
+        files: names.collect(),
+        values,
+        commits,
+        changed: Some(Box::new(changed)),
+        target_moved: None,
+    })
 }
 
 /// Returns how many commits of work were made, and their names where a report has to name one.

@@ -18,14 +18,24 @@ pub(crate) struct BeforeCall {
     pub(crate) tree: String,
     /// Empty on a branch without commits.
     pub(crate) commit: String,
+    /// Where the branch that the work is for was.
+    #[serde(default)]
+    pub(crate) target: Option<String>,
 }
 
 /// Writes down what a call begins with.
-pub(crate) fn note(folder: &Path, call: &Call, tree: &str, commit: Option<&str>) -> std::io::Result<()> {
+pub(crate) fn note(
+    folder: &Path,
+    call: &Call,
+    tree: &str,
+    commit: Option<&str>,
+    target: Option<String>,
+) -> std::io::Result<()> {
     let before = BeforeCall {
         stem: call.stem(),
         tree: tree.to_owned(),
         commit: commit.unwrap_or_default().to_owned(),
+        target,
     };
     loop_base::files::replace_ours(&folder.join(FILE), &serde_json::to_string(&before)?)
 }

@@ -250,7 +250,7 @@ impl<'a> Host<'a> {
         let shim = &mut self.shim;
         let mut execute = |order| shim.carry_out(run.state.epoch, order);
         Ok(match evidence::measure(subject, &mut self.tree, &mut execute, checks, deliverables)? {
-            Ok((status, evidence)) => Performed::Done(self.measured(status, evidence)),
+            Ok((status, evidence)) => Performed::Done(self.measured(run, status, evidence)),
             Err(Cut) => Performed::Begun,
         })
     }
@@ -264,7 +264,8 @@ impl<'a> Host<'a> {
         }
     }
 
-    fn measured(&mut self, status: TreeStatus, mut evidence: Evidence) -> Event {
+    fn measured(&mut self, run: &Run, status: TreeStatus, mut evidence: Evidence) -> Event {
+        evidence.facts.target_moved = self.foreign_move(run).map(Box::new);
         evidence.notes.append(&mut self.lock_notes);
         evidence.notes.extend(self.note_left_out(&status));
         self.status = Some(status);
@@ -365,7 +366,7 @@ impl World for Host<'_> {
         };
         let evidence =
             evidence::complete(subject, &self.tree, &status, Evidence::default(), deliverables).ok()?;
-        Some(self.measured(status, evidence))
+        Some(self.measured(run, status, evidence))
     }
 
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {

@@ -11,7 +11,7 @@ fn a_branch_that_moved_is_merged_once_the_merged_tree_is_green() {
     let script = format!(
         "if [ \"$LOOP_SKILL\" = document ]; then git -C {root} commit -q --allow-empty -m meanwhile; fi; honest"
     );
-    project.run(&script, &[]).exits(0);
+    project.run_with_moves(&script, &[]).exits(0);
     let subjects = sandbox.git(&["log", "--format=%s", "--first-parent", "-3"]);
     assert!(subjects.starts_with("Merge sys-002: Adder\nmeanwhile\n"), "{subjects}");
     let steps = project.steps();
@@ -30,7 +30,7 @@ fn a_merged_tree_that_is_red_is_not_merged() {
         "if [ \"$LOOP_SKILL\" = document ]; then (cd {root} && {breaks} && git commit -qm breaks test.sh); fi; honest"
     );
     project
-        .run(&script, &["--max", "200"])
+        .run_with_moves(&script, &["--max", "200"])
         .exits(4)
         .says("sent back 3 times")
         .says("fails on the merged tree");

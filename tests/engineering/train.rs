@@ -25,7 +25,7 @@ fn a_conflict_goes_back_with_its_files_and_the_repaired_work_lands() {
     let merges = "if [ \"$LOOP_SKILL\" = implement ] && ! git merge-base --is-ancestor main HEAD; then \
                   git merge -q main || { git checkout -q --theirs lib.sh; git add -A; git commit -qm merge; }; fi; honest";
     let script = landing_meanwhile(&project, change, merges);
-    project.run(&script, &["--max", "200"]).exits(0);
+    project.run_with_moves(&script, &["--max", "200"]).exits(0);
     let steps = project.steps();
     assert!(steps.contains("changes the same lines: lib.sh"), "{steps}");
     assert!(steps.contains("back to IMPLEMENT"), "{steps}");
@@ -52,7 +52,7 @@ fn two_that_are_green_alone_and_red_together_do_not_land_together() {
                    if [ -e \"$OUT/landed\" ]; then echo 'add() { [ $2 = -1 ] && echo 0 || echo $(($1 + $2)); }' > lib.sh; \
                    else echo 'add() { echo $(($1 + $2)); }' > lib.sh; fi; }; honest";
     let script = landing_meanwhile(&project, change, repairs);
-    project.run(&script, &["--max", "200"]).exits(0);
+    project.run_with_moves(&script, &["--max", "200"]).exits(0);
     let steps = project.steps();
     assert!(steps.contains("the check \"tests\" fails on the merged tree: no less"), "{steps}");
     assert_eq!(subjects(&project)[..2], ["Merge sys-002: Adder", "Merge sys-009: No less"]);
@@ -70,7 +70,7 @@ fn lines_of_another_are_not_taken_away() {
     let takes = "if [ \"$LOOP_SKILL\" = code-review ] && [ ! -e \"$OUT/taken\" ]; then touch \"$OUT/taken\"; git merge -q -s ours main; fi; \
                  if [ \"$LOOP_SKILL\" = implement ] && [ -e \"$OUT/taken\" ]; then git checkout -q main -- other; fi; honest";
     let script = landing_meanwhile(&project, change, takes);
-    project.run(&script, &["--max", "200"]).exits(0);
+    project.run_with_moves(&script, &["--max", "200"]).exits(0);
     let steps = project.steps();
     assert!(steps.contains("other/b.txt: 3 lines of \"Merge sys-009: Numbers\""), "{steps}");
     assert_eq!(project.sandbox.read("other/b.txt"), "1\n2\n3\n");
@@ -85,7 +85,11 @@ fn a_file_of_another_that_a_merge_deletes_is_refused_until_it_is_blocked() {
     let takes = "if [ \"$LOOP_SKILL\" = code-review ] && ! git merge-base --is-ancestor main HEAD; then \
                  git merge -q --no-commit --no-ff main; git rm -qf b.txt; git commit -qm 'merge main'; fi; honest";
     let script = landing_meanwhile(&project, change, takes);
-    project.run(&script, &["--max", "200"]).exits(4).says("sent back 3 times").says("b.txt: 3 lines of");
+    project
+        .run_with_moves(&script, &["--max", "200"])
+        .exits(4)
+        .says("sent back 3 times")
+        .says("b.txt: 3 lines of");
     assert_eq!(subjects(&project)[0], "Merge sys-009: Numbers");
     assert_eq!(project.system("sys-002")["status"], "blocked");
     assert_eq!(project.sandbox.read("b.txt"), "1\n2\n3\n");
@@ -98,7 +102,7 @@ fn a_commit_of_its_own_may_remove_what_others_added() {
     let change = "printf 'old\\n' > b.txt && git add b.txt && git commit -qm 'Merge sys-009: Old'";
     let takes = "if [ \"$LOOP_SKILL\" = code-review ]; then git merge -q main; git rm -q b.txt; git commit -qm 'b goes'; fi; honest";
     let script = landing_meanwhile(&project, change, takes);
-    project.run(&script, &[]).exits(0);
+    project.run_with_moves(&script, &[]).exits(0);
     assert!(!project.sandbox.project.join("b.txt").exists());
 }
 
@@ -114,4 +118,22 @@ fn the_proof_of_the_branch_stands_where_the_target_has_not_moved() {
     for step in ["merged with main", "moves main from", "merged into main as"] {
         assert!(steps.contains(step), "{step}: {steps}");
     }
+}
+
+/// An agent has the rights of its user, so it can commit to the target itself. A person has to know.
+#[test]
+fn a_target_that_moved_while_an_agent_worked_is_asked_about() {
+    let project = Project::new();
+    let change = "echo backdoor > b.txt && git add b.txt && git commit -qm 'nothing to see'";
+    let script = landing_meanwhile(&project, change, "honest");
+    let done = project.run(&script, &[]).exits(3);
+    assert!(done.err.contains("nothing to see"), "{}", done.err);
+    let status = project.status();
+    assert_eq!(status["question"]["kind"], "landing");
+    assert!(status["warnings"].to_string().contains("no run of this home did it"), "{status}");
+    project.sandbox.run(&["resume"]).exits(3).says("nothing to see");
+    assert_eq!(subjects(&project)[0], "nothing to see");
+    project.sandbox.run(&["answer", "abort"]).exits(0);
+    project.sandbox.run(&["run", "sys-002"]).exits(4).says("aborted by user");
+    assert_eq!(subjects(&project)[0], "nothing to see");
 }

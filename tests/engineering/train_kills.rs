@@ -48,7 +48,7 @@ fn a_landing_that_is_killed_anywhere_lands_once() {
         "if [ \"$LOOP_SKILL\" = document ]; then git -C {root} commit -q --allow-empty -m meanwhile; fi; \
          if [ \"$LOOP_SKILL\" = git-workflow ] && [ $LOOP_PHASE = SHIP ]; then echo '# mine' >> {root}/lib.sh; fi; honest"
     );
-    project.run(&meanwhile, &[]).exits(3);
+    project.run_with_moves(&meanwhile, &[]).exits(3);
     sandbox.git(&["checkout", "--", "lib.sh"]);
     let before = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
     let path = killing_git(&project);

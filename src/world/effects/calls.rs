@@ -11,6 +11,7 @@ use crate::world::agent_output::final_message::Hearing;
 use crate::world::agent_output::live_output::{self, LiveCall, Observed};
 use crate::world::before_call;
 use crate::world::effects::briefing;
+use crate::world::effects::foreign;
 use crate::world::real::{CallAllowance, Host};
 use crate::world::wait::WaitResult;
 use loop_base::secret::redact;
@@ -56,7 +57,7 @@ impl Host<'_> {
         // It gets ready while the tree is looked at; why it could not is known when it gets its order.
         let _asked_again_below = self.shim.keeper(call.epoch);
         self.clear_stale_locks();
-        let kept = self.keep_before(call);
+        let kept = self.keep_before(run, call);
         if let Err(error) = kept {
             // Without a snapshot the agent could destroy work for good, so the call is not started.
             return Ok(Performed::Done(not_started(
@@ -84,12 +85,12 @@ impl Host<'_> {
 
     /// Prepares a call that somebody else carries out, and returns its prompt.
     pub(crate) fn hand_over(&mut self, run: &Run, call: &Call) -> Result<String, GitError> {
-        self.keep_before(call)?;
+        self.keep_before(run, call)?;
         Ok(prompt_for(&self.folder, &self.place, run, call))
     }
 
     /// Keeps the working tree, and writes down what the call begins with.
-    fn keep_before(&mut self, call: &Call) -> Result<(), GitError> {
+    fn keep_before(&mut self, run: &Run, call: &Call) -> Result<(), GitError> {
         let status = match self.status.take() {
             Some(status) => status,
             None => self.tree.status()?,
@@ -97,7 +98,9 @@ impl Host<'_> {
         self.status = Some(status.clone());
         self.keep()?;
         // Without it the last measurement says what was there.
-        let _only_a_cache = before_call::note(&self.folder, call, &status.tree, status.commit.as_deref());
+        let target = foreign::target_now(run);
+        let _only_a_cache =
+            before_call::note(&self.folder, call, &status.tree, status.commit.as_deref(), target);
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use crate::measure::checks::run_checks::Cut;
 use crate::measure::proof::ProofRequest;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
+use crate::world::effects::foreign;
 use crate::world::effects::proving::{in_words, is_proven};
 use crate::world::real::Host;
 use crate::world::wait::WaitResult;
@@ -29,6 +30,18 @@ const QUEUE_GLANCE: Duration = Duration::from_millis(250);
 
 /// Problems of a merged tree that are told; the log has the others.
 const TOLD: usize = 20;
+
+/// What came of judging a merged tree.
+pub(crate) enum Judged {
+    /// It holds, and what shows it.
+    Holds(String),
+    /// What is wrong with it.
+    Red(Vec<String>),
+    /// Nobody could find out, and why.
+    Unknown(String),
+    /// A person wants something first.
+    Cut,
+}
 
 impl Host<'_> {
     /// Merges the proven work with the target as it is, or says why it is kept back.
@@ -48,6 +61,9 @@ impl Host<'_> {
         let git = Git::open(Path::new(&work.plan.root))?;
         if let Some(waits) = self.hold_branch(run, &git, work.target)? {
             return Ok(waits);
+        }
+        if let Some(foreign) = foreign::unanswered(run, &git)? {
+            return Ok(self.landed(foreign));
         }
         match work.merge(&git)? {
             Ok(merge) => {
@@ -96,7 +112,12 @@ impl Host<'_> {
             return Ok(step(LandingStep::Proven { by }));
         }
         if is_proven(run) {
-            return self.judge_merge(run, &git, &merge);
+            return Ok(match self.judge(run, &git, &merge)? {
+                Judged::Holds(by) => step(LandingStep::Proven { by }),
+                Judged::Red(why) => self.sent_back(run, &merge, why),
+                Judged::Unknown(why) => self.landed(Landing::Not { why, unreviewed: false }),
+                Judged::Cut => self.cut(),
+            });
         }
         let mut checks = proof_checks(&run.workflow, &run.state).map(|(name, _)| name.clone());
         let names = checks.by_ref().collect::<Vec<_>>().join(", ");
@@ -112,8 +133,9 @@ impl Host<'_> {
         }
     }
 
-    /// The clean checkout and the overlay, with the target as it is as the base.
-    fn judge_merge(&mut self, run: &Run, git: &Git, merge: &Merge) -> anyhow::Result<Performed> {
+    /// Judges a merge, wherever it stands, by the clean checkout and the overlay, with its first parent as the
+    /// base. Waivers carry over.
+    pub(crate) fn judge(&mut self, run: &Run, git: &Git, merge: &Merge) -> anyhow::Result<Judged> {
         let branch = self.request(run)?;
         let request = ProofRequest {
             base: tree_of(git, &merge.from)?,
@@ -125,11 +147,10 @@ impl Host<'_> {
         let prover = self.prover(request)?;
         let mut said = Vec::new();
         for step in [ProofStep::Baseline, ProofStep::Clean, ProofStep::Overlay] {
-            let Some(result) = self.take_step(&prover, step)? else { return Ok(self.cut()) };
+            let Some(result) = self.take_step(&prover, step)? else { return Ok(Judged::Cut) };
             match &result.outcome {
                 StepOutcome::NotRun(NotRun::Failed(why)) if step == ProofStep::Clean => {
-                    let why = format!("the merged tree could not be checked: {why}");
-                    return Ok(self.landed(Landing::Not { why, unreviewed: false }));
+                    return Ok(Judged::Unknown(format!("the merged tree could not be checked: {why}")));
                 }
                 StepOutcome::Ran(_) if step != ProofStep::Baseline => {
                     said.push(format!("{}: {}", step.words(), in_words(&result)));
@@ -150,9 +171,9 @@ impl Host<'_> {
         why.extend(conclude(&evidence).findings.into_iter().map(|it| it.line));
         if why.is_empty() {
             let by = format!("{} (base: {} {})", said.join("; "), merge.into, short(&merge.from));
-            return Ok(step(LandingStep::Proven { by }));
+            return Ok(Judged::Holds(by));
         }
-        Ok(self.sent_back(run, merge, why))
+        Ok(Judged::Red(why))
     }
 
     /// Moves the target to the merge.

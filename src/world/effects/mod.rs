@@ -9,6 +9,7 @@ mod call_ending;
 pub(crate) mod calls;
 pub(crate) mod caps;
 mod finish_run;
+mod foreign;
 mod items;
 mod landing;
 mod notify;

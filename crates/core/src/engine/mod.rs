@@ -22,8 +22,8 @@ pub use journal::effect::{Call, Effect, IMPORTED_EPOCH, OtherModel, Step};
 pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess};
 pub use journal::event::Event;
 pub use journal::evidence::{
-    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, RefusedPlan, Tests,
-    Uncommitted,
+    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, RefusedPlan, TargetMove,
+    Tests, Uncommitted,
 };
 pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::item::{Item, ListChange, Listing};

@@ -90,6 +90,17 @@ pub struct Facts {
     /// Commits made since the call began, newest first; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<String>,
+    /// Where the branch that the work is for was moved while the call was running, by no run of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_moved: Option<Box<TargetMove>>,
+}
+
+/// A branch that somebody moved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TargetMove {
+    pub branch: String,
+    pub from: String,
+    pub to: String,
 }
 
 /// How many files differ from what was there before the call, and before the run.

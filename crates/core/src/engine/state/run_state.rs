@@ -3,7 +3,7 @@
 //! is written with every commit.
 
 use crate::engine::journal::ending::LeftProcess;
-use crate::engine::journal::evidence::{Baseline, CheckResult, Facts, RefusedPlan};
+use crate::engine::journal::evidence::{Baseline, CheckResult, Facts, RefusedPlan, TargetMove};
 use crate::engine::journal::hold::Hold;
 use crate::engine::journal::item::Item;
 use crate::engine::journal::landing::{Landing, Train};
@@ -233,6 +233,9 @@ pub struct State {
     /// How often the work was sent back because it did not go together with the target.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub landing_returns: u32,
+    /// That somebody moved the target while an agent was working.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_moved: Option<TargetMove>,
     /// Where somebody moved the target to while an agent was working, and a person said that it was theirs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_trusted: Option<String>,

@@ -2,7 +2,7 @@
 
 use crate::engine::journal::effect::{Call, Effect};
 use crate::engine::journal::ending::{Ended, Ending};
-use crate::engine::journal::evidence::Evidence;
+use crate::engine::journal::evidence::{Evidence, TargetMove};
 use crate::engine::journal::hold::Wait;
 use crate::engine::journal::question::QuestionKind;
 use crate::engine::state::parts::retry;
@@ -203,6 +203,15 @@ impl State {
         self.spent.ms += evidence.ms;
         self.checks_ms = evidence.ms;
         self.seen = evidence.facts.clone();
+        if let Some(moved) = &evidence.facts.target_moved {
+            let [from, to] = [&moved.from, &moved.to].map(|it| it.chars().take(12).collect::<String>());
+            self.warn(format!(
+                "{} moved from {from} to {to} while call {} was running; no run of this home did it",
+                moved.branch, self.calls_total
+            ));
+            let first = self.target_moved.take().map_or_else(|| moved.from.clone(), |it| it.from);
+            self.target_moved = Some(TargetMove { from: first, ..TargetMove::clone(moved) });
+        }
         let turn = match &self.station {
             Station::Reported(turn) => turn.clone(),
             Station::Ready => self.turn_without_call(workflow),
