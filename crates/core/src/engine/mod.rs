@@ -12,7 +12,7 @@ mod state;
 pub use deciding::allowance::{Allowance, allowance, day_full};
 pub use deciding::answer::acceptable;
 pub use deciding::decide::decide;
-pub use deciding::landing::{LANDING_RETURNS_MOST, REJECTIONS_MOST};
+pub(crate) use deciding::landing::LANDING_RETURNS_MOST;
 pub use deciding::offer::{Offer, grounds_of, offers};
 pub use deciding::proving::checks as proof_checks;
 pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};

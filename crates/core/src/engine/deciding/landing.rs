@@ -16,11 +16,7 @@ use loop_base::text::counted;
 use loop_base::time::Timestamp;
 
 /// So often work goes back by itself because it does not go together with what was merged meanwhile.
-pub const LANDING_RETURNS_MOST: u32 = 3;
-
-/// So often a remote may refuse a merge before a person is asked: each time others were faster, or it
-/// does not take merges at all.
-pub const REJECTIONS_MOST: u32 = 3;
+pub(crate) const LANDING_RETURNS_MOST: u32 = 3;
 
 /// Only the merge is left: the work is brought there, or somebody else is asked to, and then asked again
 /// whether it was done.
