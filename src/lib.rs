@@ -25,6 +25,8 @@ mod sim;
 
 mod desk;
 
+mod pool;
+
 mod cli;
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ fn the_reference_is_the_command_line() {
     text.push_str("\n## What comes with a later version\n\nThese names are reserved (exit 2): ");
     let later = command.get_subcommands().filter(|it| it.is_hide_set() && !it.get_name().starts_with('_'));
     let later: Vec<String> = later.map(|it| format!("`loop {}`", it.get_name())).collect();
-    let _ = writeln!(text, "{}; of `loop run` the flag `--jobs`.", later.join(", "));
+    let _ = writeln!(text, "{}.", later.join(", "));
     generated("docs/reference/commands.md", &text);
 }
 

@@ -11,7 +11,7 @@ use loop_base::files;
 use loop_core::documents::system_queue::entry::{Autonomy, next_id};
 use loop_core::documents::system_queue::{JobStatus, SystemEntry};
 use loop_core::engine::Status;
-use loop_store::{Home, Job, QueueRead};
+use loop_store::{Home, Job, PoolLock, QueueRead};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -67,6 +67,21 @@ impl Queue {
     ) -> Result<Queue, Refusal> {
         let is_first = caller.project().is_ok_and(|it| domain::domains(&it).is_empty());
         Queue::open_to_change(caller, named.or(is_first.then_some(domain::FIRST)), notes)
+    }
+
+    /// Takes the queue for a process that builds so many of its systems at once.
+    pub(crate) fn lock(&self, jobs: usize) -> Result<PoolLock, Refusal> {
+        let DomainQueue { project, domain, .. } = &self.queue;
+        Ok(PoolLock::take(self.home.path(), project, domain, jobs).map_err(anyhow::Error::from)?)
+    }
+
+    /// Takes over what somebody has changed in the queue's file meanwhile.
+    pub(crate) fn read_again(&self, notes: &mut Vec<Note>) -> Result<(), Refusal> {
+        Ok(self.queue.read(&self.home, notes)?)
+    }
+
+    pub(crate) fn home(&self) -> &Rc<Home> {
+        &self.home
     }
 
     pub(crate) fn domain(&self) -> &str {

@@ -137,6 +137,7 @@ fn beside(what: &Locked) -> NextStep {
         Locked::Tree(_) => [WORKTREE_STEP, "loop attach", "loop stop"].into(),
         Locked::Run(_) => ["loop attach", "loop stop"].into(),
         Locked::Landing(_) => "loop status".into(),
+        Locked::Queue(_) => ["loop queue list", "loop status"].into(),
     }
 }
 

@@ -147,6 +147,8 @@ pub enum Locked {
     Tree(PathBuf),
     /// The landing on a branch.
     Landing(String),
+    /// The queue of a domain.
+    Queue(String),
 }
 
 impl std::fmt::Display for Locked {
@@ -155,6 +157,7 @@ impl std::fmt::Display for Locked {
             Locked::Run(short) => write!(f, "run {short}"),
             Locked::Tree(path) => write!(f, "working tree {}", path.display()),
             Locked::Landing(branch) => write!(f, "the landing on {branch}"),
+            Locked::Queue(domain) => write!(f, "the queue of {domain}"),
         }
     }
 }

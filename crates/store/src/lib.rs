@@ -33,7 +33,7 @@ pub use journal::rows::{QuestionRow, Recorded};
 pub use journal::run_list::{ByPrefix, Filter, NewRun, Row};
 pub use journal::verify::JournalVerdict;
 pub use journal::writer::{Commit, Journal, Opened, QuestionChange, RowUpdate};
-pub use lock::{LandingLock, OpeningLock, TreeLock};
+pub use lock::{LandingLock, OpeningLock, PoolLock, TreeLock};
 pub use queue::file::QueueRead;
 pub use queue::jobs::{JobClaim, JobMove};
 pub use queue::rows::{Job, QueueKey};

@@ -6,7 +6,7 @@
 use super::error::{Locked, StoreError};
 use super::holder::Holder;
 use super::home::{Home, private_folder};
-use loop_base::files::ours;
+use loop_base::files::{self, ours};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, flock, inotify};
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The lock of one run; dropping it gives the run free.
@@ -94,6 +94,40 @@ impl LandingLock {
         take_file(&folder.join(format!("landing-{name}.lock")), || Locked::Landing(branch.to_owned()))
             .map(|file| LandingLock { _file: file })
     }
+}
+
+/// Held by the process that builds several systems of a queue at once.
+#[derive(Debug)]
+pub struct PoolLock {
+    _file: NamedLock,
+}
+
+impl PoolLock {
+    /// Takes the queue of a domain for so many jobs at once.
+    pub fn take(home: &Path, project: &str, domain: &str, jobs: usize) -> Result<PoolLock, StoreError> {
+        let path = pool_file(home, project, domain);
+        private_folder(path.parent().expect("a file lies in a folder"))?;
+        let file = take_file(&path, || Locked::Queue(domain.to_owned()))?;
+        let size = path.with_extension("jobs");
+        files::replace_ours(&size, &jobs.to_string()).map_err(|error| StoreError::file(&size, &error))?;
+        Ok(PoolLock { _file: file })
+    }
+}
+
+impl Home {
+    /// Returns who builds several systems of a queue at once, and how many.
+    pub fn pool(&self, project: &str, domain: &str) -> Option<(Holder, usize)> {
+        let path = pool_file(self.path(), project, domain);
+        let holder = written_in(&File::open(&path).ok()?).filter(Holder::is_alive)?;
+        let jobs = files::text(&path.with_extension("jobs")).ok()?;
+        Some((holder, jobs.trim().parse().ok()?))
+    }
+}
+
+fn pool_file(home: &Path, project: &str, domain: &str) -> PathBuf {
+    let digest = Sha256::digest(format!("{project}\0{domain}"));
+    let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    home.join("pools").join(format!("{name}.lock"))
 }
 
 /// Held while a run that works elsewhere is opened in a tree.

@@ -6,12 +6,11 @@ use super::drive::{self, Ask};
 use super::flags::OnQuestion;
 use crate::cli::{Context, json};
 use crate::desk::{
-    self, FoundRun, Going, GuardedCommand, NextStep, Reach, Refusal, refuse_agents, refuse_own,
+    self, DetachedWays, FoundRun, Going, GuardedCommand, NextStep, Reach, Refusal, refuse_agents, refuse_own,
 };
 use clap::Args;
 use loop_store::Home;
 use loop_supervise::detached::{self, Started};
-use std::ffi::OsString;
 use std::rc::Rc;
 
 /// Where a controller without a terminal writes its messages.
@@ -55,22 +54,12 @@ pub(crate) fn start(
     going: &Going,
     on_question: Option<OnQuestion>,
 ) -> anyhow::Result<u8> {
-    let mut words: Vec<OsString> = vec!["__controller".into(), "--run".into(), id.into()];
-    words.extend(["-C".into(), context.caller.dir.clone().into(), "--home".into(), home.path().into()]);
-    words.extend(going.phase.into_iter().flat_map(|it| ["--phase".into(), it.to_string().into()]));
-    words.extend(going.most.into_iter().flat_map(|it| ["--most".into(), it.to_string().into()]));
-    let switches = [
-        ("--reset", going.reset),
-        ("--unblock", going.unblock),
-        ("--now", going.now),
-        // Whoever came this far inside of a call has said so.
-        ("--nested", desk::is_inside_call(&context.caller)),
-        ("--exit-at-question", on_question == Some(OnQuestion::Exit)),
-        ("--json", context.json),
-        ("--quiet", context.quiet),
-    ];
-    words.extend(switches.iter().filter(|it| it.1).map(|it| it.0.into()));
-    match detached::start(&words)? {
+    let ways = DetachedWays {
+        exits_at_question: on_question == Some(OnQuestion::Exit),
+        json: context.json,
+        quiet: context.quiet,
+    };
+    match desk::start_controller(&context.caller, home, id, going, ways)? {
         Started::Owns(pid) if context.json => {
             let object = serde_json::json!({ "run": id, "pid": pid, "next_step": "loop attach" });
             println!("{}", json::line(&object));

@@ -95,9 +95,9 @@ pub(crate) struct RunFlags {
     /// Print the next decision; start nothing, write nothing
     #[arg(help_heading = START, long)]
     pub dry_run: bool,
-    /// Jobs of the queue at once (comes with a later version)
-    #[arg(long, value_name = "N", hide = true)]
-    pub jobs: Option<String>,
+    /// Build the queue: so many systems at once, each in a worktree of its own
+    #[arg(help_heading = PLACE, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
+    pub jobs: Option<u32>,
     /// The domain whose queue is meant (default: the only folder below domain-memory/)
     #[arg(long, value_name = "NAME")]
     pub domain: Option<String>,

@@ -3,7 +3,6 @@
 
 use super::drive;
 use super::flags::RunFlags;
-use super::not_yet;
 use super::run::{TellOnce, answered, open, tell_next, tell_why};
 use crate::cli::context::Context;
 use crate::cli::hint;
@@ -53,7 +52,10 @@ pub(crate) fn run(context: &Context, flags: &InitFlags) -> anyhow::Result<u8> {
         ));
     }
     let mut request = flags.run.request(if flags.hook { CarriedOutBy::Session } else { CarriedOutBy::Us });
-    not_yet::refuse_flags(&flags.run)?;
+    if flags.run.jobs.is_some() {
+        let next = NextStep::by_hand("leave --jobs out, or use loop run --jobs");
+        return Err(Refusal::usage("loop init opens one run and takes no --jobs", next));
+    }
     let mut told = TellOnce::default();
     request.next_job = flags.next;
     if flags.next {

@@ -8,6 +8,7 @@ pub(super) mod detach;
 mod drive;
 pub(super) mod flags;
 pub(super) mod init;
+mod jobs;
 pub(super) mod not_yet;
 pub(super) mod queue;
 pub(super) mod resume;

@@ -1,8 +1,7 @@
-//! Commands and flags that are part of the outside already and do nothing yet: they are known by name
+//! Commands that are part of the outside already and do nothing yet: they are known by name
 //! and say so, which is better than a guess at what was meant.
 
-use super::flags::RunFlags;
-use crate::desk::{NextStep, Refusal};
+use crate::desk::Refusal;
 use clap::Args;
 
 #[derive(Args)]
@@ -14,15 +13,4 @@ pub(crate) struct Words {
 
 pub(crate) fn command(name: &str, instead: &str) -> anyhow::Result<u8> {
     Err(Refusal::usage(format!("loop {name} comes with a later version"), instead))
-}
-
-pub(crate) fn refuse_flags(flags: &RunFlags) -> anyhow::Result<()> {
-    let given = [("--jobs", flags.jobs.is_some())];
-    match given.into_iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((flag, _)) => Err(Refusal::usage(
-            format!("{flag}: several systems at once come with a later version"),
-            NextStep::by_hand("leave it out: loop run builds one system, loop queue shows which comes next"),
-        )),
-    }
 }

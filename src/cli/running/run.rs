@@ -4,7 +4,7 @@
 use super::detach;
 use super::drive::{self, Ask};
 use super::flags::{OnQuestion, RunFlags};
-use super::not_yet;
+use super::jobs;
 use crate::cli::context::Context;
 use crate::cli::terminal::desk_question;
 use crate::desk::{
@@ -15,8 +15,10 @@ use loop_store::Home;
 use std::rc::Rc;
 
 pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::Result<u8> {
-    not_yet::refuse_flags(flags)?;
     detach::refuse_one_call(flags.detach, reach)?;
+    if let Some(jobs) = flags.jobs {
+        return jobs::run(context, flags, jobs, reach);
+    }
     let asking = asking(flags.on_question, context.is_interactive());
     let mut request = flags.request(CarriedOutBy::Us);
     request.ask_before_resuming = asking == Ask::Here;

@@ -3,6 +3,7 @@
 //! `obstacles`.
 
 mod adopt;
+pub(super) mod detached;
 pub(super) mod driver;
 pub(super) mod open;
 mod prerequisites;

@@ -5,13 +5,14 @@ use crate::desk::caller::Caller;
 use crate::desk::note::Note;
 use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
+use crate::desk::resolving::choose_workflow;
 use crate::desk::resolving::domain::{self, DomainQueue};
 use crate::world::wait::now;
 use loop_base::files;
 use loop_core::documents::system_queue::entry::Autonomy;
 use loop_core::documents::system_queue::{JobStatus, SystemEntry, entry};
 use loop_core::engine::{Beginning, Opening};
-use loop_core::workflow::model::{ModeName, Workflow};
+use loop_core::workflow::model::{InputKind, ModeName, Workflow};
 use loop_store::mirror::domain_memory::import::ImportedSystem;
 use loop_store::mirror::domain_memory::{self, FOLDER};
 use loop_store::mirror::prp_session::import::Invalid;
@@ -365,6 +366,23 @@ fn read_skills(project: &Path, workflow: &mut Workflow) {
         skill.instructions = Some(text);
         skill.references = references;
     }
+}
+
+/// Refuses a workflow whose runs are not of systems: there is no queue of anything else.
+pub(crate) fn refuse_without_jobs(caller: &Caller, request: &RunRequest) -> Result<(), Refusal> {
+    let project = caller.project()?;
+    // A system is what is meant, whichever comes first.
+    let request = RunRequest { input: Some("sys-001".to_owned()), ..request.clone() };
+    let workflow = choose_workflow::workflow(caller, &request, &project, &mut Vec::new())?;
+    if workflow.input.kind == InputKind::Job {
+        return Ok(());
+    }
+    let text = format!("--jobs builds systems of a queue, and a run of {} is not one", workflow.name);
+    let next = NextStep::PasteOrByHand(
+        "loop run --preset engineering --jobs 2".to_owned(),
+        "or leave --jobs out".to_owned(),
+    );
+    Err(Refusal { text, next: Some(next), exit: 2 })
 }
 
 /// Says whose run was left by its controller, before another system is begun.

@@ -5,7 +5,7 @@
 
 use crate::process::own_children;
 use loop_base::files::ours;
-use rustix::process::Pid;
+use rustix::process::{Pid, WaitOptions};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -43,6 +43,15 @@ pub fn start(words: &[OsString]) -> io::Result<Started> {
     }
     let exit = child.wait()?.code().and_then(|it| u8::try_from(it).ok()).unwrap_or(1);
     Ok(Started::Failed { out, err, exit })
+}
+
+/// Takes note that a controller which this process started has ended. One that still works, or that
+/// somebody else started, is left alone.
+pub fn reap(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        let _is_not_ours = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+    }
 }
 
 /// Starts this program with these words and does not wait for it. What it complains about goes to a

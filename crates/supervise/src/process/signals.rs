@@ -2,6 +2,7 @@
 //! is polled with everything else, so no code runs inside a handler.
 
 use rustix::fd::{AsFd, BorrowedFd};
+use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Signals {
     pipe: UnixStream,
     last: Arc<AtomicUsize>,
+    registered: Vec<SigId>,
     /// How many have come so far.
     pub count: usize,
 }
@@ -20,13 +22,14 @@ impl Signals {
         let (pipe, write) = UnixStream::pair()?;
         pipe.set_nonblocking(true)?;
         let last = Arc::new(AtomicUsize::new(0));
+        let mut registered = Vec::new();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // The number is stored first: whoever reads the byte finds it.
             let number = usize::try_from(signal).expect("signals are small numbers");
-            signal_hook::flag::register_usize(signal, Arc::clone(&last), number)?;
-            signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
+            registered.push(signal_hook::flag::register_usize(signal, Arc::clone(&last), number)?);
+            registered.push(signal_hook::low_level::pipe::register(signal, write.try_clone()?)?);
         }
-        Ok(Signals { pipe, last, count: 0 })
+        Ok(Signals { pipe, last, registered, count: 0 })
     }
 
     /// Takes what has arrived and returns the last signal's number.
@@ -43,6 +46,15 @@ impl Signals {
     /// Returns the number of the last signal that came, whenever that was.
     pub fn last(&self) -> Option<i32> {
         i32::try_from(self.last.load(Ordering::SeqCst)).ok().filter(|it| *it != 0)
+    }
+}
+
+/// A process that opens many runs listens as often; what it no longer listens with is closed.
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for id in self.registered.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
     }
 }
 

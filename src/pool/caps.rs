@@ -1,0 +1,78 @@
+//! What all systems of a pool may use up together, counted from its beginning. Each run still has limits
+//! of its own; these are looked at whenever a run has written something, so a cap is passed by no more
+//! than the calls that are under way.
+
+use loop_base::time::{Timestamp, length};
+use loop_store::Row;
+use std::collections::HashMap;
+
+/// The caps of one `loop run --jobs`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Caps {
+    pub iterations: Option<u32>,
+    pub micro_usd: Option<i64>,
+    pub tokens: Option<u64>,
+    pub time_ms: Option<u64>,
+}
+
+/// What was used up, of everything that is counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    iterations: i64,
+    micro_usd: i64,
+    tokens: i64,
+}
+
+impl Used {
+    fn of(row: &Row) -> Used {
+        Used { iterations: row.iterations_total, micro_usd: row.micro_usd.unwrap_or(0), tokens: row.tokens }
+    }
+}
+
+/// Counts what the runs of a pool use up.
+pub(super) struct Counter {
+    caps: Caps,
+    began: Timestamp,
+    /// What each run had used when the pool saw it first.
+    before: HashMap<String, Used>,
+    now: HashMap<String, Used>,
+}
+
+impl Counter {
+    pub(super) fn new(caps: Caps, began: Timestamp) -> Counter {
+        Counter { caps, began, before: HashMap::new(), now: HashMap::new() }
+    }
+
+    /// Looks at a run. One that this pool opened had used nothing.
+    pub(super) fn count(&mut self, row: &Row, is_ours: bool) {
+        let used = Used::of(row);
+        self.before.entry(row.id.clone()).or_insert(if is_ours { Used::default() } else { used });
+        self.now.insert(row.id.clone(), used);
+    }
+
+    /// Says which cap is reached.
+    pub(super) fn reached(&self, now: Timestamp) -> Option<String> {
+        let sum = |part: fn(&Used) -> i64| -> i64 {
+            self.now.iter().map(|(id, used)| part(used) - self.before.get(id).map_or(0, part)).sum()
+        };
+        let Caps { iterations, micro_usd, tokens, time_ms } = self.caps;
+        if let Some(most) = iterations.filter(|it| i64::from(*it) <= sum(|it| it.iterations)) {
+            return Some(format!("{most} iterations over all systems (--max)"));
+        }
+        if let Some(most) = micro_usd.filter(|it| *it <= sum(|it| it.micro_usd)) {
+            return Some(format!("${:.2} over all systems (--budget)", most as f64 / 1e6));
+        }
+        let used = u64::try_from(sum(|it| it.tokens)).unwrap_or(0);
+        if let Some(most) = tokens.filter(|it| *it <= used) {
+            return Some(format!("{most} tokens over all systems (--tokens)"));
+        }
+        let passed = u64::try_from(now.0 - self.began.0).unwrap_or(0);
+        time_ms.filter(|it| *it <= passed).map(|it| format!("{} since the start (--time)", length(it)))
+    }
+
+    /// How long until the time is over.
+    pub(super) fn time_left_ms(&self, now: Timestamp) -> Option<u64> {
+        let passed = u64::try_from(now.0 - self.began.0).unwrap_or(0);
+        self.caps.time_ms.map(|it| it.saturating_sub(passed))
+    }
+}

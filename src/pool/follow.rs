@@ -1,0 +1,107 @@
+//! One run that a pool follows: what it wrote since the last look, as lines for people.
+
+use crate::desk::load;
+use loop_core::engine::{Effect, Event, State, Status};
+use loop_core::event_line::{line, running_line};
+use loop_core::workflow::model::Workflow;
+use loop_store::{Home, Row};
+
+/// Events read at once.
+const PAGE: usize = 1000;
+
+/// Something to tell while a pool works.
+pub(crate) enum PoolNews {
+    /// About the pool itself.
+    Pool(String),
+    /// About one system.
+    System {
+        id: String,
+        line: String,
+        /// Only for those who want to see everything.
+        is_detail: bool,
+    },
+}
+
+/// A run of a system as it was last seen.
+pub(super) struct Followed {
+    pub system: String,
+    pub row: Row,
+    pub workflow: Workflow,
+    pub state: State,
+    /// The next event to tell.
+    next: i64,
+    /// The pool started its controller.
+    pub pid: Option<u32>,
+    /// How often its controller was started without writing anything.
+    pub vain_starts: u32,
+    /// The last event when its controller was started.
+    started_at: i64,
+}
+
+impl Followed {
+    /// Begins to follow; what was written before is not told.
+    pub(super) fn new(home: &Home, system: &str, row: Row) -> anyhow::Result<Followed> {
+        let (workflow, state) = load(home, &row)?;
+        let next = home.snapshot(&row.id)?.map_or(1, |it| it.seq + 1);
+        let system = system.to_owned();
+        Ok(Followed { system, row, workflow, state, next, pid: None, vain_starts: 0, started_at: next })
+    }
+
+    pub(super) fn status(&self) -> Status {
+        Status::of(&self.state)
+    }
+
+    /// Notes that a controller was started.
+    pub(super) fn started(&mut self, pid: u32) {
+        self.vain_starts = if self.started_at == self.next { self.vain_starts + 1 } else { 1 };
+        self.started_at = self.next;
+        self.pid = Some(pid);
+    }
+
+    /// Reads what was written, and returns it as lines.
+    pub(super) fn look(&mut self, home: &Home) -> anyhow::Result<Vec<PoolNews>> {
+        let mut news = Vec::new();
+        let mut has_more = true;
+        let mut is_changed = false;
+        while has_more {
+            let page = home.events(&self.row.id, self.next, PAGE)?;
+            has_more = page.len() == PAGE;
+            is_changed |= !page.is_empty();
+            for recorded in &page {
+                self.next = recorded.seq + 1;
+                // What a later version wrote is not for us to tell.
+                let Ok(event) = serde_json::from_str::<Event>(&recorded.body) else { continue };
+                let is_detail = !matters(&event);
+                let told = if is_detail {
+                    running_line(&self.workflow, &event)
+                } else {
+                    line(&self.workflow, &event)
+                };
+                let system = self.system.clone();
+                news.extend(told.map(|line| PoolNews::System { id: system, line, is_detail }));
+            }
+        }
+        if is_changed && let Some(row) = home.run(&self.row.id)? {
+            self.row = row;
+            self.state = load(home, &self.row)?.1;
+        }
+        Ok(news)
+    }
+}
+
+/// Whether somebody who watches several systems wants to read it: stages, failures, questions, the end.
+fn matters(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Entered { .. }
+            | Event::Began(Effect::Ask(_))
+            | Event::Retried
+            | Event::Proved(_)
+            | Event::Approved { .. }
+            | Event::Voided { .. }
+            | Event::Waits { .. }
+            | Event::Landed(_)
+            | Event::Held(_)
+            | Event::Closed(_)
+    )
+}

@@ -1,0 +1,365 @@
+//! The turns of a pool: look at the queue and the runs, begin what can begin, wait until something
+//! happened.
+
+use super::caps::{Caps, Counter};
+use super::end::{self, PoolEnd};
+use super::follow::{Followed, PoolNews};
+use crate::desk::{
+    self, Caller, Continued, DetachedWays, FoundRun, Going, OpenReply, Queue, Refusal, RunRequest, leave,
+};
+use crate::world::wait::{Signals, now};
+use loop_core::documents::system_queue::JobStatus;
+use loop_core::engine::{Command, Status};
+use loop_store::Job;
+use loop_supervise::detached::{self, Started};
+use loop_supervise::follow::Watch;
+use loop_supervise::signals;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What a pool is asked to do.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolRequest {
+    /// What is said of each run.
+    pub run: RunRequest,
+    /// How many systems are worked on at the same time.
+    pub jobs: usize,
+    /// It stays for answers, instead of ending when only people can go on.
+    pub waits_for_people: bool,
+}
+
+/// A controller that dies again and again without writing anything has a fault that another start does
+/// not mend.
+const VAIN_STARTS_MOST: u32 = 3;
+
+/// Whoever edits the queue's file wakes nobody, so it is looked at now and then.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Builds the systems of a queue until nothing more can be done without a person.
+pub(crate) fn run(
+    caller: &Caller,
+    request: &PoolRequest,
+    tell: &mut dyn FnMut(PoolNews),
+) -> Result<PoolEnd, Refusal> {
+    desk::refuse_without_jobs(caller, &request.run)?;
+    let mut notes = Vec::new();
+    let queue = Queue::open_to_change(caller, request.run.domain.as_deref(), &mut notes)?;
+    let _held = queue.lock(request.jobs)?;
+    let signals = Signals::listen().map_err(anyhow::Error::from)?;
+    let RunRequest { max, budget, tokens, time, .. } = request.run;
+    let caps = Caps { iterations: max, micro_usd: budget.map(|it| (it * 1e6) as i64), tokens, time_ms: time };
+    let mut pool = Pool {
+        caller,
+        request,
+        queue,
+        signals,
+        followed: Vec::new(),
+        refused: HashMap::new(),
+        counter: Counter::new(caps, now()),
+        ending: None,
+        left: HashSet::new(),
+    };
+    pool.remember_what_stopped()?;
+    notes.into_iter().for_each(|it| tell(PoolNews::Pool(it.text)));
+    pool.drive(tell).map_err(Refusal::from)
+}
+
+/// Why nothing more is begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ending {
+    Capped(String),
+    Signal(i32),
+}
+
+struct Pool<'a> {
+    caller: &'a Caller,
+    request: &'a PoolRequest,
+    queue: Queue,
+    signals: Signals,
+    followed: Vec<Followed>,
+    /// Systems that could not be opened, and why.
+    refused: HashMap<String, Refusal>,
+    counter: Counter,
+    ending: Option<Ending>,
+    /// Runs that had stopped before this pool began; they are continued once.
+    left: HashSet<String>,
+}
+
+impl Pool<'_> {
+    fn drive(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<PoolEnd> {
+        loop {
+            self.look(tell)?;
+            self.hold_caps(tell)?;
+            if self.ending.is_none() {
+                self.begin_what_can(tell)?;
+            }
+            let working = self.living();
+            if working.is_empty() && !self.is_worth_waiting()? {
+                break;
+            }
+            let pids: Vec<i32> = working.into_iter().map(|it| it.1).collect();
+            let watch = Watch::of_all(self.queue.home().path(), &pids)?;
+            // What was written before the watch began woke nobody.
+            if self.look(tell)? {
+                continue;
+            }
+            let left = self.counter.time_left_ms(now()).filter(|_| self.ending.is_none());
+            let nap = left.map_or(LOOK_EVERY, |it| LOOK_EVERY.min(Duration::from_millis(it)));
+            if let Some(signal) = watch.wait(&mut self.signals, None, nap)?.signal {
+                if matches!(self.ending, Some(Ending::Signal(_))) {
+                    break;
+                }
+                self.pause_all(signal, tell)?;
+            }
+        }
+        let (capped, signal) = match self.ending.clone() {
+            Some(Ending::Capped(which)) => (Some(which), None),
+            Some(Ending::Signal(signal)) => (None, Some(signal)),
+            None => (None, None),
+        };
+        if let Some(refusal) = self.only_refusal() {
+            return Err(refusal.into());
+        }
+        Ok(end::report(&self.queue, &self.followed, &self.refused, capped, signal)?)
+    }
+
+    /// A run that stopped before goes on, as it does with `loop run`.
+    fn remember_what_stopped(&mut self) -> anyhow::Result<()> {
+        self.look(&mut |_| ())?;
+        let has_stopped = |it: &&Followed| matches!(it.status(), Status::Paused | Status::Stopped);
+        self.left = self.followed.iter().filter(has_stopped).map(|it| it.row.id.clone()).collect();
+        Ok(())
+    }
+
+    /// Reads the queue and every run of it. Says whether a run has written something.
+    fn look(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<bool> {
+        let mut notes = Vec::new();
+        self.queue.read_again(&mut notes)?;
+        notes.into_iter().for_each(|it| tell(PoolNews::Pool(it.text)));
+        let home = Rc::clone(self.queue.home());
+        for job in self.queue.jobs()? {
+            let Some(run) = job.run.filter(|_| job.system.status != JobStatus::Complete) else { continue };
+            let Some(row) = home.run(&run)? else { continue };
+            if self.followed.iter().any(|it| it.row.id == run) {
+                continue;
+            }
+            self.followed.retain(|it| it.system != job.system.id);
+            self.counter.count(&row, false);
+            self.followed.push(Followed::new(&home, &job.system.id, row)?);
+        }
+        let mut is_changed = false;
+        for followed in &mut self.followed {
+            if let Some(pid) = followed.pid {
+                detached::reap(pid);
+            }
+            let news = followed.look(&home)?;
+            is_changed |= !news.is_empty();
+            self.counter.count(&followed.row, false);
+            news.into_iter().for_each(&mut *tell);
+        }
+        Ok(is_changed)
+    }
+
+    /// The runs that somebody drives, by their place in the list, with who does.
+    fn living(&self) -> Vec<(usize, i32)> {
+        let home = self.queue.home();
+        let holders = self.followed.iter().enumerate();
+        holders.filter_map(|(index, it)| Some((index, home.holder(&it.row.id)?.pid))).collect()
+    }
+
+    /// Whether somebody is expected: a person who answers, or a moment at which a question is looked at
+    /// again.
+    fn is_worth_waiting(&self) -> anyhow::Result<bool> {
+        if self.ending.is_some() || !self.request.waits_for_people {
+            return Ok(false);
+        }
+        Ok(self.followed.iter().any(|it| matches!(it.status(), Status::Waiting | Status::Halted)))
+    }
+
+    /// Ends every run after its iteration once a cap over all of them is reached.
+    fn hold_caps(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        if self.ending.is_some() {
+            return Ok(());
+        }
+        let Some(which) = self.counter.reached(now()) else { return Ok(()) };
+        tell(PoolNews::Pool(format!("cap reached: {which}; every run stops after this iteration")));
+        for (index, _) in self.living() {
+            leave(self.queue.home(), &self.followed[index].row, &Command::Stop)?;
+        }
+        self.ending = Some(Ending::Capped(which));
+        Ok(())
+    }
+
+    /// Ends every call at once; the runs can continue later.
+    fn pause_all(&mut self, signal: i32, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        let living = self.living();
+        tell(PoolNews::Pool(format!("pausing {} (press again to leave at once)", runs(living.len()))));
+        let command = Command::Pause { reason: signals::reason(signal).to_owned() };
+        for (index, _) in living {
+            leave(self.queue.home(), &self.followed[index].row, &command)?;
+        }
+        self.ending = Some(Ending::Signal(signal));
+        Ok(())
+    }
+
+    /// Begins or continues systems while there is room for them.
+    fn begin_what_can(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        while self.working() < self.request.jobs {
+            if let Some(index) = self.to_continue()? {
+                self.resume(index, tell)?;
+                continue;
+            }
+            let Some(job) = self.next_ready()? else { return Ok(()) };
+            self.open(&job, tell)?;
+        }
+        Ok(())
+    }
+
+    /// How many systems are worked on. One that waits for a person takes nobody's place.
+    fn working(&self) -> usize {
+        let waits = |index: usize| matches!(self.followed[index].status(), Status::Waiting | Status::Halted);
+        self.living().into_iter().filter(|(index, _)| !waits(*index)).count()
+    }
+
+    /// The first run that nobody drives and that can go on without a person: it comes before a system
+    /// that nobody has begun.
+    fn to_continue(&self) -> anyhow::Result<Option<usize>> {
+        let home = self.queue.home();
+        for (index, it) in self.followed.iter().enumerate() {
+            if home.holder(&it.row.id).is_some() || self.refused.contains_key(&it.system) {
+                continue;
+            }
+            let is_due = it.state.question().and_then(|it| it.deadline).is_some_and(|it| it <= now());
+            let goes_on = match it.status() {
+                Status::Ready | Status::Running => it.vain_starts < VAIN_STARTS_MOST,
+                // A person who stopped a run while this pool works wants it stopped.
+                Status::Paused | Status::Stopped => self.left.contains(&it.row.id),
+                Status::Waiting | Status::Halted => is_due || !home.untaken_commands(&it.row.id)?.is_empty(),
+                Status::Capped | Status::Completed | Status::Cancelled => false,
+            };
+            if goes_on {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_ready(&self) -> anyhow::Result<Option<Job>> {
+        let Some(first) = self.queue.next()? else { return Ok(None) };
+        if !self.refused.contains_key(&first.system.id) {
+            return Ok(Some(first));
+        }
+        // What could not be opened would be tried for ever.
+        let is_next = |it: &Job| {
+            it.system.status.is_startable()
+                && it.waits_for == 0
+                && it.run.is_none()
+                && !self.refused.contains_key(&it.system.id)
+        };
+        let mut jobs: Vec<Job> = self.queue.jobs()?.into_iter().filter(is_next).collect();
+        jobs.sort_by_key(|it| it.system.priority);
+        Ok(jobs.into_iter().next())
+    }
+
+    /// What is said of the run of one system: the caps over all are held here, not by each run.
+    fn request_for(&self, system: &str) -> RunRequest {
+        RunRequest { input: Some(system.to_owned()), max: None, time: None, ..self.request.run.clone() }
+    }
+
+    fn open(&mut self, job: &Job, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        let id = &job.system.id;
+        let request = self.request_for(id);
+        let mut notes = Vec::new();
+        let opened = desk::open(self.caller, &request, &mut notes);
+        notes.into_iter().for_each(|it| tell(system_line(id, it.text)));
+        let row = match opened {
+            Ok(OpenReply::Opened(it)) => {
+                let (home, run) = (Rc::clone(&it.home), it.run.id.clone());
+                // Whoever continues takes the run and its tree, so both are let go here.
+                drop(it);
+                home.run(&run)?
+            }
+            Ok(OpenReply::Before(found) | OpenReply::Adopted(found)) => {
+                // Another process claimed it meanwhile, or its files were taken over: it is followed.
+                Some(*found.row)
+            }
+            Ok(OpenReply::Question(question)) => return self.refuse(id, question.unasked, tell),
+            Ok(OpenReply::Next(_)) => None,
+            Err(refusal) => return self.refuse(id, refusal, tell),
+        };
+        let Some(row) = row else { return Ok(()) };
+        let home = Rc::clone(self.queue.home());
+        self.counter.count(&row, true);
+        self.followed.retain(|it| it.system != *id);
+        self.followed.push(Followed::new(&home, id, row)?);
+        tell(system_line(id, format!("begins: {}", job.system.name)));
+        self.start(self.followed.len() - 1, &Going::default(), tell)
+    }
+
+    /// Continues a run that nobody drives.
+    fn resume(&mut self, index: usize, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        let id = self.followed[index].system.clone();
+        self.left.remove(&self.followed[index].row.id);
+        let request = self.request_for(&id);
+        let row = self.followed[index].row.clone();
+        let found = FoundRun { home: Rc::clone(self.queue.home()), row: Box::new(row) };
+        let mut notes = Vec::new();
+        let ready = desk::ready(self.caller, &found, &request, &mut notes);
+        notes.into_iter().for_each(|it| tell(system_line(&id, it.text)));
+        match ready {
+            Ok(Continued::Ready(going)) => {
+                tell(system_line(&id, "continues".to_owned()));
+                self.start(index, &going, tell)
+            }
+            Ok(Continued::Done(_) | Continued::Anew(_)) => Ok(()),
+            Ok(Continued::Question(question)) => self.refuse(&id, question.unasked, tell),
+            Err(refusal) => self.refuse(&id, refusal, tell),
+        }
+    }
+
+    fn start(&mut self, index: usize, going: &Going, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        let home = Rc::clone(self.queue.home());
+        let ways = DetachedWays { exits_at_question: true, json: false, quiet: true };
+        let followed = &mut self.followed[index];
+        match desk::start_controller(self.caller, &home, &followed.row.id, going, ways)? {
+            Started::Owns(pid) => {
+                followed.started(pid);
+                Ok(())
+            }
+            Started::Failed { out, err, exit } => {
+                // A run may be over before it is seen to begin.
+                let news = followed.look(&home)?;
+                if !news.is_empty() {
+                    news.into_iter().for_each(&mut *tell);
+                    return Ok(());
+                }
+                let said = if err.trim().is_empty() { out } else { err };
+                let text = said.lines().next().unwrap_or("its controller could not be started").to_owned();
+                let id = followed.system.clone();
+                let next = Some(format!("loop run {id}").into());
+                self.refuse(&id, Refusal { text, next, exit }, tell)
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: &str, refusal: Refusal, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        tell(system_line(id, format!("not begun: {}", refusal.text)));
+        self.refused.insert(id.to_owned(), refusal);
+        Ok(())
+    }
+
+    /// Where nothing could be begun at all, the first refusal is the answer.
+    fn only_refusal(&self) -> Option<Refusal> {
+        let is_alone = self.followed.is_empty();
+        self.refused.values().next().filter(|_| is_alone).cloned()
+    }
+}
+
+fn system_line(id: &str, line: String) -> PoolNews {
+    PoolNews::System { id: id.to_owned(), line, is_detail: false }
+}
+
+fn runs(count: usize) -> String {
+    loop_base::text::counted(count, "run")
+}
