@@ -28,6 +28,7 @@ pub(super) const RUN: &str = r#"Examples:
   loop run "fix it" --agent-cmd "./agent.sh --fast"      any program is an agent
   loop run                                               continue the unfinished run
   loop run --budget 10                                   continue, and let it spend more
+  loop run --jobs 3                                      three systems of the queue at once
   loop run "fix it" --on-question wait --notify 'mail -s "$LOOP_STATUS" me@example.com </dev/null'"#;
 pub(super) const INIT: &str = r#"Examples:
   loop init                              the same as loop setup

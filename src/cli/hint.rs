@@ -26,6 +26,12 @@ pub(super) fn pasteable(step: &str) -> String {
     placed(step, &typed)
 }
 
+/// Returns the command line as it was typed, to be pasted once more.
+pub(super) fn again() -> String {
+    let words: Vec<String> = std::env::args().skip(1).map(|it| shell_word(&it)).collect();
+    sanitise(&format!("loop {}", words.join(" ")))
+}
+
 fn placed(step: &str, typed: &[String]) -> String {
     let Some(rest) = step.strip_prefix("loop ") else { return step.to_owned() };
     let mut words = String::new();

@@ -2,8 +2,9 @@
 //! of its own; these are looked at whenever a run has written something, so a cap is passed by no more
 //! than the calls that are under way.
 
+use super::follow::Followed;
+use loop_base::text::counted;
 use loop_base::time::{Timestamp, length};
-use loop_store::Row;
 use std::collections::HashMap;
 
 /// The caps of one `loop run --jobs`.
@@ -24,8 +25,11 @@ struct Used {
 }
 
 impl Used {
-    fn of(row: &Row) -> Used {
-        Used { iterations: row.iterations_total, micro_usd: row.micro_usd.unwrap_or(0), tokens: row.tokens }
+    fn of(run: &Followed) -> Used {
+        let Followed { row, workflow, state, .. } = run;
+        // A call of unknown cost counts here as it does for the run itself.
+        let usd = state.charged(workflow, &state.spent).unwrap_or(0.0);
+        Used { iterations: row.iterations_total, micro_usd: (usd * 1e6).round() as i64, tokens: row.tokens }
     }
 }
 
@@ -44,8 +48,8 @@ impl Counter {
     }
 
     /// Looks at a run. One that this pool opened had used nothing.
-    pub(super) fn count(&mut self, row: &Row, is_ours: bool) {
-        let used = Used::of(row);
+    pub(super) fn count(&mut self, run: &Followed, is_ours: bool) {
+        let (row, used) = (&run.row, Used::of(run));
         self.before.entry(row.id.clone()).or_insert(if is_ours { Used::default() } else { used });
         self.now.insert(row.id.clone(), used);
     }
@@ -57,14 +61,14 @@ impl Counter {
         };
         let Caps { iterations, micro_usd, tokens, time_ms } = self.caps;
         if let Some(most) = iterations.filter(|it| i64::from(*it) <= sum(|it| it.iterations)) {
-            return Some(format!("{most} iterations over all systems (--max)"));
+            return Some(format!("{} over all systems (--max)", counted(most, "iteration")));
         }
         if let Some(most) = micro_usd.filter(|it| *it <= sum(|it| it.micro_usd)) {
             return Some(format!("${:.2} over all systems (--budget)", most as f64 / 1e6));
         }
         let used = u64::try_from(sum(|it| it.tokens)).unwrap_or(0);
         if let Some(most) = tokens.filter(|it| *it <= used) {
-            return Some(format!("{most} tokens over all systems (--tokens)"));
+            return Some(format!("{} over all systems (--tokens)", counted(most, "token")));
         }
         let passed = u64::try_from(now.0 - self.began.0).unwrap_or(0);
         time_ms.filter(|it| *it <= passed).map(|it| format!("{} since the start (--time)", length(it)))

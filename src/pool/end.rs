@@ -4,7 +4,8 @@ use super::follow::Followed;
 use crate::desk::{Queue, Refusal, next_step};
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::Status;
-use std::collections::HashMap;
+use loop_store::Job;
+use std::collections::BTreeMap;
 
 pub(crate) struct PoolEnd {
     pub systems: Vec<SystemEnd>,
@@ -31,58 +32,84 @@ pub(crate) struct SystemEnd {
 pub(super) fn report(
     queue: &Queue,
     followed: &[Followed],
-    refused: &HashMap<String, Refusal>,
+    refused: &BTreeMap<String, Refusal>,
     capped: Option<String>,
     signal: Option<i32>,
 ) -> Result<PoolEnd, Refusal> {
     let mut systems = Vec::new();
     let mut has = Has::default();
     for job in queue.jobs()? {
-        let id = job.system.id.clone();
-        if let Some(it) = followed.iter().find(|it| it.system == id) {
-            has.see(it.status());
-            let (status, reason) = (it.status().word(), it.state.reason(&it.workflow));
-            let next = match it.status() {
-                Status::Completed => None,
-                _ => Some(
-                    next_step(queue.home(), &it.row.id, &it.workflow, &it.state)
-                        .map_err(anyhow::Error::from)?,
-                ),
-            };
-            let (run, verified) = (Some(it.row.id.clone()), it.row.verified);
-            let is_done = it.status() == Status::Completed;
-            systems.push(SystemEnd { id, run, status, is_done, verified, reason, next });
-            continue;
-        }
-        let status = job.system.status;
-        let waits = queue.waits_for(&id)?;
-        let (reason, next) = match (refused.get(&id), status) {
-            (Some(refusal), _) => {
-                has.refused.get_or_insert(refusal.exit);
-                (refusal.text.clone(), refusal.next.as_ref().map(|it| it.first().to_owned()))
-            }
-            (None, JobStatus::Blocked) => {
-                has.blocked = true;
-                (job.system.blocked_reason.clone().unwrap_or_default(), Some(format!("loop run {id}")))
-            }
-            (None, _) if !waits.is_empty() => (format!("waits for {}", waits.join(", ")), None),
-            (None, _) => (String::new(), None),
+        let id = &job.system.id;
+        let run = followed.iter().find(|it| it.system == *id);
+        let mut end = match run {
+            Some(it) => of_run(queue, it, &mut has)?,
+            None => of_job(queue, &job, &mut has)?,
         };
-        systems.push(SystemEnd {
-            id,
-            run: job.run,
-            status: status.word(),
-            is_done: status == JobStatus::Complete,
-            verified: false,
-            reason,
-            next,
-        });
+        if let Some(refusal) = refused.get(id).filter(|_| !end.is_done) {
+            has.refused.get_or_insert(refusal.exit);
+            end.reason = refusal.text.clone();
+            end.next = refusal.next.as_ref().map(|it| it.first().to_owned());
+        }
+        has.left |= !end.is_done;
+        systems.push(end);
     }
     let exit = match signal {
         Some(signal) => 128 + u8::try_from(signal).unwrap_or(0),
         None => has.exit(capped.is_some()),
     };
     Ok(PoolEnd { systems, capped, signal, exit })
+}
+
+fn of_run(queue: &Queue, it: &Followed, has: &mut Has) -> Result<SystemEnd, Refusal> {
+    let status = it.status();
+    has.see(status);
+    let is_done = status == Status::Completed;
+    let next = match is_done {
+        true => None,
+        false => {
+            Some(next_step(queue.home(), &it.row.id, &it.workflow, &it.state).map_err(anyhow::Error::from)?)
+        }
+    };
+    Ok(SystemEnd {
+        id: it.system.clone(),
+        run: Some(it.row.id.clone()),
+        status: status.word(),
+        is_done,
+        verified: it.row.verified,
+        reason: it.state.reason(&it.workflow),
+        next,
+    })
+}
+
+/// A system that this pool had nothing to do with.
+fn of_job(queue: &Queue, job: &Job, has: &mut Has) -> Result<SystemEnd, Refusal> {
+    let id = &job.system.id;
+    let status = job.system.status;
+    let waits = queue.waits_for(id)?;
+    let (reason, next) = match status {
+        JobStatus::Blocked => {
+            has.blocked = true;
+            (job.system.blocked_reason.clone().unwrap_or_default(), Some(format!("loop run {id}")))
+        }
+        JobStatus::Discovered => {
+            ("nobody has specified it".to_owned(), Some(format!("loop queue set {id} --status specified")))
+        }
+        _ if !waits.is_empty() => (format!("waits for {}", waits.join(", ")), None),
+        _ => (String::new(), None),
+    };
+    let row = match &job.run {
+        Some(run) => queue.home().run(run).map_err(anyhow::Error::from)?,
+        None => None,
+    };
+    Ok(SystemEnd {
+        id: id.clone(),
+        run: job.run.clone(),
+        status: status.word(),
+        is_done: status == JobStatus::Complete,
+        verified: row.is_some_and(|it| it.verified),
+        reason,
+        next,
+    })
 }
 
 /// What there is among the systems, for the exit code.
@@ -92,18 +119,19 @@ struct Has {
     waiting: bool,
     capped: bool,
     stopped: bool,
-    /// What the first refusal to open a system exits with.
+    /// What the first refusal to begin or continue a system exits with.
     refused: Option<u8>,
+    /// Some system is not complete.
+    left: bool,
 }
 
 impl Has {
     fn see(&mut self, status: Status) {
         match status {
-            Status::Halted => self.blocked = true,
+            Status::Halted | Status::Cancelled => self.blocked = true,
             Status::Waiting => self.waiting = true,
             Status::Capped => self.capped = true,
             Status::Ready | Status::Running | Status::Paused | Status::Stopped => self.stopped = true,
-            Status::Cancelled => self.blocked = true,
             Status::Completed => (),
         }
     }
@@ -112,9 +140,12 @@ impl Has {
         match () {
             () if self.blocked => Status::Halted.exit(),
             () if self.waiting => Status::Waiting.exit(),
-            () if self.capped || is_capped => Status::Capped.exit(),
+            () if self.capped || (is_capped && self.left) => Status::Capped.exit(),
+            () if self.refused.is_some() => self.refused.unwrap_or_default(),
             () if self.stopped => Status::Stopped.exit(),
-            () => self.refused.unwrap_or(Status::Completed.exit()),
+            // Nobody but a person can say that what is left may be built.
+            () if self.left => Status::Waiting.exit(),
+            () => Status::Completed.exit(),
         }
     }
 }

@@ -32,10 +32,10 @@ pub(super) struct Followed {
     next: i64,
     /// The pool started its controller.
     pub pid: Option<u32>,
-    /// How often its controller was started without writing anything.
+    /// How often its controller was started without making a call.
     pub vain_starts: u32,
-    /// The last event when its controller was started.
-    started_at: i64,
+    /// Its calls and its phase when its controller was last started.
+    started_at: Option<(i64, Option<String>)>,
 }
 
 impl Followed {
@@ -44,7 +44,7 @@ impl Followed {
         let (workflow, state) = load(home, &row)?;
         let next = home.snapshot(&row.id)?.map_or(1, |it| it.seq + 1);
         let system = system.to_owned();
-        Ok(Followed { system, row, workflow, state, next, pid: None, vain_starts: 0, started_at: next })
+        Ok(Followed { system, row, workflow, state, next, pid: None, vain_starts: 0, started_at: None })
     }
 
     pub(super) fn status(&self) -> Status {
@@ -53,8 +53,9 @@ impl Followed {
 
     /// Notes that a controller was started.
     pub(super) fn started(&mut self, pid: u32) {
-        self.vain_starts = if self.started_at == self.next { self.vain_starts + 1 } else { 1 };
-        self.started_at = self.next;
+        let now = Some((self.row.calls_total, self.row.phase.clone()));
+        self.vain_starts = if self.started_at == now { self.vain_starts + 1 } else { 1 };
+        self.started_at = now;
         self.pid = Some(pid);
     }
 

@@ -14,7 +14,7 @@ use loop_store::Job;
 use loop_supervise::detached::{self, Started};
 use loop_supervise::follow::Watch;
 use loop_supervise::signals;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -29,9 +29,8 @@ pub(crate) struct PoolRequest {
     pub waits_for_people: bool,
 }
 
-/// A controller that dies again and again without writing anything has a fault that another start does
-/// not mend.
-const VAIN_STARTS_MOST: u32 = 3;
+/// A controller that dies again and again without any call has a fault that another start does not mend.
+const VAIN_STARTS_MOST: u32 = 5;
 
 /// Whoever edits the queue's file wakes nobody, so it is looked at now and then.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -48,14 +47,19 @@ pub(crate) fn run(
     let _held = queue.lock(request.jobs)?;
     let signals = Signals::listen().map_err(anyhow::Error::from)?;
     let RunRequest { max, budget, tokens, time, .. } = request.run;
-    let caps = Caps { iterations: max, micro_usd: budget.map(|it| (it * 1e6) as i64), tokens, time_ms: time };
+    let caps = Caps {
+        iterations: max,
+        micro_usd: budget.map(|it| (it * 1e6).round() as i64),
+        tokens,
+        time_ms: time,
+    };
     let mut pool = Pool {
         caller,
         request,
         queue,
         signals,
         followed: Vec::new(),
-        refused: HashMap::new(),
+        refused: BTreeMap::new(),
         counter: Counter::new(caps, now()),
         ending: None,
         left: HashSet::new(),
@@ -79,7 +83,7 @@ struct Pool<'a> {
     signals: Signals,
     followed: Vec<Followed>,
     /// Systems that could not be opened, and why.
-    refused: HashMap<String, Refusal>,
+    refused: BTreeMap<String, Refusal>,
     counter: Counter,
     ending: Option<Ending>,
     /// Runs that had stopped before this pool began; they are continued once.
@@ -89,14 +93,18 @@ struct Pool<'a> {
 impl Pool<'_> {
     fn drive(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<PoolEnd> {
         loop {
+            // Whoever lets go of a run between the look at it and here has written what was not read.
+            let worked = !self.living().is_empty();
             self.look(tell)?;
             self.hold_caps(tell)?;
-            if self.ending.is_none() {
-                self.begin_what_can(tell)?;
-            }
+            let has_begun = self.ending.is_none() && self.begin_what_can(tell)?;
             let working = self.living();
-            if working.is_empty() && !self.is_worth_waiting()? {
-                break;
+            if working.is_empty() {
+                match worked || has_begun {
+                    true => continue,
+                    false if !self.is_worth_waiting() => break,
+                    false => (),
+                }
             }
             let pids: Vec<i32> = working.into_iter().map(|it| it.1).collect();
             let watch = Watch::of_all(self.queue.home().path(), &pids)?;
@@ -140,13 +148,14 @@ impl Pool<'_> {
         let home = Rc::clone(self.queue.home());
         for job in self.queue.jobs()? {
             let Some(run) = job.run.filter(|_| job.system.status != JobStatus::Complete) else { continue };
-            let Some(row) = home.run(&run)? else { continue };
-            if self.followed.iter().any(|it| it.row.id == run) {
+            if self.followed.iter().any(|it| it.row.id == run) || home.snapshot(&run)?.is_none() {
                 continue;
             }
+            let Some(row) = home.run(&run)? else { continue };
             self.followed.retain(|it| it.system != job.system.id);
-            self.counter.count(&row, false);
-            self.followed.push(Followed::new(&home, &job.system.id, row)?);
+            let run = Followed::new(&home, &job.system.id, row)?;
+            self.counter.count(&run, false);
+            self.followed.push(run);
         }
         let mut is_changed = false;
         for followed in &mut self.followed {
@@ -155,7 +164,7 @@ impl Pool<'_> {
             }
             let news = followed.look(&home)?;
             is_changed |= !news.is_empty();
-            self.counter.count(&followed.row, false);
+            self.counter.count(followed, false);
             news.into_iter().for_each(&mut *tell);
         }
         Ok(is_changed)
@@ -170,11 +179,9 @@ impl Pool<'_> {
 
     /// Whether somebody is expected: a person who answers, or a moment at which a question is looked at
     /// again.
-    fn is_worth_waiting(&self) -> anyhow::Result<bool> {
-        if self.ending.is_some() || !self.request.waits_for_people {
-            return Ok(false);
-        }
-        Ok(self.followed.iter().any(|it| matches!(it.status(), Status::Waiting | Status::Halted)))
+    fn is_worth_waiting(&self) -> bool {
+        let waits = |it: &Followed| matches!(it.status(), Status::Waiting | Status::Halted);
+        self.ending.is_none() && self.request.waits_for_people && self.followed.iter().any(waits)
     }
 
     /// Ends every run after its iteration once a cap over all of them is reached.
@@ -203,17 +210,20 @@ impl Pool<'_> {
         Ok(())
     }
 
-    /// Begins or continues systems while there is room for them.
-    fn begin_what_can(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+    /// Begins or continues systems while there is room for them. Says whether any was.
+    fn begin_what_can(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<bool> {
+        let mut has_begun = false;
         while self.working() < self.request.jobs {
             if let Some(index) = self.to_continue()? {
                 self.resume(index, tell)?;
-                continue;
+            } else if let Some(job) = self.next_ready()? {
+                self.open(&job, tell)?;
+            } else {
+                break;
             }
-            let Some(job) = self.next_ready()? else { return Ok(()) };
-            self.open(&job, tell)?;
+            has_begun = true;
         }
-        Ok(())
+        Ok(has_begun)
     }
 
     /// How many systems are worked on. One that waits for a person takes nobody's place.
@@ -232,7 +242,7 @@ impl Pool<'_> {
             }
             let is_due = it.state.question().and_then(|it| it.deadline).is_some_and(|it| it <= now());
             let goes_on = match it.status() {
-                Status::Ready | Status::Running => it.vain_starts < VAIN_STARTS_MOST,
+                Status::Ready | Status::Running => true,
                 // A person who stopped a run while this pool works wants it stopped.
                 Status::Paused | Status::Stopped => self.left.contains(&it.row.id),
                 Status::Waiting | Status::Halted => is_due || !home.untaken_commands(&it.row.id)?.is_empty(),
@@ -245,21 +255,24 @@ impl Pool<'_> {
         Ok(None)
     }
 
+    /// The next system to begin. A claim of somebody who was killed before the run had its first event
+    /// keeps nobody out.
     fn next_ready(&self) -> anyhow::Result<Option<Job>> {
-        let Some(first) = self.queue.next()? else { return Ok(None) };
-        if !self.refused.contains_key(&first.system.id) {
-            return Ok(Some(first));
+        let home = self.queue.home();
+        let mut found: Option<Job> = None;
+        for job in self.queue.jobs()? {
+            let may_begin = match &job.run {
+                Some(run) => job.system.status != JobStatus::Complete && home.snapshot(run)?.is_none(),
+                None => job.system.status.is_startable(),
+            };
+            let is_first = found.as_ref().is_none_or(|it| job.system.priority < it.system.priority);
+            // What could not be opened would be tried for ever.
+            let is_new = !self.refused.contains_key(&job.system.id);
+            if may_begin && is_first && is_new && job.waits_for == 0 {
+                found = Some(job);
+            }
         }
-        // What could not be opened would be tried for ever.
-        let is_next = |it: &Job| {
-            it.system.status.is_startable()
-                && it.waits_for == 0
-                && it.run.is_none()
-                && !self.refused.contains_key(&it.system.id)
-        };
-        let mut jobs: Vec<Job> = self.queue.jobs()?.into_iter().filter(is_next).collect();
-        jobs.sort_by_key(|it| it.system.priority);
-        Ok(jobs.into_iter().next())
+        Ok(found)
     }
 
     /// What is said of the run of one system: the caps over all are held here, not by each run.
@@ -285,14 +298,19 @@ impl Pool<'_> {
                 Some(*found.row)
             }
             Ok(OpenReply::Question(question)) => return self.refuse(id, question.unasked, tell),
+            // Only a preview is answered so.
             Ok(OpenReply::Next(_)) => None,
             Err(refusal) => return self.refuse(id, refusal, tell),
         };
-        let Some(row) = row else { return Ok(()) };
+        let Some(row) = row else {
+            let text = "its run is gone".to_owned();
+            return self.refuse(id, Refusal { text, next: None, exit: 1 }, tell);
+        };
         let home = Rc::clone(self.queue.home());
-        self.counter.count(&row, true);
+        let run = Followed::new(&home, id, row)?;
+        self.counter.count(&run, true);
         self.followed.retain(|it| it.system != *id);
-        self.followed.push(Followed::new(&home, id, row)?);
+        self.followed.push(run);
         tell(system_line(id, format!("begins: {}", job.system.name)));
         self.start(self.followed.len() - 1, &Going::default(), tell)
     }
@@ -312,7 +330,11 @@ impl Pool<'_> {
                 tell(system_line(&id, "continues".to_owned()));
                 self.start(index, &going, tell)
             }
-            Ok(Continued::Done(_) | Continued::Anew(_)) => Ok(()),
+            Ok(Continued::Done(text)) => self.refuse(&id, Refusal { text, next: None, exit: 5 }, tell),
+            Ok(Continued::Anew(why)) => {
+                let next = Some(format!("loop run {id} --fresh").into());
+                self.refuse(&id, Refusal { text: why.join("; "), next, exit: 5 }, tell)
+            }
             Ok(Continued::Question(question)) => self.refuse(&id, question.unasked, tell),
             Err(refusal) => self.refuse(&id, refusal, tell),
         }
@@ -322,21 +344,29 @@ impl Pool<'_> {
         let home = Rc::clone(self.queue.home());
         let ways = DetachedWays { exits_at_question: true, json: false, quiet: true };
         let followed = &mut self.followed[index];
+        let (id, run) = (followed.system.clone(), followed.row.id.clone());
+        if home.holder(&run).is_some() {
+            return Ok(());
+        }
+        if VAIN_STARTS_MOST <= followed.vain_starts {
+            let text = format!("its controller ended {VAIN_STARTS_MOST} times without a call");
+            let next = Some(format!("loop resume --run {}", &run[..8]).into());
+            return self.refuse(&id, Refusal { text, next, exit: 1 }, tell);
+        }
         match desk::start_controller(self.caller, &home, &followed.row.id, going, ways)? {
             Started::Owns(pid) => {
                 followed.started(pid);
                 Ok(())
             }
             Started::Failed { out, err, exit } => {
-                // A run may be over before it is seen to begin.
+                // A run may be over before it is seen to begin, and somebody else may have taken it.
                 let news = followed.look(&home)?;
-                if !news.is_empty() {
+                if !news.is_empty() || home.holder(&run).is_some() {
                     news.into_iter().for_each(&mut *tell);
                     return Ok(());
                 }
                 let said = if err.trim().is_empty() { out } else { err };
                 let text = said.lines().next().unwrap_or("its controller could not be started").to_owned();
-                let id = followed.system.clone();
                 let next = Some(format!("loop run {id}").into());
                 self.refuse(&id, Refusal { text, next, exit }, tell)
             }

@@ -2,6 +2,7 @@
 //! by agents that do their work and agents that lie about it. The real binary, real git, real files.
 
 mod continuing;
+mod domain;
 mod github;
 mod hints;
 mod landing;
@@ -10,6 +11,7 @@ mod memory;
 mod moving_in;
 mod opening;
 mod people;
+mod pool;
 mod project;
 mod queue;
 mod revert;

@@ -1,6 +1,6 @@
 //! `loop status`: where a run stands, for people and for programs.
 
-use super::views::{cost, plan_view, progress, signing, system_view};
+use super::views::{cost, plan_view, pool_view, progress, signing, system_view};
 use crate::cli::Context;
 use crate::cli::hint;
 use crate::cli::terminal::frame;
@@ -138,6 +138,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     for line in live_lines(home, row, workflow, state) {
         let _ = writeln!(out, "  {line}");
     }
+    out.push_str(&pool_view::status(home, row));
     match home.holder(&row.id) {
         Some(holder) => {
             if untaken.is_some_and(|it| it.asks_to_stop()) {
@@ -317,6 +318,7 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
         "proof": state.shown_proof(workflow),
         "delivered": state.delivered.as_ref().map(|it| json!({ "commit": it })),
         "requirements": plan_view::requirements_json(state),
+        "pool": pool_view::json(home, row),
         "warnings": state.warnings,
         "question": question,
         "breaker": {

@@ -5,7 +5,7 @@ use super::flags::{OnQuestion, RunFlags};
 use crate::cli::context::Context;
 use crate::cli::terminal::{columns, rows};
 use crate::cli::{hint, json};
-use crate::desk::{CarriedOutBy, NextStep, Queue, Reach, Refusal};
+use crate::desk::{self, CarriedOutBy, NextStep, Reach, Refusal};
 use crate::pool::{self, PoolEnd, PoolNews, PoolRequest, SystemEnd};
 use loop_base::text::{counted, sanitise};
 use loop_core::engine::Status;
@@ -50,12 +50,8 @@ fn refuse_others(flags: &RunFlags, reach: Reach) -> anyhow::Result<()> {
 
 /// Says what would be begun first.
 fn preview(context: &Context, flags: &RunFlags, jobs: u32) -> anyhow::Result<u8> {
-    let mut notes = Vec::new();
-    let queue = Queue::open(&context.caller, flags.domain.as_deref(), &mut notes)?;
-    let mut ready: Vec<_> = queue.jobs()?;
-    ready.retain(|it| it.system.status.is_startable() && it.waits_for == 0 && it.run.is_none());
-    ready.sort_by_key(|it| it.system.priority);
-    let names: Vec<&str> = ready.iter().take(jobs as usize).map(|it| it.system.id.as_str()).collect();
+    let ready = desk::startable(&context.caller, flags.domain.as_deref())?;
+    let names: Vec<&str> = ready.iter().take(jobs as usize).map(|it| it.id.as_str()).collect();
     let text =
         if names.is_empty() { "begin nothing".to_owned() } else { format!("begin {}", names.join(", ")) };
     println!("next decision: {text}");
@@ -89,7 +85,7 @@ fn show(context: &Context, end: &PoolEnd) {
     let (verdict, reason) = verdict(end);
     let open = end.systems.iter().find(|it| it.next.is_some());
     let next = match (open, end.signal, &end.capped) {
-        (_, Some(_), _) | (None, _, Some(_)) => hint::pasteable("loop run --jobs 2"),
+        (_, Some(_), _) | (_, _, Some(_)) => hint::again(),
         (Some(it), ..) => hint::pasteable(it.next.as_deref().unwrap_or_default()),
         (None, None, None) => hint::pasteable("loop queue list"),
     };
@@ -121,9 +117,12 @@ fn verdict(end: &PoolEnd) -> (&'static str, String) {
         Some(which) => format!("{reason}; cap reached: {which}"),
         None => reason,
     };
-    let statuses = [Status::Halted, Status::Waiting, Status::Capped, Status::Stopped, Status::Completed];
-    let status = statuses.into_iter().find(|it| it.exit() == end.exit);
-    (status.map_or(Status::Paused.word(), Status::word), reason)
+    let statuses = [Status::Halted, Status::Waiting, Status::Capped, Status::Completed];
+    let status = match end.signal {
+        Some(_) => Status::Paused,
+        None => statuses.into_iter().find(|it| it.exit() == end.exit).unwrap_or(Status::Stopped),
+    };
+    (status.word(), reason)
 }
 
 fn object(it: &SystemEnd) -> Value {

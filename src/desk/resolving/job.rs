@@ -247,6 +247,27 @@ fn unread(caller: &Caller, request: &RunRequest, queue: &DomainQueue) -> anyhow:
     Ok(Job { system, waits_for: 0, run: None })
 }
 
+/// Returns the systems that could be begun at once, the first first; nothing is written.
+pub(crate) fn startable(caller: &Caller, domain: Option<&str>) -> Result<Vec<SystemEntry>, Refusal> {
+    let project = caller.project()?;
+    let queue = DomainQueue::find_existing(&project, domain)?;
+    let known = match caller.existing_home()? {
+        Some(home) => home.jobs(queue.key()).map_err(anyhow::Error::from)?,
+        None => Vec::new(),
+    };
+    let mut systems: Vec<SystemEntry> = if known.is_empty() {
+        let text = files::text(&queue.file).unwrap_or_default();
+        let all = entry::read(&text).map_err(|mistakes| queue.invalid(&mistakes))?.systems;
+        let is_done = |id: &String| all.iter().any(|it| it.id == *id && it.status == JobStatus::Complete);
+        all.iter().filter(|it| it.dependencies.iter().all(is_done)).cloned().collect()
+    } else {
+        known.into_iter().filter(|it| it.waits_for == 0 && it.run.is_none()).map(|it| it.system).collect()
+    };
+    systems.retain(|it| it.status.is_startable());
+    systems.sort_by_key(|it| it.priority);
+    Ok(systems)
+}
+
 fn none_ready() -> anyhow::Error {
     Refusal::usage("no system of the queue is ready", "loop queue list")
 }
@@ -378,10 +399,7 @@ pub(crate) fn refuse_without_jobs(caller: &Caller, request: &RunRequest) -> Resu
         return Ok(());
     }
     let text = format!("--jobs builds systems of a queue, and a run of {} is not one", workflow.name);
-    let next = NextStep::PasteOrByHand(
-        "loop run --preset engineering --jobs 2".to_owned(),
-        "or leave --jobs out".to_owned(),
-    );
+    let next = NextStep::by_hand("leave --jobs out, or use --preset engineering");
     Err(Refusal { text, next: Some(next), exit: 2 })
 }
 

@@ -107,7 +107,6 @@ fn commands_what_comes_later_says_so() {
             done.err
         );
     }
-    sandbox.run(&["run", "it", "--jobs=3"]).exits(2).says("--jobs").says("with a later version");
     assert!(!sandbox.home.exists(), "nothing was written");
 }
 

@@ -13,7 +13,7 @@ impl State {
 
     /// Returns what counts against caps of what was spent; nothing where the cost of a call can be neither
     /// known nor assumed.
-    pub(crate) fn charged(&self, workflow: &Workflow, spent: &Spent) -> Option<f64> {
+    pub fn charged(&self, workflow: &Workflow, spent: &Spent) -> Option<f64> {
         let charged = spent.usd + spent.assumed_usd;
         match spent.unpriced_calls {
             0 => Some(charged),

@@ -1,0 +1,51 @@
+//! The systems that a pool builds at the same time: a line for each, below the status of one of their runs.
+
+use crate::desk::{LivePool, PoolSystem, live_pool};
+use loop_store::{Home, Row};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Returns the lines of the pool that works beside a run; nothing where there is none.
+pub(crate) fn status(home: &Home, row: &Row) -> String {
+    let Some(pool) = find(home, row) else { return String::new() };
+    let mut out = String::new();
+    let _ = writeln!(out, "  pool        {} at once, {}", pool.jobs, pool.holder);
+    for it in &pool.systems {
+        let _ = writeln!(out, "  {:<11} {}", it.job.system.id, words(it));
+    }
+    out
+}
+
+/// `running, BUILD, iteration 3: the tests fail`
+fn words(it: &PoolSystem) -> String {
+    let Some(row) = &it.row else {
+        let status = it.job.system.status.word();
+        return match it.waits_for.as_slice() {
+            [] => status.to_owned(),
+            open => format!("{status}, waits for {}", open.join(", ")),
+        };
+    };
+    let status = row.status.word();
+    let phase = row.phase.as_deref().map(|it| format!(", {it}, iteration {}", row.iteration));
+    let reason = row.reason.as_deref().and_then(|it| it.lines().next());
+    let reason = reason.filter(|it| !it.is_empty() && *it != status).map(|it| format!(": {it}"));
+    format!("{status}{}{}", phase.unwrap_or_default(), reason.unwrap_or_default())
+}
+
+/// Returns the contract's object; null where no pool works.
+pub(crate) fn json(home: &Home, row: &Row) -> Value {
+    let Some(pool) = find(home, row) else { return Value::Null };
+    let runs = pool.systems.iter().filter_map(|it| {
+        let row = it.row.as_ref()?;
+        Some(json!({
+            "system": it.job.system.id, "run": row.id, "status": row.status.word(), "phase": row.phase,
+            "iteration": row.iteration, "reason": row.reason,
+        }))
+    });
+    json!({ "jobs": pool.jobs, "pid": pool.holder.pid, "runs": runs.collect::<Vec<_>>() })
+}
+
+/// A pool that cannot be read is no reason to show nothing of the run.
+fn find(home: &Home, row: &Row) -> Option<LivePool> {
+    live_pool(home, &row.project, &row.id).ok().flatten()
+}

@@ -1,0 +1,259 @@
+//! Several systems at once, by `loop run --jobs`: what is begun and when, who waits for whom, and what is left
+//! when somebody is killed.
+
+use crate::domain::{Domain, system};
+use loop_harness::{Fifo, within};
+use rustix::process::Signal;
+use serde_json::Value;
+
+fn three() -> Domain {
+    Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 1, &[]), system("sys-003", 1, &[])])
+}
+
+/// Lets the systems go on, each once the one before it is complete.
+fn one_after_the_other(domain: &Domain, go: &[Fifo]) {
+    for (it, id) in go.iter().zip(["sys-001", "sys-002", "sys-003"]) {
+        it.say();
+        domain.until_complete(id);
+    }
+}
+
+#[test]
+fn as_many_as_asked_for_by_priority_once_their_dependencies_are_complete() {
+    let domain = Domain::new(&[
+        system("sys-001", 2, &[]),
+        system("sys-002", 1, &[]),
+        system("sys-003", 1, &["sys-001"]),
+        system("sys-004", 3, &[]),
+    ]);
+    let go: Vec<_> = ["sys-001", "sys-002", "sys-003", "sys-004"].map(|it| domain.held(it)).into();
+    let pool = domain.pool(2, "honest", &[]);
+    let mut first = [domain.hear(), domain.hear()];
+    first.sort();
+    assert_eq!(first, ["sys-001", "sys-002"]);
+    let runs = domain.runs();
+    assert_eq!((runs.len(), domain.sandbox.status()["pool"]["jobs"].as_u64()), (2, Some(2)), "{runs:?}");
+    let status = domain.sandbox.run(&["status"]).exits(0).says("pool        2 at once");
+    status.says("sys-003     specified, waits for sys-001").says("sys-001     running, BUILD");
+    // The one that waits for nobody comes next, whatever its number.
+    go[1].say();
+    assert_eq!(domain.hear(), "sys-004");
+    go[0].say();
+    assert_eq!(domain.hear(), "sys-003");
+    go[2].say();
+    domain.until_complete("sys-003");
+    go[3].say();
+    let done = pool.wait().exits(0).says("4 of 4 systems complete").says("sys-004: begins");
+    assert!(done.err.lines().last().is_some_and(|it| it.starts_with("next: ")), "{}", done.err);
+    assert_eq!(domain.built()[2..], ["sys-004", "sys-003"]);
+    assert_eq!(domain.built().len(), 4, "each was built once");
+    for id in ["sys-001", "sys-002", "sys-003", "sys-004"] {
+        assert_eq!(domain.system(id)["status"], "complete");
+        assert_eq!(domain.sandbox.read(&format!("{id}.txt")).trim(), id, "it is merged");
+    }
+    domain.assert_nothing_left();
+    assert!(domain.sandbox.status()["pool"].is_null(), "the pool is over");
+}
+
+#[test]
+fn who_needs_a_person_holds_nobody_up() {
+    let mut systems = [system("sys-001", 1, &[]), system("sys-002", 1, &[]), system("sys-003", 2, &[])];
+    systems[1]["autonomy"] = serde_json::json!({ "mode": "supervised" });
+    let domain = Domain::new(&systems);
+    let go = domain.held("sys-003");
+    let script =
+        "if [ $id = sys-001 ] && [ ! -e \"$OUT/mended\" ]; then stuck 'the key is missing'; else honest; fi";
+    // Two at once: the third begins because those before it take nobody's place.
+    let pool = domain.pool(2, script, &[]);
+    assert_eq!(domain.hear(), "sys-003");
+    let blocked = domain.run_that_is("sys-001", "halted");
+    let asks = domain.run_that_is("sys-002", "waiting");
+    let status = domain.sandbox.run(&["status"]).exits(0);
+    status.says("sys-001     halted, BUILD").says("the key is missing").says("sys-002     waiting");
+    assert_eq!(domain.system("sys-001")["status"], "blocked");
+    domain.sandbox.run(&["approve", "deploy", "--run", &asks, "--by", "ann"]).exits(0);
+    domain.until_complete("sys-002");
+    std::fs::write(domain.sandbox.note("mended"), "").expect("written");
+    domain.sandbox.run(&["answer", "resume", "--run", &blocked]).exits(0);
+    domain.until_complete("sys-001");
+    go.say();
+    pool.wait().exits(0).says("3 of 3 systems complete").says("sys-001: continues");
+    domain.assert_nothing_left();
+}
+
+#[test]
+fn one_that_stays_blocked_is_told_with_its_reason() {
+    let domain = Domain::new(&[
+        system("sys-001", 1, &[]),
+        system("sys-002", 1, &["sys-001"]),
+        system("sys-003", 1, &[]),
+    ]);
+    let script = "if [ $id = sys-001 ]; then stuck 'the key is missing'; else honest; fi";
+    let done = domain.pool(2, script, &[]).wait().exits(4);
+    let done = done
+        .says("sys-001  halted: ")
+        .says("the key is missing")
+        .says("sys-002  specified: waits for sys-001");
+    done.says("sys-003  completed").says("halted: 1 of 3 systems complete");
+    domain.sandbox.assert_nothing_runs();
+}
+
+#[test]
+fn a_controller_that_is_killed_is_followed_by_another() {
+    let domain = three();
+    let go: Vec<_> = ["sys-001", "sys-002", "sys-003"].map(|it| domain.held(it)).into();
+    let pool = domain.pool(2, "honest", &[]);
+    let mut first = [domain.hear(), domain.hear()];
+    first.sort();
+    assert_eq!(first, ["sys-001", "sys-002"]);
+    domain.kill_all_of("sys-001");
+    assert_eq!(domain.hear(), "sys-001", "it is tried again");
+    one_after_the_other(&domain, &go);
+    pool.wait().exits(0).says("3 of 3 systems complete");
+    assert_eq!(domain.built().iter().filter(|it| *it == "sys-001").count(), 2);
+    domain.assert_nothing_left();
+}
+
+#[test]
+fn a_pool_that_is_killed_stops_nobody_and_the_next_one_follows_them() {
+    let domain = three();
+    let go: Vec<_> = ["sys-001", "sys-002", "sys-003"].map(|it| domain.held(it)).into();
+    let pool = domain.pool(2, "honest", &[]);
+    domain.hear();
+    domain.hear();
+    pool.kill();
+    assert!(domain.sandbox.status()["pool"].is_null());
+    let controllers = || {
+        let all = domain.sandbox.processes();
+        all.into_iter().filter(|it| it.1.contains("__controller")).map(|it| it.0).collect::<Vec<_>>()
+    };
+    let before = controllers();
+    assert_eq!(before.len(), 2, "the runs go on");
+    let pool = domain.pool(2, "honest", &[]);
+    assert!(within(loop_harness::PATIENCE, || domain.runs().len() == 2));
+    assert_eq!(controllers(), before, "nobody was started again");
+    go[0].say();
+    assert_eq!(domain.hear(), "sys-003", "the new one begins what comes next");
+    one_after_the_other(&domain, &go);
+    pool.wait().exits(0).says("3 of 3 systems complete");
+    assert_eq!(domain.built().len(), 3, "each was built once");
+    domain.assert_nothing_left();
+}
+
+#[test]
+fn ctrl_c_pauses_every_run_and_the_same_command_goes_on() {
+    let domain = three();
+    let go: Vec<_> = ["sys-001", "sys-002", "sys-003"].map(|it| domain.held(it)).into();
+    let pool = domain.pool(2, "honest", &["--domain", "shop"]);
+    domain.hear();
+    domain.hear();
+    pool.signal(Signal::INT);
+    let done = pool.wait().exits(130).says("pausing 2 runs").says("sys-001  paused").says("sys-002  paused");
+    done.says("paused: 0 of 3 systems complete").says("next: loop run --jobs 2 --agent-cmd ");
+    domain.sandbox.assert_nothing_runs();
+    let pool = domain.pool(2, "honest", &["--domain", "shop"]);
+    one_after_the_other(&domain, &go);
+    pool.wait().exits(0).says("3 of 3 systems complete");
+    domain.assert_nothing_left();
+}
+
+#[test]
+fn the_queue_may_be_edited_meanwhile() {
+    let domain = three();
+    let go = domain.held("sys-001");
+    let late = domain.held("sys-003");
+    let pool = domain.pool(1, "honest", &[]);
+    assert_eq!(domain.hear(), "sys-001");
+    // By a command: one is held back, one is new. By the file: one comes first.
+    domain.sandbox.run(&["queue", "set", "sys-002", "--status", "blocked"]).exits(0);
+    domain.sandbox.run(&["queue", "add", "sys-004", "--needs", "sys-003"]).exits(0);
+    let file = "domain-memory/shop/system-queue.json";
+    let mut queue: Value = serde_json::from_str(&domain.sandbox.read(file)).expect("JSON");
+    queue["systems"].as_array_mut().expect("systems").push(system("sys-005", 1, &[]));
+    domain.sandbox.write(file, queue.to_string());
+    go.say();
+    assert_eq!(domain.hear(), "sys-003");
+    domain.sandbox.run(&["queue", "set", "sys-005", "--priority", "9"]).exits(0);
+    late.say();
+    let done = pool.wait().exits(4).says("sys-002  blocked").says("4 of 5 systems complete");
+    drop(done);
+    assert_eq!(domain.built(), ["sys-001", "sys-003", "sys-004", "sys-005"]);
+}
+
+#[test]
+fn a_queue_has_one_pool() {
+    let domain = three();
+    let go = domain.held("sys-001");
+    let pool = domain.pool(1, "honest", &["--max", "1"]);
+    assert_eq!(domain.hear(), "sys-001");
+    let pid = pool.pid().as_raw_nonzero().to_string();
+    let other = domain.sandbox.run(&["run", "--jobs", "2"]).exits(7);
+    other.says("the queue of shop").says(&format!("pid {pid}")).says("next: loop queue list");
+    go.say();
+    // What all systems may use up together.
+    let done = pool.wait().exits(6).says("cap reached: 1 iteration over all systems (--max)");
+    done.says("capped: ").says("next: loop run --jobs 1 ");
+    domain.sandbox.assert_nothing_runs();
+    assert_eq!(domain.built(), ["sys-001"]);
+}
+
+#[test]
+fn a_budget_is_shared_by_all() {
+    let domain = three();
+    domain.sandbox.file("user/.config/loop/config.toml", "[limits]\ncall_usd = 0.01\n");
+    let done = domain.pool(1, "honest", &["--budget", "0.02"]).wait().exits(6);
+    done.says("$0.02 over all systems (--budget)");
+    assert!(domain.built().len() < 3, "{:?}", domain.built());
+}
+
+#[test]
+fn programs_get_an_object_a_line_and_one_for_the_end() {
+    let mut systems = [system("sys-001", 1, &[]), system("sys-002", 1, &[])];
+    systems[0]["autonomy"] = serde_json::json!({ "mode": "supervised" });
+    let domain = Domain::new(&systems);
+    let done = domain.pool(2, "honest", &["--json"]).wait().exits(3);
+    let lines: Vec<Value> = done.out.lines().map(|it| serde_json::from_str(it).expect("an object")).collect();
+    let end = lines.last().expect("an end");
+    assert_eq!((end["status"].as_str(), end["exit"].as_u64()), (Some("waiting"), Some(3)));
+    let of = |id: &str| {
+        end["systems"].as_array().expect("systems").iter().find(|it| it["id"] == id).expect("one").clone()
+    };
+    assert_eq!(of("sys-001")["status"], "waiting");
+    assert!(of("sys-001")["next_step"].as_str().is_some_and(|it| it.contains("approve")), "{end}");
+    assert_eq!(
+        (of("sys-002")["status"].as_str(), of("sys-002")["verified"].as_bool()),
+        (Some("completed"), Some(true))
+    );
+    assert!(lines.iter().any(|it| it["system"] == "sys-002" && it["line"].is_string()));
+    // With the answer given, the same command finishes.
+    domain.sandbox.run(&["approve", "deploy"]).exits(0);
+    domain.pool(2, "honest", &[]).wait().exits(0).says("2 of 2 systems complete");
+}
+
+#[test]
+fn what_is_about_one_run_is_refused() {
+    let domain = three();
+    let refused = |words: &[&str], said: &str| drop(domain.sandbox.run(words).exits(2).says(said));
+    refused(&["run", "--jobs", "0"], "--jobs");
+    refused(&["run", "--jobs", "x"], "--jobs");
+    refused(&["run", "sys-001", "--jobs", "2"], "--jobs builds every system of the queue");
+    refused(&["run", "--jobs", "2", "--detach"], "--detach");
+    refused(&["run", "--jobs", "2", "--fresh"], "--fresh");
+    refused(&["next", "--jobs", "2"], "loop next makes one call");
+    refused(&["init", "sys-001", "--jobs", "2"], "loop init opens one run");
+    refused(&["run", "--jobs", "2", "--preset", "ralph"], "a run of ralph is not one");
+    refused(&["run", "--jobs", "2", "--domain", "none"], "there is no domain");
+    domain
+        .sandbox
+        .run(&["run", "--jobs", "2", "--dry-run"])
+        .exits(0)
+        .says("next decision: begin sys-001, sys-002");
+    assert!(!domain.sandbox.home.exists(), "nothing was written");
+    // An agent starts no pool.
+    let program = env!("CARGO_BIN_EXE_loop");
+    let script = format!("{program} run --jobs 2 > \"$OUT/said\" 2>&1; honest");
+    let agent = domain.agent(&script);
+    domain.sandbox.run(&["run", "sys-001", "--agent-cmd", &agent]).exits(0);
+    let said = domain.sandbox.notes("said").join(" ");
+    assert!(said.contains("only a person may use loop"), "{said}");
+}
