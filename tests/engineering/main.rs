@@ -15,6 +15,7 @@ mod pool;
 mod project;
 mod queue;
 mod revert;
+mod scene;
 mod train;
 mod train_kills;
 mod whole;

@@ -389,13 +389,15 @@ fn read_skills(project: &Path, workflow: &mut Workflow) {
     }
 }
 
-/// Refuses a workflow whose runs are not of systems: there is no queue of anything else.
+/// Refuses a workflow whose runs are not of systems, since there is no queue of anything else, and a domain
+/// that has no queue.
 pub(crate) fn refuse_without_jobs(caller: &Caller, request: &RunRequest) -> Result<(), Refusal> {
     let project = caller.project()?;
     // A system is what is meant, whichever comes first.
     let request = RunRequest { input: Some("sys-001".to_owned()), ..request.clone() };
     let workflow = choose_workflow::workflow(caller, &request, &project, &mut Vec::new())?;
     if workflow.input.kind == InputKind::Job {
+        DomainQueue::find_existing(&project, request.domain.as_deref())?;
         return Ok(());
     }
     let text = format!("--jobs builds systems of a queue, and a run of {} is not one", workflow.name);
