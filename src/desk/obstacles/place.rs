@@ -8,7 +8,7 @@ use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::now;
-use loop_core::engine::{Event, Hold, HoldKind, Opening, Worktree, run_again};
+use loop_core::engine::{Event, Hold, HoldKind, Opening, Station, Worktree, run_again};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -54,6 +54,11 @@ pub(crate) fn inside(opening: Opening, plan: Option<&Worktree>, place: &Path) ->
 /// Finds the place of a run that continues, or halts the run.
 pub(crate) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
     let Some(plan) = run.state.opening.worktree.clone() else { return Ok(PathBuf::from(place)) };
+    // The end of a run removes its worktree, and may have been killed right after that. It is made again
+    // from the branch, so that the end finds what it expects, and removed again.
+    if run.state.station == Station::Finishing && !Path::new(&plan.place).exists() {
+        worktree::make_again(&plan)?;
+    }
     let found = match run.state.place {
         Some(_) => worktree::verify(&plan),
         None => worktree::reserve(&plan),

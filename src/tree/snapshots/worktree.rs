@@ -312,6 +312,22 @@ pub(crate) fn remove(plan: &Worktree) -> Result<Option<String>, GitError> {
     }
 }
 
+/// Makes a worktree again that was removed, from its branch; from where the run began, if the branch is
+/// gone too.
+pub(crate) fn make_again(plan: &Worktree) -> Result<(), GitError> {
+    let git = Git::open(Path::new(&plan.root))?;
+    // Git keeps an entry for a folder whose removal was interrupted.
+    git.run(["worktree", "prune"])?;
+    let (place, branch) = (plan.place.as_str(), plan.branch.as_str());
+    let words: &[&str] = match commit_of(&git, &format!("refs/heads/{branch}"))? {
+        Some(_) => &["--", place, branch],
+        None => &["-b", branch, "--", place, &plan.base],
+    };
+    let add = ["worktree", "add", "--quiet"].iter().chain(words);
+    git.without_repository_drivers()?.run(add)?;
+    Ok(())
+}
+
 /// Deletes a branch whose commits are all in the branch that it was merged into.
 pub(crate) fn delete_merged_branch(plan: &Worktree) -> Result<(), GitError> {
     let git = Git::open(Path::new(&plan.root))?;
