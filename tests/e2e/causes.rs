@@ -123,7 +123,7 @@ fn bp78_an_overloaded_provider_is_asked_again_in_seconds() {
     );
     let limits = run(&sandbox, &["limits"]).exits(0).out;
     assert!(
-        limits.contains("waits until") && limits.contains("cannot serve calls at the moment"),
+        limits.contains("waiting until") && limits.contains("cannot serve calls at the moment"),
         "{limits}"
     );
     fs::write(sandbox.note("well"), "").expect("a file");

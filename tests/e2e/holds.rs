@@ -88,7 +88,7 @@ fn g31_a_hold_binds_every_run_of_its_account_and_no_other() {
     assert!(machine.waits(&machine.other), "{}", machine.status(&machine.other));
     assert_eq!(machine.status(&machine.other)["calls_total"], 0);
     let limits = machine.ask(&here, &["limits"]);
-    assert!(limits.out.contains("claude-") && limits.out.contains("to go"), "{limits:?}");
+    assert!(limits.out.contains("claude-") && limits.out.contains("s left)"), "{limits:?}");
     // The controller of the first is killed and comes back: it waits on, for the same moment.
     let until = machine.status(&here)["limits"]["waiting_until"].clone();
     first.kill();

@@ -91,7 +91,7 @@ fn g21_a_fix_is_proven_said_and_found_again() {
     sandbox.write("calc.py", WRONG);
     sandbox.commit("break it");
     sandbox.run(&["resume"]).exits(2).says("tests fails (1 of 2 tests fail)");
-    sandbox.run(&words).exits(0).says("another one is opened: tests fails").says("proven: ");
+    sandbox.run(&words).exits(0).says("starting a new one: tests fails").says("proven: ");
     assert_eq!(sandbox.calls().len(), 2);
     assert_eq!(sandbox.read("calc.py"), RIGHT);
 }
@@ -236,7 +236,7 @@ fn g21_nothing_to_do_is_looked_at_again() {
     assert!(called < sandbox.calls().len(), "a reset calls the agent again");
     sandbox.write("calc.py", WRONG);
     sandbox.commit("broken at night");
-    sandbox.run(&words).exits(0).says("another one is opened: tests fails").says("proven: ");
+    sandbox.run(&words).exits(0).says("starting a new one: tests fails").says("proven: ");
     assert_eq!(sandbox.status()["verified"], true);
 }
 
@@ -361,7 +361,7 @@ fn g21_init_looks_at_a_completed_run_again() {
     sandbox
         .run(&["init", "fix add", "--agent-cmd", &agent])
         .exits(0)
-        .says("another one is opened: tests fails")
+        .says("starting a new one: tests fails")
         .says("is opened: fix add");
     let status = sandbox.status();
     assert_ne!(status["run"], first);

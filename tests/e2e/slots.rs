@@ -167,12 +167,13 @@ fn who_stops_leaves_the_line() {
 #[test]
 fn without_slots_nothing_is_written() {
     let sandbox = Sandbox::new();
-    let agent = sandbox.agent("exit 1");
-    sandbox.run(&["run", "a bridge", "--agent-cmd", &agent, "--check", CHECK, "--max", "1"]);
+    let (begins, goes) = (sandbox.fifo("begins"), sandbox.fifo("goes"));
+    let agent = sandbox.agent(&format!("echo here > \"$OUT/begins\"\nread go < \"$OUT/goes\"\n{WORK}"));
+    let running = sandbox.spawn(&["run", "a bridge", "--agent-cmd", &agent, "--check", CHECK]);
+    begins.hear();
     let database = rusqlite::Connection::open(sandbox.home.join("loop.db")).expect("a database");
-    let refuse = "create trigger refuse before insert on slot begin select raise(abort, 'written'); end";
-    database.execute_batch(refuse).expect("a trigger");
-    drop(database);
-    let agent = sandbox.agent(WORK);
-    sandbox.run(&["run", "--agent-cmd", &agent, "--max", "5"]).exits(0);
+    let held: i64 = database.query_row("select count(*) from slot", [], |row| row.get(0)).expect("a number");
+    assert_eq!(held, 0, "while a call is under way");
+    goes.say();
+    running.wait().exits(0);
 }

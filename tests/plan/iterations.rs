@@ -125,7 +125,7 @@ fn a_prompt_says_once_how_to_end() {
     assert_eq!(prompt.matches("\nEXIT_SIGNAL: ").count(), 1, "{prompt}");
     assert!(prompt.contains("ITERATION: 2\n"), "{prompt}");
     assert!(
-        prompt.contains("- the agent ended without a readable report")
+        prompt.contains("- the agent's final message has no readable EXIT_SIGNAL block")
             && !prompt.contains("one of these must change"),
         "{prompt}"
     );

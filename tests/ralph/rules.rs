@@ -108,7 +108,7 @@ fn rt10_the_report_of_a_session_says_only_what_was_measured() {
         assert!(report.contains(line), "{line}\n{report}");
     }
     // Nothing counted tests, measured coverage, or ran a build.
-    for unknown in ["overage", "added", "build passed", "lint"] {
+    for unknown in ["overage", "tests added", "build passed", "lint"] {
         assert!(!report.contains(unknown), "{unknown}\n{report}");
     }
 }

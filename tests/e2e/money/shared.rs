@@ -49,13 +49,21 @@ fn g30_eight_runs_in_parallel_keep_one_cap() {
 fn without_a_shared_cap_nothing_is_set_aside() {
     let till = Till::new("claude", &result("\"total_cost_usd\":0.1"), "");
     till.run("claude", &["--max", "1", "--budget", "5"]).exits(6);
-    let database = rusqlite::Connection::open(till.sandbox.home.join("loop.db")).expect("a database");
-    let refuse =
-        "create trigger refuse before insert on reservation begin select raise(abort, 'written'); end";
-    database.execute_batch(refuse).expect("a trigger");
-    drop(database);
-    till.run("claude", &["--max", "3"]).exits(6);
-    assert_eq!(till.sandbox.status()["calls_total"], 3);
+    let (begins, goes) = (till.sandbox.fifo("begins"), till.sandbox.fifo("goes"));
+    let script = format!(
+        "#!/bin/sh\ncat > /dev/null\necho here > '{}'\nread go < '{}'\n{}",
+        till.sandbox.note("begins").display(),
+        till.sandbox.note("goes").display(),
+        result("\"total_cost_usd\":0.1")
+    );
+    till.sandbox.program("bin/claude", &script);
+    let words = ["run", "a bridge", "--agent", "claude", "--unverified", "--max", "2"];
+    let running = till.sandbox.spawn(&words);
+    begins.hear();
+    assert_eq!(till.count("select count(*) from reservation"), 0, "while a call is under way");
+    goes.say();
+    running.wait().exits(6);
+    assert_eq!(till.sandbox.status()["calls_total"], 2);
 }
 
 /// A controller that dies between the reservation and the call leaves an amount that the next owner voids.
