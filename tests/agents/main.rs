@@ -144,7 +144,7 @@ fn waits_out_a_limit(cli: &'static str) {
         assert!(7100 <= until.as_second() - now_s(), "as long as was asked for: {until}");
     }
     let limits = String::from_utf8_lossy(&lab.run(&["limits"]).stdout).into_owned();
-    assert!(limits.contains("waits until"), "{cli}: {limits}");
+    assert!(limits.contains("waiting until"), "{cli}: {limits}");
     lab.assert_nothing_runs();
 }
 
