@@ -1,6 +1,6 @@
 //! The shape of the program, as far as neither the crates nor clippy can hold it: nothing destroys
-//! work, the loop fits on one screen, the files of a room form no cycle, and what a crate exports is
-//! used by another.
+//! work, the loop fits on one screen, the files of a room form no cycle, a type name exists once, and what
+//! a crate exports is used by another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -140,6 +140,33 @@ fn what_a_crate_exports_is_used_by_another() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The type that a line of code declares. A type that belongs to a trait is not one of its own.
+fn declared_type(line: &str) -> Option<&str> {
+    let rest = match line.trim_start().strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(')')?.1,
+        Some(rest) => rest,
+        None => line,
+    };
+    let (kind, rest) = rest.trim_start().split_once(' ')?;
+    let is_own = kind != "type" || !line.starts_with(' ');
+    let is_type = is_own && ["struct", "enum", "trait", "type"].contains(&kind);
+    rest.split(|it: char| !it.is_ascii_alphanumeric()).next().filter(|it| is_type && !it.is_empty())
+}
+
+/// Whoever searches for a type finds one.
+#[test]
+fn every_type_name_exists_once() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (path, text) in sources(Path::new("src")).into_iter().chain(sources(Path::new("crates"))) {
+        for name in code(&path, &text).lines().filter_map(declared_type) {
+            places.entry(name.to_owned()).or_default().push(path.display().to_string());
+        }
+    }
+    assert!(500 < places.len(), "only {} types were found", places.len());
+    places.retain(|_, it| 1 < it.len());
+    assert_eq!(places, BTreeMap::new());
 }
 
 /// A room uses only those that stand before it.

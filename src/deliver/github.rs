@@ -27,7 +27,7 @@ const TEXT_MOST: usize = 60_000;
 const FIELDS: &str = "number,url,state,headRefOid,mergeCommit,mergedBy,reviews,comments";
 
 /// What could not be asked or done, in words.
-pub(crate) type Asked<T> = Result<T, String>;
+pub(crate) type GitHubResult<T> = Result<T, String>;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -36,7 +36,7 @@ pub(crate) struct PullRequest {
     pub url: String,
     pub state: RequestState,
     pub head_ref_oid: String,
-    pub merge_commit: Option<Commit>,
+    pub merge_commit: Option<CommitId>,
     pub merged_by: Option<Account>,
     pub reviews: Vec<Review>,
     pub comments: Vec<Comment>,
@@ -53,7 +53,7 @@ pub(crate) enum RequestState {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Commit {
+pub(crate) struct CommitId {
     pub oid: String,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Review {
     pub state: String,
     pub body: String,
     pub submitted_at: String,
-    pub commit: Commit,
+    pub commit: CommitId,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -106,13 +106,13 @@ impl<'a> GitHub<'a> {
     }
 
     /// Returns the account that our `gh`, and so the agents', works with. Its word approves nothing.
-    pub(crate) fn account(&self) -> Asked<String> {
+    pub(crate) fn account(&self) -> GitHubResult<String> {
         let login = self.ask(&["api", "user", "--jq", ".login"])?.trim().to_owned();
         if login.is_empty() { Err("gh does not say which account it uses".to_owned()) } else { Ok(login) }
     }
 
     /// Returns the request of this branch: an open one, else one that was merged with this commit.
-    pub(crate) fn find(&self, commit: &str) -> Asked<Option<PullRequest>> {
+    pub(crate) fn find(&self, commit: &str) -> GitHubResult<Option<PullRequest>> {
         let listed = self.ask(&[
             "pr",
             "list",
@@ -137,13 +137,13 @@ impl<'a> GitHub<'a> {
         }
     }
 
-    pub(crate) fn view(&self, number: u64) -> Asked<PullRequest> {
+    pub(crate) fn view(&self, number: u64) -> GitHubResult<PullRequest> {
         let text = self.ask(&["pr", "view", &number.to_string(), "--json", FIELDS])?;
         serde_json::from_str(&text).map_err(|error| format!("gh pr view: {error}"))
     }
 
     /// Opens a request for what was pushed.
-    pub(crate) fn open(&self, title: &str, body: &str) -> Asked<PullRequest> {
+    pub(crate) fn open(&self, title: &str, body: &str) -> GitHubResult<PullRequest> {
         let body: String = body.chars().take(TEXT_MOST).collect();
         let asked = [
             "pr",
@@ -167,7 +167,7 @@ impl<'a> GitHub<'a> {
     }
 
     /// Adds labels and reviewers. A label that the repository does not have is made.
-    pub(crate) fn dress(&self, number: u64, labels: &[String], reviewers: &[String]) -> Asked<()> {
+    pub(crate) fn dress(&self, number: u64, labels: &[String], reviewers: &[String]) -> GitHubResult<()> {
         if labels.is_empty() && reviewers.is_empty() {
             return Ok(());
         }
@@ -183,23 +183,23 @@ impl<'a> GitHub<'a> {
     }
 
     /// Says anew what the request is about.
-    pub(crate) fn describe(&self, number: u64, body: &str) -> Asked<()> {
+    pub(crate) fn describe(&self, number: u64, body: &str) -> GitHubResult<()> {
         let body: String = body.chars().take(TEXT_MOST).collect();
         self.ask(&["pr", "edit", &number.to_string(), "--body", &body]).map(drop)
     }
 
-    pub(crate) fn comment(&self, number: u64, body: &str) -> Asked<()> {
+    pub(crate) fn comment(&self, number: u64, body: &str) -> GitHubResult<()> {
         let body: String = body.chars().take(TEXT_MOST).collect();
         self.ask(&["pr", "comment", &number.to_string(), "--body", &body]).map(drop)
     }
 
     /// Merges the request if its head is still this commit.
-    pub(crate) fn merge(&self, number: u64, head: &str) -> Asked<()> {
+    pub(crate) fn merge(&self, number: u64, head: &str) -> GitHubResult<()> {
         self.ask(&["pr", "merge", &number.to_string(), "--merge", "--match-head-commit", head]).map(drop)
     }
 
     /// Pushes a commit as the branch of the run. Nothing is forced.
-    pub(crate) fn push(&self, commit: &str) -> Asked<()> {
+    pub(crate) fn push(&self, commit: &str) -> GitHubResult<()> {
         let refs = format!("{commit}:refs/heads/{}", self.plan.branch);
         let marked = self.git.with(vec![("LOOP_RUN", self.run.id.clone().into())]);
         let pushed = marked.run(["push", "-q", "--receive-pack=git-receive-pack", &self.host.remote, &refs]);
@@ -207,7 +207,7 @@ impl<'a> GitHub<'a> {
     }
 
     /// Fetches the target and returns its tip.
-    pub(crate) fn fetch(&self) -> Asked<String> {
+    pub(crate) fn fetch(&self) -> GitHubResult<String> {
         let kept = format!("refs/loop/remote/{}", self.run.id);
         let refs = format!("+refs/heads/{}:{kept}", self.target);
         let marked = self.git.with(vec![("LOOP_RUN", self.run.id.clone().into())]);
@@ -227,7 +227,7 @@ impl<'a> GitHub<'a> {
         self.git.run(["rev-parse", "-q", "--verify", &kept]).map(|it| single_line(&it)).map_err(failed)
     }
 
-    fn ask(&self, arguments: &[&str]) -> Asked<String> {
+    fn ask(&self, arguments: &[&str]) -> GitHubResult<String> {
         if stamp(Path::new(&self.host.program)).as_ref() != Some(&self.host.stamp) {
             return Err(format!(
                 "{} has changed since the run began, so nothing is asked of it",

@@ -2,7 +2,7 @@
 //! looked at like one of our own: the tree that came of it is checked unless it is the one that was proven.
 
 use super::completion::{CompletionBox, boxes};
-use super::github::{Asked, GitHub, PullRequest, RequestState};
+use super::github::{GitHub, GitHubResult, PullRequest, RequestState};
 use super::train::merge::is_ancestor;
 use super::{land, merged};
 use crate::measure::checks::run_checks::{Cut, Execute};
@@ -121,7 +121,7 @@ fn arrived(
 }
 
 /// Returns the request of a proven commit; opens it where there is none, and says on it what it is.
-fn request_of(hub: &GitHub<'_>, commit: &str) -> Asked<PullRequest> {
+fn request_of(hub: &GitHub<'_>, commit: &str) -> GitHubResult<PullRequest> {
     let found = hub.find(commit)?;
     if let Some(over) = found.as_ref().filter(|it| it.state != RequestState::Open) {
         return Ok(over.clone());
@@ -190,7 +190,12 @@ pub(crate) fn look_at_gate(hub: &GitHub<'_>, question: &Question, name: &str, ga
     }
 }
 
-fn hear(hub: &GitHub<'_>, question: &Question, name: &str, gate: &Gate) -> Asked<(String, Option<Answer>)> {
+fn hear(
+    hub: &GitHub<'_>,
+    question: &Question,
+    name: &str,
+    gate: &Gate,
+) -> GitHubResult<(String, Option<Answer>)> {
     let commit = question.about.as_ref().map(|it| it.commit.clone()).unwrap_or_default();
     if commit.is_empty() {
         return Err("nothing is committed that could be reviewed".to_owned());

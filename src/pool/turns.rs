@@ -71,7 +71,7 @@ pub(crate) fn run(
 
 /// Why nothing more is begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Ending {
+enum PoolStop {
     Capped(String),
     Signal(i32),
 }
@@ -85,7 +85,7 @@ struct Pool<'a> {
     /// Systems that could not be opened, and why.
     refused: BTreeMap<String, Refusal>,
     counter: Counter,
-    ending: Option<Ending>,
+    ending: Option<PoolStop>,
     /// Runs that had stopped before this pool began; they are continued once.
     left: HashSet<String>,
 }
@@ -115,15 +115,15 @@ impl Pool<'_> {
             let left = self.counter.time_left_ms(now()).filter(|_| self.ending.is_none());
             let nap = left.map_or(LOOK_EVERY, |it| LOOK_EVERY.min(Duration::from_millis(it)));
             if let Some(signal) = watch.wait(&mut self.signals, None, nap)?.signal {
-                if matches!(self.ending, Some(Ending::Signal(_))) {
+                if matches!(self.ending, Some(PoolStop::Signal(_))) {
                     break;
                 }
                 self.pause_all(signal, tell)?;
             }
         }
         let (capped, signal) = match self.ending.clone() {
-            Some(Ending::Capped(which)) => (Some(which), None),
-            Some(Ending::Signal(signal)) => (None, Some(signal)),
+            Some(PoolStop::Capped(which)) => (Some(which), None),
+            Some(PoolStop::Signal(signal)) => (None, Some(signal)),
             None => (None, None),
         };
         if let Some(refusal) = self.only_refusal() {
@@ -194,7 +194,7 @@ impl Pool<'_> {
         for (index, _) in self.living() {
             leave(self.queue.home(), &self.followed[index].row, &Command::Stop)?;
         }
-        self.ending = Some(Ending::Capped(which));
+        self.ending = Some(PoolStop::Capped(which));
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl Pool<'_> {
         for (index, _) in living {
             leave(self.queue.home(), &self.followed[index].row, &command)?;
         }
-        self.ending = Some(Ending::Signal(signal));
+        self.ending = Some(PoolStop::Signal(signal));
         Ok(())
     }
 

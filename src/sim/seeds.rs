@@ -148,14 +148,14 @@ impl World for Mortal<'_> {
 
 /// When a controller dies.
 #[derive(Clone, Copy, Debug)]
-enum Deaths {
+enum ControllerDeaths {
     Never,
     /// Each controller lives for a few effects and dies before or after its last one is done.
     Often(u64),
 }
 
 /// Plays a whole run, with a person who answers some questions, and returns how it stops.
-fn play(seed: u64, workflow: &Workflow, deaths: Deaths) -> (State, Vec<(Timestamp, Event)>, Rest) {
+fn play(seed: u64, workflow: &Workflow, deaths: ControllerDeaths) -> (State, Vec<(Timestamp, Event)>, Rest) {
     let mut sim = sim(seed);
     let mut memory = Memory::default();
     let mut answers = 0;
@@ -173,8 +173,8 @@ fn play(seed: u64, workflow: &Workflow, deaths: Deaths) -> (State, Vec<(Timestam
         }
         opened = true;
         let (life, after) = match deaths {
-            Deaths::Never => (None, false),
-            Deaths::Often(way) => {
+            ControllerDeaths::Never => (None, false),
+            ControllerDeaths::Often(way) => {
                 let mut dice = Dice::new(seed ^ way << 48 ^ lives as u64);
                 (Some(dice.below(8)), dice.chance(50))
             }
@@ -244,10 +244,10 @@ fn essence(mut state: State) -> State {
 /// Plays one seed without a death and with many, and returns how it ends.
 fn survive(seed: u64, presets: &[Workflow]) -> Status {
     let workflow = workflow(seed, presets);
-    let (whole, events, rest) = play(seed, &workflow, Deaths::Never);
+    let (whole, events, rest) = play(seed, &workflow, ControllerDeaths::Never);
     hold_the_invariants(seed, &workflow, &events, &whole);
     for way in 1..=2 {
-        let deaths = Deaths::Often(way);
+        let deaths = ControllerDeaths::Often(way);
         let (state, events, other) = play(seed, &workflow, deaths);
         hold_the_invariants(seed, &workflow, &events, &state);
         same(&essence(state), &essence(whole.clone()), &format!("seed {seed}, {deaths:?}"));
@@ -277,8 +277,8 @@ fn the_same_seed_plays_the_same_run() {
     let presets = preset::names().map(preset).collect::<Vec<_>>();
     for seed in 0..seeds() / 10 {
         let workflow = workflow(seed, &presets);
-        let one = play(seed, &workflow, Deaths::Never);
-        let two = play(seed, &workflow, Deaths::Never);
+        let one = play(seed, &workflow, ControllerDeaths::Never);
+        let two = play(seed, &workflow, ControllerDeaths::Never);
         assert_eq!(one, two, "seed {seed}");
     }
 }
@@ -287,7 +287,7 @@ fn the_same_seed_plays_the_same_run() {
 fn a_call_has_one_step_of_its_phase() {
     let engineering = preset("engineering");
     for seed in 0..200 {
-        let (_, events, _) = play(seed, &engineering, Deaths::Never);
+        let (_, events, _) = play(seed, &engineering, ControllerDeaths::Never);
         for (_, event) in &events {
             let Event::Began(Effect::Work(call)) = event else { continue };
             let phase = &engineering.phases[call.phase];

@@ -1,13 +1,13 @@
 //! Anthropic's Messages.
 
-use crate::dialect::{Dialect, OfferedTools, Refusal, StreamEvent, ToolUse, arguments, id};
 use crate::failure::{FailureKind, moment, object, says};
-use crate::script::{ScriptedError, Turn};
+use crate::provider_api::{OfferedTools, ProviderApi, ProviderRefusal, StreamEvent, ToolUse, arguments, id};
+use crate::script::{ScriptedError, ScriptedTurn};
 use serde_json::{Value, json};
 
 pub(crate) struct Anthropic;
 
-impl Dialect for Anthropic {
+impl ProviderApi for Anthropic {
     fn offered(&self, request: &Value) -> OfferedTools {
         let tools = request["tools"].as_array().into_iter().flatten();
         tools
@@ -15,7 +15,7 @@ impl Dialect for Anthropic {
             .collect()
     }
 
-    fn message(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Value {
+    fn message(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Value {
         let mut content = Vec::new();
         if !turn.text.is_empty() {
             content.push(json!({"type": "text", "text": turn.text}));
@@ -34,7 +34,7 @@ impl Dialect for Anthropic {
         })
     }
 
-    fn stream(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent> {
+    fn stream(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent> {
         let whole = self.message(turn, uses, model);
         let mut start = whole.clone();
         start["content"] = json!([]);
@@ -79,9 +79,9 @@ impl Dialect for Anthropic {
         (Some("error"), self.error(error))
     }
 
-    fn refusal(&self, kind: FailureKind, seconds: u64) -> Refusal {
+    fn refusal(&self, kind: FailureKind, seconds: u64) -> ProviderRefusal {
         let request = "invalid_request_error";
-        Refusal::Error(match kind {
+        ProviderRefusal::Error(match kind {
             FailureKind::Plan => {
                 let headers = json!({
                     "anthropic-ratelimit-unified-status": "rejected",
@@ -102,7 +102,7 @@ impl Dialect for Anthropic {
                 says(400, request, "", "prompt is too long: 250000 tokens > 200000 maximum")
             }
             FailureKind::Model => says(404, "not_found_error", "", "model: no-such-model"),
-            FailureKind::Policy => return Refusal::Stop("refusal"),
+            FailureKind::Policy => return ProviderRefusal::Stop("refusal"),
         })
     }
 }

@@ -1,20 +1,20 @@
 //! OpenAI's Chat Completions, which most other providers speak too.
 
-use crate::dialect::{Dialect, OfferedTools, Refusal, StreamEvent, ToolUse, arguments, id};
 use crate::failure::{FailureKind, moment, of_openai};
+use crate::provider_api::{OfferedTools, ProviderApi, ProviderRefusal, StreamEvent, ToolUse, arguments, id};
 use crate::responses::openai_error;
-use crate::script::{ScriptedError, Turn};
+use crate::script::{ScriptedError, ScriptedTurn};
 use serde_json::{Value, json};
 
 pub(crate) struct Chat;
 
-impl Dialect for Chat {
+impl ProviderApi for Chat {
     fn offered(&self, request: &Value) -> OfferedTools {
         let tools = request["tools"].as_array().into_iter().flatten().map(|it| &it["function"]);
         tools.filter_map(|it| Some((it["name"].as_str()?.to_owned(), arguments(&it["parameters"])))).collect()
     }
 
-    fn message(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Value {
+    fn message(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Value {
         let content = Some(&turn.text).filter(|it| !it.is_empty());
         let mut message = json!({"role": "assistant", "content": content});
         if !uses.is_empty() {
@@ -26,7 +26,7 @@ impl Dialect for Chat {
         })
     }
 
-    fn stream(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent> {
+    fn stream(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent> {
         let (id, created) = (id("chatcmpl-"), moment(0));
         let chunk = |choices: Value| {
             json!({
@@ -58,12 +58,12 @@ impl Dialect for Chat {
         (None, openai_error(error))
     }
 
-    fn refusal(&self, kind: FailureKind, seconds: u64) -> Refusal {
-        Refusal::Error(of_openai(kind, seconds))
+    fn refusal(&self, kind: FailureKind, seconds: u64) -> ProviderRefusal {
+        ProviderRefusal::Error(of_openai(kind, seconds))
     }
 }
 
-fn usage(turn: &Turn) -> Value {
+fn usage(turn: &ScriptedTurn) -> Value {
     let usage = &turn.usage;
     json!({
         "prompt_tokens": usage.input, "completion_tokens": usage.output,

@@ -1,13 +1,13 @@
 //! Google's Gemini.
 
-use crate::dialect::{Dialect, OfferedTools, Refusal, StreamEvent, ToolUse, arguments, id};
 use crate::failure::{FailureKind, object, says};
-use crate::script::{ScriptedError, Turn};
+use crate::provider_api::{OfferedTools, ProviderApi, ProviderRefusal, StreamEvent, ToolUse, arguments, id};
+use crate::script::{ScriptedError, ScriptedTurn};
 use serde_json::{Value, json};
 
 pub(crate) struct Gemini;
 
-impl Dialect for Gemini {
+impl ProviderApi for Gemini {
     fn offered(&self, request: &Value) -> OfferedTools {
         let groups = request["tools"].as_array().into_iter().flatten();
         let tools = groups.filter_map(|it| it["functionDeclarations"].as_array()).flatten();
@@ -18,7 +18,7 @@ impl Dialect for Gemini {
         tools.filter_map(|it| Some((it["name"].as_str()?.to_owned(), schema(it)))).collect()
     }
 
-    fn message(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Value {
+    fn message(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Value {
         let mut parts = Vec::new();
         if !turn.text.is_empty() {
             parts.push(json!({"text": turn.text}));
@@ -37,7 +37,7 @@ impl Dialect for Gemini {
         })
     }
 
-    fn stream(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent> {
+    fn stream(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent> {
         vec![(None, self.message(turn, uses, model))]
     }
 
@@ -62,9 +62,9 @@ impl Dialect for Gemini {
         (None, self.error(error))
     }
 
-    fn refusal(&self, kind: FailureKind, seconds: u64) -> Refusal {
+    fn refusal(&self, kind: FailureKind, seconds: u64) -> ProviderRefusal {
         let details = |details: Value| object(json!({"details": details}));
-        Refusal::Error(match kind {
+        ProviderRefusal::Error(match kind {
             FailureKind::Plan => {
                 let info = json!([
                     {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": format!("{seconds}s")},
@@ -97,7 +97,7 @@ impl Dialect for Gemini {
                              generateContent.";
                 says(404, "NOT_FOUND", "", words)
             }
-            FailureKind::Policy => return Refusal::Stop("SAFETY"),
+            FailureKind::Policy => return ProviderRefusal::Stop("SAFETY"),
         })
     }
 }

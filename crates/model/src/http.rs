@@ -13,7 +13,7 @@ const LINE_MOST: u64 = 64 << 10;
 
 const HEADERS_MOST: usize = 200;
 
-pub(crate) struct Request {
+pub(crate) struct HttpRequest {
     pub(crate) method: String,
     /// Without what follows a question mark.
     pub(crate) path: String,
@@ -22,7 +22,7 @@ pub(crate) struct Request {
 }
 
 /// Reads the next request of a connection; nothing when the client has gone.
-pub(crate) fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
+pub(crate) fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Option<HttpRequest>> {
     let first = line(stream)?;
     let mut words = first.split(' ');
     let (Some(method), Some(target)) = (words.next().filter(|it| !it.is_empty()), words.next()) else {
@@ -42,7 +42,7 @@ pub(crate) fn read(stream: &mut BufReader<TcpStream>) -> io::Result<Option<Reque
     let length = headers.get("content-length").and_then(|it| it.parse().ok()).unwrap_or(0);
     let body = if is_chunked { chunks(stream)? } else { exactly(stream, length)? };
     let is_encoded = headers.get("content-encoding").is_some_and(|it| it != "identity");
-    Ok(Some(Request { method: method.to_owned(), path, body, is_encoded }))
+    Ok(Some(HttpRequest { method: method.to_owned(), path, body, is_encoded }))
 }
 
 fn line(stream: &mut BufReader<TcpStream>) -> io::Result<String> {

@@ -7,10 +7,10 @@
 
 mod anthropic;
 mod chat;
-mod dialect;
 mod failure;
 mod gemini;
 mod http;
+mod provider_api;
 mod responses;
 mod script;
 mod serve;

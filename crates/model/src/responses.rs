@@ -1,13 +1,13 @@
 //! OpenAI's Responses.
 
-use crate::dialect::{Dialect, OfferedTools, Refusal, StreamEvent, ToolUse, arguments, id};
 use crate::failure::{FailureKind, moment, of_openai};
-use crate::script::{ScriptedError, Turn};
+use crate::provider_api::{OfferedTools, ProviderApi, ProviderRefusal, StreamEvent, ToolUse, arguments, id};
+use crate::script::{ScriptedError, ScriptedTurn};
 use serde_json::{Value, json};
 
 pub(crate) struct Responses;
 
-impl Dialect for Responses {
+impl ProviderApi for Responses {
     fn offered(&self, request: &Value) -> OfferedTools {
         let tools = request["tools"].as_array().into_iter().flatten();
         let named = tools.filter_map(|it| match it["type"].as_str()? {
@@ -19,7 +19,7 @@ impl Dialect for Responses {
         named.collect()
     }
 
-    fn message(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Value {
+    fn message(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Value {
         let usage = &turn.usage;
         json!({
             "id": id("resp_"), "object": "response", "created_at": moment(0), "status": "completed",
@@ -32,7 +32,7 @@ impl Dialect for Responses {
         })
     }
 
-    fn stream(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent> {
+    fn stream(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent> {
         let whole = self.message(turn, uses, model);
         let mut bare = whole.clone();
         bare["status"] = json!("in_progress");
@@ -72,8 +72,8 @@ impl Dialect for Responses {
         event("response.failed", json!({"response": response}))
     }
 
-    fn refusal(&self, kind: FailureKind, seconds: u64) -> Refusal {
-        Refusal::Error(of_openai(kind, seconds))
+    fn refusal(&self, kind: FailureKind, seconds: u64) -> ProviderRefusal {
+        ProviderRefusal::Error(of_openai(kind, seconds))
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn openai_error(error: &ScriptedError) -> Value {
     json!({"error": inner})
 }
 
-fn items(turn: &Turn, uses: &[ToolUse]) -> Vec<Value> {
+fn items(turn: &ScriptedTurn, uses: &[ToolUse]) -> Vec<Value> {
     let mut items = Vec::new();
     if !turn.text.is_empty() {
         let content = json!([{"type": "output_text", "text": turn.text, "annotations": []}]);

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    pub(crate) turns: Vec<Turn>,
+    pub(crate) turns: Vec<ScriptedTurn>,
     #[serde(default)]
     after: After,
     /// The answer to requests that offer no tools.
     #[serde(default)]
-    side: Option<Turn>,
+    side: Option<ScriptedTurn>,
     #[serde(skip)]
-    place: Place,
+    place: ScriptPosition,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -27,7 +27,7 @@ enum After {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct ScriptPosition {
     turn: usize,
     /// How often the turn was played.
     times: i64,
@@ -36,7 +36,7 @@ struct Place {
 /// One answer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Turn {
+pub(crate) struct ScriptedTurn {
     #[serde(default)]
     pub(crate) text: String,
     #[serde(default)]
@@ -60,7 +60,7 @@ pub(crate) struct Turn {
     #[serde(default)]
     pub(crate) drop: Option<When>,
     #[serde(default)]
-    pub(crate) usage: Usage,
+    pub(crate) usage: ScriptedUsage,
     #[serde(default)]
     pub(crate) headers: Map<String, Value>,
     /// A pattern that the request has to contain.
@@ -85,15 +85,15 @@ pub(crate) enum When {
 /// Tokens that an answer is said to have used.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default)]
-pub(crate) struct Usage {
+pub(crate) struct ScriptedUsage {
     pub(crate) input: u64,
     pub(crate) output: u64,
     pub(crate) cached: u64,
 }
 
-impl Default for Usage {
-    fn default() -> Usage {
-        Usage { input: 1000, output: 50, cached: 0 }
+impl Default for ScriptedUsage {
+    fn default() -> ScriptedUsage {
+        ScriptedUsage { input: 1000, output: 50, cached: 0 }
     }
 }
 
@@ -120,8 +120,8 @@ pub(crate) struct ScriptedError {
 
 /// Which turn a request got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
-    Turn(usize),
+pub(crate) enum WhichTurn {
+    Numbered(usize),
     Beside,
     Beyond,
 }
@@ -137,25 +137,25 @@ impl Script {
     }
 
     /// Returns the answer to the next request.
-    pub(crate) fn take(&mut self, offers_tools: bool) -> (Taken, Turn) {
+    pub(crate) fn take(&mut self, offers_tools: bool) -> (WhichTurn, ScriptedTurn) {
         if !offers_tools {
-            let usual = || Turn { text: "ok".to_owned(), ..Turn::default() };
-            return (Taken::Beside, self.side.clone().unwrap_or_else(usual));
+            let usual = || ScriptedTurn { text: "ok".to_owned(), ..ScriptedTurn::default() };
+            return (WhichTurn::Beside, self.side.clone().unwrap_or_else(usual));
         }
         let Some(turn) = self.turns.get(self.place.turn) else {
             return match self.after {
-                After::RepeatLast => (Taken::Beyond, self.turns.last().cloned().unwrap_or_default()),
+                After::RepeatLast => (WhichTurn::Beyond, self.turns.last().cloned().unwrap_or_default()),
                 After::Error => {
                     let message = "the script is over".to_owned();
                     let error = ScriptedError { status: 500, message, ..ScriptedError::default() };
-                    (Taken::Beyond, Turn { error: Some(error), ..Turn::default() })
+                    (WhichTurn::Beyond, ScriptedTurn { error: Some(error), ..ScriptedTurn::default() })
                 }
             };
         };
-        let taken = (Taken::Turn(self.place.turn), turn.clone());
+        let taken = (WhichTurn::Numbered(self.place.turn), turn.clone());
         self.place.times += 1;
         if 0 <= turn.times && turn.times <= self.place.times {
-            self.place = Place { turn: self.place.turn + 1, times: 0 };
+            self.place = ScriptPosition { turn: self.place.turn + 1, times: 0 };
         }
         taken
     }
@@ -163,7 +163,7 @@ impl Script {
 
 #[cfg(test)]
 mod tests {
-    use super::{Script, Taken};
+    use super::{Script, WhichTurn};
 
     #[test]
     fn turns_are_played_in_order_as_often_as_they_say() {
@@ -175,11 +175,11 @@ mod tests {
             said.push((taken, turn.text));
         }
         let expected = [
-            (Taken::Turn(0), "a"),
-            (Taken::Beside, "ok"),
-            (Taken::Turn(0), "a"),
-            (Taken::Turn(1), "b"),
-            (Taken::Beyond, "b"),
+            (WhichTurn::Numbered(0), "a"),
+            (WhichTurn::Beside, "ok"),
+            (WhichTurn::Numbered(0), "a"),
+            (WhichTurn::Numbered(1), "b"),
+            (WhichTurn::Beyond, "b"),
         ];
         assert_eq!(said, expected.map(|(taken, text)| (taken, text.to_owned())));
         assert!(Script::read(r#"{"turns": []}"#).is_err());

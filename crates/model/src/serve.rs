@@ -2,11 +2,11 @@
 
 use crate::anthropic::Anthropic;
 use crate::chat::Chat;
-use crate::dialect::{Dialect, Refusal, ToolUse};
 use crate::gemini::Gemini;
-use crate::http::{self, Request};
+use crate::http::{self, HttpRequest};
+use crate::provider_api::{ProviderApi, ProviderRefusal, ToolUse};
 use crate::responses::Responses;
-use crate::script::{Script, ScriptedError, Taken, Turn, When};
+use crate::script::{Script, ScriptedError, ScriptedTurn, When, WhichTurn};
 use crate::tools;
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
@@ -30,10 +30,10 @@ pub struct Options {
 #[derive(Clone)]
 pub struct ModelServer {
     url: String,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
-struct Shared {
+struct ServerState {
     script: Mutex<Script>,
     log: Mutex<Option<File>>,
     is_closed: AtomicBool,
@@ -46,7 +46,7 @@ impl ModelServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let url = format!("http://{}", listener.local_addr()?);
         let log = options.log.as_ref().map(|it| File::options().create(true).append(true).open(it));
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             script: Mutex::new(script),
             log: Mutex::new(log.transpose()?),
             is_closed: AtomicBool::new(false),
@@ -86,7 +86,7 @@ impl ModelServer {
     }
 }
 
-impl Shared {
+impl ServerState {
     fn note(&self, line: &Value) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(log) = log.as_mut() {
@@ -103,7 +103,7 @@ enum Then {
     Close,
 }
 
-fn converse(stream: TcpStream, shared: &Shared) -> io::Result<()> {
+fn converse(stream: TcpStream, shared: &ServerState) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut out = stream.try_clone()?;
     let mut reader = BufReader::new(stream);
@@ -116,10 +116,10 @@ fn converse(stream: TcpStream, shared: &Shared) -> io::Result<()> {
 }
 
 fn answer(
-    request: &Request,
+    request: &HttpRequest,
     reader: &mut BufReader<TcpStream>,
     out: &mut TcpStream,
-    shared: &Shared,
+    shared: &ServerState,
 ) -> io::Result<Then> {
     let path = request.path.as_str();
     let respond = |out: &mut TcpStream, status: u16, document: Value| {
@@ -149,7 +149,7 @@ fn answer(
     if path.ends_with(":countTokens") {
         return respond(out, 200, json!({"totalTokens": tokens}));
     }
-    let Some(asked) = Asked::of(path, &body) else {
+    let Some(asked) = ModelRequest::of(path, &body) else {
         shared.note(&json!({"method": "POST", "path": path, "unhandled": true}));
         return no_such(out);
     };
@@ -157,48 +157,48 @@ fn answer(
 }
 
 /// A request to a model.
-struct Asked<'a> {
-    dialect: &'static dyn Dialect,
+struct ModelRequest<'a> {
+    api: &'static dyn ProviderApi,
     model: &'a str,
     is_stream: bool,
 }
 
-impl<'a> Asked<'a> {
-    fn of(path: &'a str, body: &'a Value) -> Option<Asked<'a>> {
+impl<'a> ModelRequest<'a> {
+    fn of(path: &'a str, body: &'a Value) -> Option<ModelRequest<'a>> {
         let model = body["model"].as_str().unwrap_or("fake-model");
         let is_stream = body["stream"].as_bool().unwrap_or(false);
         if let Some((model, action)) = path.rsplit_once("/models/").and_then(|it| it.1.split_once(':')) {
             let is_stream = action == "streamGenerateContent";
-            return (is_stream || action == "generateContent").then_some(Asked {
-                dialect: &Gemini,
+            return (is_stream || action == "generateContent").then_some(ModelRequest {
+                api: &Gemini,
                 model,
                 is_stream,
             });
         }
-        let dialect: &'static dyn Dialect = match path {
+        let api: &'static dyn ProviderApi = match path {
             _ if path.ends_with("/messages") => &Anthropic,
             _ if path.ends_with("/responses") => &Responses,
             _ if path.ends_with("/chat/completions") => &Chat,
             _ => return None,
         };
-        Some(Asked { dialect, model, is_stream })
+        Some(ModelRequest { api, model, is_stream })
     }
 
     fn answer(
         &self,
-        request: &Request,
+        request: &HttpRequest,
         body: &Value,
         reader: &mut BufReader<TcpStream>,
         out: &mut TcpStream,
-        shared: &Shared,
+        shared: &ServerState,
     ) -> io::Result<Then> {
-        let offered = self.dialect.offered(body);
+        let offered = self.api.offered(body);
         let (taken, mut turn) =
             shared.script.lock().unwrap_or_else(PoisonError::into_inner).take(!offered.is_empty());
         let number = match taken {
-            Taken::Turn(index) => json!(index),
-            Taken::Beyond => json!("beyond"),
-            Taken::Beside => json!("beside"),
+            WhichTurn::Numbered(index) => json!(index),
+            WhichTurn::Beyond => json!("beyond"),
+            WhichTurn::Beside => json!("beside"),
         };
         let tools: Vec<&String> = offered.keys().collect();
         shared.note(&json!({"method": "POST", "path": request.path, "model": self.model, "turn": number, "tools": tools}));
@@ -215,9 +215,9 @@ impl<'a> Asked<'a> {
         if turn.drop == Some(When::Before) || (turn.drop.is_some() && !self.is_stream) {
             return Ok(Then::Close);
         }
-        let error = match turn.fails.map(|it| self.dialect.refusal(it, turn.seconds)) {
-            Some(Refusal::Error(error)) => Some(error),
-            Some(Refusal::Stop(word)) => {
+        let error = match turn.fails.map(|it| self.api.refusal(it, turn.seconds)) {
+            Some(ProviderRefusal::Error(error)) => Some(error),
+            Some(ProviderRefusal::Stop(word)) => {
                 turn.stop = Some(word.to_owned());
                 None
             }
@@ -238,36 +238,36 @@ impl<'a> Asked<'a> {
             }
         };
         if !self.is_stream {
-            let message = self.dialect.message(&turn, &uses, self.model);
+            let message = self.api.message(&turn, &uses, self.model);
             return http::respond(out, 200, &message, &turn.headers, true).map(|()| Then::Next);
         }
         self.stream(&turn, &uses, error.as_ref(), reader, out)
     }
 
-    fn refuse(&self, error: &ScriptedError, turn: &Turn, out: &mut TcpStream) -> io::Result<Then> {
+    fn refuse(&self, error: &ScriptedError, turn: &ScriptedTurn, out: &mut TcpStream) -> io::Result<Then> {
         let mut headers = turn.headers.clone();
         headers.extend(error.headers.clone());
         let status = if error.status == 0 { 500 } else { error.status };
-        http::respond(out, status, &self.dialect.error(error), &headers, true).map(|()| Then::Next)
+        http::respond(out, status, &self.api.error(error), &headers, true).map(|()| Then::Next)
     }
 
     fn stream(
         &self,
-        turn: &Turn,
+        turn: &ScriptedTurn,
         uses: &[ToolUse],
         error: Option<&ScriptedError>,
         reader: &mut BufReader<TcpStream>,
         out: &mut TcpStream,
     ) -> io::Result<Then> {
         http::begin_stream(out, &turn.headers)?;
-        let events = self.dialect.stream(turn, uses, self.model);
+        let events = self.api.stream(turn, uses, self.model);
         let is_cut = turn.drop.is_some() || turn.silent.is_some() || error.is_some();
         let most = if is_cut { events.len() / 2 } else { events.len() };
         for (name, data) in &events[..most] {
             http::send_event(out, *name, data)?;
         }
         if let Some(error) = error {
-            let (name, data) = self.dialect.stream_error(error);
+            let (name, data) = self.api.stream_error(error);
             http::send_event(out, name, &data)?;
         }
         if turn.silent.is_some() {

@@ -1,7 +1,7 @@
 //! Neutral tools of a script (`sh`, `write`, `edit`, `read`) as whichever tool of that kind a request offers,
 //! so that one script drives every CLI.
 
-use crate::dialect::{OfferedTools, ToolUse};
+use crate::provider_api::{OfferedTools, ToolUse};
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;

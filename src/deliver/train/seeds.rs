@@ -21,10 +21,10 @@ const SEEDS: u64 = 100;
 const SYSTEMS: u32 = 3;
 
 /// A tree: each file with its lines, all of which differ.
-type Model = BTreeMap<String, Vec<String>>;
+type TreeLines = BTreeMap<String, Vec<String>>;
 
 /// The one check: whatever is used is defined.
-fn is_green(model: &Model) -> bool {
+fn is_green(model: &TreeLines) -> bool {
     let lines: BTreeSet<&str> = model.values().flatten().map(String::as_str).collect();
     lines
         .iter()
@@ -32,12 +32,12 @@ fn is_green(model: &Model) -> bool {
         .all(|it| lines.contains(format!("def {it}").as_str()))
 }
 
-fn lines(model: &Model) -> BTreeSet<String> {
+fn lines(model: &TreeLines) -> BTreeSet<String> {
     model.values().flatten().cloned().collect()
 }
 
-fn beginning(dice: &mut Dice) -> Model {
-    let mut model = Model::new();
+fn beginning(dice: &mut Dice) -> TreeLines {
+    let mut model = TreeLines::new();
     for file in ["a", "b", "c"] {
         let defined = (0..2 + dice.below(3)).map(|it| format!("def {file}{it}"));
         model.insert(file.to_owned(), defined.collect());
@@ -46,7 +46,7 @@ fn beginning(dice: &mut Dice) -> Model {
 }
 
 /// Changes a tree as the work of a system would, without making it red.
-fn worked(dice: &mut Dice, system: u32, before: &Model) -> Model {
+fn worked(dice: &mut Dice, system: u32, before: &TreeLines) -> TreeLines {
     let mut model = before.clone();
     for number in 0..1 + dice.below(4) {
         let mut next = model.clone();
@@ -85,7 +85,7 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(model: &Model) -> Scene {
+    fn new(model: &TreeLines) -> Scene {
         let sample = Sample::unborn();
         let home = Home::open(&sample.outside("state")).expect("a home");
         sample.user(&["commit", "-q", "--allow-empty", "-m", "nothing"]);
@@ -99,7 +99,7 @@ impl Scene {
     }
 
     /// Writes a tree and commits it, by one command.
-    fn commit(&self, model: &Model, parents: &[&str]) -> String {
+    fn commit(&self, model: &TreeLines, parents: &[&str]) -> String {
         let mut stream = String::from(
             "commit refs/loop/seed\nmark :1\ncommitter somebody <s@localhost> 1700000000 +0000\ndata 5\nwork\n\n",
         );
@@ -121,9 +121,9 @@ impl Scene {
         commit(&self.git, tree, parents, "work\n").expect("git").expect("a name")
     }
 
-    fn model(&self, commit: &str) -> Model {
+    fn model(&self, commit: &str) -> TreeLines {
         let listing = self.git.run(["grep", "--full-name", "-z", "-I", "", commit]).expect("git");
-        let mut model = Model::new();
+        let mut model = TreeLines::new();
         for line in String::from_utf8_lossy(&listing).lines() {
             let (path, text) = line.split_once('\0').expect("a path");
             let name = path.split_once(':').expect("a commit").1.to_owned();
@@ -133,7 +133,7 @@ impl Scene {
     }
 
     /// The commit of a system: its own work, and maybe a merge of the target, done well or badly.
-    fn system(&mut self, dice: &mut Dice, system: u32, base: &str, start: &Model) -> String {
+    fn system(&mut self, dice: &mut Dice, system: u32, base: &str, start: &TreeLines) -> String {
         let own = worked(dice, system, start);
         let gone: Vec<String> = lines(start).difference(&lines(&own)).cloned().collect();
         self.removed.extend(gone);

@@ -39,16 +39,16 @@ impl Ours {
 /// Files that the workflow asks for by name: reports and deliverables. They count also where git
 /// ignores them, because many projects ignore the folder that such papers lie in.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct RequestedFiles {
     set: GlobSet,
     /// The folders, or files, that hold everything which can match.
     below: Vec<PathBuf>,
 }
 
-impl Asked {
+impl RequestedFiles {
     /// Patterns that begin with a wildcard count for nothing here: what they mean could lie in any
     /// dependency folder that is ignored, and finding it would take a walk through all of them.
-    pub(super) fn read(patterns: &[String]) -> Asked {
+    pub(super) fn read(patterns: &[String]) -> RequestedFiles {
         let (mut set, mut below) = (GlobSetBuilder::new(), BTreeSet::new());
         for pattern in patterns {
             let is_plain = |it: &&str| !it.contains(['*', '?', '[', '{', '\\']) && *it != "..";
@@ -59,7 +59,10 @@ impl Asked {
                 below.insert(start);
             }
         }
-        set.build().map_or_else(|_| Asked::default(), |set| Asked { set, below: below.into_iter().collect() })
+        set.build().map_or_else(
+            |_| RequestedFiles::default(),
+            |set| RequestedFiles { set, below: below.into_iter().collect() },
+        )
     }
 
     pub(super) fn holds(&self, path: &Path) -> bool {

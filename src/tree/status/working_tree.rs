@@ -12,7 +12,7 @@
 //! A submodule is a tree of its own, watched in the same way, so that git never runs under the
 //! submodule's settings. What is uncommitted inside it counts here too.
 
-use super::path_patterns::{Asked, Ours};
+use super::path_patterns::{Ours, RequestedFiles};
 use super::submodules;
 use super::tree_status::{StagedKey, TreeStatus};
 use super::view_index::{self, Update};
@@ -45,7 +45,7 @@ const FOLDERS_MOST: usize = 500;
 pub(crate) struct WorkingTree {
     pub(crate) pinned: Pinned,
     ours: Ours,
-    asked: Asked,
+    asked: RequestedFiles,
     /// The submodules, and what stands in our index for those that have uncommitted changes.
     modules: BTreeMap<PathBuf, WorkingTree>,
     links: BTreeMap<PathBuf, String>,
@@ -70,7 +70,7 @@ impl WorkingTree {
         let mut tree = WorkingTree {
             pinned,
             ours,
-            asked: Asked::default(),
+            asked: RequestedFiles::default(),
             modules: BTreeMap::new(),
             links: BTreeMap::new(),
             pointed_at: None,
@@ -95,7 +95,7 @@ impl WorkingTree {
 
     /// Lets files that match count also where git ignores them.
     pub(crate) fn ask_for(&mut self, patterns: &[String]) {
-        self.asked = Asked::read(patterns);
+        self.asked = RequestedFiles::read(patterns);
         if !self.asked.is_empty() {
             self.last = None;
         }

@@ -15,7 +15,7 @@ const ROUNDS_MOST: usize = 8;
 pub(crate) type SeenPrograms = BTreeMap<String, BTreeSet<String>>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CanaryPosition {
     Beginning,
     End,
 }
@@ -34,7 +34,7 @@ impl PreparedCheckout {
         if programs.is_empty() || request.checks.iter().all(|it| without.contains(&it.name)) {
             return Ok(SeenPrograms::new());
         }
-        let mut seen = self.rounds(request, trees, &programs, Place::End, without)?;
+        let mut seen = self.rounds(request, trees, &programs, CanaryPosition::End, without)?;
         // Whoever failed on the baseline did not get to the end; who passed and did not get there never will.
         let is_green = |it: &str| run.check(it).is_none_or(|it| it.exit != Exit::Red);
         let green = request.checks.iter().map(|it| &it.name).filter(|it| is_green(it)).cloned();
@@ -43,7 +43,7 @@ impl PreparedCheckout {
             let ended: BTreeSet<&String> = seen.values().flatten().collect();
             let rest: Vec<ProgramCanary> =
                 programs.iter().filter(|it| !ended.contains(&it.path)).cloned().collect();
-            for (check, paths) in self.rounds(request, trees, &rest, Place::Beginning, &without)? {
+            for (check, paths) in self.rounds(request, trees, &rest, CanaryPosition::Beginning, &without)? {
                 seen.entry(check).or_default().extend(paths);
             }
         }
@@ -63,7 +63,7 @@ impl PreparedCheckout {
             trees.programs(&self.session.checkout.path, word).into_iter().filter(is_expected).collect();
         let without: Vec<String> =
             request.checks.iter().map(|it| it.name.clone()).filter(|it| !expected.contains_key(it)).collect();
-        let seen = self.rounds(request, trees, &programs, Place::End, &without)?;
+        let seen = self.rounds(request, trees, &programs, CanaryPosition::End, &without)?;
         let silent = expected.iter().map(|(check, paths)| {
             let none = BTreeSet::new();
             let now = seen.get(check).unwrap_or(&none);
@@ -77,7 +77,7 @@ impl PreparedCheckout {
         request: &ProofRequest,
         trees: &Trees,
         programs: &[ProgramCanary],
-        place: Place,
+        place: CanaryPosition,
         without: &[String],
     ) -> Result<SeenPrograms, ProofError> {
         let mut rest: Vec<&ProgramCanary> = programs.iter().collect();
@@ -87,8 +87,8 @@ impl PreparedCheckout {
                 break;
             }
             let text = |it: &ProgramCanary| match place {
-                Place::Beginning => it.at_beginning.clone(),
-                Place::End => it.at_end.clone(),
+                CanaryPosition::Beginning => it.at_beginning.clone(),
+                CanaryPosition::End => it.at_end.clone(),
             };
             let planned: Vec<Canary> =
                 rest.iter().map(|it| Canary { path: it.path.clone(), text: text(it), tests: 1 }).collect();

@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for TokenClasses {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TokenClasses, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Stored {
+        enum StoredTokens {
             Classes {
                 input: u64,
                 cache_write: u64,
@@ -66,11 +66,11 @@ impl<'de> Deserialize<'de> for TokenClasses {
             /// One number for input and output, as it was stored before the classes.
             Sum(u64),
         }
-        Ok(match Stored::deserialize(deserializer)? {
-            Stored::Classes { input, cache_write, cache_read, output } => {
+        Ok(match StoredTokens::deserialize(deserializer)? {
+            StoredTokens::Classes { input, cache_write, cache_read, output } => {
                 TokenClasses { input, cache_write, cache_read, output }
             }
-            Stored::Sum(input) => TokenClasses { input, ..TokenClasses::default() },
+            StoredTokens::Sum(input) => TokenClasses { input, ..TokenClasses::default() },
         })
     }
 }
@@ -131,7 +131,7 @@ impl<'de> Deserialize<'de> for Cost {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Cost, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Stored {
+        enum StoredAmount {
             Sourced {
                 amount: Option<f64>,
                 source: CostSource,
@@ -139,11 +139,11 @@ impl<'de> Deserialize<'de> for Cost {
             /// A number, as it was stored before; 0 stood for an agent that named none.
             Amount(f64),
         }
-        Ok(match Stored::deserialize(deserializer)? {
-            Stored::Sourced { amount: Some(usd), source: CostSource::Reported } => Cost::Reported(usd),
-            Stored::Sourced { amount: Some(usd), source: CostSource::Computed } => Cost::Computed(usd),
-            Stored::Amount(usd) if usd != 0.0 => Cost::Reported(usd),
-            Stored::Sourced { .. } | Stored::Amount(_) => Cost::Unknown,
+        Ok(match StoredAmount::deserialize(deserializer)? {
+            StoredAmount::Sourced { amount: Some(usd), source: CostSource::Reported } => Cost::Reported(usd),
+            StoredAmount::Sourced { amount: Some(usd), source: CostSource::Computed } => Cost::Computed(usd),
+            StoredAmount::Amount(usd) if usd != 0.0 => Cost::Reported(usd),
+            StoredAmount::Sourced { .. } | StoredAmount::Amount(_) => Cost::Unknown,
         })
     }
 }

@@ -2,7 +2,7 @@
 //! pieces, and how an error is.
 
 use crate::failure::FailureKind;
-use crate::script::{ScriptedError, Turn};
+use crate::script::{ScriptedError, ScriptedTurn};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,25 +17,25 @@ pub(crate) type ToolUse = (String, Value);
 pub(crate) type StreamEvent = (Option<&'static str>, Value);
 
 /// How a provider refuses.
-pub(crate) enum Refusal {
+pub(crate) enum ProviderRefusal {
     Error(ScriptedError),
     /// An answer without content that ends with this word.
     Stop(&'static str),
 }
 
-pub(crate) trait Dialect: Sync {
+pub(crate) trait ProviderApi: Sync {
     fn offered(&self, request: &Value) -> OfferedTools;
 
-    fn message(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Value;
+    fn message(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Value;
 
-    fn stream(&self, turn: &Turn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent>;
+    fn stream(&self, turn: &ScriptedTurn, uses: &[ToolUse], model: &str) -> Vec<StreamEvent>;
 
     fn error(&self, error: &ScriptedError) -> Value;
 
     fn stream_error(&self, error: &ScriptedError) -> StreamEvent;
 
     /// What a provider answers when it will not serve a call.
-    fn refusal(&self, kind: FailureKind, seconds: u64) -> Refusal;
+    fn refusal(&self, kind: FailureKind, seconds: u64) -> ProviderRefusal;
 }
 
 /// The names of the arguments that a JSON schema describes.
