@@ -3,7 +3,7 @@
 use super::Common;
 use super::terminal::{columns, rows};
 use crate::config_folder::config_folder;
-use crate::desk::{Caller, CallerEnvironment, Note, Weight, add_agent_files};
+use crate::desk::{Caller, CallerEnvironment, Note, Weight, read_agent_files};
 use loop_base::text::sanitise;
 use loop_store::Home;
 use loop_supervise::process_line::ProcessLine;
@@ -26,9 +26,6 @@ impl Context {
         let dir = common.dir.unwrap_or_else(|| PathBuf::from("."));
         let dir = dir.canonicalize().unwrap_or(dir);
         let caller = Caller { dir, home, run: common.run_id, environment: environment() };
-        for mistake in add_agent_files(caller.environment.config.as_deref()) {
-            eprintln!("{}", sanitise(&mistake));
-        }
         Context {
             json: common.json,
             quiet: common.quiet,
@@ -90,15 +87,21 @@ pub(super) fn say(text: &str) {
     }
 }
 
-/// Reads what the environment says to the desk.
+/// Reads what the environment says to the desk, and the agents that the user describes.
 fn environment() -> CallerEnvironment {
     let folder = |name| std::env::var_os(name).filter(|it: &OsString| !it.is_empty()).map(PathBuf::from);
+    let config = config_folder().map(|it| it.join("config.toml"));
+    let (agents, mistakes) = read_agent_files(config.as_deref());
+    for mistake in mistakes {
+        eprintln!("{}", sanitise(&mistake));
+    }
     CallerEnvironment {
         user: user_name(),
         process_line: ProcessLine::look(std::env::var("LOOP_RUN").ok()),
-        config: config_folder().map(|it| it.join("config.toml")),
+        config,
         hourly_limit: std::env::var("BP_RATE_LIMIT_HOURLY").ok(),
         session_dir: folder("PRP_SESSION_DIR"),
         user_home: std::env::home_dir(),
+        agents,
     }
 }

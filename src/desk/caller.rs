@@ -5,6 +5,7 @@ use super::refusal::{NextStep, Refusal};
 use crate::measure::detect::proposed_answer;
 use crate::tree::worktree::FOLDER;
 use loop_base::text::shell_word;
+use loop_core::agent_table::AgentTable;
 use loop_core::engine::{Answer, Command, Opening, QuestionKind, State, Status};
 use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_core::workflow::problem::nearest;
@@ -39,6 +40,8 @@ pub(crate) struct CallerEnvironment {
     pub session_dir: Option<PathBuf>,
     /// The person's own folder.
     pub user_home: Option<PathBuf>,
+    /// The agents that they can name.
+    pub agents: AgentTable,
 }
 
 impl Caller {
@@ -66,7 +69,8 @@ impl Caller {
 
     /// Opens the home, which must hold something already.
     pub(crate) fn existing_home(&self) -> anyhow::Result<Option<Rc<Home>>> {
-        Ok(Home::open_existing(&self.home)?.map(Rc::new))
+        let home = Home::open_existing(&self.home)?;
+        Ok(home.map(|it| Rc::new(it.knowing(self.environment.agents.clone()))))
     }
 
     /// Opens it for a short look and leaves the database's log as it was found: folding it in at the
@@ -81,7 +85,7 @@ impl Caller {
 
     /// Opens the home, and makes it where there is none.
     pub(crate) fn home(&self) -> anyhow::Result<Rc<Home>> {
-        Ok(Rc::new(Home::open(&self.home)?))
+        Ok(Rc::new(Home::open(&self.home)?.knowing(self.environment.agents.clone())))
     }
 
     /// Returns the run that is meant: the one that is named, else the live one of this working tree,

@@ -248,7 +248,7 @@ fn home_of(caller: &Caller, run: &str) -> anyhow::Result<Option<(Home, Row)>> {
         if let Some(home) = Home::open_existing(path)?
             && let Some(row) = home.run(run)?
         {
-            return Ok(Some((home, row)));
+            return Ok(Some((home.knowing(caller.environment.agents.clone()), row)));
         }
     }
     Ok(None)

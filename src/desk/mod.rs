@@ -45,7 +45,7 @@ pub(crate) use queue::{Queue, SystemWords, next_system};
 pub(crate) use record::write_record;
 pub(crate) use refusal::{NO_INPUT_STEP, NextStep, Refusal, WORKTREE_STEP, meant};
 pub(crate) use request::{CarriedOutBy, RunRequest};
-pub(crate) use resolving::agent_files::add as add_agent_files;
+pub(crate) use resolving::agent_files::read as read_agent_files;
 pub(crate) use resolving::choose_workflow::{preset_named, read as read_workflow, read_source, user_config};
 pub(crate) use resolving::design_file::{newest as newest_design, write as write_design};
 pub(crate) use resolving::domain::has_queue;

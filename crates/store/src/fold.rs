@@ -142,10 +142,13 @@ fn workflow_of(home: &Home, run: &str, definition: &Definition) -> Result<Workfl
     if DEFINITION_VERSION < definition.version {
         return Err(other("it may mean something else by the same words".to_owned()));
     }
-    serde_json::from_str(&definition.body).map_err(|error| match definition.version == DEFINITION_VERSION {
+    let read = serde_json::from_str::<Workflow>(&definition.body);
+    let mut workflow = read.map_err(|error| match definition.version == DEFINITION_VERSION {
         true => unreadable(home, format!("the workflow of run {run} is not what was stored")),
         false => other(error.to_string()),
-    })
+    })?;
+    workflow.agent.cli.look_up(home.agents());
+    Ok(workflow)
 }
 
 fn unreadable(home: &Home, what: String) -> StoreError {

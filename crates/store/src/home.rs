@@ -7,6 +7,7 @@ use super::error::StoreError;
 use super::schema::{self, DATABASE};
 use super::tables;
 use loop_base::files::ours;
+use loop_core::agent_table::AgentTable;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use rustix::fs::{FlockOperation, flock};
@@ -47,6 +48,7 @@ pub struct Home {
     path: PathBuf,
     connection: Connection,
     turnstile: OnceCell<File>,
+    agents: AgentTable,
 }
 
 impl Home {
@@ -91,6 +93,16 @@ impl Home {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Makes the agents of whoever opened it known to the workflows that are read from it.
+    #[must_use]
+    pub fn knowing(self, agents: AgentTable) -> Home {
+        Home { agents, ..self }
+    }
+
+    pub fn agents(&self) -> &AgentTable {
+        &self.agents
     }
 
     /// The folder of a run: prompts, transcripts, check logs, its lock and its FIFO.
@@ -193,7 +205,12 @@ impl Home {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             tables::disarm(&connection)?;
             connection.set_prepared_statement_cache_capacity(48);
-            let home = Home { path: path.to_path_buf(), connection, turnstile: OnceCell::new() };
+            let home = Home {
+                path: path.to_path_buf(),
+                connection,
+                turnstile: OnceCell::new(),
+                agents: AgentTable::default(),
+            };
             // One look: a home that somebody makes at this moment is empty or complete, never half.
             let look = Transaction::new_unchecked(&home.connection, TransactionBehavior::Deferred)?;
             let current = home.is_current()?;
@@ -236,7 +253,12 @@ impl Home {
             )?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
             tables::disarm(&connection)?;
-            let home = Home { path: path.to_path_buf(), connection, turnstile: OnceCell::new() };
+            let home = Home {
+                path: path.to_path_buf(),
+                connection,
+                turnstile: OnceCell::new(),
+                agents: AgentTable::default(),
+            };
             if home.is_current()? {
                 return Ok(home);
             }

@@ -8,7 +8,6 @@ use super::{Commit, Home, Journal, Opened, QuestionChange, QuestionRow, RowUpdat
 use crate::accounts::spending::{Spend, micro_usd};
 use loop_base::secret;
 use loop_base::time::Timestamp;
-use loop_core::agent_table::AgentRow;
 use loop_core::agents;
 use loop_core::digest::sha256;
 use loop_core::engine::{
@@ -211,7 +210,7 @@ impl Run {
     /// A provider that says no to one run says it to all that use the same agent.
     fn notice_hold(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let Books::Disk { home, .. } = &self.books else { return Ok(()) };
-        let has_account = AgentRow::named(&self.workflow.agent.cli).is_none_or(|it| it.login.is_some());
+        let has_account = self.workflow.agent.cli.row().is_none_or(|it| it.login.is_some());
         if !has_account || self.state.wait.is_some() {
             return Ok(());
         }
@@ -326,9 +325,9 @@ fn definition(workflow: &Workflow) -> String {
 /// Returns whose plan the calls of this workflow use up: as the agent's process would see it.
 pub fn account_of(workflow: &Workflow) -> String {
     let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
-    match AgentRow::named(&workflow.agent.cli) {
+    match workflow.agent.cli.row() {
         Some(row) => agents::account(row, &set),
-        None => workflow.agent.cli.clone(),
+        None => workflow.agent.cli.to_string(),
     }
 }
 

@@ -11,7 +11,6 @@ use crate::world::real::Onlooker;
 use crate::world::wait::Signals;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
-use loop_core::agent_table::AgentRow;
 use loop_core::agents::Detail;
 use loop_core::engine::{Event, Question, State, Station, Status, acceptable};
 use loop_core::workflow::model::Workflow;
@@ -153,8 +152,7 @@ impl Follower {
             self.live = None;
             return Ok(());
         };
-        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, AgentRow::named(&self.workflow.agent.cli))
-        else {
+        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, self.workflow.agent.cli.row()) else {
             return Ok(());
         };
         let stem = call.stem();

@@ -7,7 +7,6 @@ use crate::world::wait::{Signals, now};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
-use loop_core::agent_table::AgentRow;
 use loop_core::agents::Detail;
 use loop_core::engine::{Effect, Event};
 use loop_core::event_line::line;
@@ -150,7 +149,7 @@ impl EventLog<'_> {
 
     fn open_call(&mut self) {
         let (Some((_, stem)), None) = (&self.call, &self.live) else { return };
-        let Some(agent) = AgentRow::named(&self.workflow.agent.cli) else { return };
+        let Some(agent) = self.workflow.agent.cli.row() else { return };
         let output = self.home.folder(&self.run).join(format!("{stem}.out"));
         let detail = if self.context.verbose { Detail::Results } else { Detail::Steps };
         self.live = output.exists().then(|| LiveCall::at(&output, agent, &self.place, detail));

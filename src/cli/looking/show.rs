@@ -11,7 +11,6 @@ use crate::world::agent_output::trim_logs;
 use clap::Args;
 use loop_base::secret::redact;
 use loop_base::text::{bytes, counted, sanitise, shell_word};
-use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Detail};
 use loop_core::engine::{Call, CheckOutcome, CheckResult, Effect, Ending, Event, Evidence, State};
 use loop_core::event_line::line;
@@ -146,7 +145,7 @@ const COMPLAINTS_SHOWN: usize = 5;
 
 /// Reads the whole output of a call and tells it.
 fn narrative(row: &Row, workflow: &Workflow, folder: &Path, call: &Call) -> CallProgress {
-    let Some(agent) = AgentRow::named(&workflow.agent.cli) else { return CallProgress::default() };
+    let Some(agent) = workflow.agent.cli.row() else { return CallProgress::default() };
     let output = folder.join(format!("{}.out", call.stem()));
     let mut live = LiveCall::at(&output, agent, Path::new(&row.place), Detail::Results);
     let mut whole = CallProgress::default();
@@ -165,7 +164,7 @@ fn narrative(row: &Row, workflow: &Workflow, folder: &Path, call: &Call) -> Call
 
 /// Returns the command that opens the agent's own session of a call again.
 fn reopen_command(row: &Row, workflow: &Workflow, session: Option<&str>) -> Option<String> {
-    let agent = AgentRow::named(&workflow.agent.cli)?;
+    let agent = workflow.agent.cli.row()?;
     let command = agents::reopen(agent, session?)?;
     Some(format!("cd {} && {command}", shell_word(&row.place)))
 }

@@ -9,7 +9,6 @@ use crate::world::agent_output::live_output::{CallProgress, LiveCall};
 use crate::world::question_text::QuestionText;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::Timestamp;
-use loop_core::agent_table::AgentRow;
 use loop_core::agents::{Detail, token_words};
 use loop_core::documents::input;
 use loop_core::engine::{Answer, BreakerState, QuestionKind, SIGNATURE_NAMESPACE, State, Station, Status};
@@ -211,7 +210,7 @@ const LINES_SHOWN: usize = 4;
 
 fn under_way(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Option<(u32, CallProgress)> {
     let Station::Working(call) = &state.station else { return None };
-    let agent = AgentRow::named(&workflow.agent.cli)?;
+    let agent = workflow.agent.cli.row()?;
     let output = home.folder(&row.id).join(format!("{}.out", call.stem()));
     let place = std::path::Path::new(&row.place);
     let live = output.exists().then(|| LiveCall::at(&output, agent, place, Detail::Steps).finish());

@@ -53,8 +53,9 @@ struct TestedRow {
 }
 
 pub(crate) fn run(context: &Context, name: &str) -> anyhow::Result<u8> {
-    let Some(row) = AgentRow::named(name).filter(|it| !it.is_any_program()) else {
-        let known = AgentRow::detected().map(|it| it.name);
+    let agents = &context.caller.environment.agents;
+    let Some(row) = agents.named(name).filter(|it| !it.is_any_program()) else {
+        let known = agents.detected().map(|it| it.name);
         return Err(Refusal::usage(format!("no agent is called \"{name}\""), meant(name, known)));
     };
     let Some(wiring) = row.test else {

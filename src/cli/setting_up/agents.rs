@@ -7,7 +7,7 @@ use super::findings::{self, DoctorFinding};
 use crate::cli::Context;
 use crate::desk::NextStep;
 use clap::{Args, Subcommand};
-use loop_core::agent_table::AgentRow;
+use loop_core::agent_table::{AgentRow, AgentTable};
 use loop_core::agents::{self, Login};
 use loop_core::workflow::model::{Agent, Permissions};
 use loop_supervise::program_version::version;
@@ -47,7 +47,7 @@ pub(crate) fn run(context: &Context, flags: &AgentsFlags) -> anyhow::Result<u8> 
 }
 
 fn list(context: &Context) -> anyhow::Result<u8> {
-    let known = look();
+    let known = look(&context.caller.environment.agents);
     if context.json {
         let list: Vec<_> = known
             .iter()
@@ -77,8 +77,8 @@ fn list(context: &Context) -> anyhow::Result<u8> {
 }
 
 /// Returns what `loop doctor` says about agents.
-pub(crate) fn findings() -> Vec<DoctorFinding> {
-    look().iter().map(finding).collect()
+pub(crate) fn findings(agents: &AgentTable) -> Vec<DoctorFinding> {
+    look(agents).iter().map(finding).collect()
 }
 
 fn finding(known: &KnownAgent) -> DoctorFinding {
@@ -98,8 +98,9 @@ fn finding(known: &KnownAgent) -> DoctorFinding {
     }
 }
 
-fn look() -> Vec<KnownAgent> {
-    AgentRow::detected()
+fn look(agents: &AgentTable) -> Vec<KnownAgent> {
+    agents
+        .detected()
         .map(|row| {
             let variable = |name: &str| std::env::var(name).ok();
             let path = executable(row.program, None);
@@ -124,12 +125,12 @@ fn login(places: &[Login]) -> Option<String> {
 }
 
 /// What each kind of permission adds to the agent's command line.
-fn may(row: &AgentRow) -> Vec<(&'static str, String)> {
+fn may(row: &'static AgentRow) -> Vec<(&'static str, String)> {
     let root = rustix::process::geteuid().is_root();
     let find = |name: &str| Some(std::path::PathBuf::from(name));
     let started = |permissions| {
         let agent = Agent {
-            cli: row.name.to_owned(),
+            cli: row.into(),
             model: None,
             permissions,
             timeout: 0,

@@ -91,6 +91,7 @@ impl Which<'_> {
             preset,
             user: user_config(&context.caller.environment)?,
             project: file,
+            agents: context.caller.environment.agents.clone(),
             ..Layers::default()
         };
         let read = |path: &std::path::Path| loop_base::files::text(path).map_err(|error| error.to_string());

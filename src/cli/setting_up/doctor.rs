@@ -22,7 +22,7 @@ use std::path::Path;
 pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     let project = context.caller.project()?;
     let mut found = vec![home(context), git(&project)];
-    found.extend(agents::findings().into_iter().filter(|it| it.good));
+    found.extend(agents::findings(&context.caller.environment.agents).into_iter().filter(|it| it.good));
     found.extend(configuration(&context.caller, &project));
     found.push(checks(&project));
     found.extend(holds(context)?);
@@ -100,7 +100,7 @@ fn configuration(caller: &Caller, project: &Path) -> Vec<DoctorFinding> {
                 false => "none; the input decides which preset".to_owned(),
             };
             found.push(good("workflow", says));
-            found.push(match choose_agent(&mut workflow) {
+            found.push(match choose_agent(&environment.agents, &mut workflow) {
                 Ok(()) => good("agent", allowed(&workflow.agent)),
                 Err(error) => {
                     let next = error.downcast_ref::<Refusal>().and_then(|it| it.next.clone());

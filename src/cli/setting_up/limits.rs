@@ -172,7 +172,7 @@ fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
     let mut told = 0;
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
         let (workflow, state) = load(home, row)?;
-        let is_meant = account == EVERY || workflow.agent.cli == agent_of(account);
+        let is_meant = account == EVERY || workflow.agent.cli.name() == agent_of(account);
         // One that waits for calls of its own window is not waiting for a provider.
         if is_meant && state.wait.is_some_and(|it| !matches!(it.wait, Wait::Window | Wait::Slot)) {
             leave(home, row, &Command::Unhold)?;

@@ -10,6 +10,7 @@ use crate::desk::{GuardedCommand, NextStep, Refusal, has_queue, preset_named, re
 use crate::measure::detect::{DetectedCheck, detect};
 use clap::Args;
 use loop_base::text::shell_word;
+use loop_core::agent_table::AgentTable;
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::preset::{BuiltIn, Preset};
 use loop_core::workflow::resolve::{LayerSource, Layers, resolve};
@@ -58,6 +59,7 @@ pub(crate) fn run(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
 
 fn set_up(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
     let project = context.caller.project()?;
+    let known = &context.caller.environment.agents;
     let mut preset = match &flags.preset {
         Some(name) => preset_named(name)?,
         None => guess(context, &project)?,
@@ -67,12 +69,12 @@ fn set_up(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
     let asks = context.is_interactive() && !flags.yes;
     if asks {
         refuse_overwriting(&project, std::iter::once(Path::new(FILE)))?;
-        match ask_about_setup(flags.preset.is_some(), preset, agent, found)? {
+        match ask_about_setup(known, flags.preset.is_some(), preset, agent, found)? {
             Some(wanted) => (preset, agent, found) = (wanted.preset, wanted.agent, wanted.checks),
             None => return nothing(),
         }
     }
-    let mut files = if flags.full { full(preset) } else { short(preset, agent.as_deref(), &found)? };
+    let mut files = if flags.full { full(preset) } else { short(known, preset, agent.as_deref(), &found)? };
     if preset.built_in == BuiltIn::Plan {
         let missing = planning_files::files(&project, &found)?;
         // The workflow is set up already, and only what belongs into the planning folder is missing.
@@ -153,13 +155,18 @@ fn full(preset: &Preset) -> Vec<NewFile> {
     files
 }
 
-fn short(preset: &Preset, agent: Option<&str>, found: &[DetectedCheck]) -> anyhow::Result<Vec<NewFile>> {
-    let plain = resolved(&format!("extends = \"{}\"\n", preset.name))?;
+fn short(
+    known: &AgentTable,
+    preset: &Preset,
+    agent: Option<&str>,
+    found: &[DetectedCheck],
+) -> anyhow::Result<Vec<NewFile>> {
+    let plain = resolved(known, &format!("extends = \"{}\"\n", preset.name))?;
     let mut text = format!(
         "# What this project changes of the preset. All of it: loop presets show {0}\nextends = \"{0}\"\n\n[agent]\n",
         preset.name
     );
-    text += &agent_line(agent);
+    text += &agent_line(known, agent);
     for check in found.iter().filter(|it| plain.checks.contains_key(it.name)) {
         text +=
             &format!("\n[checks.{}]\nrun = {}  # found in {}\n", check.name, quoted(&check.run), check.why);
@@ -168,12 +175,12 @@ fn short(preset: &Preset, agent: Option<&str>, found: &[DetectedCheck]) -> anyho
     if nothing && plain.checks.contains_key("tests") {
         text += "\n# No check was found. Which command passes when the work is done?\n# [checks.tests]\n# run = \"make test\"\n";
     }
-    resolved(&text)?;
+    resolved(known, &text)?;
     Ok(vec![NewFile { path: PathBuf::from(".loop/workflow.toml"), text, replaces: false }])
 }
 
-fn agent_line(chosen: Option<&str>) -> String {
-    match (chosen, installed().as_slice()) {
+fn agent_line(known: &AgentTable, chosen: Option<&str>) -> String {
+    match (chosen, installed(known).as_slice()) {
         (Some(name), _) => format!("cli = {}\n", quoted(name)),
         (None, [only]) => format!("cli = \"{only}\"  # the only one installed\n"),
         (None, []) => {
@@ -188,9 +195,9 @@ pub(crate) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-fn resolved(text: &str) -> anyhow::Result<Workflow> {
+fn resolved(known: &AgentTable, text: &str) -> anyhow::Result<Workflow> {
     let source = LayerSource { name: ".loop/workflow.toml".to_owned(), text: text.to_owned(), dir: None };
-    let layers = Layers { project: Some(source), ..Layers::default() };
+    let layers = Layers { project: Some(source), agents: known.clone(), ..Layers::default() };
     resolve(&layers, &|_| Err("no such file".to_owned())).map_err(|problems| {
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Refusal::usage(

@@ -190,7 +190,7 @@ fn offer(question: &Question) -> (String, String) {
 mod tests {
     use super::{meant, offer};
     use loop_core::engine::{CheckpointKind, Command, Question, QuestionKind, State, Station, acceptable};
-    use loop_core::workflow::resolve::{Layers, Overrides, resolve};
+    use loop_core::workflow::resolve::{Layers, resolve};
 
     fn question(kind: &QuestionKind, options: &[&str]) -> Question {
         let options = options.iter().map(|it| (*it).to_owned()).collect();
@@ -206,7 +206,7 @@ mod tests {
     /// Asks a question of this kind and returns how a line is meant.
     fn say(kind: &QuestionKind, line: &str) -> Result<String, String> {
         let preset = Some("ralph".to_owned());
-        let layers = Layers { preset, user: None, project: None, overrides: Overrides::default() };
+        let layers = Layers { preset, ..Layers::default() };
         let workflow = resolve(&layers, &|path| Err(path.display().to_string())).expect("the preset");
         let question = question(kind, &[]);
         let mut state = State::new(&workflow);

@@ -62,8 +62,8 @@ impl RunOutput {
     /// The first line of every run: who works, with what, and what proves it.
     pub(crate) fn greet(&self, id: &str, workflow: &Workflow) {
         let agent = &workflow.agent;
-        let is_any_program = AgentRow::named(&agent.cli).is_some_and(AgentRow::is_any_program);
-        let name = if is_any_program { agent.args.join(" ") } else { agent.cli.clone() };
+        let is_any_program = agent.cli.row().is_some_and(AgentRow::is_any_program);
+        let name = if is_any_program { agent.args.join(" ") } else { agent.cli.to_string() };
         let model = agent.model.as_deref().unwrap_or("default model");
         let permissions = match agent.permissions {
             Permissions::All => "all permissions",

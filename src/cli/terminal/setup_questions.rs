@@ -4,7 +4,7 @@
 use crate::desk::meant;
 use crate::measure::detect::DetectedCheck;
 use loop_base::text::sanitise;
-use loop_core::agent_table::AgentRow;
+use loop_core::agent_table::AgentTable;
 use loop_core::workflow::preset::{self, Preset};
 use loop_supervise::which::executable;
 use std::io::{BufRead, Write};
@@ -18,6 +18,7 @@ pub(crate) struct SetupChoice {
 
 /// Asks; `None` when the person leaves.
 pub(crate) fn ask(
+    known: &AgentTable,
     settled: bool,
     guessed: &'static Preset,
     agent: Option<String>,
@@ -34,7 +35,7 @@ pub(crate) fn ask(
     };
     let agent = match agent {
         Some(agent) => Some(agent),
-        None => match which_agent()? {
+        None => match which_agent(known)? {
             SetupAsked::Left => return Ok(None),
             SetupAsked::Nothing => None,
             SetupAsked::Said(name) => Some(name),
@@ -65,12 +66,12 @@ pub(crate) fn ask(
 }
 
 /// Returns the agents of this machine that need no further word.
-pub(crate) fn installed() -> Vec<&'static str> {
-    AgentRow::detected().map(|it| it.name).filter(|it| executable(it, None).is_some()).collect()
+pub(crate) fn installed(known: &AgentTable) -> Vec<&'static str> {
+    known.detected().filter(|it| executable(it.program, None).is_some()).map(|it| it.name).collect()
 }
 
-fn which_agent() -> anyhow::Result<SetupAsked> {
-    let installed = installed();
+fn which_agent(known: &AgentTable) -> anyhow::Result<SetupAsked> {
+    let installed = installed(known);
     if installed.is_empty() {
         eprintln!("agent: no supported agent found; --agent-cmd runs any program");
         return Ok(SetupAsked::Nothing);

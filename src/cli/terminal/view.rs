@@ -422,16 +422,11 @@ mod tests {
     use super::RunView;
     use loop_base::time::Timestamp;
     use loop_core::engine::{Event, Opening, State, Wait};
-    use loop_core::workflow::resolve::{Layers, Overrides, resolve};
+    use loop_core::workflow::resolve::{Layers, resolve};
 
     #[test]
     fn a_countdown_follows_the_clock_and_not_the_looks() {
-        let layers = Layers {
-            preset: Some("tdd".to_owned()),
-            user: None,
-            project: None,
-            overrides: Overrides::default(),
-        };
+        let layers = Layers { preset: Some("tdd".to_owned()), ..Layers::default() };
         let workflow = resolve(&layers, &|path| Err(path.display().to_string())).expect("the preset");
         let mut state = State::new(&workflow);
         let opened = Event::Opened(Opening { input: "x".to_owned(), ..Opening::default() });

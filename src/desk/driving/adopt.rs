@@ -63,7 +63,7 @@ pub(crate) fn take_over(
             given.overrides.max = most;
         }
     }
-    prepare(&mut workflow, request, project, input)?;
+    prepare(home.agents(), &mut workflow, request, project, input)?;
     let git = Git::around(project)?;
     let base = base(&git, &found, &own_paths(git.work_tree(), input.path.as_deref(), &workflow))?;
     let id = &found.session;

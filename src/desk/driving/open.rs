@@ -100,7 +100,7 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     if wanted.newest(&home)?.is_none() && !request.fresh {
         wanted.import_begun()?;
     }
-    prepare(&mut wanted.workflow, request, &wanted.project, &wanted.input)?;
+    prepare(&caller.environment.agents, &mut wanted.workflow, request, &wanted.project, &wanted.input)?;
     let held = HeldTree::take(caller, &git, &wanted.workflow)?;
     // Whoever had the tree a moment ago may have opened this very run.
     let begun = match wanted.before(&home, request)? {

@@ -14,7 +14,7 @@ use crate::desk::resolving::choose_workflow;
 use crate::desk::resolving::{job, planning};
 use crate::drive;
 use crate::world::wait::now;
-use loop_core::agent_table::{AgentRow, COMMAND};
+use loop_core::agent_table::COMMAND;
 use loop_core::engine::{Event, QuestionKind, State};
 use loop_core::workflow::model::{InputKind, Workflow};
 use loop_store::run::Run;
@@ -68,7 +68,7 @@ pub(crate) fn before_going_on(
     inside_call::refuse(caller, Some((home, row)), GuardedCommand::Reload)?;
     prepare::refuse_endless(&workflow)?;
     if state.session.is_none() {
-        prepare::choose_agent(&mut workflow)?;
+        prepare::choose_agent(&caller.environment.agents, &mut workflow)?;
     }
     caps::refuse_unkept(&workflow, state.session.is_none())?;
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
@@ -97,7 +97,7 @@ pub(super) fn written(
             check.counts = check.counts.or(before.counts);
         }
     }
-    if files.agent.cli.is_empty() {
+    if files.agent.cli.is_left_open() {
         files.agent.cli.clone_from(&kept.agent.cli);
     }
     files.mirror.dir = files.mirror.dir.take().or_else(|| kept.mirror.dir.clone());
@@ -127,15 +127,16 @@ fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyh
     workflow.notify = over.notify.clone().or(workflow.notify.take());
     workflow.agent.model = over.model.clone().or(workflow.agent.model.take());
     if let Some(words) = &over.agent_args {
-        workflow.agent.cli = COMMAND.name.to_owned();
+        workflow.agent.cli = (&COMMAND).into();
         workflow.agent.args.clone_from(words);
     }
-    if let Some(agent) = over.agent.as_ref().filter(|it| **it != workflow.agent.cli) {
-        if AgentRow::named(agent).is_none() {
-            let next = meant(agent, AgentRow::names());
+    if let Some(agent) = over.agent.as_ref().filter(|it| *it != workflow.agent.cli.name()) {
+        let known = &caller.environment.agents;
+        let Some(row) = known.named(agent) else {
+            let next = meant(agent, known.names());
             return Err(Refusal::usage(format!("unknown agent \"{agent}\""), next));
-        }
-        workflow.agent.cli.clone_from(agent);
+        };
+        workflow.agent.cli = row.into();
         if over.agent_args.is_none() {
             workflow.agent.args.clear();
         }

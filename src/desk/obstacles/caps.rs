@@ -5,7 +5,7 @@ use crate::desk::refusal::{NextStep, Refusal};
 use crate::world::price_list;
 use loop_base::text::counted;
 use loop_base::time::length;
-use loop_core::agent_table::{AgentRow, UsageTold};
+use loop_core::agent_table::UsageTold;
 use loop_core::engine::dollars;
 use loop_core::workflow::model::Workflow;
 
@@ -16,9 +16,9 @@ pub(crate) fn refuse_unkept(workflow: &Workflow, by_us: bool) -> anyhow::Result<
         let help = "write it as [models] \"NAME\" = { input = 1.25, output = 10 }, or remove the file";
         Refusal::usage(format!("the prices of models cannot be read: {why}"), NextStep::by_hand(help))
     })?;
-    let row = AgentRow::named(&workflow.agent.cli).filter(|_| by_us);
+    let row = workflow.agent.cli.row().filter(|_| by_us);
     let told = row.map_or(UsageTold::Never, |it| it.usage.told);
-    let who = if by_us { workflow.agent.cli.as_str() } else { "a session with our hook" };
+    let who = if by_us { workflow.agent.cli.name() } else { "a session with our hook" };
     let cap = [("usd", limits.usd), ("phase_usd", limits.phase_usd), ("day_usd", limits.day_usd)]
         .into_iter()
         .find_map(|(name, most)| Some((name, most?)));
@@ -49,7 +49,7 @@ pub(crate) fn refuse_unkept(workflow: &Workflow, by_us: bool) -> anyhow::Result<
 /// Returns a sentence where caps are kept between calls only.
 pub(crate) fn kept_between_calls(workflow: &Workflow) -> Option<String> {
     let limits = &workflow.limits;
-    let row = AgentRow::named(&workflow.agent.cli)?;
+    let row = workflow.agent.cli.row()?;
     let is_capped = limits.usd.or(limits.phase_usd).or(limits.day_usd).or(limits.call_usd).is_some()
         || limits.tokens.is_some();
     let is_late = match row.usage.told {

@@ -10,7 +10,7 @@ use crate::measure::detect::{CHECK_HELP, detect, proposed_flag};
 use crate::measure::item_list::unreadable;
 use crate::world::effects::approval::pin_signers;
 use loop_base::text::shell_word;
-use loop_core::agent_table::AgentRow;
+use loop_core::agent_table::{AgentRow, AgentTable};
 use loop_core::agents;
 use loop_core::bounds::prove;
 use loop_core::documents::input;
@@ -21,6 +21,7 @@ use std::path::Path;
 
 /// Gives a workflow everything that a run needs beside its input, or says what is missing.
 pub(crate) fn prepare(
+    known: &AgentTable,
     workflow: &mut Workflow,
     request: &RunRequest,
     project: &Path,
@@ -30,7 +31,7 @@ pub(crate) fn prepare(
     refuse_endless(workflow)?;
     refuse_without_criteria(workflow, request, input)?;
     if request.by == CarriedOutBy::Us {
-        choose_agent(workflow)?;
+        choose_agent(known, workflow)?;
     }
     fill_checks(workflow, project, &input.text);
     pin_approvers(workflow, project)?;
@@ -74,16 +75,14 @@ pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     ))
 }
 
-pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
-    if workflow.agent.cli.is_empty() {
-        let installed: Vec<&str> = AgentRow::detected()
-            .filter(|it| executable(it.program, None).is_some())
-            .map(|it| it.name)
-            .collect();
+pub(crate) fn choose_agent(known: &AgentTable, workflow: &mut Workflow) -> anyhow::Result<()> {
+    if workflow.agent.cli.is_left_open() {
+        let installed: Vec<&'static AgentRow> =
+            known.detected().filter(|it| executable(it.program, None).is_some()).collect();
         match installed.as_slice() {
-            [only] => workflow.agent.cli = (*only).to_owned(),
+            [only] => workflow.agent.cli = (*only).into(),
             [] => {
-                let names: Vec<&str> = AgentRow::detected().map(|it| it.name).collect();
+                let names: Vec<&str> = known.detected().map(|it| it.name).collect();
                 return Err(Refusal::usage(
                     format!("no supported agent found ({})", names.join(", ")),
                     NextStep::PasteOrByHand(
@@ -94,8 +93,9 @@ pub(crate) fn choose_agent(workflow: &mut Workflow) -> anyhow::Result<()> {
                 ));
             }
             several => {
-                let text = format!("several agents are installed: {}", several.join(", "));
-                return Err(Refusal::usage(text, format!("loop run --agent {}", several[0])));
+                let names: Vec<&str> = several.iter().map(|it| it.name).collect();
+                let text = format!("several agents are installed: {}", names.join(", "));
+                return Err(Refusal::usage(text, format!("loop run --agent {}", names[0])));
             }
         }
     }

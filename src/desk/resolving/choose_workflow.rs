@@ -6,7 +6,6 @@ use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::{design_file, domain, split_words};
 use loop_base::text::counted;
-use loop_core::agent_table::AgentRow;
 use loop_core::documents::input;
 use loop_core::workflow::model::{Given, Workflow};
 use loop_core::workflow::preset::{self, BuiltIn, Preset};
@@ -48,14 +47,19 @@ pub(crate) fn read(
         None => Some(project.join(FILE)).filter(|it| it.exists()).map(|it| read_source(&it)).transpose()?,
     };
     let overrides = given.overrides.clone();
-    let layers =
-        Layers { preset: given.preset.clone(), user: user_config(environment)?, project: file, overrides };
+    let layers = Layers {
+        preset: given.preset.clone(),
+        user: user_config(environment)?,
+        project: file,
+        overrides,
+        agents: environment.agents.clone(),
+    };
     let resolved = resolve(&layers, &|path| loop_base::files::text(path).map_err(|error| error.to_string()));
     let mut workflow = resolved.map_err(|problems| -> anyhow::Error {
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let count = counted(texts.len(), "mistake");
         let text = format!("the workflow has {count}\n\n{}\n", texts.join("\n\n"));
-        let agent = given.overrides.agent.as_deref().filter(|it| AgentRow::named(it).is_none());
+        let agent = given.overrides.agent.as_deref().filter(|it| environment.agents.named(it).is_none());
         Refusal { text, next: agent.map(|_| "loop agents".into()), exit: 2 }.into()
     })?;
     given.overrides.bring_proof(&mut workflow);

@@ -35,7 +35,7 @@ pub(crate) fn hands_on(row: &AgentRow, agent: &Agent, name: &str) -> bool {
 
 /// Says where an agent misses a variable that is set here and was not handed on.
 pub(crate) fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>) -> String {
-    let row = AgentRow::named(&agent.cli).filter(|it| !it.is_any_program());
+    let row = agent.cli.row().filter(|it| !it.is_any_program());
     let words = [why.as_str(), complaint.unwrap_or_default()].join(" ");
     let mut names = words.split(|it: char| !it.is_ascii_uppercase() && !it.is_ascii_digit() && it != '_');
     let is_missing = |it: &&str| {
@@ -55,6 +55,6 @@ pub(crate) fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>)
 
 /// Whether an agent that said nothing at all is one that waits for its provider without a word.
 pub(crate) fn waits_in_silence(workflow: &Workflow, said: &AgentOutput) -> bool {
-    let row = AgentRow::named(&workflow.agent.cli);
+    let row = workflow.agent.cli.row();
     row.is_some_and(|it| it.waits_in_silence) && !said.worked && said.message.trim().is_empty()
 }

@@ -9,7 +9,7 @@ use crate::world::agent_output::opencode_log;
 use crate::world::wait::now;
 use loop_base::files;
 use loop_base::secret::redact;
-use loop_core::agent_table::{AgentRow, Stream};
+use loop_core::agent_table::Stream;
 use loop_core::agents;
 use loop_core::engine::Call;
 use loop_core::prompt;
@@ -33,7 +33,7 @@ pub(crate) struct Hearing {
 
 impl Hearing {
     pub(crate) fn of(folder: &Path, agent: &Agent, call: &Call) -> Hearing {
-        let row = AgentRow::named(&agent.cli).expect("it could be started");
+        let row = agent.cli.row().expect("it could be started");
         let stem = call.stem();
         let path = folder.join(format!("{stem}.out"));
         Hearing { stem, path, file: None, reader: agents::StreamReader::new(row) }
@@ -64,7 +64,7 @@ pub(crate) fn read(
     code: Option<i32>,
     heard: Option<Hearing>,
 ) -> agents::AgentOutput {
-    let row = AgentRow::named(&agent.cli).expect("it could be started");
+    let row = agent.cli.row().expect("it could be started");
     let heard = heard.filter(|it| it.stem == call.stem());
     let mut hearing = heard.unwrap_or_else(|| Hearing::of(folder, agent, call));
     hearing.read_on();

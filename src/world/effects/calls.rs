@@ -15,7 +15,6 @@ use crate::world::effects::foreign;
 use crate::world::real::{CallAllowance, Host};
 use crate::world::wait::WaitResult;
 use loop_base::secret::redact;
-use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, Detail, Limit};
 use loop_core::engine::{Allowance, Call, Ended, Ending, Event, LeftProcess, Step, Usage};
 use loop_core::prompt;
@@ -126,7 +125,7 @@ impl Host<'_> {
                 version: &|program| self.version(program),
             },
         )?;
-        let row = AgentRow::named(&workflow.agent.cli).expect("it was just asked for its invocation");
+        let row = workflow.agent.cli.row().expect("it was just asked for its invocation");
         let (role, skill) = match &call.step {
             Step::Main => (phase.role.as_str(), ""),
             Step::Skill(skill) | Step::Fix(skill) => (phase.role.as_str(), skill.as_str()),
@@ -237,7 +236,7 @@ impl Host<'_> {
                 WaitResult::Nothing => {
                     keeper.end_if_overdue()?;
                     if let (Some(onlooker), Some(cli), false) =
-                        (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli), ending)
+                        (&mut self.onlooker, run.workflow.agent.cli.row(), ending)
                     {
                         let output = self.folder.join(format!("{}.out", call.stem()));
                         let live = live
@@ -252,8 +251,7 @@ impl Host<'_> {
 
     /// Tells the onlooker what the call wrote since the last look.
     fn tell_the_rest(&mut self, run: &Run, call: &Call, live: Option<LiveCall>) {
-        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, AgentRow::named(&run.workflow.agent.cli))
-        else {
+        let (Some(onlooker), Some(cli)) = (&mut self.onlooker, run.workflow.agent.cli.row()) else {
             return;
         };
         let output = self.folder.join(format!("{}.out", call.stem()));

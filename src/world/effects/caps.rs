@@ -7,7 +7,7 @@ use crate::world::agent_output::final_message::{Hearing, codex_home};
 use crate::world::price_list;
 use crate::world::real::Host;
 use crate::world::wait::now;
-use loop_core::agent_table::{AgentRow, UsageTold};
+use loop_core::agent_table::UsageTold;
 use loop_core::agents::AgentUsage;
 use loop_core::engine::{Allowance, Call, Event, Hold, HoldKind, Usage, allowance, day_full};
 use loop_core::prices::{Price, PriceList};
@@ -82,7 +82,7 @@ impl Host<'_> {
 
     /// Returns the caps of a call that is under way.
     pub(crate) fn call_caps(&mut self, run: &Run, call: &Call) -> CallCaps {
-        let row = AgentRow::named(&run.workflow.agent.cli);
+        let row = run.workflow.agent.cli.row();
         CallCaps {
             stem: call.stem(),
             allowance: self.allowance(run),

@@ -1,6 +1,6 @@
 //! An agent as a file describes it: where its program comes from, how it is started, and how its stream is
-//! read, either like another agent's (`dialect`) or by the rules of `[stream]`. A file is read once in the
-//! life of a process, and what it says is kept for all of it.
+//! read, either like another agent's (`dialect`) or by the rules of `[stream]`. A command reads each file
+//! once, and what it says is kept until the process ends.
 
 use crate::agent_table::row::{AgentEnvironment, AgentRow, DescribedStart, Folder, LoginRow, Start, Stream};
 use crate::agent_table::stream_rules::DescribedStream;

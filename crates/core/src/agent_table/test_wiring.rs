@@ -85,7 +85,7 @@ pub(crate) struct WiringFile {
 }
 
 impl WiringFile {
-    /// A file is read once in the life of a process, so what is kept of it does not grow.
+    /// A command reads each file once, so what is kept of it does not grow.
     pub(crate) fn kept(self) -> &'static TestWiring {
         let pairs = |all: BTreeMap<String, String>| -> &'static [(&'static str, &'static str)] {
             let all: Vec<_> = all.into_iter().map(|(name, value)| (kept(name), kept(value))).collect();

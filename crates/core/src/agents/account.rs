@@ -50,9 +50,10 @@ pub fn logins(row: &AgentRow, variable: Variable<'_>) -> Vec<Login> {
 #[cfg(test)]
 mod tests {
     use super::{AgentRow, Login, account, logins};
+    use crate::agent_table::AgentTable;
 
     fn row(name: &str) -> &'static AgentRow {
-        AgentRow::named(name).expect("known")
+        AgentTable::default().named(name).expect("known")
     }
 
     fn with<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {

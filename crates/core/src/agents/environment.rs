@@ -116,7 +116,8 @@ const MARKS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{AgentRow, keeps};
+    use super::keeps;
+    use crate::agent_table::AgentTable;
 
     #[test]
     fn an_agent_gets_its_own_keys_and_no_others() {
@@ -138,7 +139,7 @@ mod tests {
             "DATABASE_URL",
             "SSH_AUTH_SOCK",
         ];
-        let row = |name| AgentRow::named(name).expect("known");
+        let row = |name| AgentTable::default().named(name).expect("known");
         let kept = |name| names.into_iter().filter(|it| keeps(row(name), it)).collect::<Vec<_>>().join(" ");
         let common = "PATH LC_ALL https_proxy CARGO_HOME";
         assert_eq!(kept("claude"), format!("{common} ANTHROPIC_API_KEY CLAUDE_CODE_OAUTH_TOKEN"));

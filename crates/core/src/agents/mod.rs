@@ -132,9 +132,8 @@ impl AgentOutput {
 
 /// Returns how to start the agent, or why that is not possible.
 pub fn invocation(agent: &Agent, context: &InvocationContext<'_>) -> Result<Invocation, String> {
-    let Some(row) = AgentRow::named(&agent.cli) else {
-        let known = AgentRow::names().collect::<Vec<_>>().join(", ");
-        return Err(format!("no agent is called \"{}\"; one of: {known}", agent.cli));
+    let Some(row) = agent.cli.row() else {
+        return Err(format!("no agent is called \"{}\"; loop agents lists those that there are", agent.cli));
     };
     let mut invocation = match row.start {
         Start::Claude => claude::invocation(row, agent, context)?,

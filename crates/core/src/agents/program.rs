@@ -37,10 +37,11 @@ fn natives(row: &AgentRow, wrapper: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::{AgentRow, natives};
+    use crate::agent_table::AgentTable;
     use std::path::Path;
 
     fn row(name: &str) -> &'static AgentRow {
-        AgentRow::named(name).expect("known")
+        AgentTable::default().named(name).expect("known")
     }
 
     #[test]

@@ -194,12 +194,12 @@ pub(super) fn cap_flags(row: &AgentRow, agent: &Agent, context: &InvocationConte
 #[cfg(test)]
 mod tests {
     use super::{AgentUsage, UsageCounts, UsageMeter};
-    use crate::agent_table::AgentRow;
+    use crate::agent_table::AgentTable;
     use crate::engine::{Cost, TokenClasses};
     use crate::prices::PriceList;
 
     fn meter(agent: &str) -> UsageMeter {
-        UsageMeter::new(AgentRow::named(agent).expect("an agent").usage)
+        UsageMeter::new(AgentTable::default().named(agent).expect("an agent").usage)
     }
 
     fn counts(input: u64, cache_read: u64, output: u64) -> UsageCounts {

@@ -18,6 +18,7 @@ pub use phase::{
     SignalWord,
 };
 
+use crate::agent_table::ChosenAgent;
 use crate::proof::Level;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,8 +149,7 @@ pub enum WorkPlace {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
-    /// `claude codex gemini opencode command`; empty: chosen when the run opens.
-    pub cli: String,
+    pub cli: ChosenAgent,
     pub model: Option<String>,
     pub permissions: Permissions,
     /// From start to end of a call.

@@ -6,7 +6,7 @@ use super::model::Protocol;
 use super::syntax::typed::sentence;
 use super::template;
 use super::{names, preset};
-use crate::agent_table::AgentRow;
+use crate::agent_table::AgentTable;
 use crate::facts::{Claim, FactName, Supplier};
 use crate::report::{Expected, read};
 use serde_json::Value;
@@ -52,7 +52,7 @@ fn the_reference_is_the_language() {
         as the first line of the file `#:schema ./workflow.schema.json`.\n"
         .to_owned();
     let cli = reference().into_iter().flat_map(|it| it.2).find(|it| it.name == "cli").expect("a key");
-    for agent in AgentRow::names() {
+    for agent in AgentTable::default().names() {
         assert!(cli.about.join(" ").contains(&format!("`{agent}`")), "the reference does not name {agent}");
     }
     for (title, about, keys) in reference() {

@@ -153,7 +153,7 @@ fn later_layers_win_key_by_key() {
     };
     let workflow = resolved(&layers);
     assert_eq!(workflow.name, "ours");
-    assert_eq!(workflow.agent.cli, "command");
+    assert_eq!(workflow.agent.cli.name(), "command");
     assert_eq!(workflow.agent.args, ["fake-agent", "--fast"]);
     assert_eq!(workflow.agent.model.as_deref(), Some("flag"));
     assert_eq!(workflow.agent.timeout, 3_600_000);

@@ -110,16 +110,11 @@ mod tests {
     use loop_base::time::Timestamp;
     use loop_base::value::Value;
     use loop_core::engine::{Event, Hold, HoldKind, Metric, Opening, Source, State};
-    use loop_core::workflow::resolve::{Layers, Overrides, resolve};
+    use loop_core::workflow::resolve::{Layers, resolve};
 
     #[test]
     fn bp91_the_line_says_phase_iteration_tests_and_status() {
-        let layers = Layers {
-            preset: Some("tdd".to_owned()),
-            user: None,
-            project: None,
-            overrides: Overrides::default(),
-        };
+        let layers = Layers { preset: Some("tdd".to_owned()), ..Layers::default() };
         let workflow = resolve(&layers, &|_| Err("no file is read".to_owned())).expect("the preset is sound");
         let mut state = State::new(&workflow);
         state.apply(&workflow, Timestamp(0), &Event::Opened(Opening::default()));

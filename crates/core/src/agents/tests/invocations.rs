@@ -1,13 +1,13 @@
 //! How each agent is started, whole command lines.
 
-use crate::agent_table::AgentRow;
+use crate::agent_table::AgentTable;
 use crate::agents::{Invocation, InvocationContext, invocation};
 use crate::workflow::model::{Agent, Permissions};
 use std::path::PathBuf;
 
 fn agent(cli: &str, permissions: Permissions, args: &[&str], env: &[(&str, &str)]) -> Agent {
     Agent {
-        cli: cli.to_owned(),
+        cli: cli.to_owned().into(),
         model: None,
         permissions,
         timeout: 0,
@@ -39,7 +39,7 @@ fn shown(started: Result<Invocation, String>) -> String {
 
 #[test]
 fn every_agent_is_started_with_the_permissions_it_was_given() {
-    let names: Vec<&str> = AgentRow::detected().map(|it| it.name).collect();
+    let names: Vec<&str> = AgentTable::default().detected().map(|it| it.name).collect();
     let programs: Vec<(&str, &str)> = names.iter().map(|it| (*it, *it)).collect();
     let find = on(&programs);
     let user = InvocationContext {

@@ -2,7 +2,7 @@
 //! stands where an agent's program would put it.
 
 use super::row;
-use crate::agent_table::{AgentRow, Stream};
+use crate::agent_table::{AgentRow, AgentTable, Stream};
 use crate::agents::limit::zone_named;
 use crate::agents::{AgentOutput, CallExit, Limit, StreamReader};
 use jiff::tz::TimeZone;
@@ -68,7 +68,7 @@ fn talked(cli: &'static AgentRow, text: &str, now: Timestamp) -> AgentOutput {
 
 /// The agents that have a reader of their own.
 fn readers() -> impl Iterator<Item = &'static AgentRow> {
-    AgentRow::detected().filter(|it| !matches!(it.stream, Stream::Described(_)))
+    AgentTable::default().detected().filter(|it| !matches!(it.stream, Stream::Described(_)))
 }
 
 fn clis(name: &str) -> Vec<&'static AgentRow> {

@@ -5,8 +5,8 @@ mod limits;
 mod replay;
 mod survival;
 
-use crate::agent_table::AgentRow;
+use crate::agent_table::{AgentRow, AgentTable};
 
 fn row(name: &str) -> &'static AgentRow {
-    AgentRow::named(name).expect("known")
+    AgentTable::default().named(name).expect("known")
 }

@@ -1,7 +1,7 @@
 //! Every recording of a real program, and what is made of it. A recording is the standard output,
 //! the end of standard error and the exit status of one run against a scripted model.
 
-use crate::agent_table::AgentRow;
+use crate::agent_table::{AgentRow, AgentTable};
 use crate::agents::{AgentOutput, CallExit, StreamReader};
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;
@@ -106,7 +106,7 @@ fn shown(said: &AgentOutput, activities: &[String], now: Timestamp) -> String {
 
 #[test]
 fn every_recording_is_understood() {
-    for cli in AgentRow::detected() {
+    for cli in AgentTable::default().detected() {
         let name = cli.name;
         let mut out = String::new();
         for recording in recordings(cli) {
@@ -129,7 +129,7 @@ fn every_recording_is_understood() {
 /// Whatever is cut off the end, nothing is taken for success that was not.
 #[test]
 fn a_stream_that_breaks_off_never_counts_as_done() {
-    for cli in AgentRow::detected() {
+    for cli in AgentTable::default().detected() {
         for mut recording in recordings(cli) {
             let (whole, _) = said(cli, &recording, usize::MAX);
             let text = recording.stdout.trim_ascii_end();

@@ -1,7 +1,7 @@
 //! Whatever bytes come, the reader survives them in bounded memory, and the end still counts.
 
 use super::row;
-use crate::agent_table::{AgentRow, Stream};
+use crate::agent_table::{AgentTable, Stream};
 use crate::agents::heard::MESSAGE_MOST;
 use crate::agents::reader::LINE_MOST;
 use crate::agents::{AgentOutput, CallExit, Limit, StreamReader};
@@ -165,7 +165,7 @@ proptest! {
         exit in 0..3,
     ) {
         let stream = lines.join(&b'\n');
-        for cli in AgentRow::all() {
+        for cli in AgentTable::default().all() {
             let mut whole = StreamReader::new(cli);
             whole.bytes(&stream);
             let mut pieces = StreamReader::new(cli);

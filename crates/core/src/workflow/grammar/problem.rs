@@ -2,6 +2,7 @@
 //! words that a person gets to see. Nothing here knows the language; it only points and prints. The
 //! output has no colour and is the same on every machine, so that it can be compared and searched.
 
+use crate::agent_table::AgentTable;
 use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
@@ -71,6 +72,8 @@ pub(crate) struct Place {
 /// The texts in the order they were read, and the problems found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
+    /// Whom the name of an agent can mean.
+    pub agents: AgentTable,
     texts: Vec<(String, String)>,
     found: Vec<(Option<Place>, Problem)>,
     /// Keys that are there and could not be read, with the table that they stand in.
@@ -82,6 +85,10 @@ pub(crate) struct Sources {
 type Belongs = fn(&str, &str) -> Option<String>;
 
 impl Sources {
+    pub(crate) fn knowing(agents: AgentTable) -> Sources {
+        Sources { agents, ..Sources::default() }
+    }
+
     /// Adds a text; one without any content is never quoted.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> usize {
         self.texts.push((name.to_owned(), text.to_owned()));

@@ -1,5 +1,6 @@
 //! What a workflow is made of before it is read: the texts of the layers, and the flags above them.
 
+use crate::agent_table::AgentTable;
 use crate::workflow::model::Overrides;
 use std::path::PathBuf;
 
@@ -23,4 +24,6 @@ pub struct Layers {
     /// `.loop/workflow.toml`, or `--workflow`.
     pub project: Option<LayerSource>,
     pub overrides: Overrides,
+    /// The agents that they can name.
+    pub agents: AgentTable,
 }

@@ -30,7 +30,7 @@ pub fn resolve(
     layers: &Layers,
     read_prompt: &dyn Fn(&Path) -> Result<String, String>,
 ) -> Result<Workflow, Vec<Problem>> {
-    let mut sources = Sources::default();
+    let mut sources = Sources::knowing(layers.agents.clone());
     let merged = merge(layers, &mut sources);
     if layers.preset.is_none() && layers.project.is_none() {
         sources.report(

@@ -39,7 +39,7 @@ pub(crate) fn workspace(file: &WorkspaceFile) -> Workspace {
 
 pub(crate) fn agent(file: &AgentFile) -> Agent {
     Agent {
-        cli: file.cli.as_ref().map_or(String::new(), |it| it.value.0.name.to_owned()),
+        cli: file.cli.as_ref().map(|it| it.value.0.into()).unwrap_or_default(),
         model: text(&file.model),
         // Without it an agent stops at the first command that it may not run, and nobody is there to
         // allow it.

@@ -1,7 +1,7 @@
 //! Words of the file that stand for one of a few things: an agent, an expectation, a class of errors.
 
 use super::typed::{Typed, words};
-use crate::agent_table::AgentRow;
+use crate::agent_table::{AgentRow, AgentTable};
 use crate::proof::Level;
 use crate::workflow::grammar::problem::{Place, Sources};
 use crate::workflow::model::{
@@ -11,7 +11,6 @@ use crate::workflow::model::{
 use serde_json::{Value, json};
 use toml::de::DeValue;
 
-/// An agent that there is an adapter for.
 /// An agent of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgentName(pub &'static AgentRow);
@@ -57,9 +56,9 @@ words!(ErrorClass: "build" => ErrorClass::Build, "test" => ErrorClass::Test, "li
 impl AgentName {
     /// Reads the word of a flag.
     pub(crate) fn find(word: &str, place: &Place, sources: &mut Sources) -> Option<AgentName> {
-        let found = AgentRow::named(word).map(AgentName);
+        let found = sources.agents.named(word).map(AgentName);
         if found.is_none() {
-            let next = crate::workflow::grammar::problem::suggest(word, AgentRow::names());
+            let next = crate::workflow::grammar::problem::suggest(word, sources.agents.names());
             sources.report(Some(place), format!("there is no agent \"{word}\""), next);
         }
         found
@@ -70,14 +69,14 @@ impl Typed for AgentName {
     const SHAPE: &'static str = "the name of an agent";
 
     fn schema() -> Value {
-        json!({ "enum": AgentRow::names().collect::<Vec<_>>() })
+        json!({ "enum": AgentTable::default().names().collect::<Vec<_>>() })
     }
 
     fn read(value: &DeValue<'_>, place: &Place, sources: &mut Sources) -> Option<AgentName> {
         let word = String::read(value, place, sources)?;
-        let found = AgentRow::named(&word).map(AgentName);
+        let found = sources.agents.named(&word).map(AgentName);
         if found.is_none() {
-            let next = crate::workflow::grammar::problem::suggest(&word, AgentRow::names());
+            let next = crate::workflow::grammar::problem::suggest(&word, sources.agents.names());
             sources.report(Some(place), format!("\"{word}\" is not known here"), next);
         }
         found

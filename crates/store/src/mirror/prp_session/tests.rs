@@ -6,15 +6,14 @@ use loop_base::time::Timestamp;
 use loop_core::engine::{Call, Effect, Ended, Ending, Event, Facts, History, Opening, Step};
 use loop_core::report::Report;
 use loop_core::workflow::model::Workflow;
-use loop_core::workflow::resolve::{Layers, Overrides, resolve};
+use loop_core::workflow::resolve::{Layers, resolve};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const START: Timestamp = Timestamp(1_768_557_600_000); // 2026-01-16T10:00:00Z
 
 fn tdd() -> Workflow {
-    let layers =
-        Layers { preset: Some("tdd".to_owned()), user: None, project: None, overrides: Overrides::default() };
+    let layers = Layers { preset: Some("tdd".to_owned()), ..Layers::default() };
     resolve(&layers, &|_| Err("no file is read".to_owned())).expect("the preset is sound")
 }
 

@@ -129,7 +129,7 @@ fn model(workflow: &Workflow, phase: &Phase, state: &State, step: &Step) -> Opti
 
 /// Whether a model's name means something to the agent: those of presets do not for every one.
 fn is_known(workflow: &Workflow, model: &str) -> bool {
-    let row = AgentRow::named(&workflow.agent.cli);
+    let row = workflow.agent.cli.row();
     row.is_none_or(|it| it.knows_preset_models) || !workflow.models.presets.contains(model)
 }
 
@@ -155,7 +155,7 @@ pub fn uncommittable(workflow: &Workflow) -> Vec<String> {
     if workflow.agent.permissions != Permissions::Edit || !workflow.agent.args.is_empty() {
         return Vec::new();
     }
-    let row = AgentRow::named(&workflow.agent.cli);
+    let row = workflow.agent.cli.row();
     if row.is_none_or(AgentRow::is_any_program) {
         return Vec::new();
     }
