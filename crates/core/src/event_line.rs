@@ -46,10 +46,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
             .map(|it| format!("before the first call: {it}")),
         Event::Listed(listing) => Some(listed(listing)),
         Event::Ended(ended) => Some(ended_line(ended)),
-        Event::Contained { left } if left.is_empty() => {
-            Some("stopped every leftover process of the call".to_owned())
-        }
-        Event::Contained { left } => Some(format!("{} could not be stopped", counted(left.len(), "process"))),
+        Event::Contained { left } => Some(contained(left.len())),
         Event::Measured(evidence) => {
             Some(results(&evidence.results)).filter(|it| !it.is_empty()).map(|it| format!("checks: {it}"))
         }
@@ -72,8 +69,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::Skipped { why } => Some(format!("phase skipped by a person: {why}")),
         Event::Settled { text, .. } => Some(text.clone()),
         Event::Supplied { check, command } => Some(format!("the check {check} runs: {command}")),
-        Event::ItemDone { id, also } if also.is_empty() => Some(format!("item {id} is done")),
-        Event::ItemDone { id, also } => Some(format!("item {id} is done, and with it {}", also.join(", "))),
+        Event::ItemDone { id, also } => Some(item_done(id, also)),
         Event::LeftToPerson { items } => {
             Some(format!("Auto-decided: completed with notes — open for a person: {}", items.join("; ")))
         }
@@ -106,14 +102,32 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         Event::LandingStep(step) => Some(landing_step(step)),
         Event::Landed(landing) | Event::Looked(landing) => Some(landed(landing)),
         Event::Heard { at, answer, trouble } => heard(at.as_deref(), answer.as_ref(), trouble.as_deref()),
-        Event::Known { skill, target: Some(target) } => {
-            Some(format!("the skill {skill} works with {target}"))
-        }
-        Event::Known { skill, target: None } => Some(format!("the skill {skill} is skipped by a person")),
+        Event::Known { skill, target } => Some(skill_known(skill, target.as_deref())),
         Event::Finished { trouble, shipped, .. } => finished(trouble.as_deref(), shipped.as_deref()),
         Event::Noted { text } => Some(text.clone()),
         Event::Closed(Outcome::Completed) => Some("completed".to_owned()),
         Event::Closed(Outcome::Cancelled) => Some("cancelled".to_owned()),
+    }
+}
+
+fn contained(left: usize) -> String {
+    match left {
+        0 => "stopped every leftover process of the call".to_owned(),
+        some => format!("{} could not be stopped", counted(some, "process")),
+    }
+}
+
+fn item_done(id: &str, also: &[String]) -> String {
+    match also {
+        [] => format!("item {id} is done"),
+        others => format!("item {id} is done, and with it {}", others.join(", ")),
+    }
+}
+
+fn skill_known(skill: &str, target: Option<&str>) -> String {
+    match target {
+        Some(target) => format!("the skill {skill} works with {target}"),
+        None => format!("the skill {skill} is skipped by a person"),
     }
 }
 

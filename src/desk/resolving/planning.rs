@@ -127,42 +127,11 @@ pub(crate) fn find(
     let phases = roadmap::phases(&text);
     let number = number(request, read(STATE).as_deref(), &phases)?;
     let (folder, phase) = plans(project, &number, &phases)?;
-    let mut warnings: Vec<String> =
-        phase.orphans.iter().map(|it| format!("{it}-SUMMARY.md has no plan and is ignored")).collect();
-    let misnamed = planning::misnamed_plans(project, &folder).into_iter();
-    warnings.extend(
-        misnamed.map(|it| format!("{folder}/{it} is not read as a plan: its name does not end in -PLAN.md")),
-    );
     let known = phases.iter().find(|it| it.number == number);
-    warnings.extend(known.is_none().then(|| {
-        format!("{ROADMAP} has no heading \"### Phase {number}:\", so the goal of phase {number} is unknown")
-    }));
-    let learned = read(LEARNINGS);
-    if learned.is_none() {
-        warnings.push(format!("{LEARNINGS} is missing; loop setup plan writes one"));
-    }
-    if config.parallel_waves == Some(true) {
-        warnings
-            .push(format!("{CONFIG}: loop.parallel_waves is true; plans are worked on one after the other"));
-    }
-    for (name, most) in [(LEARNINGS, learnings::LINES_MOST), (STATE, state_file::LINES_MOST)] {
-        let lines = read(name).map_or(0, |it| it.lines().count());
-        if most < lines {
-            warnings.push(format!("{name} has {lines} lines; keep it below {most}, merge and archive"));
-        }
-    }
+    let unknown = known.is_none().then_some(&number);
+    let mut warnings = warnings(project, &config, &folder, &phase, unknown);
     apply(&config, request, workflow)?;
-    let primary = || learned.as_deref().map(learnings::validation).unwrap_or_default();
-    let commands =
-        if config.validation_commands.is_empty() { primary() } else { config.validation_commands.clone() };
-    if let Some(check) =
-        workflow.checks.get_mut("validation").filter(|it| it.run.is_none() && !commands.is_empty())
-    {
-        check.run = Some(match commands.as_slice() {
-            [one] => one.clone(),
-            several => format!("set -e\n{}", several.join("\n")),
-        });
-    }
+    fill_validation(workflow, &config, read(LEARNINGS).as_deref());
     point_at(workflow, &folder, known.map_or("", |it| it.heading.as_str()));
     let mut beginning = Beginning {
         title: known.map(|it| it.heading.clone()),
@@ -185,6 +154,56 @@ pub(crate) fn find(
         state_file,
         stuck: None,
     })
+}
+
+/// What is wrong with the planning folder and does not keep a run from working.
+fn warnings(
+    project: &Path,
+    config: &Config,
+    folder: &str,
+    phase: &PlannedPhase,
+    unknown: Option<&PhaseNumber>,
+) -> Vec<String> {
+    let read = |name: &str| planning::document(project, name);
+    let orphans = phase.orphans.iter();
+    let orphans = orphans.map(|it| format!("{it}-SUMMARY.md has no plan and is ignored"));
+    let misnamed = planning::misnamed_plans(project, folder).into_iter();
+    let misnamed =
+        misnamed.map(|it| format!("{folder}/{it} is not read as a plan: its name does not end in -PLAN.md"));
+    let unknown = unknown.map(|it| {
+        format!("{ROADMAP} has no heading \"### Phase {it}:\", so the goal of phase {it} is unknown")
+    });
+    let mut warnings: Vec<String> = orphans.chain(misnamed).chain(unknown).collect();
+    if read(LEARNINGS).is_none() {
+        warnings.push(format!("{LEARNINGS} is missing; loop setup plan writes one"));
+    }
+    if config.parallel_waves == Some(true) {
+        let says = "loop.parallel_waves is true; plans are worked on one after the other";
+        warnings.push(format!("{CONFIG}: {says}"));
+    }
+    for (name, most) in [(LEARNINGS, learnings::LINES_MOST), (STATE, state_file::LINES_MOST)] {
+        let lines = read(name).map_or(0, |it| it.lines().count());
+        if most < lines {
+            warnings.push(format!("{name} has {lines} lines; keep it below {most}, merge and archive"));
+        }
+    }
+    warnings
+}
+
+/// Gives the check `validation` its commands where the workflow names none.
+fn fill_validation(workflow: &mut Workflow, config: &Config, learned: Option<&str>) {
+    let commands = match config.validation_commands.as_slice() {
+        [] => learned.map(learnings::validation).unwrap_or_default(),
+        named => named.to_vec(),
+    };
+    let check = workflow.checks.get_mut("validation").filter(|it| it.run.is_none());
+    if let Some(check) = check {
+        check.run = match commands.as_slice() {
+            [] => None,
+            [one] => Some(one.clone()),
+            several => Some(format!("set -e\n{}", several.join("\n"))),
+        };
+    }
 }
 
 /// Gives a workflow that was read again what was settled when the run was opened.

@@ -56,19 +56,7 @@ pub(crate) fn answered(
         (QuestionKind::Hourly, _) => {
             Decision::Record(Event::Granted { until: question.deadline.unwrap_or(now) })
         }
-        (QuestionKind::Gate(_), Choice::Approve) => Decision::Perform(Effect::Confirm),
-        (QuestionKind::Gate(gate), Choice::Changes) => {
-            let target = workflow.gates[gate].changes_to.unwrap_or(state.phase);
-            let how = How::Changes { gate: gate.clone(), text: answer.text.clone() };
-            Decision::Record(Event::Entered { phase: target, how })
-        }
-        (QuestionKind::Gate(gate), Choice::Expired) => {
-            ask(state, QuestionKind::Blocked, format!("gate approval timeout: {gate}"), None)
-        }
-        (QuestionKind::Gate(gate), _) => {
-            let reason = text.map(|it| format!(": {it}")).unwrap_or_default();
-            ask(state, QuestionKind::Blocked, format!("the gate \"{gate}\" was not passed{reason}"), None)
-        }
+        (QuestionKind::Gate(gate), _) => at_gate(workflow, state, gate, answer, text),
         (QuestionKind::Check(check), _) => {
             Decision::Record(Event::Supplied { check: check.clone(), command: answer.text.clone() })
         }
@@ -94,6 +82,29 @@ pub(crate) fn answered(
             Decision::Record(Event::Known { skill: skill.clone(), target })
         }
         (QuestionKind::Checkpoint(kind), _) => settled(state, kind, answer, text),
+    }
+}
+
+fn at_gate(
+    workflow: &Workflow,
+    state: &State,
+    gate: &str,
+    answer: &Answer,
+    text: Option<String>,
+) -> Decision {
+    let blocked = |why: String| ask(state, QuestionKind::Blocked, why, None);
+    match answer.choice {
+        Choice::Approve => Decision::Perform(Effect::Confirm),
+        Choice::Changes => {
+            let target = workflow.gates[gate].changes_to.unwrap_or(state.phase);
+            let how = How::Changes { gate: gate.to_owned(), text: answer.text.clone() };
+            Decision::Record(Event::Entered { phase: target, how })
+        }
+        Choice::Expired => blocked(format!("gate approval timeout: {gate}")),
+        _ => {
+            let reason = text.map(|it| format!(": {it}")).unwrap_or_default();
+            blocked(format!("the gate \"{gate}\" was not passed{reason}"))
+        }
     }
 }
 

@@ -20,11 +20,11 @@ use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge;
 use crate::engine::judging::metrics::known;
 use crate::engine::state::parts::retry;
-use crate::engine::state::parts::station::{Leave, Station, Wish};
+use crate::engine::state::parts::station::{Leave, Station, Waiting, Wish};
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::next_call::{call, is_done_with_skills, lacks_other_model, measure};
 use crate::facts::FactName;
-use crate::workflow::model::{Phase, WindowThen, WorkPlace, Workflow};
+use crate::workflow::model::{Phase, Window, WindowThen, WorkPlace, Workflow};
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 
@@ -90,7 +90,6 @@ fn is_to_be_told(workflow: &Workflow, state: &State) -> bool {
 
 /// May another agent go out? Waits and limits first, then the breaker, then what the call needs.
 fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> Decision {
-    let hold = |kind, reason| Decision::Record(Event::Held(Hold { kind, reason }));
     if let Some(target) = state.move_to {
         return Decision::Record(Event::Entered { phase: target, how: How::Moved });
     }
@@ -102,16 +101,7 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         return Decision::Perform(measure(workflow, phase, state, &next));
     }
     if let Some(wait) = &state.wait {
-        // A clock that was set back over the window has emptied it: nothing is left to wait for.
-        let is_void = wait.wait == Wait::Window && window_spent(workflow, state, now).is_none();
-        let is_over = wait.until <= now || is_void;
-        if !is_over && !matches!(wait.wait, Wait::Backoff | Wait::Slot) && is_to_be_told(workflow, state) {
-            return Decision::Perform(Effect::Tell);
-        }
-        if !is_over {
-            return Decision::Perform(Effect::Sleep { until: wait.until, why: wait.why.clone() });
-        }
-        return Decision::Record(Event::Woke);
+        return waiting(workflow, state, wait, now);
     }
     if let Some(why) = &state.agent_trouble {
         return ask(state, QuestionKind::Agent, why.clone(), None);
@@ -127,22 +117,14 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         return Decision::Perform(Effect::List);
     }
     if let Some((until, window)) = window_spent(workflow, state, now) {
-        let why = format!("{} of {} calls used in this window", window.calls, window.calls);
-        return match window.then {
-            WindowThen::Ask => ask(state, QuestionKind::Hourly, why, Some(until)),
-            WindowThen::Wait => Decision::Record(Event::Waits { until, why, wait: Wait::Window }),
-            WindowThen::Pause => hold(HoldKind::Paused, why),
-            WindowThen::Abort => hold(HoldKind::Halted, why),
-        };
+        return window_over(state, &window, until);
     }
     if let Some(reached) = reached(workflow, phase, state) {
         return Decision::Record(Event::Held(reached));
     }
     if VOIDS_MOST <= state.voids {
-        return hold(
-            HoldKind::Halted,
-            format!("the call could not be started {} times in a row", state.voids),
-        );
+        let reason = format!("the call could not be started {} times in a row", state.voids);
+        return hold(HoldKind::Halted, reason);
     }
     if let Some(reason) = state.visit.breaker.open(&phase.breaker)
         && !trying_something_else(phase, state)
@@ -173,6 +155,34 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         return ask(state, QuestionKind::Agent, why, None);
     }
     Decision::Perform(Effect::Work(next))
+}
+
+fn hold(kind: HoldKind, reason: String) -> Decision {
+    Decision::Record(Event::Held(Hold { kind, reason }))
+}
+
+/// Sleeps until a wait is over; somebody who wants to hear of rests hears of it first.
+fn waiting(workflow: &Workflow, state: &State, waiting: &Waiting, now: Timestamp) -> Decision {
+    // A clock that was set back over the window has emptied it: nothing is left to wait for.
+    let is_void = waiting.wait == Wait::Window && window_spent(workflow, state, now).is_none();
+    if waiting.until <= now || is_void {
+        return Decision::Record(Event::Woke);
+    }
+    if !matches!(waiting.wait, Wait::Backoff | Wait::Slot) && is_to_be_told(workflow, state) {
+        return Decision::Perform(Effect::Tell);
+    }
+    Decision::Perform(Effect::Sleep { until: waiting.until, why: waiting.why.clone() })
+}
+
+/// All calls of the window are used up.
+fn window_over(state: &State, window: &Window, until: Timestamp) -> Decision {
+    let why = format!("{} of {} calls used in this window", window.calls, window.calls);
+    match window.then {
+        WindowThen::Ask => ask(state, QuestionKind::Hourly, why, Some(until)),
+        WindowThen::Wait => Decision::Record(Event::Waits { until, why, wait: Wait::Window }),
+        WindowThen::Pause => hold(HoldKind::Paused, why),
+        WindowThen::Abort => hold(HoldKind::Halted, why),
+    }
 }
 
 /// A breaker that was opened and given one more call is judged again only after that call.

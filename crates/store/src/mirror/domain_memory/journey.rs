@@ -5,7 +5,7 @@
 use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::engine::{
-    CheckOutcome, Command, Effect, Event, How, JudgedTurn, QuestionKind, State, Step, Verdict,
+    CheckOutcome, CheckResult, Command, Effect, Event, How, JudgedTurn, QuestionKind, State, Step, Verdict,
 };
 use loop_core::workflow::model::Workflow;
 use serde_json::{Value, json};
@@ -57,17 +57,7 @@ impl Journey {
                 put("phase", "entered", name(*phase), outcome, json!({}));
             }
             Event::Measured(evidence) if !evidence.results.is_empty() => {
-                let failing = evidence.results.iter().any(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
-                let word = |it: &CheckOutcome| match it {
-                    CheckOutcome::Passed => "pass",
-                    CheckOutcome::Failed(_) => "fail",
-                    CheckOutcome::Skipped => "skipped",
-                };
-                let checks: serde_json::Map<String, Value> =
-                    evidence.results.iter().map(|it| (it.name.clone(), word(&it.outcome).into())).collect();
-                let verification = if failing { "fail" } else { "pass" };
-                let outcome = if failing { "failure" } else { "success" };
-                let more = json!({ "verification": verification, "checks": checks });
+                let (outcome, more) = verified(&evidence.results);
                 put("phase", "verified", name(state.phase), outcome, more);
             }
             Event::Commanded(Command::Skip { skill, reason }) => {
@@ -126,4 +116,18 @@ impl Journey {
         self.written = Some(self.lines.len().max(written));
         Ok(())
     }
+}
+
+/// How a measurement came out, and by which checks.
+fn verified(results: &[CheckResult]) -> (&'static str, Value) {
+    let word = |it: &CheckOutcome| match it {
+        CheckOutcome::Passed => "pass",
+        CheckOutcome::Failed(_) => "fail",
+        CheckOutcome::Skipped => "skipped",
+    };
+    let checks: serde_json::Map<String, Value> =
+        results.iter().map(|it| (it.name.clone(), word(&it.outcome).into())).collect();
+    let is_failing = results.iter().any(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
+    let (outcome, verification) = if is_failing { ("failure", "fail") } else { ("success", "pass") };
+    (outcome, json!({ "verification": verification, "checks": checks }))
 }
