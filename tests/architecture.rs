@@ -68,7 +68,7 @@ fn only_the_loop_appends_events() {
     for (path, text) in sources(Path::new("src")) {
         let is_loop = path.ends_with("drive.rs") && path.parent() == Some(Path::new("src"));
         let plays = path.starts_with("src/sim")
-            || path.ends_with("setting_up/simulate.rs")
+            || path.ends_with("workflows/simulate.rs")
             || path.ends_with("fuzz.rs");
         if !is_loop && !plays && code(&path, &text).contains("run.record(") {
             wrong.push(format!("{} appends events", path.display()));

@@ -13,9 +13,9 @@ mod transcript;
 mod tree_changes;
 
 use crate::drive::{Performed, World};
-use crate::world::effects::calls::{handed_back, prompt_for, reports_by_file};
-use crate::world::effects::caps::reserve;
-use crate::world::effects::proving::{InTime, is_proven};
+use crate::world::effects::calling::calls::{handed_back, prompt_for, reports_by_file};
+use crate::world::effects::calling::caps::reserve;
+use crate::world::effects::closing::proving::{InTime, is_proven};
 use crate::world::real::{CallAllowance, Host, Watcher};
 use crate::world::wait::{Listener, Signals, now};
 use file_stamps::Marks;

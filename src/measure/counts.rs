@@ -1,5 +1,5 @@
 //! Reads what a test runner printed: how many tests there are, how many of them passed, failed or
-//! were skipped, and which ones failed. Each format has a file of its own; a [`CountReader`] is fed the
+//! were skipped, and which ones failed. Each format has a file of its own in `formats/`; a [`CountReader`] is fed the
 //! lines as they come and holds a bounded amount of memory, however long the log is. Summaries of
 //! one log add up, because workspaces print several. Errors of the runner itself count as failing
 //! tests; a build that failed before any test ran leaves nothing to read. Whether the check passed
@@ -10,24 +10,13 @@
 //! iteration, and must bring numbers where names are missing. One reader for both would hold what only
 //! one of them needs.
 
-mod cargo;
-mod go;
-mod jest;
-mod junit;
+mod formats;
 mod line;
-mod mocha;
-mod nextest;
-mod node;
-mod pairs;
-mod pytest;
 mod tally;
-mod tap;
 #[cfg(test)]
 mod tests;
-mod tree;
-mod unittest;
-mod vitest;
 
+use formats::{cargo, go, jest, junit, mocha, nextest, pairs, pytest, tap, unittest, vitest};
 use loop_base::value::Value;
 use loop_core::workflow::model::CountFormat;
 use std::collections::BTreeMap;

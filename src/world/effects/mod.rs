@@ -1,19 +1,12 @@
-//! One file for each kind of effect that [`super::real::Host`] performs: calls with their caps and their
-//! ending, worktrees, items, notifications, proof steps, landings, approvals, the end of a run, undoing a lost call. Which effect comes next is
-//! decided in the core; what agents wrote is read in `agent_output`.
+//! One file for each kind of effect that [`super::real::Host`] performs: `calling/` an agent call from its prompt to
+//! its end, `closing/` proof steps, landings and the end of a run; beside them worktrees, items, notifications and
+//! approvals. Which effect comes next is decided in the core; what agents wrote is read in `agent_output`.
 
 mod agent_times;
 pub(crate) mod approval;
-mod briefing;
-mod call_ending;
-pub(crate) mod calls;
-pub(crate) mod caps;
-mod finish_run;
+pub(crate) mod calling;
+pub(crate) mod closing;
 mod foreign;
 mod items;
-mod landing;
 mod notify;
-pub(crate) mod proving;
-pub(crate) mod slots;
-mod undo_lost;
 mod workspace;

@@ -15,26 +15,28 @@ pub use deciding::decide::decide;
 pub(crate) use deciding::landing::LANDING_RETURNS_MOST;
 pub use deciding::offer::{Offer, grounds_of, offers};
 pub use deciding::proving::checks as proof_checks;
-pub use journal::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
-pub use journal::command::{Answer, Choice, Command, choices};
+pub use journal::calls::ending::{Briefing, Ended, Ending, How, LeftProcess};
+pub use journal::calls::usage::{Cost, TokenClasses, Usage};
+pub use journal::closing::landing::{Landing, LandingStep, Merge, Train};
+pub use journal::closing::proof_steps::{Proving, StepTaken, Unprepared};
 pub use journal::decision::{Decision, Rest};
 pub use journal::effect::{Call, Effect, IMPORTED_EPOCH, OtherModel, Step};
-pub use journal::ending::{Briefing, Ended, Ending, How, LeftProcess};
 pub use journal::event::Event;
-pub use journal::evidence::{
+pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
+pub use journal::measured::evidence::{
     Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, RefusedPlan, TargetMove,
     Tests, Uncommitted,
 };
-pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
-pub use journal::item::{Item, ListChange, Listing};
-pub use journal::judgement::{Failure, Judgement, Verdict};
-pub use journal::landing::{Landing, LandingStep, Merge, Train};
-pub use journal::metric::{Metric, Source};
-pub use journal::opening::{Beginning, CodeHost, Opening, Session, SessionProcess, ToldFailure, Worktree};
-pub use journal::proof_steps::{Proving, StepTaken, Unprepared};
-pub use journal::question::{CheckpointKind, Question, QuestionKind};
-pub use journal::requirement::{MetBy, Requirement};
-pub use journal::usage::{Cost, TokenClasses, Usage};
+pub use journal::measured::judgement::{Failure, Judgement, Verdict};
+pub use journal::measured::metric::{Metric, Source};
+pub use journal::people::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
+pub use journal::people::command::{Answer, Choice, Command, choices};
+pub use journal::people::question::{CheckpointKind, Question, QuestionKind};
+pub use journal::task::item::{Item, ListChange, Listing};
+pub use journal::task::opening::{
+    Beginning, CodeHost, Opening, Session, SessionProcess, ToldFailure, Worktree,
+};
+pub use journal::task::requirement::{MetBy, Requirement};
 pub use judging::metrics::known_red;
 pub use judging::signature::signature;
 pub use state::parts::breaker::BreakerState;

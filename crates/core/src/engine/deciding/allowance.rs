@@ -1,8 +1,8 @@
 //! What the next call may use up: what is left of every cap. The world hands it to the agent where the
 //! agent can keep to it, and ends a call that goes beyond it where the agent tells what it used.
 
+use crate::engine::journal::calls::usage::TokenClasses;
 use crate::engine::journal::hold::{Hold, HoldKind};
-use crate::engine::journal::usage::TokenClasses;
 use crate::engine::state::parts::spent::dollars;
 use crate::engine::state::run_state::State;
 use crate::workflow::model::{Millis, Workflow};

@@ -1,9 +1,9 @@
 //! What people say to a run: commands, and answers to its questions. A command is validated
 //! against the state that it meets, because it may have been written before something changed.
 
-use crate::engine::journal::command::{Answer, Choice, Command, choices};
 use crate::engine::journal::hold::Outcome;
-use crate::engine::journal::question::QuestionKind;
+use crate::engine::journal::people::command::{Answer, Choice, Command, choices};
+use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::judging::judge::ISSUES;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;

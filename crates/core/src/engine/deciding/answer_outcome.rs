@@ -1,14 +1,14 @@
 //! What an answer leads to, for every kind of question and every word that answers it.
 
 use super::ask::ask;
-use crate::engine::journal::command::{Answer, Choice};
+use crate::engine::journal::calls::ending::How;
+use crate::engine::journal::closing::landing::LandingStep;
 use crate::engine::journal::decision::Decision;
 use crate::engine::journal::effect::Effect;
-use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, HoldKind, Wait};
-use crate::engine::journal::landing::LandingStep;
-use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
+use crate::engine::journal::people::command::{Answer, Choice};
+use crate::engine::journal::people::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge::ISSUES;
 use crate::engine::state::run_state::State;
 use crate::proof::Waiver;

@@ -2,7 +2,7 @@
 
 use crate::engine::journal::decision::Decision;
 use crate::engine::journal::effect::Effect;
-use crate::engine::journal::question::{Question, QuestionKind};
+use crate::engine::journal::people::question::{Question, QuestionKind};
 use crate::engine::state::run_state::State;
 use loop_base::time::Timestamp;
 

@@ -3,12 +3,12 @@
 //! again, and what is in the way is asked about.
 
 use super::ask::ask;
+use crate::engine::journal::calls::ending::How;
+use crate::engine::journal::closing::landing::{Landing, Train};
 use crate::engine::journal::decision::Decision;
 use crate::engine::journal::effect::Effect;
-use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
-use crate::engine::journal::landing::{Landing, Train};
-use crate::engine::journal::question::{CheckpointKind, Question, QuestionKind};
+use crate::engine::journal::people::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::state::apply::LOOK_EVERY_MS;
 use crate::engine::state::run_state::State;
 use crate::workflow::model::{Phase, Workflow};

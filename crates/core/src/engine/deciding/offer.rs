@@ -2,8 +2,8 @@
 //! before choosing. Every place that shows a question (the terminal, `status`, `--json`, notifications,
 //! the hook) shows this.
 
-use crate::engine::journal::command::{Choice, choices_of};
-use crate::engine::journal::question::{Question, QuestionKind};
+use crate::engine::journal::people::command::{Choice, choices_of};
+use crate::engine::journal::people::question::{Question, QuestionKind};
 use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::judging::reasons::check_words;
 use crate::engine::state::run_state::State;

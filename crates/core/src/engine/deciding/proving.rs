@@ -4,14 +4,14 @@
 //! the world keeps the results of each step and hands over the conclusion.
 
 use super::ask::ask;
+use crate::engine::journal::calls::ending::How;
+use crate::engine::journal::closing::proof_steps::{Proving, Unprepared};
 use crate::engine::journal::decision::Decision;
 use crate::engine::journal::effect::Effect;
-use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
-use crate::engine::journal::evidence::CheckOutcome;
 use crate::engine::journal::hold::{Hold, HoldKind};
-use crate::engine::journal::proof_steps::{Proving, Unprepared};
-use crate::engine::journal::question::QuestionKind;
+use crate::engine::journal::measured::evidence::CheckOutcome;
+use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::status::NOTHING_TO_DO;
 use crate::proof::{Level, Proof, ProofStep, closing_sentence};

@@ -3,14 +3,14 @@
 
 use super::ask::ask;
 use super::{gate, proving};
-use crate::engine::journal::approval::Subject;
+use crate::engine::journal::calls::ending::How;
 use crate::engine::journal::decision::Decision;
 use crate::engine::journal::effect::Effect;
-use crate::engine::journal::ending::How;
 use crate::engine::journal::event::Event;
-use crate::engine::journal::item::Item;
-use crate::engine::journal::metric::Source;
-use crate::engine::journal::question::{Question, QuestionKind};
+use crate::engine::journal::measured::metric::Source;
+use crate::engine::journal::people::approval::Subject;
+use crate::engine::journal::people::question::{Question, QuestionKind};
+use crate::engine::journal::task::item::Item;
 use crate::engine::state::items;
 use crate::engine::state::parts::station::Leave;
 use crate::engine::state::run_state::State;

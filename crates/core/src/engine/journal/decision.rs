@@ -3,7 +3,7 @@
 use super::effect::Effect;
 use super::event::Event;
 use super::hold::{Hold, Outcome};
-use super::question::Question;
+use super::people::question::Question;
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! What the engine wants: wishes as verbs ([`Effect`]) and the three kinds of [`Decision`]. An effect is
 //! written to the journal before it is performed, so this only ever grows.
 
-use super::item::Item;
-use super::landing::Merge;
-use super::question::Question;
+use super::closing::landing::Merge;
+use super::people::question::Question;
+use super::task::item::Item;
 use crate::proof::ProofStep;
 use crate::workflow::model::PhaseId;
 use loop_base::time::Timestamp;

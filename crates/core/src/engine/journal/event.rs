@@ -2,17 +2,17 @@
 //! and the three kinds of [`Decision`]. All of it is written to the journal, so it only ever grows:
 //! a field that is added has a default.
 
-use super::approval::{Signer, Subject, Void};
-use super::command::{Answer, Command};
+use super::calls::ending::{Ended, How, LeftProcess};
+use super::closing::landing::{Landing, LandingStep};
+use super::closing::proof_steps::StepTaken;
 use super::effect::Effect;
-use super::ending::{Ended, How, LeftProcess};
-use super::evidence::{Baseline, Evidence};
 use super::hold::{Hold, Outcome, Wait};
-use super::item::Listing;
-use super::judgement::Judgement;
-use super::landing::{Landing, LandingStep};
-use super::opening::{Opening, Session};
-use super::proof_steps::StepTaken;
+use super::measured::evidence::{Baseline, Evidence};
+use super::measured::judgement::Judgement;
+use super::people::approval::{Signer, Subject, Void};
+use super::people::command::{Answer, Command};
+use super::task::item::Listing;
+use super::task::opening::{Opening, Session};
 use crate::proof::{Proof, Waiver};
 use crate::workflow::model::PhaseId;
 use loop_base::time::Timestamp;

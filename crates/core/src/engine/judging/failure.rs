@@ -3,10 +3,10 @@
 
 use super::metrics::keeping_checks;
 use super::signature::signature;
-use crate::engine::journal::ending::Ending;
-use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
-use crate::engine::journal::judgement::Failure;
-use crate::engine::journal::metric::Metrics;
+use crate::engine::journal::calls::ending::Ending;
+use crate::engine::journal::measured::evidence::{CheckOutcome, CheckResult, Evidence};
+use crate::engine::journal::measured::judgement::Failure;
+use crate::engine::journal::measured::metric::Metrics;
 use crate::engine::state::parts::station::Turn;
 use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Phase, Protocol};

@@ -1,7 +1,7 @@
 //! What the words about an iteration are drawn from, and what each name in a condition is called.
 
-use crate::engine::journal::evidence::{CheckResult, Evidence};
-use crate::engine::journal::metric::Metrics;
+use crate::engine::journal::measured::evidence::{CheckResult, Evidence};
+use crate::engine::journal::measured::metric::Metrics;
 use crate::engine::state::parts::station::Turn;
 use crate::facts::{FactName, FactWords};
 use crate::workflow::model::Phase;

@@ -4,8 +4,8 @@
 //! what the engine itself knows. A claim about something that only we can know never counts; with
 //! `--unverified` the agent's test counts do where no check brings them.
 
-use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence, Tests};
-use crate::engine::journal::metric::{Metric, Metrics, Source};
+use crate::engine::journal::measured::evidence::{CheckOutcome, CheckResult, Evidence, Tests};
+use crate::engine::journal::measured::metric::{Metric, Metrics, Source};
 use crate::engine::state::run_state::State;
 use crate::facts::{Claim, FactName};
 use crate::report::Report;

@@ -3,8 +3,8 @@
 //! before the next.
 
 use crate::engine::journal::event::Event;
-use crate::engine::journal::item::{Item, ListChange, Listing};
-use crate::engine::journal::requirement::Requirement;
+use crate::engine::journal::task::item::{Item, ListChange, Listing};
+use crate::engine::journal::task::requirement::Requirement;
 use crate::engine::state::parts::item_list::ItemList;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;

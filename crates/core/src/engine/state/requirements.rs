@@ -4,10 +4,10 @@
 //! closes it as a claim, a person closes it by theirs; only the proof makes a measurement final.
 
 use crate::documents::planning::verification::VerifiedTruth;
-use crate::engine::journal::evidence::Evidence;
-use crate::engine::journal::item::Item;
-use crate::engine::journal::judgement::Judgement;
-use crate::engine::journal::requirement::{MetBy, Requirement, plain};
+use crate::engine::journal::measured::evidence::Evidence;
+use crate::engine::journal::measured::judgement::Judgement;
+use crate::engine::journal::task::item::Item;
+use crate::engine::journal::task::requirement::{MetBy, Requirement, plain};
 use crate::engine::state::parts::station::Turn;
 use crate::engine::state::run_state::State;
 use crate::facts::FactName;

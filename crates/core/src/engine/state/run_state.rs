@@ -2,15 +2,15 @@
 //! about it is decided elsewhere. Everything here has a bounded size, because the whole state
 //! is written with every commit.
 
-use crate::engine::journal::ending::LeftProcess;
-use crate::engine::journal::evidence::{Baseline, CheckResult, Facts, RefusedPlan, TargetMove};
+use crate::engine::journal::calls::ending::LeftProcess;
+use crate::engine::journal::closing::landing::{Landing, Train};
+use crate::engine::journal::closing::proof_steps::Proving;
 use crate::engine::journal::hold::Hold;
-use crate::engine::journal::item::Item;
-use crate::engine::journal::landing::{Landing, Train};
-use crate::engine::journal::opening::{Opening, Session};
-use crate::engine::journal::proof_steps::Proving;
-use crate::engine::journal::question::Question;
-use crate::engine::journal::requirement::Requirement;
+use crate::engine::journal::measured::evidence::{Baseline, CheckResult, Facts, RefusedPlan, TargetMove};
+use crate::engine::journal::people::question::Question;
+use crate::engine::journal::task::item::Item;
+use crate::engine::journal::task::opening::{Opening, Session};
+use crate::engine::journal::task::requirement::Requirement;
 use crate::engine::state::parts::call_window::Calls;
 use crate::engine::state::parts::feedback::Feedback;
 use crate::engine::state::parts::item_list::ItemList;

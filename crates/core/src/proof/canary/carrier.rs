@@ -2,7 +2,7 @@
 //! assertion that the project's tests use.
 
 use super::assertions;
-use crate::proof::protecting::rust_tests;
+use crate::proof::protecting::mixed::rust_tests;
 
 /// Runners that want their tests written differently.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

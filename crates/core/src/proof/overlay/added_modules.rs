@@ -4,7 +4,7 @@
 
 use crate::proof::overlay::plan::{Action, OverlayPlan};
 use crate::proof::protecting::class::{Class, Mixed};
-use crate::proof::protecting::rust_tests;
+use crate::proof::protecting::mixed::rust_tests;
 use crate::proof::trees::{Contents, Side, TreeChange};
 
 /// Adds the tests of added Rust files to the plan of step F.

@@ -2,7 +2,7 @@
 //! and blocks behind `import.meta.vitest`. A hunk of the diff whose removed lines are test lines is put back; a hunk
 //! that mixes code and test lines cannot be told apart and is not judged.
 
-use crate::proof::protecting::test_texts::python_test_lines;
+use crate::proof::protecting::finding::test_texts::python_test_lines;
 
 /// What became of a source file with tests in it.
 #[derive(Clone, Debug, PartialEq, Eq)]

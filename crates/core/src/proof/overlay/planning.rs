@@ -7,10 +7,10 @@ use crate::proof::overlay::added_modules;
 use crate::proof::overlay::hunks::{PutBack, put_tests_back};
 use crate::proof::overlay::plan::{Action, OverlayPlan};
 use crate::proof::protecting::class::{Class, Mixed, mixed_path};
-use crate::proof::protecting::parts;
+use crate::proof::protecting::mixed::parts;
+use crate::proof::protecting::mixed::redirects;
+use crate::proof::protecting::mixed::rust_tests;
 use crate::proof::protecting::protected::ProtectedFiles;
-use crate::proof::protecting::redirects;
-use crate::proof::protecting::rust_tests;
 use crate::proof::trees::{Contents, Direction, Side, TreeChange};
 
 const LINK_MODE: u32 = 0o120000;

@@ -4,14 +4,15 @@
 //! case, except where only capitals tell a test from a word (`CartTest.java`, `Latest.java`).
 
 use crate::proof::protecting::class::{Class, Mixed, mixed};
-use crate::proof::protecting::foreign_modules::ForeignModules;
+use crate::proof::protecting::commands::{make_targets, scripts};
+use crate::proof::protecting::finding::foreign_modules::ForeignModules;
+use crate::proof::protecting::finding::only_tests::{self, SearchedTree};
+use crate::proof::protecting::finding::test_packages;
+use crate::proof::protecting::finding::test_texts::{has_tests_by_text, is_c_test_program, is_test_text};
+use crate::proof::protecting::mixed::rust_tests;
 use crate::proof::protecting::names::{
     is_control_folder, is_control_name, is_test_folder, is_test_name, is_test_path,
 };
-use crate::proof::protecting::only_tests::{self, SearchedTree};
-use crate::proof::protecting::rust_tests;
-use crate::proof::protecting::test_texts::{has_tests_by_text, is_c_test_program, is_test_text};
-use crate::proof::protecting::{make_targets, scripts, test_packages};
 use crate::proof::trees::{Contents, Side};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;

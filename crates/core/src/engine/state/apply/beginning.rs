@@ -1,8 +1,8 @@
 //! What was there before the first call: the opening, what another controller had done, and the tests
 //! that failed already.
 
-use crate::engine::journal::evidence::{Baseline, CheckResult, Evidence};
-use crate::engine::journal::opening::Opening;
+use crate::engine::journal::measured::evidence::{Baseline, CheckResult, Evidence};
+use crate::engine::journal::task::opening::Opening;
 use crate::engine::state::apply::people::NOT_NEEDED;
 use crate::engine::state::parts::visit::PhaseStatus;
 use crate::engine::state::run_state::State;

@@ -1,10 +1,10 @@
 //! An effect that began, a call that ended, and what was measured after it.
 
+use crate::engine::journal::calls::ending::{Ended, Ending};
 use crate::engine::journal::effect::{Call, Effect};
-use crate::engine::journal::ending::{Ended, Ending};
-use crate::engine::journal::evidence::{Evidence, TargetMove};
 use crate::engine::journal::hold::Wait;
-use crate::engine::journal::question::QuestionKind;
+use crate::engine::journal::measured::evidence::{Evidence, TargetMove};
+use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::parts::retry;
 use crate::engine::state::parts::station::{Station, Turn, Waiting};
 use crate::engine::state::parts::visit::PhaseStatus;

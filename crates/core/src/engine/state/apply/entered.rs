@@ -1,6 +1,6 @@
 //! How the entry of a phase changes the state, and what it means for the phase that was left.
 
-use crate::engine::journal::ending::How;
+use crate::engine::journal::calls::ending::How;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::parts::troubles::FailureEntry;
 use crate::engine::state::parts::visit::{PhaseStatus, Visit};

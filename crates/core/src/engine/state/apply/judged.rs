@@ -1,9 +1,9 @@
 //! How the end of an iteration changes the state.
 
 use crate::engine::journal::effect::{IMPORTED_EPOCH, Step};
-use crate::engine::journal::evidence::{CheckOutcome, Evidence, RefusedPlan};
-use crate::engine::journal::judgement::{Judgement, Verdict};
-use crate::engine::journal::metric::Metrics;
+use crate::engine::journal::measured::evidence::{CheckOutcome, Evidence, RefusedPlan};
+use crate::engine::journal::measured::judgement::{Judgement, Verdict};
+use crate::engine::journal::measured::metric::Metrics;
 use crate::engine::state::parts::feedback::Feedback;
 use crate::engine::state::parts::station::{Station, Turn};
 use crate::engine::state::parts::troubles::FailureEntry;

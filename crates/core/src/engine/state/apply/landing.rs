@@ -1,7 +1,7 @@
 //! How far the work has come outside.
 
-use crate::engine::journal::command::Answer;
-use crate::engine::journal::landing::{Landing, LandingStep};
+use crate::engine::journal::closing::landing::{Landing, LandingStep};
+use crate::engine::journal::people::command::Answer;
 use crate::engine::state::parts::station::{Leave, Station};
 use crate::engine::state::run_state::State;
 use loop_base::time::Timestamp;

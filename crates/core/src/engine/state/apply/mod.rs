@@ -13,10 +13,10 @@ mod proof;
 
 pub(crate) use landing::LOOK_EVERY_MS;
 
-use crate::engine::journal::command::{Answer, Command};
-use crate::engine::journal::ending::LeftProcess;
+use crate::engine::journal::calls::ending::LeftProcess;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Hold, Outcome, Wait};
+use crate::engine::journal::people::command::{Answer, Command};
 use crate::engine::state::parts::station::{Leave, Station, Waiting};
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::next_call::{call, lacks_other_model};

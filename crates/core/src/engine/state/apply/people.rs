@@ -1,11 +1,11 @@
 //! What somebody said: answers and commands, approvals and their end, phases that were skipped, and what
 //! was settled without anybody.
 
-use crate::engine::journal::approval::Void;
-use crate::engine::journal::command::{Answer, Choice, Command};
+use crate::engine::journal::closing::landing::Landing;
 use crate::engine::journal::hold::Wait;
-use crate::engine::journal::landing::Landing;
-use crate::engine::journal::question::{CheckpointKind, QuestionKind};
+use crate::engine::journal::people::approval::Void;
+use crate::engine::journal::people::command::{Answer, Choice, Command};
+use crate::engine::journal::people::question::{CheckpointKind, QuestionKind};
 use crate::engine::state::parts::breaker::Breaker;
 use crate::engine::state::parts::retry::Retry;
 use crate::engine::state::parts::station::{Leave, Station, Wish};

@@ -1,6 +1,6 @@
 //! The proof in the state: steps that were taken, its conclusion, and what a person made of it.
 
-use crate::engine::journal::proof_steps::{Proving, StepTaken};
+use crate::engine::journal::closing::proof_steps::{Proving, StepTaken};
 use crate::engine::state::run_state::State;
 use crate::proof::{Level, Proof};
 

@@ -2,7 +2,7 @@
 //! iterations without progress, then half open (a warning), open at the phase's thresholds; only a
 //! person, or one fresh call with a summary of what was tried, closes an open one.
 
-use crate::engine::journal::judgement::{Failure, Judgement};
+use crate::engine::journal::measured::judgement::{Failure, Judgement};
 use crate::workflow::model::BreakerLimits as Thresholds;
 use loop_base::text::counted;
 use loop_base::time::Timestamp;

@@ -1,8 +1,8 @@
 //! What the next prompt says about the iteration before it.
 
-use crate::engine::journal::ending::Ending;
-use crate::engine::journal::evidence::{CheckOutcome, CheckResult, Evidence};
-use crate::engine::journal::judgement::{Judgement, Verdict};
+use crate::engine::journal::calls::ending::Ending;
+use crate::engine::journal::measured::evidence::{CheckOutcome, CheckResult, Evidence};
+use crate::engine::journal::measured::judgement::{Judgement, Verdict};
 use crate::engine::state::parts::station::Turn;
 use crate::facts::FactName;
 use crate::workflow::model::{PhaseId, Protocol};

@@ -6,7 +6,7 @@
 //! not in it, because the state is written with every commit and the list grows with the work.
 
 use crate::engine::journal::event::Event;
-use crate::engine::journal::item::{Added, Item, ListChange, Listing};
+use crate::engine::journal::task::item::{Added, Item, ListChange, Listing};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The list as it was last read, and which items are done.

@@ -2,7 +2,7 @@
 //! person has to look. A different error begins a different episode; the total and the alternation
 //! of two errors bound what that allows.
 
-use crate::engine::journal::judgement::Failure;
+use crate::engine::journal::measured::judgement::Failure;
 use crate::workflow::model::{ErrorClass, Millis, Retries, Workflow};
 use loop_base::text::counted;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! What calls have cost so far, of a run or of one of its phases, and what the next one may cost.
 
-use crate::engine::journal::ending::Ended;
-use crate::engine::journal::usage::{CostSource, TokenClasses};
+use crate::engine::journal::calls::ending::Ended;
+use crate::engine::journal::calls::usage::{CostSource, TokenClasses};
 use crate::workflow::model::Millis;
 use loop_base::text::counted;
 use serde::{Deserialize, Serialize};
@@ -134,8 +134,8 @@ pub fn dollars(usd: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{RecentCosts, Spent, dollars};
-    use crate::engine::journal::ending::{Ended, Ending};
-    use crate::engine::journal::usage::{Cost, CostSource, TokenClasses, Usage};
+    use crate::engine::journal::calls::ending::{Ended, Ending};
+    use crate::engine::journal::calls::usage::{Cost, CostSource, TokenClasses, Usage};
     use crate::report::Report;
 
     fn call(ending: Ending, cost: Cost) -> Ended {

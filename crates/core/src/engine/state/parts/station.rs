@@ -1,12 +1,12 @@
 //! Where a run is within an iteration, and what it waits for.
 
-use crate::engine::journal::command::Answer;
+use crate::engine::journal::calls::ending::Ended;
 use crate::engine::journal::effect::Call;
-use crate::engine::journal::ending::Ended;
-use crate::engine::journal::evidence::Evidence;
 use crate::engine::journal::hold::{Outcome, Wait};
-use crate::engine::journal::judgement::Judgement;
-use crate::engine::journal::question::Question;
+use crate::engine::journal::measured::evidence::Evidence;
+use crate::engine::journal::measured::judgement::Judgement;
+use crate::engine::journal::people::command::Answer;
+use crate::engine::journal::people::question::Question;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 //! that were retried with what became of them. The journal has all of it; this is what the state
 //! carries along.
 
-use crate::engine::journal::judgement::Failure;
-use crate::engine::journal::opening::ToldFailure;
+use crate::engine::journal::measured::judgement::Failure;
+use crate::engine::journal::task::opening::ToldFailure;
 use crate::workflow::model::{ErrorClass, PhaseId};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! What is known about phases: the visit that is under way, which is forgotten when another phase is
 //! entered, and the log that stays, one entry for each phase of the workflow.
 
-use crate::engine::journal::metric::Metrics;
+use crate::engine::journal::measured::metric::Metrics;
 use crate::engine::state::parts::breaker::Breaker;
 use crate::engine::state::parts::spent::Spent;
 use loop_base::time::Timestamp;

@@ -1,7 +1,7 @@
 //! What a run would be approved for as it stands.
 
 use crate::digest::sha256;
-use crate::engine::journal::approval::Subject;
+use crate::engine::journal::people::approval::Subject;
 use crate::engine::state::run_state::State;
 use crate::workflow::model::Workflow;
 use loop_base::time::Timestamp;

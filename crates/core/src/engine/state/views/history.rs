@@ -5,13 +5,13 @@
 //! Everything kept here has a limit. What would grow with the run's age, one text for each
 //! iteration, is returned by [`History::follow`] to whoever writes it, and forgotten.
 
+use crate::engine::journal::calls::ending::Ending;
 use crate::engine::journal::effect::Call;
 use crate::engine::journal::effect::IMPORTED_EPOCH;
-use crate::engine::journal::ending::Ending;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Outcome, Wait};
-use crate::engine::journal::judgement::{Judgement, Verdict};
-use crate::engine::journal::question::QuestionKind;
+use crate::engine::journal::measured::judgement::{Judgement, Verdict};
+use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::parts::breaker::BreakerState;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;

@@ -1,9 +1,9 @@
 //! What a run's state is called outside: the contract's status words, the reason, the next step
 //! and the exit code. Presets have words of their own for these; mirrors translate.
 
+use crate::engine::journal::closing::landing::Landing;
 use crate::engine::journal::hold::{Hold, HoldKind, Outcome};
-use crate::engine::journal::landing::Landing;
-use crate::engine::journal::question::QuestionKind;
+use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::parts::visit::PhaseStatus;
 use crate::engine::state::run_state::State;

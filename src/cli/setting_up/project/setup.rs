@@ -3,8 +3,9 @@
 //! nothing is written unless all of it can be. On a terminal three things are asked first.
 
 use super::new_files::{NewFile, refuse_overwriting, write};
-use super::{hook, planning_files};
+use super::planning_files;
 use crate::cli::Context;
+use crate::cli::setting_up::hook;
 use crate::cli::terminal::{ask_about_setup, installed};
 use crate::desk::{GuardedCommand, NextStep, Refusal, has_queue, preset_named, refuse_agents};
 use crate::measure::detect::{DetectedCheck, detect};

@@ -1,7 +1,7 @@
 //! What an iteration came to. It is written to the journal, so it only ever grows.
 
 use super::metric::Metric;
-use super::question::CheckpointKind;
+use crate::engine::journal::people::question::CheckpointKind;
 use crate::workflow::condition::Truth;
 use crate::workflow::model::{ErrorClass, PhaseId};
 use serde::{Deserialize, Serialize};

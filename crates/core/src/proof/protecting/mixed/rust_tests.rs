@@ -3,7 +3,7 @@
 //! of a file and puts those of the other in. This is a walk over items, not a parser: it
 //! knows where an item ends. A file that it cannot follow is refused, and then not judged.
 
-use crate::proof::protecting::rust_lexer::{Token, TokenKind, lex};
+use crate::proof::protecting::mixed::rust_lexer::{Token, TokenKind, lex};
 use std::ops::Range;
 
 /// Modules inside modules that are followed.

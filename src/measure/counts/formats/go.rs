@@ -5,7 +5,7 @@
 //! (it did not build, or the process ended early) counts as one failing test, named by the package;
 //! a test that began and never ended is failing too.
 
-use super::tally::{FailedNames, LogFinding, LogTally, Sum};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const UNDER_WAY_LIMIT: usize = 10_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Go {
+pub(in crate::measure::counts) struct Go {
     sum: Sum,
     /// The package whose output is being printed: its name comes last.
     package: CountedPackage,
@@ -39,7 +39,7 @@ struct GoLine {
 }
 
 impl Go {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         if text.starts_with('{') && text.contains("\"Action\":") {
             if let Ok(event) = serde_json::from_str(text) {
                 self.event(at, event);
@@ -61,7 +61,7 @@ impl Go {
         }
     }
 
-    pub(super) fn finish(self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(self) -> Option<LogFinding> {
         self.sum.finish()
     }
 

@@ -4,10 +4,10 @@
 //! look the same, comes before. Errors count as failing, also those of collecting; an expected
 //! failure counts as skipped, an unexpected pass as passing; deselected tests do not count.
 
-use super::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts};
 
 #[derive(Debug, Default)]
-pub(super) struct Pytest {
+pub(in crate::measure::counts) struct Pytest {
     sum: Sum,
     /// The width of the banner that opened the session.
     width: Option<usize>,
@@ -27,7 +27,7 @@ enum SummarySection {
 }
 
 impl Pytest {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         match banner(text) {
             Some("test session starts") => {
                 self.close();
@@ -60,7 +60,7 @@ impl Pytest {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }

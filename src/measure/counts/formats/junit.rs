@@ -5,7 +5,7 @@
 //! before, after and between. So tags, comments and character data are followed here, line by line and
 //! afresh at every `<`, which no attribute may hold; what is inside of a tag is read by `quick_xml`.
 
-use super::tally::{LogFinding, LogTally, Sum, count};
+use crate::measure::counts::tally::{LogFinding, LogTally, Sum, count};
 use quick_xml::escape::unescape;
 use quick_xml::events::BytesStart;
 
@@ -13,7 +13,7 @@ use quick_xml::events::BytesStart;
 const TAG_LIMIT: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
-pub(super) struct Junit {
+pub(in crate::measure::counts) struct Junit {
     sum: Sum,
     place: XmlPlace,
     report: Option<JunitCounts>,
@@ -49,7 +49,7 @@ struct CountedCase {
 }
 
 impl Junit {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         let mut rest = text;
         loop {
             rest = match &mut self.place {
@@ -75,7 +75,7 @@ impl Junit {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }

@@ -2,7 +2,7 @@
 //! tests print is indented), and the titles under each failing file. A file that failed to run is
 //! in none of jest's numbers of tests and counts as one failing test, named by its path.
 
-use super::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts};
 use std::collections::BTreeSet;
 
 /// More different files that failed to run are not counted: the path of each is kept, because jest
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const BROKEN_FILES_LIMIT: usize = 10_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Jest {
+pub(in crate::measure::counts) struct Jest {
     sum: Sum,
     first: Option<u64>,
     failing_file: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Jest {
 }
 
 impl Jest {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         if let Some((word, path)) = file_line(text) {
             self.first.get_or_insert(at);
             self.failing_file = (word == "FAIL").then(|| path.to_owned());
@@ -38,7 +38,7 @@ impl Jest {
         }
     }
 
-    pub(super) fn finish(self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(self) -> Option<LogFinding> {
         self.sum.finish()
     }
 

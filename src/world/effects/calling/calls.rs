@@ -10,7 +10,7 @@ use crate::world::agent_output::final_message;
 use crate::world::agent_output::final_message::Hearing;
 use crate::world::agent_output::live_output::{self, LiveCall, Observed};
 use crate::world::before_call;
-use crate::world::effects::briefing;
+use crate::world::effects::calling::briefing;
 use crate::world::effects::foreign;
 use crate::world::real::{CallAllowance, Host};
 use crate::world::wait::WaitResult;

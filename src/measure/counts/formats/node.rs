@@ -2,8 +2,8 @@
 //! with `ℹ` in its spec reporter), and the tree that the spec reporter draws. The totals are
 //! node's word on what is a test and what a mere suite, so they replace a count of the points.
 
-use super::tally::{FailedNames, LogFinding, LogTally, Sum, count};
 use super::tree::SuitePath;
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, count};
 
 /// The totals as far as they were read. They count when they are complete and add up.
 #[derive(Debug, Default)]

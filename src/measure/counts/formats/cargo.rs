@@ -5,13 +5,13 @@
 //! of another cargo) is passed over. A target whose process died prints no result: what it did not
 //! report as passed counts as failing, if cargo says that it failed.
 
-use super::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts, count};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts, count};
 
 /// Blocks inside blocks that are followed; deeper ones are text.
 const NESTING_LIMIT: usize = 8;
 
 #[derive(Debug, Default)]
-pub(super) struct Cargo {
+pub(in crate::measure::counts) struct Cargo {
     sum: Sum,
     block: Option<CargoBlock>,
 }
@@ -28,7 +28,7 @@ struct CargoBlock {
 }
 
 impl Cargo {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         if let Some(number) = announcement(text) {
             self.announce(at, number);
             return;
@@ -49,7 +49,7 @@ impl Cargo {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }

@@ -3,24 +3,24 @@
 //! `tests_total`, `tests_passing`, `tests_failing` and `tests_skipped` come the counts; what is
 //! left out follows from the others, and tests that no number accounts for count as skipped.
 
-use super::tally::{LogFinding, LogTally};
+use crate::measure::counts::tally::{LogFinding, LogTally};
 use loop_base::value::Value;
 use std::collections::BTreeMap;
 
 /// More different names are not kept: a script reports a handful.
-pub(super) const METRICS_LIMIT: usize = 200;
+pub(in crate::measure::counts) const METRICS_LIMIT: usize = 200;
 
 /// A longer name is not a metric but some other text with an equals sign.
 const METRIC_NAME_LIMIT: usize = 64;
 
 #[derive(Debug, Default)]
-pub(super) struct Pairs {
+pub(in crate::measure::counts) struct Pairs {
     metrics: BTreeMap<String, Value>,
     lines: Option<(u64, u64)>,
 }
 
 impl Pairs {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         for (name, value) in text.split([' ', '\t', ',', ';']).filter_map(pair) {
             if name.starts_with("tests_") {
                 self.lines = Some((self.lines.map_or(at, |(first, _)| first), at));
@@ -32,7 +32,7 @@ impl Pairs {
     }
 
     /// Returns the counts, if there are any, and the metrics.
-    pub(super) fn finish(self) -> (Option<LogFinding>, BTreeMap<String, Value>) {
+    pub(in crate::measure::counts) fn finish(self) -> (Option<LogFinding>, BTreeMap<String, Value>) {
         let finding = self.tally().zip(self.lines).map(|(tally, (first, last))| {
             let mut bounded = LogTally::default();
             bounded.add(&tally);

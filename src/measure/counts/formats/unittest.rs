@@ -4,7 +4,7 @@
 //! not among the tests it ran, so the headings of the list say how many different tests failed.
 //! An expected failure counts as skipped; an unexpected success fails the run, so it is failing.
 
-use super::tally::{LogFinding, LogTally, Sum, amount_of, count};
+use crate::measure::counts::tally::{LogFinding, LogTally, Sum, amount_of, count};
 use std::collections::BTreeSet;
 
 /// More different failing tests are not told apart; their number is then the one printed.
@@ -13,7 +13,7 @@ const HEADINGS_LIMIT: usize = 10_000;
 const RULE_WIDTH: usize = 70;
 
 #[derive(Debug, Default)]
-pub(super) struct Unittest {
+pub(in crate::measure::counts) struct Unittest {
     sum: Sum,
     first: Option<u64>,
     place: SummaryPlace,
@@ -32,7 +32,7 @@ enum SummaryPlace {
 }
 
 impl Unittest {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         if is_rule(text, '=') {
             self.first.get_or_insert(at);
             self.place = SummaryPlace::Heading;
@@ -56,7 +56,7 @@ impl Unittest {
         }
     }
 
-    pub(super) fn finish(self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(self) -> Option<LogFinding> {
         self.sum.finish()
     }
 

@@ -3,10 +3,10 @@
 //! so does an unhandled error, which fails the run though every test passed. Of several summaries
 //! after one `RUN` line the last counts, because what tests print comes before it.
 
-use super::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts, count};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts, count};
 
 #[derive(Debug, Default)]
-pub(super) struct Vitest {
+pub(in crate::measure::counts) struct Vitest {
     sum: Sum,
     first: Option<u64>,
     broken_suites: u32,
@@ -16,7 +16,7 @@ pub(super) struct Vitest {
 }
 
 impl Vitest {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         let trimmed = text.trim();
         if trimmed.starts_with("RUN  v") {
             self.close();
@@ -41,7 +41,7 @@ impl Vitest {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }

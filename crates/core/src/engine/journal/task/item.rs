@@ -1,6 +1,6 @@
 //! What a body of phases repeats over, one entry, and how its list is journaled.
 
-use super::question::CheckpointKind;
+use crate::engine::journal::people::question::CheckpointKind;
 use serde::{Deserialize, Serialize};
 
 /// What a body of phases is run once for.

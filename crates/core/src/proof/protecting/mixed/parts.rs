@@ -3,11 +3,11 @@
 //! merged by value; a setup.cfg by sections. A file that cannot be read is refused. Of manifests and
 //! lock files, where dependencies come from is protected too.
 
-use crate::proof::protecting::build_scripts;
 use crate::proof::protecting::class::Mixed;
+use crate::proof::protecting::mixed::build_scripts;
+use crate::proof::protecting::mixed::redirects;
+use crate::proof::protecting::mixed::rust_tests;
 use crate::proof::protecting::names::is_test_path;
-use crate::proof::protecting::redirects;
-use crate::proof::protecting::rust_tests;
 use crate::proof::trees::Direction;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;

@@ -5,11 +5,11 @@
 //! anything that begins with "ok" would be one. `# SKIP` and `# TODO` count as skipped.
 
 use super::node::{Spec, Totals};
-use super::tally::{FailedNames, LogFinding, LogTally, Sum, count};
 use super::tree::SuitePath;
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, count};
 
 #[derive(Debug, Default)]
-pub(super) struct Tap {
+pub(in crate::measure::counts) struct Tap {
     sum: Sum,
     document: TapDocument,
     spec: Spec,
@@ -38,7 +38,7 @@ struct Point<'a> {
 }
 
 impl Tap {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         self.spec.line(at, text);
         let trimmed = text.trim_start_matches(' ');
         let column = text.len() - trimmed.len();
@@ -52,7 +52,7 @@ impl Tap {
         self.document.line(at, depth, trimmed);
     }
 
-    pub(super) fn finish(mut self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         let (points, spec) = (self.sum.finish(), self.spec.finish());
         // Both at once are two runs in one log.

@@ -3,10 +3,10 @@
 //! for reporters that draw no ticks, where an empty line stands before it. If none can be believed,
 //! the last one is offered as unsure.
 
-use super::tally::{FailedNames, LogFinding, LogTally, Sum, count};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, count};
 
 #[derive(Debug, Default)]
-pub(super) struct Mocha {
+pub(in crate::measure::counts) struct Mocha {
     sum: Sum,
     first: Option<u64>,
     ticks: u32,
@@ -36,7 +36,7 @@ enum Title {
 const FIRST_COLUMN: usize = 7;
 
 impl Mocha {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         if let Some(number) = passing(text) {
             self.close();
             let sure = self.ticks == number || (self.ticks == 0 && self.after_empty_line);
@@ -55,7 +55,7 @@ impl Mocha {
         self.after_empty_line = text.is_empty();
     }
 
-    pub(super) fn finish(mut self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         if self.sum.is_empty() { self.unsure } else { self.sum.finish() }
     }

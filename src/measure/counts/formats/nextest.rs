@@ -2,17 +2,17 @@
 //! summaries in one run the last counts. What nextest did not start after a failure counts as
 //! skipped, so that the total stays the same from run to run.
 
-use super::tally::{LogFinding, LogTally, Sum, amount_of, amounts, count};
+use crate::measure::counts::tally::{LogFinding, LogTally, Sum, amount_of, amounts, count};
 
 #[derive(Debug, Default)]
-pub(super) struct Nextest {
+pub(in crate::measure::counts) struct Nextest {
     sum: Sum,
     started: Option<u64>,
     summary: Option<(LogTally, u64)>,
 }
 
 impl Nextest {
-    pub(super) fn line(&mut self, at: u64, text: &str) {
+    pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         if is_start(text) {
             self.close();
             self.started = Some(at);
@@ -24,7 +24,7 @@ impl Nextest {
         }
     }
 
-    pub(super) fn finish(mut self) -> Option<LogFinding> {
+    pub(in crate::measure::counts) fn finish(mut self) -> Option<LogFinding> {
         self.close();
         self.sum.finish()
     }

@@ -1,0 +1,6 @@
+//! The files that a project gets.
+
+pub(in crate::cli) mod design;
+mod new_files;
+mod planning_files;
+pub(in crate::cli) mod setup;
