@@ -5,7 +5,7 @@
 use super::error::StoreError;
 use super::home::Home;
 use crate::journal::rows::Recorded;
-use crate::journal::run_list::{Definition, Listed};
+use crate::journal::run_records::{Definition, Listed};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Event, History, ItemList, State, Status};
 use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};

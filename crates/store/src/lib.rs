@@ -6,6 +6,7 @@
 
 mod accounts;
 mod chain;
+pub mod derived;
 mod error;
 pub mod fold;
 mod holder;

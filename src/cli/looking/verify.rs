@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
     };
     match home.verify(&row.id)? {
         JournalVerdict::Whole { events } => {
-            if let Some(what) = loop_store::run::derived_fault(&home, &row.id)? {
+            if let Some(what) = loop_store::derived::derived_fault(&home, &row.id)? {
                 return damaged(&format!(": {what}"));
             }
             let is_in_repository = desk::match_kept_head(&home, &row.id, Path::new(&row.place))?;

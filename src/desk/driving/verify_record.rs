@@ -159,7 +159,7 @@ fn match_journal(caller: &Caller, run: &str, journal: &str) -> anyhow::Result<Op
     if let JournalVerdict::Broken { seq, what } = home.verify(run)? {
         return Err(refused(format!("the journal of its run is damaged at event {seq}: {what}")));
     }
-    if let Some(what) = loop_store::run::derived_fault(&home, run)? {
+    if let Some(what) = loop_store::derived::derived_fault(&home, run)? {
         return Err(refused(format!("the journal of its run is damaged: {what}")));
     }
     home.match_head(run, journal).map_err(refused)?;

@@ -2,15 +2,19 @@
 //! parsed. The engine reads nothing else. A run keeps its own copy of this, so it serialises; what
 //! a user types has types of its own (`file.rs`).
 
+mod agent;
 mod count_format;
 mod error_class;
+mod finish;
 mod mode_name;
 mod overrides;
 mod phase;
 pub(crate) mod routes;
 
+pub use agent::{Agent, Model, Models, Permissions, Protocol};
 pub use count_format::CountFormat;
 pub use error_class::ErrorClass;
+pub use finish::{Finish, MergeBy, MergeRules, MergeThrough, Mirror, MirrorFormat, Ship};
 pub use mode_name::ModeName;
 pub use overrides::Overrides;
 pub use phase::{
@@ -18,10 +22,9 @@ pub use phase::{
     SignalWord,
 };
 
-use crate::agent_table::ChosenAgent;
 use crate::proof::Level;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The position of a phase in [`Workflow::phases`].
 pub type PhaseId = usize;
@@ -145,87 +148,6 @@ pub enum LostCall {
 pub enum WorkPlace {
     Here,
     Worktree,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Agent {
-    pub cli: ChosenAgent,
-    pub model: Option<String>,
-    pub permissions: Permissions,
-    /// From start to end of a call.
-    pub timeout: Millis,
-    /// Without any output while no process of the call uses the processor.
-    pub idle_timeout: Millis,
-    /// Until the first output.
-    pub first_timeout: Millis,
-    /// Mebibytes of memory for everything that a call starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_mb: Option<u64>,
-    /// Processes and threads of a call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processes: Option<u64>,
-    /// Each call in a PID namespace of its own, where the kernel grants one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub namespace: bool,
-    pub env: BTreeMap<String, String>,
-    /// The user's own variables that are handed on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pass_env: Vec<String>,
-    /// Further arguments; for the `command` agent, the program and its arguments.
-    pub args: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Permissions {
-    /// Everything, without asking.
-    All,
-    /// Files of the working tree, and no commit.
-    Edit,
-    /// Whatever the agent's own configuration says.
-    Agent,
-}
-
-/// How an agent reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Protocol {
-    PrpStatus,
-    ExitSignal,
-    Promise,
-    Json,
-    /// The front matter of the newest file that matches; `status` becomes `verdict`.
-    Frontmatter(String),
-    None,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Models {
-    /// The profile in force.
-    pub profile: Option<String>,
-    /// Profile → role → model.
-    pub profiles: BTreeMap<String, BTreeMap<String, String>>,
-    /// Role → model, whatever the profile.
-    pub roles: BTreeMap<String, String>,
-    /// Models that only a preset names: they are Claude's, and mean nothing to another agent.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub presets: BTreeSet<String>,
-}
-
-/// Which model a phase asks for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Model {
-    Named(String),
-    /// The first of `of` that differs from the model which `other_than` ran with.
-    Differing {
-        of: Vec<String>,
-        other_than: PhaseId,
-        unknown: String,
-        /// A person is asked where it would not differ, or where nobody knows.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        required: bool,
-    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -435,27 +357,6 @@ impl Default for ProofRules {
     }
 }
 
-/// Branch, commit, push and pull request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ship {
-    #[default]
-    Off,
-    /// When a person asks for it.
-    Offer,
-    Auto,
-}
-
-impl Ship {
-    /// Whether work of this workflow may be handed in at all.
-    pub fn is_allowed(self) -> bool {
-        match self {
-            Ship::Offer | Ship::Auto => true,
-            Ship::Off => false,
-        }
-    }
-}
-
 /// When checks run in a clean checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -464,78 +365,10 @@ pub enum CleanWhen {
     Never,
 }
 
-fn yes() -> bool {
-    true
-}
-
 fn is_usual(rules: &MergeRules) -> bool {
     *rules == MergeRules::default()
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Finish {
-    pub ship: Ship,
-    /// Our own documents of the run are committed at the end (`plan`).
-    pub commit_docs: bool,
-    /// The last line of our commits, such as `Co-Authored-By: …`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit_trailer: Option<String>,
-    /// The next system of the queue is begun once this one is complete.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub begin_next: bool,
-}
-
-/// How the work of a system comes to the branch that it is for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct MergeRules {
-    pub through: MergeThrough,
-    pub by: MergeBy,
-    /// What a pull request is marked with, and who is asked to look at it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reviewers: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MergeThrough {
-    /// A pull request where the remote is GitHub's and `gh` is there, else a merge here.
-    #[default]
-    Auto,
-    Gh,
-    Local,
-}
-
-/// Who merges a pull request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MergeBy {
-    #[default]
-    Loop,
-    People,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Mirror {
-    pub format: Option<MirrorFormat>,
-    pub dir: Option<String>,
-    pub off: bool,
-}
-
-impl Mirror {
-    /// Whether files of this format are kept up to date.
-    pub fn writes(&self, format: MirrorFormat) -> bool {
-        !self.off && self.format == Some(format)
-    }
-}
-
-/// Whose state files are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MirrorFormat {
-    PrpSession,
-    DomainMemory,
-    Planning,
-    TaskState,
+fn yes() -> bool {
+    true
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod rows;
 pub(crate) mod run_list;
+pub(crate) mod run_records;
 pub(crate) mod run_row;
 pub(crate) mod seal;
 pub(crate) mod verify;

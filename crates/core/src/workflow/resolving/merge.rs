@@ -10,7 +10,8 @@ use crate::workflow::model::{Overrides, WorkPlace};
 use crate::workflow::syntax::file::{AgentFile, CheckFile, ConfigFile, LimitsFile, MirrorFile, NotifyFile};
 use crate::workflow::syntax::file::{WindowFile, WorkflowFile, WorkspaceFile, read_file};
 use crate::workflow::syntax::phase_file::PhaseFile;
-use crate::workflow::syntax::typed::{At, Length, Named, Typed, merge_key};
+use crate::workflow::syntax::typed::{At, Typed, merge_key};
+use crate::workflow::syntax::value_types::{Length, Named};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

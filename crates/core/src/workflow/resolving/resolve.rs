@@ -17,7 +17,8 @@ use crate::workflow::model::{
 };
 use crate::workflow::syntax::file::{AgentFile, GateFile, ModelsFile, ProofFile, RetriesFile};
 use crate::workflow::syntax::shape::ModelFile;
-use crate::workflow::syntax::typed::{At, Length};
+use crate::workflow::syntax::typed::At;
+use crate::workflow::syntax::value_types::Length;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

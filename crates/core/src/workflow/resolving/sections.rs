@@ -10,7 +10,8 @@ use crate::workflow::syntax::file::{
     AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MergeFile, MirrorFile, ProofFile,
     WindowFile, WorkspaceFile,
 };
-use crate::workflow::syntax::typed::{At, Length, Named};
+use crate::workflow::syntax::typed::At;
+use crate::workflow::syntax::value_types::{Length, Named};
 use std::collections::BTreeMap;
 
 const SECOND: Millis = 1_000;

@@ -5,7 +5,8 @@
 use super::file_words::AgentName;
 use super::phase_file::{BreakerFile, PhaseFile, ProgressFile, RejectFile};
 use super::shape::{DifferingFile, FrontmatterFile, GateUseFile};
-use super::typed::{At, Key, Length, Named, Section, Texts, Typed, section};
+use super::typed::{At, Key, Section, Typed, section};
+use super::value_types::{Length, Named, Texts};
 use crate::proof::Level;
 use crate::workflow::grammar::condition::Condition;
 use crate::workflow::grammar::problem::{Place, Sources};

@@ -7,3 +7,4 @@ pub(crate) mod file_words;
 pub(crate) mod phase_file;
 pub(crate) mod shape;
 pub(crate) mod typed;
+pub(crate) mod value_types;

@@ -2,7 +2,8 @@
 //! model, a source of items, a gate at a phase. Each turns into one meaning here, so that nobody else
 //! asks how it was typed.
 
-use super::typed::{At, Key, Section, Texts, Typed, section, unexpected};
+use super::typed::{At, Key, Section, Typed, section, unexpected};
+use super::value_types::Texts;
 use crate::workflow::grammar::condition::Condition;
 use crate::workflow::grammar::problem::{Place, Sources, suggest};
 use crate::workflow::model::{ItemSource, Protocol, Signal};

@@ -10,7 +10,8 @@ use crate::workflow::resolving::names;
 use crate::workflow::resolving::preset;
 use crate::workflow::resolving::sections::{self, entries, list, strings, text};
 use crate::workflow::syntax::file::{CheckFile, FactFile, SkillFile};
-use crate::workflow::syntax::typed::{At, Named};
+use crate::workflow::syntax::typed::At;
+use crate::workflow::syntax::value_types::Named;
 use std::collections::BTreeMap;
 
 impl Resolver<'_> {
