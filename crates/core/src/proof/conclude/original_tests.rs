@@ -104,7 +104,7 @@ impl Judge<'_> {
             } else if in_clean.is_none() && shown(&check.clean) {
                 match in_overlay {
                     Some(TestOutcome::Passed) => {
-                        self.notes.push(format!("{name} is gone; its original text still passes"));
+                        self.notes.push(format!("test {name} is gone; its original text still passes"));
                     }
                     Some(TestOutcome::Failed | TestOutcome::Skipped) => {}
                     None => {

@@ -75,7 +75,8 @@ fn a_fix_is_red_to_green() {
     let baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
     let proof = conclude(&ProofEvidence { baseline, ..evidence() });
     assert_eq!((proof.level, proof.verified(), proof.still_green), (Level::RedToGreen, true, 1));
-    let expected = "proven: tests/test_calc.py::test_sub failed before and passes now, in a clean checkout";
+    let expected =
+        "proven: test tests/test_calc.py::test_sub failed before and passes now, in a clean checkout";
     assert_eq!(closing_sentence(&proof), expected);
 }
 
@@ -150,7 +151,8 @@ fn a_weakened_test_is_found_by_its_original_text() {
     let cheat = ProofEvidence { overlay, changed_protected: changed_test(), ..evidence() };
     let proof = conclude(&cheat);
     assert_eq!((kinds(&proof), proof.level), (vec![FindingKind::ChangedTest], Level::None));
-    let expected = "tests/test_calc.py::test_sub passed before the run and fails in its original version";
+    let expected =
+        "test tests/test_calc.py::test_sub passed before the run and fails in its original version";
     assert_eq!(proof.findings[0].line, expected);
     assert_eq!(proof.findings[0].file.as_deref(), Some("tests/test_calc.py"));
     for what in [SUB, "test_sub", "tests/test_calc.py", "tests/**", "*"] {
@@ -200,7 +202,7 @@ fn a_moved_test_is_a_note_and_a_lost_one_a_question() {
     assert!(proof.findings.is_empty());
     assert_eq!(proof.notes, ["tests/test_calc.py::test_sub is gone; its original text still passes"]);
     let lost = conclude(&ProofEvidence { clean, ..evidence() });
-    assert_eq!(lost.findings[0].line, "tests/test_calc.py::test_sub passed before the run and is gone");
+    assert_eq!(lost.findings[0].line, "test tests/test_calc.py::test_sub passed before the run and is gone");
 }
 
 #[test]
@@ -254,8 +256,7 @@ fn a_check_without_ids_is_judged_by_its_exit_code() {
     let fixed = with(Exit::Red, Exit::Green, Exit::Green);
     assert_eq!(
         closing_sentence(&fixed),
-        "proven: check lint failed before and passes now, in a clean checkout (no canary: no test that must \
-         fail could be added to this check)"
+        "proven: check lint failed before and passes now, in a clean checkout (no canary fits this check)"
     );
     let canary = BTreeMap::from([("lint".to_owned(), CanaryOutcome::Seen)]);
     let seen = ProofEvidence {
@@ -427,6 +428,44 @@ fn the_record_has_the_fields_of_the_status() {
 }
 
 #[test]
+fn a_sentence_reads_well_whatever_the_number() {
+    let proof = |ids: &[(&str, &str)]| {
+        let ids = ids.iter().map(|(check, name)| TestId::new(*check, *name));
+        let red_to_green = ids.map(|id| ProvenTest { id }).collect();
+        let checks = Vec::new();
+        Proof { level: Level::RedToGreen, red_to_green, checks, ..conclude(&evidence()) }
+    };
+    let subject = |ids: &[(&str, &str)]| {
+        let sentence = closing_sentence(&proof(ids));
+        let (named, _) = sentence.split_once(" now, in a clean checkout").expect("the end");
+        named.strip_prefix("proven: ").expect("the beginning").to_owned()
+    };
+    let [one, two, three] = [("tests", "adds"), ("tests", "takes away"), ("tests", "counts")];
+    let [lint, types] = [("lint", ""), ("types", "")];
+    for (ids, expected) in [
+        (&[one][..], "test adds failed before and passes"),
+        (&[one, two], "tests adds and takes away failed before and pass"),
+        (&[one, two, three], "test adds and 2 others failed before and pass"),
+        (&[lint], "check lint failed before and passes"),
+        (&[lint, types], "checks lint and types failed before and pass"),
+        (&[lint, one], "check lint and test adds failed before and pass"),
+    ] {
+        assert_eq!(subject(ids), expected);
+    }
+    let new_tests = |names: &[&str]| {
+        let id = |it: &&str| NewTest { id: TestId::new("tests", *it), only_build_failed: false };
+        let new_tests = names.iter().map(id).collect();
+        closing_sentence(&Proof { level: Level::NewTest, new_tests, ..conclude(&evidence()) })
+    };
+    let ending = "on the code as it was and pass now, in a clean checkout";
+    assert_eq!(new_tests(&["a", "b"]), format!("proven by tests of this run: a and b fail {ending}"));
+    assert_eq!(
+        new_tests(&["a", "b", "c"]),
+        format!("proven by tests of this run: a and 2 others fail {ending}")
+    );
+}
+
+#[test]
 fn lists_are_bounded_and_say_what_they_leave_out() {
     let names: Vec<String> = (0..60).map(|it| format!("tests/test_calc.py::test_{it:02}")).collect();
     let all = |outcome| names.iter().map(|it| (it.as_str(), outcome)).collect::<Vec<_>>();
@@ -436,5 +475,5 @@ fn lists_are_bounded_and_say_what_they_leave_out() {
         ..evidence()
     });
     assert_eq!((proof.red_to_green.len(), proof.more["red_to_green"]), (50, 10));
-    assert!(closing_sentence(&proof).contains("test_00 and 59 more failed before and pass now"));
+    assert!(closing_sentence(&proof).contains("test_00 and 59 others failed before and pass now"));
 }

@@ -43,15 +43,14 @@ fn proven(proof: &Proof) -> String {
         Level::RedToGreen => {
             let ids: Vec<&TestId> = proof.red_to_green.iter().map(|it| &it.id).collect();
             let named = named(&ids, proof.number("red_to_green", ids.len()));
-            format!(
-                "proven: {named} failed before and {} now, in a clean checkout{}",
-                verb(&ids, "passes", "pass"),
-                no_canary(proof, &ids)
-            )
+            let now = verb(&ids, "passes", "pass");
+            let no_canary = no_canary(proof, &ids);
+            format!("proven: {named} failed before and {now} now, in a clean checkout{no_canary}")
         }
         Level::NewTest => {
             let ids: Vec<&TestId> = proof.new_tests.iter().map(|it| &it.id).collect();
-            let named = named(&ids, proof.number("new_tests", ids.len()));
+            let named = listed(&ids, proof.number("new_tests", ids.len()), &short);
+            let by = verb(&ids, "a test", "tests");
             let only_built = proof.new_tests.iter().all(|it| it.only_build_failed);
             let before = match only_built {
                 true => format!("{} not build with the code as it was", verb(&ids, "does", "do")),
@@ -60,7 +59,7 @@ fn proven(proof: &Proof) -> String {
             let now = verb(&ids, "passes", "pass");
             let no_canary = no_canary(proof, &ids);
             format!(
-                "proven by a test of this run: {named} {before} and {now} now, in a clean checkout{no_canary}"
+                "proven by {by} of this run: {named} {before} and {now} now, in a clean checkout{no_canary}"
             )
         }
         Level::Approved => "approved: nothing measures this task, and a person accepted this tree".to_owned(),
@@ -76,7 +75,7 @@ fn no_canary(proof: &Proof, ids: &[&TestId]) -> &'static str {
         check.is_some_and(|it| it.canary == CanaryOutcome::NotOnBaseline)
     };
     let alone = !ids.is_empty() && ids.iter().all(|it| it.is_exit() && is_missing(it));
-    if alone { " (no canary: no test that must fail could be added to this check)" } else { "" }
+    if alone { " (no canary fits this check)" } else { "" }
 }
 
 fn why_none(proof: &Proof) -> String {
@@ -101,13 +100,31 @@ fn why_none(proof: &Proof) -> String {
     "no check shows that the work is done".to_owned()
 }
 
+/// Names tests and checks, each kind by its word once: `test a`, `tests a and b`, `test a and 4 others`.
 fn named(ids: &[&TestId], number: usize) -> String {
-    let first = ids.first().map(|it| it.to_string()).unwrap_or_default();
-    match number {
-        0 | 1 => first,
-        2 => format!("{first} and 1 more"),
-        more => format!("{first} and {} more", more - 1),
+    match ids {
+        [one, other] if number == 2 && one.is_exit() == other.is_exit() => {
+            let word = if one.is_exit() { "checks" } else { "tests" };
+            let bare = |it: &TestId| if it.is_exit() { it.check.clone() } else { it.name.clone() };
+            format!("{word} {} and {}", bare(one), bare(other))
+        }
+        _ => listed(ids, number, &TestId::to_string),
     }
+}
+
+fn listed(ids: &[&TestId], number: usize, name: &dyn Fn(&TestId) -> String) -> String {
+    match (ids, number) {
+        ([], _) => String::new(),
+        ([one], 0..=1) => name(one),
+        ([one, other], 0..=2) => format!("{} and {}", name(one), name(other)),
+        ([one, ..], 2) => format!("{} and 1 other", name(one)),
+        ([one, ..], all) => format!("{} and {} others", name(one), all - 1),
+    }
+}
+
+/// The name of a test, where the sentence says already that it is one.
+fn short(id: &TestId) -> String {
+    if id.is_exit() { id.to_string() } else { id.name.clone() }
 }
 
 fn verb(ids: &[&TestId], one: &'static str, several: &'static str) -> &'static str {

@@ -106,7 +106,7 @@ impl TestId {
 
 impl fmt::Display for TestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_exit() { write!(f, "check {}", self.check) } else { f.write_str(&self.name) }
+        if self.is_exit() { write!(f, "check {}", self.check) } else { write!(f, "test {}", self.name) }
     }
 }
 
