@@ -81,6 +81,25 @@ fn changes_inside_a_submodule_count() {
     sandbox.run(&["run", "--agent-cmd", &tidy, "--max", "5"]).exits(0);
 }
 
+/// Python leaves compiled files beside what it imports, and nobody adds an ignore file to a library of others.
+#[test]
+fn compiled_files_in_a_submodule_without_an_ignore_file_stop_nobody() {
+    let sandbox = Sandbox::new();
+    let from = library(&sandbox);
+    sandbox.git(&["-c", "protocol.file.allow=always", "submodule", "add", "-q", &from, "sub"]);
+    sandbox.commit("a submodule");
+    let check = "tests=mkdir -p sub/__pycache__; date +%N > sub/__pycache__/lib.cpython-314.pyc; \
+                 grep -q one sub/lib.txt && test -f work";
+    let agent = sandbox.agent(&format!("echo x > work; git add work; git commit -qm work; {PROMISE}"));
+    let command = ["run", "it", "--agent-cmd", &agent, "--check", check];
+    sandbox.run(&command).exits(0);
+    assert_eq!(
+        (sandbox.calls(), sandbox.status()["proof"]["level"].clone()),
+        (vec![1], "red-to-green".into())
+    );
+    sandbox.run(&command).exits(0).says("already done");
+}
+
 #[test]
 fn what_the_checks_left_is_named_as_theirs_and_ignored_where_git_ignores_it() {
     let sandbox = Sandbox::new();

@@ -11,6 +11,10 @@ use std::path::{Path, PathBuf};
 /// Asking each costs a start of git. More than this many are a package manager's, and change by commit.
 const MODULES_MOST: usize = 200;
 
+/// Compiled files that Python leaves beside every module it imports. Who works in the tree above can give the
+/// library of somebody else no ignore file, and must not be kept from finishing by it.
+pub(super) const GENERATED: &str = "__pycache__";
+
 /// Lists the submodules that are checked out, by the file that git keeps them in.
 pub(crate) fn listed(view: &Git) -> Result<Vec<PathBuf>, GitError> {
     let work_tree = view.work_tree();

@@ -46,6 +46,8 @@ pub(crate) struct WorkingTree {
     pub(crate) pinned: Pinned,
     ours: Ours,
     asked: RequestedFiles,
+    /// Folders of this name count as ignored, also where no rule says so.
+    generated: Option<&'static str>,
     /// The submodules, and what stands in our index for those that have uncommitted changes.
     modules: BTreeMap<PathBuf, WorkingTree>,
     links: BTreeMap<PathBuf, String>,
@@ -71,6 +73,7 @@ impl WorkingTree {
             pinned,
             ours,
             asked: RequestedFiles::default(),
+            generated: None,
             modules: BTreeMap::new(),
             links: BTreeMap::new(),
             pointed_at: None,
@@ -152,7 +155,8 @@ impl WorkingTree {
         let adopted = self.committed_submodules(commit.as_deref(), &state.untracked)?;
         let work_tree = self.pinned.repository.work_tree();
         let mut update = Update { put: adopted, ..Update::default() };
-        let is_new = |it: &&PathBuf| !self.ours.holds(it) && !update.put.contains(*it);
+        let is_new =
+            |it: &&PathBuf| !self.ours.holds(it) && !self.is_generated(it) && !update.put.contains(*it);
         let untracked: Vec<&PathBuf> = state.untracked.iter().filter(is_new).collect();
         let listed = untracked.iter().map(|it| (it.as_path(), find(work_tree, it)));
         let (admitted, mut left_out) = admit(self.differing.as_ref().map_or(0, |it| it.paths.len()), listed);
@@ -338,12 +342,18 @@ impl WorkingTree {
                 let Ok(repository) = self.pinned.repository.open_other(&place) else { continue };
                 let folder = self.pinned.beside("modules").join(submodules::folder_name(&path));
                 let nothing = Ours::read::<&str>(&[]).expect("no pattern is a bad one");
-                self.modules.insert(path.clone(), WorkingTree::watch(&repository, &folder, nothing)?);
+                let mut module = WorkingTree::watch(&repository, &folder, nothing)?;
+                module.generated = Some(submodules::GENERATED);
+                self.modules.insert(path.clone(), module);
             }
             let status = self.modules.get_mut(&path).expect("it was just opened").status()?;
             statuses.push((path, status));
         }
         Ok(statuses)
+    }
+
+    fn is_generated(&self, path: &Path) -> bool {
+        self.generated.is_some_and(|name| path.components().any(|it| it.as_os_str() == name))
     }
 
     /// What our tree holds otherwise than HEAD does, our own files aside. `before` is what differed
