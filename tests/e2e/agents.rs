@@ -36,7 +36,10 @@ fn en07_an_agent_that_goes_away_is_an_event() {
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("a mode");
     let program = program.to_str().expect("plain");
     sandbox.run(&["run", "it", "--agent-cmd", program, "--check", "tests=true"]).exits(4);
-    assert_eq!(sandbox.status()["status"], "halted");
+    let status = sandbox.status();
+    assert_eq!((&status["status"], &status["question"]["kind"]), (&"halted".into(), &"agent".into()));
+    // Nothing was worked, so there is nothing that a breaker could count.
+    assert_eq!((&status["breaker"]["same_error"], &status["iterations_total"]), (&0.into(), &1.into()));
     sandbox.run(&["log"]).says("could not be started");
 }
 

@@ -99,6 +99,8 @@ fn g10_a_call_whose_keepers_both_died_is_lost_and_not_repeated() {
     assert_eq!(sandbox.calls(), [1, 2]);
     let status = sandbox.status();
     assert_eq!((&status["calls_total"], &status["iterations_total"]), (&2.into(), &2.into()));
+    let breaker = &status["breaker"];
+    assert_eq!((&breaker["no_progress"], &breaker["same_error"]), (&0.into(), &0.into()), "{breaker}");
     sandbox.run(&["log"]).says("lost");
     sandbox.assert_nothing_runs();
 }

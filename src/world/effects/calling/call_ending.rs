@@ -29,8 +29,10 @@ impl Host<'_> {
                 Some(why) => Ending::CutOff { why },
                 None => Ending::Interrupted,
             },
+            // Another try cannot mend that, and no work was done that a breaker could judge.
             EndReason::CouldNotStart(why) => {
-                Ending::Failed { why: format!("it could not be started: {why}") }
+                let why = why.replacen(" cannot be started", "", 1);
+                Ending::Refused { why: format!("the agent could not be started: {why}") }
             }
             EndReason::NotStarted => Ending::NotStarted,
             EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why.clone()) },

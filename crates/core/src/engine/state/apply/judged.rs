@@ -1,5 +1,6 @@
 //! How the end of an iteration changes the state.
 
+use crate::engine::journal::calls::ending::Ending;
 use crate::engine::journal::effect::{IMPORTED_EPOCH, Step};
 use crate::engine::journal::measured::evidence::{CheckOutcome, Evidence, RefusedPlan};
 use crate::engine::journal::measured::judgement::{Judgement, Verdict};
@@ -67,6 +68,8 @@ impl State {
         }
         self.credit_report(&turn.ended.report);
         match &judgement.verdict {
+            // A crash says nothing about the work. The iteration counts, so this has an end.
+            Verdict::Again if self.was_lost_in_a_crash(&turn) => (),
             Verdict::Again => self.feed_breaker(workflow, at, judgement),
             Verdict::Fail => self.note_failure(workflow, at, judgement),
             Verdict::Leave => {
@@ -127,6 +130,12 @@ impl State {
         if self.refused_plans.len() < REFUSED_MOST {
             self.refused_plans.push(plan.clone());
         }
+    }
+
+    /// Whether the call was lost together with the controller that began it. One that is lost while its
+    /// controller lives may have ended its shim itself.
+    fn was_lost_in_a_crash(&self, turn: &Turn) -> bool {
+        matches!(turn.ended.ending, Ending::Lost { .. }) && turn.call.epoch != self.epoch
     }
 
     fn feed_breaker(&mut self, workflow: &Workflow, at: Timestamp, judgement: &Judgement) {
