@@ -186,7 +186,9 @@ pub(crate) fn next_step(
         state.question().is_some_and(|it| it.kind == QuestionKind::Check(TESTS_CHECK.to_owned()));
     let place = state.place.as_ref().filter(|_| asks_for_tests);
     let proposed = place.and_then(|it| proposed_answer(Path::new(it)));
-    let answered = untaken(home, id)?.answer_to(state).map(|_| "loop run".to_owned());
+    let untaken = untaken(home, id)?;
+    let is_answered = untaken.answer_to(state).is_some() || untaken.waives_findings(state);
+    let answered = is_answered.then(|| "loop run".to_owned());
     let step = answered.or(proposed).unwrap_or_else(|| state.next_step(workflow));
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
@@ -225,6 +227,13 @@ impl UntakenCommands {
             Command::Answer(answer) if answer.question == open => Some((*number, answer)),
             _ => None,
         })
+    }
+
+    /// Whether somebody accepted a finding that the open question is about; whoever continues the run
+    /// looks whether others are left.
+    fn waives_findings(&self, state: &State) -> bool {
+        state.question().is_some_and(|it| it.kind == QuestionKind::Proof)
+            && self.0.iter().any(|it| matches!(it.1, Command::Waive { .. }))
     }
 
     /// Whether somebody asked the run to stop after its iteration.

@@ -129,7 +129,10 @@ fn g23_a_finding_that_is_waived_by_its_name_closes_the_question() {
     );
     sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(3).says("test_zero in tests/test_calc.py");
     sandbox.run(&["answer"]).exits(0).says("question 1: ");
-    sandbox.run(&["waive", "tests/test_calc.py", "--reason", "zero is seven", "--by", "anna"]).exits(0);
+    sandbox
+        .run(&["waive", "tests/test_calc.py", "--reason", "zero is seven", "--by", "anna"])
+        .exits(0)
+        .says("continue with: loop run");
     sandbox.run(&["run"]).exits(0);
     sandbox.run(&["answer"]).exits(0).says("no question is open");
     let status = sandbox.status();
