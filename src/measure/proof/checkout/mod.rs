@@ -4,5 +4,6 @@
 
 pub(super) mod build_cache;
 pub(super) mod clean_checkout;
+pub(super) mod go_library;
 pub(super) mod history_packs;
 pub(super) mod objects;

@@ -48,6 +48,7 @@ impl Prover {
         Cache::at(self.folders.cache()).renew(key)?;
         let trees = Trees::read(&self.repository, &self.request)?;
         let mut site = self.site(ProofStep::Baseline, key, &ProvenTree::base(&self.request))?;
+        site.compile_go_library(&self.folders.go_library(), &trees, &mut self.folders.budget())?;
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
         }

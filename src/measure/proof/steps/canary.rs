@@ -2,7 +2,7 @@
 //! checkout, and a check that does not report them does not report failures.
 
 use crate::measure::proof::pure::{
-    CanaryOutcome, NamedTests, NotRun, ProofStep, TestOutcome, canary_seen, only_compares, reported_canaries,
+    CanaryOutcome, NamedTests, ProofStep, TestOutcome, canary_seen, only_compares, reported_canaries,
     without_canary,
 };
 use crate::measure::proof::request::{ProofError, StepResult};
@@ -75,9 +75,7 @@ impl Prover {
         }
         let trees = Trees::read(&self.repository, &self.request)?;
         let baseline = self.known(ProofStep::Baseline);
-        if !baseline.as_ref().is_some_and(|it| it.canary.values().any(|it| *it == CanaryOutcome::Seen)) {
-            let mut result = StepResult::not_run(ProofStep::Canary, key.to_owned(), NotRun::NotNeeded);
-            result.canary = self.without_canaries();
+        if let Some(result) = self.unneeded_canary(key, baseline.as_ref()) {
             return Ok(result);
         }
         let mut site = self.site(ProofStep::Canary, key, &ProvenTree::last(&self.request))?;
@@ -96,7 +94,7 @@ impl Prover {
     }
 
     /// What is said of checks that showed no canary on the baseline.
-    fn without_canaries(&self) -> BTreeMap<String, CanaryOutcome> {
+    pub(crate) fn without_canaries(&self) -> BTreeMap<String, CanaryOutcome> {
         let outcome = |command: &str| match only_compares(command) {
             true => CanaryOutcome::None,
             false => CanaryOutcome::NotOnBaseline,

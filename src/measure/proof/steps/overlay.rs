@@ -114,6 +114,15 @@ impl Trees {
         Ok(())
     }
 
+    /// The folders of the baseline that hold a file of this name; the top is empty.
+    pub(crate) fn folders_with(&self, name: &str) -> Vec<String> {
+        let folder = |path: &String| match path.rsplit_once('/') {
+            Some((folder, last)) => (last == name).then(|| folder.to_owned()),
+            None => (path == name).then(String::new),
+        };
+        self.base.keys().filter_map(folder).collect()
+    }
+
     fn side(&self, side: Side) -> &TreeEntries {
         match side {
             Side::Base => &self.base,

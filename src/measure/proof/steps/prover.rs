@@ -12,8 +12,7 @@ use crate::measure::proof::conditions::environment::{CheckEnvironment, Seen, fil
 use crate::measure::proof::conditions::opening::OpeningConditions;
 use crate::measure::proof::conditions::tool_homes::HOMES;
 use crate::measure::proof::pure::{
-    CanaryOutcome, Direction, Exit, NamedTests, NotRun, OverlayPlan, ProofStep, StepOutcome, StepRun,
-    plan_overlay, retry_without,
+    CanaryOutcome, Exit, NamedTests, NotRun, OverlayPlan, ProofStep, StepOutcome, StepRun, retry_without,
 };
 use crate::measure::proof::request::{ProofError, ProofRequest, StepResult};
 use crate::measure::proof::steps::changed_files::Manifest;
@@ -175,7 +174,8 @@ impl Prover {
         })
     }
 
-    fn keep(&self, result: &StepResult) -> Result<(), ProofError> {
+    /// Keeps a result under its key.
+    pub(crate) fn keep(&self, result: &StepResult) -> Result<(), ProofError> {
         match &result.outcome {
             // What failed may work the next time.
             StepOutcome::NotRun(NotRun::Failed(_)) => return Ok(()),
@@ -208,19 +208,17 @@ impl Prover {
         }
         let baseline = self.known(ProofStep::Baseline);
         let run = site.run(&self.request, baseline.as_ref().and_then(StepResult::run), &trees)?;
-        self.told_from_flaky(key, site.finish(run)?.1)
+        let result = self.told_from_flaky(key, site.finish(run)?.1)?;
+        self.keep_unneeded(trees)?;
+        Ok(result)
     }
 
     /// E, with the canaries of G in the same run where the runner goes on after a failure.
     fn overlaid(&self, key: &str) -> Result<StepResult, ProofError> {
         let mut trees = Trees::read(&self.repository, &self.request)?;
-        trees.rules.forget_missing_modules(&self.baseline_printed());
+        let mut plan = self.overlay_plan(&mut trees);
         let trees = trees;
-        let contents = |side, path: &str| trees.contents(side, path);
-        let mut plan = plan_overlay(&trees.changes, &trees.rules, &contents, Direction::BaseTestsOverFinal);
-        if plan.actions.is_empty() {
-            let mut result = StepResult::not_run(ProofStep::Overlay, key.to_owned(), NotRun::NotNeeded);
-            result.not_judged = plan.not_judged;
+        if let Some(result) = self.unneeded_overlay(key, &plan) {
             return Ok(result);
         }
         let first = plan.clone();
@@ -241,7 +239,7 @@ impl Prover {
     }
 
     /// What the checks printed on the baseline.
-    fn baseline_printed(&self) -> String {
+    pub(crate) fn baseline_printed(&self) -> String {
         let Some(baseline) = self.known(ProofStep::Baseline) else { return String::new() };
         let entries = fs::read_dir(&baseline.logs).into_iter().flatten().flatten();
         entries.filter_map(|it| loop_base::files::text(&it.path()).ok()).collect()
@@ -283,10 +281,9 @@ impl Prover {
     /// F: the final tests on the baseline's code.
     fn old_code(&self, key: &str) -> Result<StepResult, ProofError> {
         let trees = Trees::read(&self.repository, &self.request)?;
-        let contents = |side, path: &str| trees.contents(side, path);
-        let plan = plan_overlay(&trees.changes, &trees.rules, &contents, Direction::FinalTestsOverBase);
-        if plan.actions.is_empty() || !plan.touches_tests {
-            return Ok(StepResult::not_run(ProofStep::OldCode, key.to_owned(), NotRun::NotNeeded));
+        let plan = self.old_code_plan(&trees);
+        if let Some(result) = self.unneeded_old_code(key, &plan) {
+            return Ok(result);
         }
         let apply = |git: &Git, checkout: &Path| overlay::apply(&plan, &trees, git, checkout);
         let mut site = self.site_with(ProofStep::OldCode, key, &ProvenTree::base(&self.request), apply)?;

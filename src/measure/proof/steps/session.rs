@@ -132,7 +132,8 @@ impl ProofSession {
         Ok(Some(format!("`{command}` failed: {}", last.join(" / "))))
     }
 
-    fn shell(
+    /// Runs a command line in the checkout; returns how it ended and what it printed.
+    pub(crate) fn shell(
         &mut self,
         name: &str,
         command: &str,

@@ -91,6 +91,11 @@ impl Folders {
         self.top.join("cache")
     }
 
+    /// The compiled standard library of Go, which all projects of a home use. Pruning takes it for one of them.
+    pub(crate) fn go_library(&self) -> PathBuf {
+        self.top.with_file_name("go")
+    }
+
     pub(crate) fn result(&self, key: &str) -> PathBuf {
         self.top.join("results").join(format!("{key}.json"))
     }
