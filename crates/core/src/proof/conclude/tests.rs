@@ -200,7 +200,7 @@ fn a_moved_test_is_a_note_and_a_lost_one_a_question() {
         ..evidence()
     });
     assert!(proof.findings.is_empty());
-    assert_eq!(proof.notes, ["tests/test_calc.py::test_sub is gone; its original text still passes"]);
+    assert_eq!(proof.notes, ["test tests/test_calc.py::test_sub is gone; its original text still passes"]);
     let lost = conclude(&ProofEvidence { clean, ..evidence() });
     assert_eq!(lost.findings[0].line, "test tests/test_calc.py::test_sub passed before the run and is gone");
 }
