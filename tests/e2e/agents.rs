@@ -160,3 +160,39 @@ fn en07_a_relative_program_is_found_from_where_the_user_is() {
     sandbox.undo();
     sandbox.run(&["run", "that", "-C", "below", "--agent-cmd", "./agent.sh", "--check", CHECK]).exits(0);
 }
+
+/// Its row is found again by every controller: by one that follows a dead one, and by one without a terminal.
+#[test]
+fn an_agent_of_the_users_own_file_outlives_its_controller() {
+    let mut sandbox = Sandbox::new();
+    sandbox.path_first.push(sandbox.path("bin"));
+    let file = "user/.config/loop/agents/mine.toml";
+    let description = "program = \"mycli\"\nargs = []\nnames = [\"OUT\"]\ndialect = \"claude\"\n\
+                       [permissions]\nall = []\n";
+    sandbox.file(file, description);
+    let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"<promise>TASK_COMPLETE</promise>"}"#;
+    sandbox.program(
+        "bin/mycli",
+        &format!(
+            "#!/bin/sh\n[ -e \"$OUT/at\" ] && {{ echo > \"$OUT/at\"; read x < \"$OUT/go\"; }}\n\
+             touch work; git add work; git commit -q -m work -- work\nprintf '%s\\n' '{result}'\n"
+        ),
+    );
+    let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
+    let run = ["run", "it", "--agent", "mine", "--check", CHECK];
+    let running = sandbox.spawn(&run);
+    at.hear();
+    running.kill();
+    std::fs::remove_file(sandbox.path(file)).expect("it is there");
+    sandbox.run(&["run"]).exits(2).says("the file that describes the agent \"mine\" is gone");
+    sandbox.file(file, description);
+    go.say();
+    sandbox.run(&["run"]).exits(0);
+    sandbox.undo();
+    for name in ["at", "go"] {
+        std::fs::remove_file(sandbox.note(name)).expect("it is there");
+    }
+    sandbox.run(&["run", "once more", "--agent", "mine", "--check", CHECK, "--detach"]).exits(0);
+    sandbox.run(&["attach"]).exits(0);
+    assert_eq!(sandbox.status()["status"], "completed");
+}

@@ -268,9 +268,12 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
         place::refuse_lost_repository(&place)?;
     }
     let tree = TreeLock::take(&caller.home, &place)?;
-    // A call that is under way goes on without its program in PATH.
-    if run.state.session.is_none() && !matches!(run.state.station, Station::Working(_)) {
-        prepare::find_agent(&run.workflow.agent)?;
+    if run.state.session.is_none() {
+        prepare::refuse_undescribed(&run.workflow.agent)?;
+        // A call that is under way goes on without its program in PATH.
+        if !matches!(run.state.station, Station::Working(_)) {
+            prepare::find_agent(&run.workflow.agent)?;
+        }
     }
     let command =
         Command::Resume { reset: going.reset, phase: going.phase, most: going.most, retries: going.retries };

@@ -102,6 +102,16 @@ pub(crate) fn choose_agent(known: &AgentTable, workflow: &mut Workflow) -> anyho
     find_agent(&workflow.agent)
 }
 
+/// Refuses an agent that a file described which is gone: nobody could read what its call wrote.
+pub(crate) fn refuse_undescribed(agent: &Agent) -> anyhow::Result<()> {
+    if agent.cli.row().is_some() {
+        return Ok(());
+    }
+    let help = format!("put agents/{}.toml back next to your config.toml", agent.cli);
+    let next = NextStep::PasteOrByHand("loop agents".to_owned(), help);
+    Err(Refusal::usage(format!("the file that describes the agent \"{}\" is gone", agent.cli), next))
+}
+
 /// Refuses an agent whose program is not there.
 pub(crate) fn find_agent(agent: &Agent) -> anyhow::Result<()> {
     let caller = agents::InvocationContext {
