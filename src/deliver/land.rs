@@ -2,7 +2,7 @@
 //! checks that no proof takes are run on the merged tree here, in a worktree of its own.
 
 use crate::deliver::completion::{Standing, boxes};
-use crate::deliver::train::merge::{Work, short, tip};
+use crate::deliver::train::merge::{Work, tip};
 use crate::measure::checks::check_folder::CheckFolder;
 use crate::measure::checks::run_checks::{Cut, Execute, order};
 use crate::tree::git::{Git, GitError};
@@ -58,22 +58,6 @@ pub(crate) fn work<'a>(run: &'a Run, subject: &'a str) -> Result<Work<'a>, Landi
     let (plan, target) = target(run)?;
     let proven = run.state.proven.as_ref().map(|it| it.commit.as_str()).unwrap_or_default();
     Ok(Work { run: &run.id, plan, target, proven, subject })
-}
-
-/// Returns the commit that was proven, or why the branch has to be reviewed again.
-pub(crate) fn proven_tip(git: &Git, run: &Run, plan: &Worktree) -> anyhow::Result<Result<String, Landing>> {
-    let head = tip(git, &plan.branch)?.unwrap_or_default();
-    let proven = run.state.proven.as_ref().map(|it| it.commit.clone()).unwrap_or_default();
-    if head == proven {
-        return Ok(Ok(head));
-    }
-    let why = format!(
-        "{} was changed after the review: it is at {} and {} was proven",
-        plan.branch,
-        short(&head),
-        short(&proven)
-    );
-    Ok(Err(Landing::Not { why, unreviewed: true }))
 }
 
 /// Says whether work that was kept back or handed over has come to its target by now.

@@ -3,7 +3,7 @@
 
 use super::completion::{CompletionBox, boxes};
 use super::github::{GitHub, GitHubResult, PullRequest, RequestState};
-use super::train::merge::is_ancestor;
+use super::train::merge::{is_ancestor, proven_tip, short};
 use super::{land, merged};
 use crate::measure::checks::run_checks::{Cut, Execute};
 use crate::tree::git_text::single_line;
@@ -22,7 +22,8 @@ pub(crate) fn land(hub: &GitHub<'_>, home: &Home, execute: &mut Execute<'_>) -> 
     if let Some(landing) = land::target(hub.run).err().or_else(|| land::barred(hub.run)) {
         return Ok(Ok(landing));
     }
-    let commit = match land::proven_tip(&hub.git, hub.run, hub.plan)? {
+    let proven = hub.run.state.proven.as_ref().map_or("", |it| it.commit.as_str());
+    let commit = match proven_tip(&hub.git, &hub.plan.branch, proven)? {
         Ok(commit) => commit,
         Err(landing) => return Ok(Ok(landing)),
     };
@@ -274,10 +275,6 @@ fn said(body: &str, gate: &str) -> Option<(Choice, String)> {
         }
         _ => None,
     }
-}
-
-fn short(commit: &str) -> &str {
-    if commit.is_empty() { "no commit" } else { commit.get(..12).unwrap_or(commit) }
 }
 
 #[cfg(test)]

@@ -35,16 +35,10 @@ impl Work<'_> {
     /// Merges it with this commit of the target.
     pub(crate) fn merge_with(&self, git: &Git, from: &str) -> Result<Result<Merge, Landing>, GitError> {
         let plan = self.plan;
-        let head = tip(git, &plan.branch)?.unwrap_or_default();
-        if head != self.proven {
-            let why = format!(
-                "{} was changed after the review: it is at {} and {} was proven",
-                plan.branch,
-                short(&head),
-                short(self.proven)
-            );
-            return Ok(Err(Landing::Not { why, unreviewed: true }));
-        }
+        let head = match proven_tip(git, &plan.branch, self.proven)? {
+            Ok(head) => head,
+            Err(not) => return Ok(Err(not)),
+        };
         if let Some(commit) = self.landed_as(git, from)? {
             return Ok(Err(Landing::Merged { into: self.target.to_owned(), commit }));
         }
@@ -200,6 +194,17 @@ pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, Git
 
 fn first_line(output: &[u8]) -> String {
     single_line(output).lines().next().unwrap_or_default().to_owned()
+}
+
+/// Returns the tip of the branch, where it is what was proven.
+pub(crate) fn proven_tip(git: &Git, branch: &str, proven: &str) -> Result<Result<String, Landing>, GitError> {
+    let head = tip(git, branch)?.unwrap_or_default();
+    if head == proven {
+        return Ok(Ok(head));
+    }
+    let (at, was) = (short(&head), short(proven));
+    let why = format!("{branch} was changed after the review: it is at {at} and {was} was proven");
+    Ok(Err(Landing::Not { why, unreviewed: true }))
 }
 
 pub(crate) fn short(commit: &str) -> &str {

@@ -43,7 +43,7 @@ pub(crate) fn left(
         let own = Filter { project: Some(&name), workflow: Some(&workflow.name), ..Filter::default() };
         home.runs(&Filter { statuses, input, limit: Some(1), ..own }).map(|it| !it.is_empty())
     };
-    if home.map_or(Ok(false), |it| own(it, &UNFINISHED, None))? {
+    if home.map_or(Ok(false), |it| own(it, &Status::unfinished(), None))? {
         return Ok(None);
     }
     let read = task_state::import::read(project, now()).map_err(|it| invalid(project, &it))?;
@@ -54,17 +54,6 @@ pub(crate) fn left(
     let (folder, most) = (project.to_owned(), Some(most));
     Ok(Some(LeftFiles { folder, files: &[task_state::NAME], found, most, promise }))
 }
-
-/// Everything that is neither completed nor cancelled.
-pub(crate) const UNFINISHED: [Status; 7] = [
-    Status::Ready,
-    Status::Running,
-    Status::Waiting,
-    Status::Paused,
-    Status::Halted,
-    Status::Stopped,
-    Status::Capped,
-];
 
 /// Keeps what another controller left, before a run that takes its place writes its own files.
 pub(crate) fn keep_before(home: &Home, id: &str, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
 //! An unfinished run of another input in the place where this one would write its files: a question
 //! for a person, who may let it make way.
 
-use super::left_files::{UNFINISHED, invalid, is_same, left};
+use super::left_files::{invalid, is_same, left};
 use crate::desk::caller::is_unfinished;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::{NextStep, Refusal};
@@ -9,6 +9,7 @@ use crate::desk::request::RunRequest;
 use crate::desk::resolving::wanted_run::WantedRun;
 use crate::world::wait::now;
 use loop_base::text::shell_word;
+use loop_core::engine::Status;
 use loop_core::workflow::model::{MirrorFormat, WorkPlace};
 use loop_store::mirror::planning;
 use loop_store::mirror::prp_session::{self, import};
@@ -78,8 +79,12 @@ fn other_phase(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<Row>> {
         return Ok(None);
     }
     let name = wanted.project.to_string_lossy();
-    let filter =
-        Filter { project: Some(&name), statuses: &UNFINISHED, limit: Some(LOOKED_AT), ..Filter::default() };
+    let filter = Filter {
+        project: Some(&name),
+        statuses: &Status::unfinished(),
+        limit: Some(LOOKED_AT),
+        ..Filter::default()
+    };
     let is_it = |row: &Row| {
         row.workflow == wanted.workflow.name
             && row.input != wanted.input.name
@@ -143,8 +148,12 @@ fn other(
         Ok(prp_session::folder(&theirs).as_deref() == Some(folder))
     };
     let name = project.to_string_lossy();
-    let filter =
-        Filter { project: Some(&name), statuses: &UNFINISHED, limit: Some(LOOKED_AT), ..Filter::default() };
+    let filter = Filter {
+        project: Some(&name),
+        statuses: &Status::unfinished(),
+        limit: Some(LOOKED_AT),
+        ..Filter::default()
+    };
     for row in home.runs(&filter)? {
         if is_other(&row) && writes_here(&row)? {
             return Ok(Some(Other::Run(Box::new(row))));

@@ -225,15 +225,8 @@ fn call_end(ended: &Ended) -> String {
         Ending::Done => (),
         Ending::Interrupted => text.push_str(", interrupted"),
         Ending::NotStarted => text.push_str(", never started"),
-        Ending::Failed { why }
-        | Ending::Barred { why }
-        | Ending::TimedOut { why }
-        | Ending::CutOff { why }
-        | Ending::WaitedForInput { why }
-        | Ending::Lost { why }
-        | Ending::Limited { why, .. }
-        | Ending::Refused { why }
-        | Ending::Unreachable { why } => {
+        failed => {
+            let why = failed.why().unwrap_or_default();
             let _ = write!(text, ", {}", why.lines().next().unwrap_or(""));
         }
     }

@@ -157,6 +157,24 @@ pub enum Ending {
     Unreachable { why: String },
 }
 
+impl Ending {
+    /// Returns what kept the call from ending well, where that is known.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Ending::Done | Ending::Interrupted | Ending::NotStarted => None,
+            Ending::Failed { why }
+            | Ending::TimedOut { why }
+            | Ending::CutOff { why }
+            | Ending::WaitedForInput { why }
+            | Ending::Lost { why }
+            | Ending::Limited { why, .. }
+            | Ending::Refused { why }
+            | Ending::Barred { why }
+            | Ending::Unreachable { why } => Some(why),
+        }
+    }
+}
+
 /// A process that could not be ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftProcess {

@@ -174,22 +174,14 @@ impl State {
 
     /// Keeps how a call went wrong until one goes well.
     fn note_trouble(&mut self, ended: &Ended) {
-        self.last_trouble = match &ended.ending {
-            Ending::Done | Ending::Interrupted => None,
-            // Nothing was called.
-            Ending::NotStarted => return,
-            Ending::Failed { why }
-            | Ending::TimedOut { why }
-            | Ending::CutOff { why }
-            | Ending::WaitedForInput { why }
-            | Ending::Lost { why }
-            | Ending::Limited { why, .. }
-            | Ending::Refused { why }
-            | Ending::Barred { why }
-            | Ending::Unreachable { why } => {
-                Some(CallTrouble { call: ended.call, why: why.clone(), complaint: ended.complaint.clone() })
-            }
-        };
+        if ended.ending == Ending::NotStarted {
+            return;
+        }
+        self.last_trouble = ended.ending.why().map(|why| CallTrouble {
+            call: ended.call,
+            why: why.to_owned(),
+            complaint: ended.complaint.clone(),
+        });
     }
 
     /// The number goes to the next try; nothing was spent and nothing is counted.

@@ -82,6 +82,11 @@ impl Status {
         Status::Cancelled,
     ];
 
+    /// Returns those of runs that are neither completed nor cancelled.
+    pub fn unfinished() -> Vec<Status> {
+        Status::ALL.into_iter().filter(|it| !it.is_closed()).collect()
+    }
+
     /// Returns the status that this word names.
     pub fn named(word: &str) -> Option<Status> {
         Status::ALL.into_iter().find(|it| it.word() == word)
