@@ -178,6 +178,26 @@ fn setup_plan_keeps_every_other_byte_of_the_configuration() {
     }
 }
 
+/// New keys stand like those that are there: tabs, four spaces, and the ends of line of another system.
+#[test]
+fn setup_plan_follows_the_indentation_of_the_configuration() {
+    for (level, newline) in [("\t", "\n"), ("    ", "\n"), ("  ", "\r\n")] {
+        let lines = ["{", "@\"a\": 1,", "@\"loop\": {", "@@\"max_iterations\": 7", "@}", "}", ""];
+        let config = lines.join(newline).replace('@', level);
+        let folder = Folder::new(&[CARGO, (".planning/config.json", &config)]);
+        assert_eq!(folder.run(&["setup", "plan"]).0, 0);
+        let text = folder.read(".planning/config.json");
+        let line = format!("7,{newline}{level}{level}\"enabled\": true,{newline}{level}{level}\"");
+        assert!(text.contains(&line), "{text:?}");
+        let bare = ["{", "@\"a\": 1", "}", ""].join(newline).replace('@', level);
+        let folder = Folder::new(&[CARGO, (".planning/config.json", &bare)]);
+        assert_eq!(folder.run(&["setup", "plan"]).0, 0);
+        let text = folder.read(".planning/config.json");
+        let line = format!("{newline}{level}\"loop\": {{{newline}{level}{level}\"enabled\": true,{newline}");
+        assert!(text.contains(&line), "{text:?}");
+    }
+}
+
 #[test]
 fn setup_plan_leaves_the_commands_of_the_learnings_in_force() {
     let learned = "## Validation Commands\n\n```sh\nmake check\n```\n";

@@ -4,17 +4,47 @@
 
 use std::ops::Range;
 
+/// What a text is indented by where it does not show that itself.
+const INDENT: &str = "  ";
+
 /// Puts something at the end of the list or object that begins here, on a line of its own that is indented
-/// by so many levels.
+/// by so many levels. Its own lines are indented by two spaces a level; they get the indentation and the ends
+/// of line that the text has.
 pub fn append(text: &str, start: usize, what: &str, depth: usize) -> String {
     let end = end_of(text, start) - 1;
     let inner = &text[start + 1..end];
     let kept = start + 1 + inner.trim_end().len();
     let comma = if inner.trim().is_empty() { "" } else { "," };
-    let (indent, outdent) = ("  ".repeat(depth), "  ".repeat(depth - 1));
+    let level = indentation(text).unwrap_or(INDENT);
+    let indent = first_indent(inner).map_or_else(|| level.repeat(depth), str::to_owned);
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let what: Vec<String> = what.lines().map(|it| indented(it, &indent, level)).collect();
+    let what = what.join(newline);
     let tail = &text[kept..end];
-    let closing = if tail.contains('\n') { tail.to_owned() } else { format!("\n{outdent}{tail}") };
-    format!("{}{comma}\n{indent}{what}{closing}{}", &text[..kept], &text[end..])
+    let closing = match tail.contains('\n') {
+        true => tail.to_owned(),
+        false => format!("{newline}{}{tail}", level.repeat(depth - 1)),
+    };
+    format!("{}{comma}{newline}{what}{closing}{}", &text[..kept], &text[end..])
+}
+
+/// One line with the indentation of the text in place of its own.
+fn indented(line: &str, indent: &str, level: &str) -> String {
+    let bare = line.trim_start_matches(' ');
+    let levels = (line.len() - bare.len()) / INDENT.len();
+    format!("{indent}{}{bare}", level.repeat(levels))
+}
+
+/// Returns what one level of a text is indented by, as far as its first member shows it.
+fn indentation(text: &str) -> Option<&str> {
+    first_indent(&text[text.find(['{', '['])? + 1..]).filter(|it| !it.is_empty())
+}
+
+/// Returns what the first member of a list or object is indented by, where it stands on a line of its own.
+fn first_indent(inner: &str) -> Option<&str> {
+    let space = &inner[..inner.len() - inner.trim_start().len()];
+    let (_, indent) = space.rsplit_once('\n')?;
+    (space.len() < inner.len()).then_some(indent)
 }
 
 /// Returns where the value of a member of the object that begins here stands; the last one counts, as it does for every reader.
@@ -80,7 +110,22 @@ mod tests {
         let b = member(text, a.start, "b").expect("it is there");
         assert_eq!(&text[b], "[ 1,2 ]");
         let changed = append(text, a.start, "\"d\": 4", 2);
-        assert_eq!(changed, "{ \"a\" : {\"b\":[ 1,2 ],\n    \"d\": 4\n  },\r\n\t\"c\": \"x\\\"}\" }");
+        assert_eq!(changed, "{ \"a\" : {\"b\":[ 1,2 ],\r\n    \"d\": 4\r\n  },\r\n\t\"c\": \"x\\\"}\" }");
         assert_eq!(append("{}", 0, "\"d\": 4", 1), "{\n  \"d\": 4\n}");
+    }
+
+    #[test]
+    fn what_is_put_in_is_indented_like_the_rest() {
+        let what = "\"d\": [\n  1\n]";
+        let tabs = "{\r\n\t\"a\": {\r\n\t\t\"b\": 1\r\n\t}\r\n}\r\n";
+        assert_eq!(
+            append(tabs, 0, what, 1),
+            "{\r\n\t\"a\": {\r\n\t\t\"b\": 1\r\n\t},\r\n\t\"d\": [\r\n\t\t1\r\n\t]\r\n}\r\n"
+        );
+        let four = "{\n    \"a\": {}\n}\n";
+        let at = member(four, 0, "a").expect("it is there");
+        let inside = "{\n    \"a\": {\n        \"d\": [\n            1\n        ]\n    }\n}\n";
+        assert_eq!(append(four, at.start, what, 2), inside);
+        assert_eq!(append("{\n}\n", 0, "\"d\": 4", 1), "{\n  \"d\": 4\n}\n");
     }
 }

@@ -85,8 +85,7 @@ fn added(text: &str, wanted: &Value) -> Result<Option<String>, String> {
     let before = read(text)?;
     let start = text.find('{').ok_or("is not a JSON object")?;
     let Some(there) = before.get("loop") else {
-        let section = format!("{wanted:#}").replace('\n', "\n  ");
-        let text = json_text::append(text, start, &format!("\"loop\": {section}"), 1);
+        let text = json_text::append(text, start, &format!("\"loop\": {wanted:#}"), 1);
         return checked(text, &before, wanted.clone(), read);
     };
     let there = there.as_object().ok_or("has a \"loop\" that is not an object")?;
@@ -102,7 +101,7 @@ fn added(text: &str, wanted: &Value) -> Result<Option<String>, String> {
     }
     let at = json_text::member(text, start, "loop").ok_or("cannot be edited safely")?;
     let lines: Vec<String> = missing.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
-    let text = json_text::append(text, at.start, &lines.join(",\n    "), 2);
+    let text = json_text::append(text, at.start, &lines.join(",\n"), 2);
     let mut section = there.clone();
     section.extend(missing);
     checked(text, &before, Value::Object(section), read)
