@@ -22,7 +22,9 @@ pub(crate) fn close_phase(run: &Run, home: &Home, place: &Path) -> anyhow::Resul
         return Ok(None);
     };
     let Some(number) = PhaseNumber::read(&run.state.opening.input) else { return Ok(None) };
-    let Some(text) = planning::document(place, ROADMAP) else { return Ok(None) };
+    // What is not read byte for byte is not written again.
+    let read = |name: &str| planning::readable(place, name).ok().flatten();
+    let Some(text) = read(ROADMAP) else { return Ok(None) };
     let date = now().to_string().chars().take(10).collect::<String>();
     let mark = if run.state.is_proven() {
         ""
@@ -37,7 +39,7 @@ pub(crate) fn close_phase(run: &Run, home: &Home, place: &Path) -> anyhow::Resul
     let ticked = roadmap::tick(&text, &number, &date, mark, &plans);
     replace(place, ROADMAP, &text, &ticked)?;
     let phases = roadmap::phases(&text);
-    if let Some(text) = planning::document(place, STATE) {
+    if let Some(text) = read(STATE) {
         // A position that was moved on already, or by a person, stays.
         if state_file::current_phase(&text).is_none_or(|it| it == number) {
             let how = if mark.is_empty() { String::new() } else { format!(" ({mark})") };

@@ -26,15 +26,20 @@ const DOCUMENT_MOST: usize = 1 << 20;
 /// Plans for gaps are small, so that each of them closes something.
 const GAP_TASKS_MOST: usize = 2;
 
-/// Reads a document; `None` where there is none that can be read.
+/// Reads a document to look at it, whatever is in it; `None` where there is none that can be read.
 pub(crate) fn document(place: &Path, name: &str) -> Option<String> {
-    readable(place, name).ok().flatten()
+    let bytes = files::bytes(&place.join(name), DOCUMENT_MOST).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads a document; `None` where there is none, or why one that is there cannot be read.
+/// Reads a document that settles something or is written again, byte for byte; `None` where there is none, or why
+/// one that is there cannot be read.
 pub(crate) fn readable(place: &Path, name: &str) -> Result<Option<String>, String> {
     match files::bytes(&place.join(name), DOCUMENT_MOST) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => Ok(Some(text)),
+            Ok(_) | Err(_) => Err("cannot be read: it is not UTF-8 text".to_owned()),
+        },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!("cannot be read: {error}")),
     }

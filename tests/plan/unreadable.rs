@@ -46,6 +46,26 @@ fn a_configuration_that_cannot_be_read_is_not_taken_for_none() {
     project.sandbox.run(&["run", "3", "--allow-dirty"]).exits(2).says("config.json cannot be read");
 }
 
+/// A position in another encoding, or one that is too long, is a person's file and no missing one.
+#[test]
+fn a_position_that_cannot_be_read_is_left_as_it_is() {
+    let project = Project::new();
+    let state = project.sandbox.project.join(".planning/STATE.md");
+    for bytes in [b"Phase: 3\xe9\n".to_vec(), vec![b'x'; 2 << 20]] {
+        std::fs::write(&state, &bytes).expect("written");
+        project.sandbox.commit("another position");
+        let done = project.run(HONEST, &["--fresh"]).exits(0).says("STATE.md cannot be read: ");
+        assert!(std::fs::read(&state).expect("it is there") == bytes, "not a byte was changed: {}", done.err);
+    }
+    let roadmap = project.sandbox.project.join(".planning/ROADMAP.md");
+    std::fs::write(&roadmap, b"### Phase 3: Caf\xe9\n").expect("written");
+    project
+        .sandbox
+        .run(&["run", "3", "--fresh"])
+        .exits(2)
+        .says("ROADMAP.md cannot be read: it is not UTF-8 text");
+}
+
 #[test]
 fn two_folders_and_names_that_plans_do_not_have_are_told_of() {
     let project = Project::new();

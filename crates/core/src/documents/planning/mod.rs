@@ -13,6 +13,7 @@ pub mod plan;
 mod properties;
 pub mod roadmap;
 pub mod state_file;
+mod task_elements;
 pub mod verification;
 
 /// Something in a document that cannot be meant, and where it stands.

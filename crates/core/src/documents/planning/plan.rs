@@ -2,16 +2,9 @@
 //! or both. A task has a type; `checkpoint:…` is one for a person.
 
 use super::front_matter::{self, Node};
+pub use super::task_elements::Task;
+use super::task_elements::{TASKS_MOST, elements, single_line};
 use super::{DocumentMistake, checkbox, heading, plain_lines};
-
-/// Tasks of one plan; a longer list is no plan of one session a task.
-const TASKS_MOST: usize = 100;
-
-/// What a question shows of a task.
-const ABOUT_CHARS: usize = 2000;
-
-/// Options of a decision; a longer list is no question.
-const OPTIONS_MOST: usize = 9;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
@@ -24,19 +17,6 @@ pub struct Plan {
     /// `autonomous: false` says that a person is needed on the way.
     pub autonomous: Option<bool>,
     pub tasks: Vec<Task>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Task {
-    pub name: String,
-    /// `auto`, `checkpoint:human-verify` …
-    pub kind: String,
-    pub files: Vec<String>,
-    /// What the question about a checkpoint shows.
-    pub about: String,
-    /// What a decision can be.
-    pub options: Vec<String>,
-    pub ticked: bool,
 }
 
 /// Reads a plan, or says what is wrong with it.
@@ -56,13 +36,16 @@ pub fn read(text: &str) -> Result<Plan, DocumentMistake> {
     let mut truths: Vec<String> =
         must.map(|it| it.list("truths")).unwrap_or_default().iter().filter_map(truth).collect();
     truths.extend(head.texts("truths"));
+    let at = |key: &str, why: String| DocumentMistake::at(line_of(text, key), format!("{key} {why}"));
     let wave = match head.text("wave") {
         None => None,
-        Some(text) => Some(
-            text.parse()
-                .map_err(|_| DocumentMistake::at(1, format!("wave is {text:?}, which is not a number")))?,
-        ),
+        Some(it) => Some(it.parse().map_err(|_| at("wave", format!("is {it:?}, which is not a number")))?),
     };
+    // What could not be read there would be forgotten.
+    let unread = |key: &str| head.list(key).iter().any(|it| it.as_text().is_none());
+    if let Some(key) = ["depends_on", "requirements"].into_iter().find(|it| unread(it)) {
+        return Err(at(key, "has an entry that is no plain text; write a list as [a, b]".to_owned()));
+    }
     let mut tasks = elements(parts.body, parts.body_line)?;
     let boxes = boxes(parts.body);
     if tasks.is_empty() {
@@ -83,8 +66,8 @@ pub fn read(text: &str) -> Result<Plan, DocumentMistake> {
         depends_on: head.texts("depends_on").into_iter().filter(|it| !it.is_empty()).collect(),
         requirements: head.texts("requirements"),
         truths,
-        gap_closure: flag(head, "gap_closure")?.unwrap_or(false),
-        autonomous: flag(head, "autonomous")?,
+        gap_closure: flag(head, "gap_closure").map_err(|it| at("gap_closure", it))?.unwrap_or(false),
+        autonomous: flag(head, "autonomous").map_err(|it| at("autonomous", it))?,
         tasks,
     })
 }
@@ -102,132 +85,19 @@ pub fn names_gap(text: &str, gap: &str) -> bool {
     !gap.is_empty() && plain(text).contains(&gap)
 }
 
-fn flag(head: &Node, key: &str) -> Result<Option<bool>, DocumentMistake> {
+/// The line of the front matter that a key stands in.
+fn line_of(text: &str, key: &str) -> usize {
+    let is_it = |line: &str| line.strip_prefix(key).is_some_and(|it| it.trim_start().starts_with(':'));
+    text.lines().position(is_it).map_or(1, |it| it + 1)
+}
+
+fn flag(head: &Node, key: &str) -> Result<Option<bool>, String> {
     match head.text(key) {
         None => Ok(None),
         Some(text) if text.eq_ignore_ascii_case("true") => Ok(Some(true)),
         Some(text) if text.eq_ignore_ascii_case("false") => Ok(Some(false)),
-        Some(text) => Err(DocumentMistake::at(1, format!("{key} is {text:?}, neither true nor false"))),
+        Some(text) => Err(format!("is {text:?}, neither true nor false")),
     }
-}
-
-/// The `<task …>` elements of a body.
-fn elements(body: &str, first_line: usize) -> Result<Vec<Task>, DocumentMistake> {
-    let mut found = Vec::new();
-    let mut rest = body;
-    while let Some(start) = find_open(rest) {
-        let offset = body.len() - rest.len() + start;
-        let line = first_line + body[..offset].matches('\n').count();
-        let tail = &rest[start..];
-        let Some(head_end) = tail.find('>') else {
-            return Err(DocumentMistake::at(line, "a <task is not closed by >"));
-        };
-        let attributes = &tail["<task".len()..head_end];
-        let Some(end) = tail.find("</task>") else {
-            return Err(DocumentMistake::at(line, "a <task> is not closed by </task>"));
-        };
-        if end < head_end {
-            return Err(DocumentMistake::at(line, "a <task is not closed by >"));
-        }
-        let inside = &tail[head_end + 1..end];
-        found.push(task(attributes, inside, found.len() + 1));
-        rest = &tail[end + "</task>".len()..];
-        if TASKS_MOST < found.len() {
-            return Err(DocumentMistake::at(line, format!("a plan has at most {TASKS_MOST} tasks")));
-        }
-    }
-    Ok(found)
-}
-
-/// Finds `<task` as the name of an element; `<tasks>` is another.
-fn find_open(text: &str) -> Option<usize> {
-    text.match_indices("<task").map(|it| it.0).find(|at| text[at + 5..].starts_with([' ', '>', '\n', '\t']))
-}
-
-fn task(attributes: &str, inside: &str, number: usize) -> Task {
-    let kind = attribute(attributes, "type").unwrap_or("auto").trim().to_lowercase();
-    // What an option is called is not what the task is called.
-    let own = inside.split("<option").next().unwrap_or(inside);
-    let name = element(own, "name")
-        .or_else(|| element(own, "title"))
-        .or_else(|| element(inside, "what-built"))
-        .or_else(|| element(inside, "decision"));
-    let name = name.or_else(|| element(inside, "action")).unwrap_or_default();
-    let name = single_line(name);
-    let files = element(inside, "files").unwrap_or_default();
-    let is_done =
-        attribute(attributes, "status").is_some_and(|it| matches!(it, "done" | "complete" | "completed"));
-    Task {
-        about: about(inside, &name),
-        name: if name.is_empty() { format!("task {number}") } else { name },
-        files: files
-            .split([',', '\n'])
-            .map(|it| it.trim().trim_start_matches("- ").trim_matches('`').trim())
-            .filter(|it| !it.is_empty())
-            .map(str::to_owned)
-            .collect(),
-        options: options(inside),
-        kind: if kind.is_empty() { "auto".to_owned() } else { kind },
-        ticked: is_done,
-    }
-}
-
-/// The parts of a task that tell a person what to do, as text. What they are to type is left out: that is for
-/// another program, and a question of ours says itself what can be answered.
-fn about(inside: &str, name: &str) -> String {
-    let parts =
-        ["what-built", "decision", "context", "action", "instructions", "how-to-verify", "verification"];
-    let own = inside.split("<option").next().unwrap_or(inside);
-    let said = parts.iter().filter_map(|it| element(own, it)).map(outdented);
-    let said = said.filter(|it| !it.is_empty() && single_line(it) != name);
-    let said: Vec<String> = said.chain(options_in_words(inside)).collect();
-    said.join("\n").chars().take(ABOUT_CHARS).collect()
-}
-
-/// A text without the indentation that all of its lines but the first share.
-fn outdented(text: &str) -> String {
-    let indent = |it: &&str| it.len() - it.trim_start_matches(' ').len();
-    let least = text.lines().skip(1).filter(|it| !it.trim().is_empty()).map(|it| indent(&it)).min();
-    let least = least.unwrap_or(0);
-    let lines = text.lines().map(|it| it.get(least.min(indent(&it))..).unwrap_or(it).trim_end());
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
-}
-
-/// What each option means: its name, what speaks for it and what against.
-fn options_in_words(inside: &str) -> Vec<String> {
-    let option = |text: &str| {
-        let id = option_id(text)?;
-        let parts = [("name", ""), ("pros", "for it: "), ("cons", "against it: ")];
-        let said = parts.iter().filter_map(|(name, title)| {
-            let text = single_line(element(text, name)?);
-            (!text.is_empty()).then(|| format!("{title}{text}"))
-        });
-        let said: Vec<String> = said.collect();
-        (!said.is_empty()).then(|| format!("{id}: {}", said.join("; ")))
-    };
-    inside.split("<option").skip(1).take(OPTIONS_MOST).filter_map(option).collect()
-}
-
-fn option_id(text: &str) -> Option<String> {
-    let id = attribute(text.split('>').next()?, "id")?;
-    let id = id.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase();
-    (!id.is_empty()).then_some(id)
-}
-
-/// `<option id="a">`, each a word to answer with.
-fn options(inside: &str) -> Vec<String> {
-    inside.split("<option").skip(1).filter_map(option_id).take(OPTIONS_MOST).collect()
-}
-
-fn attribute<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let rest = text.split_once(&format!("{name}="))?.1;
-    let quote = rest.chars().next().filter(|it| matches!(it, '"' | '\''))?;
-    rest[1..].split(quote).next()
-}
-
-fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let rest = text.split_once(&format!("<{name}>"))?.1;
-    rest.split_once(&format!("</{name}>")).map(|it| it.0)
 }
 
 /// The checkboxes that are tasks: those below headings and elements that say so, or all of them where
@@ -270,10 +140,6 @@ pub(super) fn is_about(said: &str, task: &str) -> bool {
         rest.trim_start_matches([':', '.', ' ', '-']).trim()
     }
     said.trim() == task.trim() || (!bare(said).is_empty() && bare(said) == bare(task))
-}
-
-fn single_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect()
 }
 
 #[cfg(test)]
@@ -347,11 +213,34 @@ mod tests {
             (PLAN.replace("wave: 2", "wave: two"), "wave is \"two\""),
             (PLAN.replace("gap_closure: true", "gap_closure: yes"), "neither true nor false"),
             (PLAN.replacen("</task>", "", 2), "not closed by </task>"),
+            (PLAN.replacen("</task>", "", 1), "not closed by </task>"),
+            (PLAN.replace("[\"03-01\"]", "\n  plan: 03-01"), "depends_on has an entry"),
+            (PLAN.replace("[AUTH-01]", "\n  - id: AUTH-01"), "requirements has an entry"),
             (format!("## Tasks\n{}", "- [ ] one\n".repeat(101)), "at most 100 tasks"),
         ] {
             let mistake = read(&text).expect_err(says);
             assert!(mistake.text.contains(says), "{mistake}");
         }
+        let wave = read(&PLAN.replace("wave: 2", "wave: two")).expect_err("it is no number");
+        assert_eq!(wave.line, 4);
+    }
+
+    #[test]
+    fn elements_inside_a_task_are_an_example() {
+        let example = "<action>Write:\n<task type=\"auto\"><name>inner</name></task>\n</action>";
+        let plan = read(&PLAN.replace("<action>Do it</action>", example)).expect("sound");
+        let names: Vec<&str> = plan.tasks.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["Task 1: Add login", "Which store"]);
+    }
+
+    #[test]
+    fn a_task_for_a_person_is_one_however_it_is_written() {
+        let kind = |kind: &str| {
+            let text = format!("<task type=\"{kind}\"><name>x</name></task>");
+            read(&text).expect("sound").tasks[0].kind.clone()
+        };
+        assert_eq!(kind("Human-Verify"), "checkpoint:human-verify");
+        assert_eq!((kind("checkpoint").as_str(), kind("").as_str()), ("checkpoint:human-action", "auto"));
     }
 
     #[test]
