@@ -73,6 +73,45 @@ fn a_folder_of_a_roadmap_tool_is_read_as_it_is() {
     );
 }
 
+/// The state file of another controller: so many iterations, so many of them failures at the end.
+fn left(project: &Project, iterations: u32, failures: u32) {
+    let text = format!(
+        "# Loop State\n\nStarted: 2026-01-01\nPhase: 3\nStatus: running\nIteration: {iterations}\nMax iterations: 50\n\
+         Consecutive failures: {failures}\n\n## Task Progress\n\n| Iteration | Plan | Task | Status | Commit | Signal |\n|---|---|---|---|---|---|\n"
+    );
+    project.sandbox.write(".planning/LOOP-STATE.md", text);
+    project.sandbox.commit("left by another controller");
+}
+
+/// A controller that looks at its threshold after an iteration makes one more call, whatever was counted.
+#[test]
+fn failures_in_a_row_are_taken_over() {
+    for (failures, calls) in [(0, 3), (2, 1), (7, 1)] {
+        let project = Project::new();
+        left(&project, 4, failures);
+        let done = project.run("echo nothing", &[]).exits(4);
+        assert_eq!(project.sandbox.calls().len(), calls, "{failures}: {}", done.err);
+        assert!(done.err.contains("failures in a row: 3/3"), "{}", done.err);
+        assert!(project.loop_state().contains("Consecutive failures: 3\n"), "{}", project.loop_state());
+    }
+    let project = Project::new();
+    left(&project, 4, 2);
+    project.run(HONEST, &["--max", "5"]).exits(6).says("2 failures in a row");
+    assert!(project.loop_state().contains("Consecutive failures: 0\n"), "{}", project.loop_state());
+}
+
+/// The limit may be used up before this run has read its plans: what is left is named all the same.
+#[test]
+fn a_limit_that_another_controller_used_up_names_what_is_left() {
+    let project = Project::new();
+    left(&project, 50, 0);
+    let done = project.run(HONEST, &[]).exits(6).says("Phase 3: Accounts: 0 of 7 tasks done");
+    assert!(done.err.contains("open in 03-02: Task 1: step 1; Task 2: step 2"), "{}", done.err);
+    assert!(project.sandbox.calls().is_empty());
+    let status = project.sandbox.run(&["status"]).exits(0).out;
+    assert!(status.contains("plans       0/3 done") && status.contains("tasks       0/7 done"), "{status}");
+}
+
 #[test]
 fn phases_are_found_by_their_number_and_not_by_how_it_begins() {
     let project = Project::new();

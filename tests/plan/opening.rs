@@ -87,6 +87,35 @@ fn lp05_the_state_file_is_there_before_the_first_call() {
     assert_eq!(lines[3..], expected, "LP-06: 50 where nobody says another number");
 }
 
+/// Phase, plans, tasks, the limit, the commands that validate and the models, before the first call and again
+/// when it continues.
+#[test]
+fn a_run_says_at_its_start_what_there_is_to_do() {
+    let project = Project::new();
+    let first = project.run(HONEST, &["--max", "4", "--model", "small"]).exits(6);
+    let starts = |done: &loop_harness::Done, line: &str| {
+        let before = done.err.split_once("Iteration ").expect("an iteration").0;
+        assert!(before.contains(line), "{line}: {before}");
+    };
+    starts(&first, "checks: validation (sh test.sh)\n");
+    starts(&first, "\nPhase 3: Accounts: 3 plans, 7 tasks, at most 4 iterations\n");
+    starts(&first, "\nmodels: lpl-executor small, lpl-verifier small, lpl-planner small\n");
+    let second = project.run(HONEST, &["--max", "5"]).exits(6);
+    let profile = project.run(HONEST, &["--fresh", "--max", "1"]).exits(6);
+    starts(&profile, "\nmodels: lpl-executor sonnet, lpl-verifier sonnet, lpl-planner opus\n");
+    starts(&second, "\nPhase 3: Accounts: 1/3 plans and 4/7 tasks done, 4 of at most 5 iterations used\n");
+}
+
+#[test]
+fn validation_commands_run_in_their_order() {
+    let project = Project::new();
+    project.config(
+        r#"{"loop": {"validation_commands": ["echo second > order", "test -f order && sh test.sh", "rm order"]}}"#,
+    );
+    project.run(HONEST, &["--max", "1"]).exits(6).says("Iteration 1: Task 1: step 1 — TASK_COMPLETE [");
+    assert!(!project.sandbox.project.join("order").exists(), "the last one ran too");
+}
+
 /// What is not done as the file says is told, and an inserted phase is called by its name.
 #[test]
 fn waves_are_worked_on_in_turn_and_said_so() {

@@ -68,3 +68,22 @@ fn a_session_is_handed_one_task_after_the_other() {
     assert_eq!(project.status()["status"], json!("completed"));
     assert!(sandbox.read(".planning/ROADMAP.md").contains("[x] **Phase 3"));
 }
+
+/// A session has no controller that looks on: what is written into the file between two stops is found at the next.
+#[test]
+fn the_state_file_is_heard_in_a_session_too() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    project.config(r#"{"loop": {"stuck_threshold": 9, "validation_commands": ["sh test.sh"]}}"#);
+    sandbox.run(&["init", "3", "--hook"]).exits(0);
+    stop(&project, false, "What shall I do?").expect("the first task");
+    let edited = project.loop_state().replace("\nIteration: 1\n", "\nIteration: 49\n");
+    sandbox.write(".planning/LOOP-STATE.md", edited);
+    stop(&project, true, "nothing yet").expect("more to do");
+    let warnings = project.status()["warnings"].to_string();
+    assert!(warnings.contains("LOOP-STATE.md was changed by somebody else"), "{warnings}");
+    let edited = project.loop_state().replace("Status: running", "Status: stopping");
+    sandbox.write(".planning/LOOP-STATE.md", edited);
+    assert_eq!(stop(&project, true, "still nothing"), None, "the session may go");
+    assert_eq!(project.status()["status"], json!("stopped"));
+}

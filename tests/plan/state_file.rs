@@ -33,6 +33,56 @@ fn other_edits_are_undone_and_told_of() {
     assert!(project.loop_state().contains("Iteration: 7\n"));
 }
 
+/// Nobody wrote the file, so whoever drives the run next finds the edit, undoes it and writes that down.
+#[test]
+fn an_edit_while_nothing_runs_is_undone_and_recorded() {
+    let project = Project::new();
+    let path = ".planning/LOOP-STATE.md";
+    let warnings = || project.status()["warnings"].to_string();
+    project.run(HONEST, &["--max", "1"]).exits(6);
+    let first = project.loop_state();
+    project.run(HONEST, &["--max", "2"]).exits(6);
+    // What a crash leaves: the file is one of ours and only late.
+    project.sandbox.write(path, &first);
+    project.sandbox.run(&["status"]).exits(0);
+    assert!(project.loop_state().contains("Iteration: 2\n"), "{}", project.loop_state());
+    project.sandbox.write(path, &first);
+    project.run(HONEST, &["--max", "3"]).exits(6);
+    assert!(!warnings().contains("LOOP-STATE.md"), "{}", warnings());
+    let edited = project.loop_state().replace("Iteration: 3", "Iteration: 49");
+    project.sandbox.write(path, &edited);
+    let status = project.sandbox.run(&["status"]).exits(0).out;
+    assert!(status.contains("LOOP-STATE.md was changed by somebody else; the next loop run"), "{status}");
+    assert_eq!(project.loop_state(), edited, "whoever looks changes nothing");
+    project.run(HONEST, &["--max", "4"]).exits(6).says("LOOP-STATE.md was changed by somebody else while");
+    assert!(project.loop_state().contains("Iteration: 4\n"), "{}", project.loop_state());
+    assert!(warnings().contains("changed by somebody else while nothing was running"), "{}", warnings());
+    // The word to continue is taken, and what else was written beside it is not.
+    let more = project
+        .loop_state()
+        .replace("Status: max_reached", "Status: running")
+        .replace("Phase: 3", "Phase: 9");
+    project.sandbox.write(path, more);
+    project.run("printf -- '---\\nEXIT_SIGNAL: STUCK: no\\n---\\n'", &[]).exits(4).says("and nothing else");
+    assert!(
+        project.loop_state().contains("Phase: 3\nStatus: stuck\nIteration: 5\n"),
+        "{}",
+        project.loop_state()
+    );
+}
+
+#[test]
+fn a_command_that_ends_a_run_records_what_was_done_to_its_file() {
+    let project = Project::new();
+    project.run(HONEST, &["--max", "1"]).exits(6);
+    let edited = project.loop_state().replace("Iteration: 1", "Iteration: 49");
+    project.sandbox.write(".planning/LOOP-STATE.md", edited);
+    project.sandbox.run(&["cancel", "--yes"]).exits(0);
+    let status = project.status();
+    assert!(status["warnings"].to_string().contains("changed by somebody else while"), "{status}");
+    assert!(project.loop_state().contains("Status: stopped\nIteration: 1\n"), "{}", project.loop_state());
+}
+
 #[test]
 fn lp36_the_status_has_plans_tasks_and_the_last_rows() {
     let project = Project::new();
@@ -57,4 +107,15 @@ fn lp21_a_stop_without_a_run_changes_nothing() {
     let project = Project::new();
     project.sandbox.run(&["stop"]).exits(0);
     assert!(!project.sandbox.project.join(".planning/LOOP-STATE.md").exists());
+}
+
+/// Nothing runs that could stop, and starting clears the wish.
+#[test]
+fn stopping_in_the_file_of_a_run_that_rests_stops_nothing() {
+    let project = Project::new();
+    project.run(HONEST, &["--max", "1"]).exits(6);
+    let edited = project.loop_state().replace("Status: max_reached", "Status: stopping");
+    project.sandbox.write(".planning/LOOP-STATE.md", edited);
+    let done = project.run(HONEST, &["--max", "9"]).exits(0);
+    assert!(done.err.contains("said stopping while nothing was running"), "{}", done.err);
 }

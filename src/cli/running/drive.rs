@@ -32,7 +32,7 @@ pub(crate) fn resume(
     reach: Reach,
 ) -> anyhow::Result<u8> {
     match take(context, found, going)? {
-        Ok(opened) => run(context, opened, asking, reach),
+        Ok(opened) => drive(context, opened, going, asking, reach),
         Err(exit) => Ok(exit),
     }
 }
@@ -46,10 +46,24 @@ pub(crate) fn take(context: &Context, found: FoundRun, going: &Going) -> anyhow:
     })
 }
 
-/// Drives a run until it finishes or needs a person, and says how it ended.
+/// Drives a run that was just opened.
 pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach) -> anyhow::Result<u8> {
+    drive(context, opened, &Going::default(), asking, reach)
+}
+
+/// Drives a run until it finishes or needs a person, and says how it ended.
+fn drive(
+    context: &Context,
+    opened: OpenRun,
+    going: &Going,
+    asking: &Ask,
+    reach: Reach,
+) -> anyhow::Result<u8> {
     let output = RunOutput::new(context);
     output.greet(&opened.run.id, &opened.run.workflow);
+    let OpenRun { home, run: of, place, .. } = &opened;
+    let begins = plan_view::at_start(home, of, place, going);
+    begins.iter().for_each(|it| output.note(it));
     if let Some(expected) = cost::expected(&opened.home, &opened.run) {
         output.note(&expected);
     }

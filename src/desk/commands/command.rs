@@ -8,13 +8,14 @@ use crate::desk::kept_head::keep_head;
 use crate::desk::own_paths;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::Refusal;
-use crate::drive::drive;
+use crate::drive;
 use crate::world::real::{CallAllowance, Host};
 use crate::world::wait::{Listener, Signals, now};
 use loop_core::engine::{Command, Outcome, State, Station};
 use loop_core::workflow::model::Workflow;
+use loop_store::mirror::planning::RestEdit;
 use loop_store::run::Run;
-use loop_store::{Home, Row, StoreError};
+use loop_store::{Home, Row, StoreError, mirror};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -126,19 +127,31 @@ pub(crate) fn cancel_unowned(home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
 /// Takes what was written down by somebody who drives nothing: a call that is still under way is
 /// ended where that is wanted, and nothing is begun.
 pub(crate) fn settle(home: &Rc<Home>, run: &mut Run, place: &Path, command: &Command) -> anyhow::Result<()> {
+    let edit = rest_edit(home, run, place);
+    drive::note(run, edit.and_then(RestEdit::event).map(|it| (now(), it)));
     if matches!(run.state.station, Station::Working(_)) && command.is_urgent() {
         let ours = own_paths::of_run(place, run);
         let listener = Listener::new(Rc::clone(home), &run.id, Signals::listen()?)?;
         let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
         let mut host = Host::new(listener, run, place, None, &ours, CallAllowance::Calls(0), watcher)?;
-        drive(run, &mut host)?;
+        drive::drive(run, &mut host)?;
     } else {
-        drive(run, &mut IdleWorld)?;
+        drive::drive(run, &mut IdleWorld)?;
     }
     keep_head(run, place);
-    loop_store::mirror::restore(home, &run.id, &run.workflow, &run.state, place);
+    mirror::restore(home, &run.id, &run.workflow, &run.state, place);
+    if edit.is_some() {
+        mirror::undo_rest_edit(home, &run.id, &run.workflow, place);
+    }
     if run.state.station == Station::Closed(Outcome::Completed) {
-        loop_store::mirror::remove(&run.workflow, place);
+        mirror::remove(&run.workflow, place);
     }
     Ok(())
+}
+
+/// What somebody did to the state file of a run that rested. A session of the agent sees to its own, and the word
+/// that a run is to continue stays until somebody takes it.
+fn rest_edit(home: &Home, run: &Run, place: &Path) -> Option<RestEdit> {
+    let edit = mirror::rest_edit(home, &run.id, &run.workflow, place)?;
+    (run.state.session.is_none() && !matches!(edit, RestEdit::Running { .. })).then_some(edit)
 }

@@ -64,6 +64,8 @@ impl<'a> Driver<'a> {
             home.grow_log()?;
         }
         let mut mirror = RunMirror::open(Rc::clone(&home), &run, &place)?;
+        let found = mirror.look_back(&run, &place)?;
+        drive::note(&mut run, found.into_iter().map(|it| (now(), it)));
         let mut edits = WorkflowEdits::watch(environment, &home, &place);
         let shown = place.clone();
         let watcher = Box::new(move |run: &Run, facts: &[_]| {

@@ -125,6 +125,9 @@ fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyh
     workflow.limits.tokens = over.tokens.or(workflow.limits.tokens);
     workflow.limits.time = over.time.or(workflow.limits.time);
     workflow.notify = over.notify.clone().or(workflow.notify.take());
+    if over.model.is_some() && workflow.input.kind == InputKind::Phase {
+        planning::one_model(workflow);
+    }
     workflow.agent.model = over.model.clone().or(workflow.agent.model.take());
     if let Some(words) = &over.agent_args {
         workflow.agent.cli = (&COMMAND).into();

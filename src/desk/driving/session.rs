@@ -52,7 +52,7 @@ fn answer(caller: &Caller, stop: &Stop, timeout: Duration, cap_lifted: bool) -> 
     let session = joined(caller, &run.state, stop);
     drive::note(&mut run, [(now(), Event::Joined(session))]);
     let ours = own_paths::of_run(&place, &run);
-    let mut visit = visit(home, &run, &place, &ours, Some(said), timeout)?;
+    let mut visit = visit(home, &mut run, &place, &ours, Some(said), timeout)?;
     let rest = drive(&mut run, &mut visit)?;
     if let (Rest::Elsewhere, Some(proof)) = (&rest, &visit.proof) {
         let text = proof.words();
@@ -116,7 +116,7 @@ fn joined(caller: &Caller, state: &State, stop: &Stop) -> Session {
 
 fn visit<'a>(
     home: Rc<Home>,
-    run: &Run,
+    run: &mut Run,
     place: &'a Path,
     ours: &'a [String],
     said: Option<String>,
@@ -124,6 +124,8 @@ fn visit<'a>(
 ) -> anyhow::Result<HookWorld<'a>> {
     let input = run.state.opening.path.as_ref().map(PathBuf::from);
     let mut mirror = RunMirror::open(Rc::clone(&home), run, place)?;
+    let found = mirror.look_back(run, place)?;
+    drive::note(run, found.into_iter().map(|it| (now(), it)));
     let watcher = Box::new(move |run: &Run, facts: &[_]| mirror.follow(run, place, facts));
     let setting = Setting { home, place, folder: run.folder(), input, ours };
     Ok(HookWorld::new(setting, said, timeout, watcher))

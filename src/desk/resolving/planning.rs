@@ -74,6 +74,7 @@ impl PhaseInput {
             self.beginning.rejections.insert(phase.name.clone(), found.gap_cycles);
         }
         self.beginning.iterations = found.iterations;
+        self.beginning.failed_in_a_row = failures(&found, workflow);
         let done = planning_ledger::done(project, &self.plans, &loop_state::import::done_rows(&text));
         for id in done {
             if !self.beginning.done.contains(&id) {
@@ -82,10 +83,14 @@ impl PhaseInput {
         }
         self.imported = true;
         self.warnings.push(format!(
-            "continues where {} ended: {} and {} done; a copy of it is kept with the run",
+            "continues where {} ended: {} and {} done{}; a copy of it is kept with the run",
             loop_state::NAME,
             counted(found.iterations, "iteration"),
-            counted(self.beginning.done.len(), "task")
+            counted(self.beginning.done.len(), "task"),
+            match self.beginning.failed_in_a_row {
+                0 => String::new(),
+                failed => format!(", {} in a row", counted(failed, "failure")),
+            }
         ));
         self.stuck = found.stuck;
         Ok(())
@@ -97,6 +102,16 @@ impl PhaseInput {
             loop_base::files::replace(&place.join(STATE), text)?;
         }
         Ok(())
+    }
+}
+
+/// How many failures in a row another controller's count for here. It looked at its threshold only after an
+/// iteration, so one that had not halted makes another call.
+fn failures(found: &loop_state::import::ImportedPlanning, workflow: &Workflow) -> u32 {
+    let threshold = workflow.phases.first().and_then(|it| it.breaker.failures);
+    match threshold {
+        Some(threshold) if found.stuck.is_none() => found.failures.min(threshold.saturating_sub(1)),
+        Some(_) | None => found.failures,
     }
 }
 
@@ -142,7 +157,10 @@ pub(crate) fn find(
     if config.verifier == Some(false) {
         beginning.off = without_verifier(workflow);
     }
-    let state_file = read(STATE).is_none().then(|| state_file::rebuilt(&phases, &number, today));
+    // One that is there and cannot be read is a person's all the same.
+    let state = planning::readable(project, STATE);
+    warnings.extend(state.as_ref().err().map(|why| format!("{STATE} {why}; it is left as it is")));
+    let state_file = (state == Ok(None)).then(|| state_file::rebuilt(&phases, &number, today));
     warnings
         .extend(state_file.as_ref().map(|_| format!("{STATE} was missing and is rebuilt from {ROADMAP}")));
     Ok(PhaseInput {
@@ -204,6 +222,11 @@ fn fill_validation(workflow: &mut Workflow, config: &Config, learned: Option<&st
             several => Some(format!("set -e\n{}", several.join("\n"))),
         };
     }
+}
+
+/// A model that a person names on the command line is asked by every role.
+pub(crate) fn one_model(workflow: &mut Workflow) {
+    workflow.models.profile = None;
 }
 
 /// Gives a workflow that was read again what was settled when the run was opened.
@@ -296,7 +319,8 @@ fn plans(
     };
     let folder = folder.ok_or_else(none)?;
     let phase = planning::read_phase(project, &folder, &[]).map_err(|mistakes| {
-        let said: Vec<String> = mistakes.iter().map(|it| format!("{folder}/{it}")).collect();
+        let at = |it: &String| if it.contains("-PLAN.md") { "/" } else { ": " };
+        let said: Vec<String> = mistakes.iter().map(|it| format!("{folder}{}{it}", at(it))).collect();
         Refusal::usage(said.join("\n"), NextStep::ByHand(format!("repair the plans, then loop run {number}")))
     })?;
     if phase.plans.is_empty() {
@@ -323,6 +347,9 @@ fn apply(config: &Config, request: &RunRequest, workflow: &mut Workflow) -> anyh
             ));
         }
         workflow.models.profile = Some(profile.clone());
+    }
+    if request.model.is_some() {
+        one_model(workflow);
     }
     if let Some(autonomous) = config.autonomous {
         workflow.mode = autonomous.then_some(ModeName::Autonomous);

@@ -51,6 +51,6 @@ pub use state::views::forecast::Forecast;
 pub use state::views::history::{
     Activity, BreakerChange, History, HistoryLimit, JudgedTurn, breaker, limit, open_reason, review_attempt,
 };
-pub use state::views::next_call::{alike, uncommittable};
+pub use state::views::next_call::{alike, models, uncommittable};
 pub use state::views::run_command::run_again;
 pub use state::views::status::Status;

@@ -11,8 +11,9 @@ use crate::run::Run;
 use crate::{Filter, Home, StoreError, fold};
 use loop_base::files;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Call, Effect, Event, State, Status};
+use loop_core::engine::{Call, Effect, Event, State};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
+use planning::RestEdit;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -31,6 +32,15 @@ impl RunMirror {
         let loop_state = planning::LoopState::open(&home, &run.id, &run.workflow, place)?;
         let domain = domain_memory::DomainMemory::open(&home, &run.id, &run.workflow)?;
         Ok(RunMirror { home, session, loop_state, domain })
+    }
+
+    /// Returns what somebody did to the files while nobody drove the run, to be recorded before anything else.
+    pub fn look_back(&mut self, run: &Run, place: &Path) -> Result<Vec<Event>, StoreError> {
+        let Some(loop_state) = &mut self.loop_state else { return Ok(Vec::new()) };
+        if is_followed(&self.home, &run.id, &run.workflow, place)? {
+            return Ok(Vec::new());
+        }
+        loop_state.look_back(&self.home, &run.id, &run.workflow)
     }
 
     /// Writes what changed by facts that have become durable. Returns what somebody else had done to
@@ -95,13 +105,14 @@ pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place
         return;
     }
     restore_plain(run, workflow, state, place);
-    // A person's word that the run is to continue stays until somebody takes it.
-    let rests = matches!(Status::of(state), Status::Halted | Status::Capped);
     if is_placed(state, place)
-        && !(rests && planning::says_running(place))
         && let Ok(Some(mut mirror)) = planning::LoopState::open(home, run, workflow, place)
     {
-        let _harmless = mirror.write(workflow);
+        // What somebody wrote stays until the run is driven again: that takes it over, or undoes and records it.
+        let edit = mirror.rest_edit(home, run, workflow).unwrap_or_default();
+        if matches!(edit, None | Some(RestEdit::Removed)) {
+            let _harmless = mirror.write(workflow);
+        }
     }
     if prp_session::folder(workflow).is_none() || prp_session::is_current(workflow, state) {
         return;
@@ -109,6 +120,23 @@ pub fn restore(home: &Home, run: &str, workflow: &Workflow, state: &State, place
     // What cannot be read is said by the command that needs it; what cannot be written harms nobody.
     if let Ok(Some(mut session)) = prp_session::SessionMirror::open(home, run, workflow) {
         let _harmless = session.write(home, workflow);
+    }
+}
+
+/// Returns what somebody did to the `LOOP-STATE.md` of a run that nobody drives.
+pub fn rest_edit(home: &Home, run: &str, workflow: &Workflow, place: &Path) -> Option<RestEdit> {
+    let mirror = planning::LoopState::open(home, run, workflow, place).ok()??;
+    if is_followed(home, run, workflow, place).unwrap_or(true) {
+        return None;
+    }
+    mirror.rest_edit(home, run, workflow).ok()?
+}
+
+/// Writes `LOOP-STATE.md` over what somebody made of it, which has been recorded.
+pub fn undo_rest_edit(home: &Home, run: &str, workflow: &Workflow, place: &Path) {
+    if let Ok(Some(mut mirror)) = planning::LoopState::open(home, run, workflow, place) {
+        // The tree may be read-only: the database knows everything that is in here.
+        let _harmless = mirror.write(workflow);
     }
 }
 

@@ -3,6 +3,7 @@
 //! to it is undone and told of. What agents append to `LEARNINGS.md` beside it is watched for its length.
 
 pub mod import;
+mod rest_edit;
 
 use super::replace;
 use crate::fold;
@@ -13,6 +14,7 @@ use loop_core::documents::planning::learnings;
 use loop_core::engine::{Command, Event, History, JudgedTurn, State, Station, Status, Verdict, Wish};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
+pub use rest_edit::RestEdit;
 use std::path::{Path, PathBuf};
 
 /// Where it lies, in the working tree.
@@ -30,6 +32,8 @@ pub struct LoopState {
     history: History,
     rows: Vec<String>,
     path: PathBuf,
+    /// The file of another controller, as it was when the run began.
+    imported: String,
     /// When another controller began, where a run continues with its work.
     started: Option<String>,
     /// What we wrote last, and how it looked then.
@@ -49,26 +53,48 @@ impl LoopState {
         if !workflow.mirror.writes(MirrorFormat::Planning) {
             return Ok(None);
         }
-        let path = place.join(NAME);
-        let mut found = LoopState {
-            history: History::new(workflow),
-            rows: Vec::new(),
-            path,
-            started: None,
-            written: None,
-            is_told_of_length: false,
-        };
+        let mut found = LoopState::unread(home, run, workflow, place.join(NAME));
         found.is_told_of_length = found.has_long_learnings();
         fold::replay(home, run, workflow, |workflow, at, event| found.take(workflow, at, event))?;
-        if found.history.state.opening.imported {
-            let text = files::text(&home.folder(run).join(IMPORTED)).unwrap_or_default();
-            found.rows.splice(0..0, import::rows(&text));
-            found.started = import::read(&text).ok().and_then(|it| it.started);
-        }
         Ok(Some(found))
     }
 
+    fn unread(home: &Home, run: &str, workflow: &Workflow, path: PathBuf) -> LoopState {
+        LoopState {
+            history: History::new(workflow),
+            rows: Vec::new(),
+            path,
+            imported: files::text(&home.folder(run).join(IMPORTED)).unwrap_or_default(),
+            started: None,
+            written: None,
+            is_told_of_length: false,
+        }
+    }
+
+    /// Returns what somebody did to the file since this run was driven, before it is written again.
+    pub fn look_back(
+        &mut self,
+        home: &Home,
+        run: &str,
+        workflow: &Workflow,
+    ) -> Result<Vec<Event>, StoreError> {
+        let Some(edit) = self.rest_edit(home, run, workflow)? else { return Ok(Vec::new()) };
+        if self.history.state.session.is_none() {
+            return Ok(edit.event().into_iter().collect());
+        }
+        // The agent's own session was working all the time.
+        let ours = self.text(workflow, status(&self.history.state));
+        self.written = Some(ours.clone());
+        let edits = self.edits(&ours);
+        self.written = None;
+        Ok(edits)
+    }
+
     fn take(&mut self, workflow: &Workflow, at: Timestamp, event: &Event) {
+        if matches!(event, Event::Opened(opening) if opening.imported) {
+            self.rows = import::rows(&self.imported);
+            self.started = import::read(&self.imported).ok().and_then(|it| it.started);
+        }
         if let Some(turn) = self.history.follow(workflow, at, event) {
             self.rows.extend(row(workflow, &self.history.state, &turn));
             let over = self.rows.len().saturating_sub(ROWS_MOST);
@@ -127,9 +153,7 @@ impl LoopState {
         if found == *written || found == next {
             return Vec::new();
         }
-        // The last step of a run writes it as it is to be committed.
-        let ends = matches!(self.history.state.station, Station::Finishing | Station::Finished);
-        if ends && status_in(&found) == Some("complete") {
+        if self.is_committed(&found) {
             return Vec::new();
         }
         let noted = |text: String| Event::Noted { text };
@@ -147,6 +171,12 @@ impl LoopState {
                 "{NAME} was changed by somebody else; it is written again, and nothing was taken from it"
             ))],
         }
+    }
+
+    /// The last step of a run writes the file as it is to be committed.
+    fn is_committed(&self, found: &str) -> bool {
+        let ends = matches!(self.history.state.station, Station::Finishing | Station::Finished);
+        ends && status_in(found) == Some("complete")
     }
 
     fn text(&self, workflow: &Workflow, status: &str) -> String {

@@ -1,14 +1,16 @@
 //! What people see of a run that works on a planning folder: plans and tasks in the
 //! status, what was asked for as a table, and at the end what there is to know and to do.
 
+use crate::desk::Going;
 use crate::measure::planning;
 use loop_base::text::counted;
 use loop_core::documents::planning::learnings;
-use loop_core::engine::{Item, QuestionKind, Requirement, State, Status};
+use loop_core::engine::{Item, QuestionKind, Requirement, State, Status, models};
 use loop_core::facts::FactName;
-use loop_core::workflow::model::{MirrorFormat, Workflow};
-use loop_store::mirror::planning::{LoopState, failures};
-use loop_store::{Home, fold};
+use loop_core::workflow::model::{ItemSource, MirrorFormat, Workflow};
+use loop_store::mirror::planning::{LoopState, RestEdit, failures};
+use loop_store::run::Run;
+use loop_store::{Home, fold, mirror};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
@@ -69,31 +71,98 @@ fn is_planning(workflow: &Workflow) -> bool {
     workflow.mirror.format == Some(MirrorFormat::Planning)
 }
 
-/// Returns every task with whether it is done.
-fn tasks(home: &Home, run: &str, state: &State) -> Vec<(Item, bool)> {
-    let mut state = state.clone();
-    if let Ok(list) = fold::item_list(home, run) {
-        state.give_list(list);
+/// What a phase consists of: tasks and summaries with whether they are done.
+struct Work(Vec<(Item, bool)>);
+
+impl Work {
+    fn of(home: &Home, run: &str, workflow: &Workflow, state: &State, place: &Path) -> Work {
+        let mut known = state.clone();
+        if let Ok(list) = fold::item_list(home, run) {
+            known.give_list(list);
+        }
+        let list = known.item_list();
+        let listed: Vec<(Item, bool)> =
+            list.iter().flat_map(|it| it.all()).map(|(item, done)| (item.clone(), done)).collect();
+        // Before a run has read the plans itself, it is told by what they are now.
+        Work(if listed.is_empty() { planned(workflow, state, place) } else { listed })
     }
-    // A summary is part of its plan and no task of it.
-    let is_task = |it: &(&Item, bool)| !it.0.is_summary();
-    state
-        .item_list()
-        .map(|it| it.all().filter(is_task).map(|(item, done)| (item.clone(), done)).collect())
-        .unwrap_or_default()
+
+    /// A summary is part of its plan and no task of it.
+    fn tasks(&self) -> impl Iterator<Item = &(Item, bool)> {
+        self.0.iter().filter(|it| !it.0.is_summary())
+    }
+
+    /// Returns how many tasks are done, and how many there are.
+    fn count(&self) -> (usize, usize) {
+        (self.tasks().filter(|it| it.1).count(), self.tasks().count())
+    }
+
+    /// Returns how many plans are done, and how many there are.
+    fn count_plans(&self) -> (usize, usize) {
+        let plans = self.plans();
+        (plans.iter().filter(|it| it.1.iter().all(|it| it.1)).count(), plans.len())
+    }
+
+    /// Plans in their order, each with what belongs to it.
+    fn plans(&self) -> Vec<(String, Vec<&(Item, bool)>)> {
+        let mut plans: Vec<(String, Vec<&(Item, bool)>)> = Vec::new();
+        for part in &self.0 {
+            let plan = part.0.group.clone().unwrap_or_default();
+            match plans.iter_mut().find(|it| it.0 == plan) {
+                Some(known) => known.1.push(part),
+                None => plans.push((plan, vec![part])),
+            }
+        }
+        plans
+    }
 }
 
-/// Plans in their order, each with its tasks.
-fn plans(tasks: &[(Item, bool)]) -> Vec<(String, Vec<&(Item, bool)>)> {
-    let mut plans: Vec<(String, Vec<&(Item, bool)>)> = Vec::new();
-    for task in tasks {
-        let plan = task.0.group.clone().unwrap_or_default();
-        match plans.iter_mut().find(|it| it.0 == plan) {
-            Some(known) => known.1.push(task),
-            None => plans.push((plan, vec![task])),
-        }
+/// The tasks of the plans as they lie there.
+fn planned(workflow: &Workflow, state: &State, place: &Path) -> Vec<(Item, bool)> {
+    let Some(ItemSource::Plans(folder)) = workflow.items.as_ref().map(|it| &it.from) else {
+        return Vec::new();
+    };
+    // A worktree is made when the run is driven.
+    let unmade = state.opening.worktree.as_deref().filter(|_| state.place.is_none());
+    let top = unmade.map_or(place, |it| Path::new(&it.root));
+    let Ok(phase) = planning::read_phase(top, folder, &[]) else { return Vec::new() };
+    let is_done = |it: &Item| state.opening.beginning.done.contains(&it.id);
+    planning::items(&phase, folder, None).into_iter().map(|it| (it.clone(), is_done(&it))).collect()
+}
+
+fn title(state: &State) -> String {
+    state.opening.beginning.title.clone().unwrap_or_else(|| format!("Phase {}", state.opening.input))
+}
+
+/// Returns what a run that begins or continues says beyond that of every run: what there is to do, how far it may go,
+/// and which models do it.
+pub(crate) fn at_start(home: &Home, run: &Run, place: &Path, going: &Going) -> Vec<String> {
+    let Run { id, workflow, state, .. } = run;
+    if !is_planning(workflow) {
+        return Vec::new();
     }
-    plans
+    let work = Work::of(home, id, workflow, state, place);
+    let ((plans_done, plans), (tasks_done, tasks)) = (work.count_plans(), work.count());
+    let done = match (plans_done, tasks_done) {
+        (0, 0) => format!("{}, {}", counted(plans, "plan"), counted(tasks, "task")),
+        _ => format!("{plans_done}/{plans} plans and {tasks_done}/{tasks} tasks done"),
+    };
+    let used = state.iterations_numbered();
+    let forgiven = if going.reset { used } else { state.iterations_forgiven };
+    let most = going.most.or(state.iterations_limit(workflow)).map(|it| it + forgiven);
+    let most = most.map(|it| match used {
+        0 => format!(", at most {}", counted(it, "iteration")),
+        used => format!(", {used} of at most {} used", counted(it, "iteration")),
+    });
+    let mut lines = vec![format!("{}: {done}{}", title(state), most.unwrap_or_default())];
+    let asked: Vec<String> = models(workflow, state)
+        .into_iter()
+        .filter_map(|(role, model)| model.map(|model| format!("{role} {model}")))
+        .collect();
+    if !asked.is_empty() {
+        lines.push(format!("models: {}", asked.join(", ")));
+    }
+    lines
 }
 
 fn threshold(workflow: &Workflow) -> String {
@@ -107,12 +176,10 @@ pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State,
     if !is_planning(workflow) {
         return out;
     }
-    let tasks = tasks(home, run, state);
-    let plans = plans(&tasks);
-    let plans_done = plans.iter().filter(|it| it.1.iter().all(|it| it.1)).count();
-    let tasks_done = tasks.iter().filter(|it| it.1).count();
-    let _ = writeln!(out, "  plans       {plans_done}/{} done", plans.len());
-    let _ = writeln!(out, "  tasks       {tasks_done}/{} done", tasks.len());
+    let work = Work::of(home, run, workflow, state, place);
+    let ((plans_done, plans), (tasks_done, tasks)) = (work.count_plans(), work.count());
+    let _ = writeln!(out, "  plans       {plans_done}/{plans} done");
+    let _ = writeln!(out, "  tasks       {tasks_done}/{tasks} done");
     let _ = writeln!(out, "  failures    {}/{}", failures(workflow, state), threshold(workflow));
     if !state.requirements.is_empty() {
         let open = state.requirements.iter().filter(|it| it.is_open()).count();
@@ -127,6 +194,11 @@ pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State,
         for row in mirror.last_rows(ROWS_SHOWN) {
             let _ = writeln!(out, "    {row}");
         }
+    }
+    if home.holder(run).is_none()
+        && let Some(told) = mirror::rest_edit(home, run, workflow, place).and_then(RestEdit::told)
+    {
+        let _ = writeln!(out, "  {told}");
     }
     if let Some(text) = planning::document(place, LEARNINGS) {
         let entries = learnings::entries(&text);
@@ -154,10 +226,9 @@ pub(crate) fn at_end(
     if !is_planning(workflow) {
         return Vec::new();
     }
-    let title =
-        state.opening.beginning.title.clone().unwrap_or_else(|| format!("Phase {}", state.opening.input));
-    let tasks = tasks(home, run, state);
-    let plans = plans(&tasks);
+    let title = title(state);
+    let work = Work::of(home, run, workflow, state, place);
+    let plans = work.plans();
     match Status::of(state) {
         Status::Completed => {
             // The proof and the next phase have lines of their own.
@@ -177,12 +248,9 @@ pub(crate) fn at_end(
         Status::Halted => stuck(workflow, state, place, &title),
         Status::Capped => {
             let open = plans.iter().filter(|it| it.1.iter().any(|it| !it.1));
-            let mut lines = vec![format!(
-                "{title}: {} of {} done",
-                tasks.iter().filter(|it| it.1).count(),
-                counted(tasks.len(), "task")
-            )];
-            lines.extend(open.map(|(plan, tasks)| format!("open in {plan}: {}", named(tasks))));
+            let (done, all) = work.count();
+            let mut lines = vec![format!("{title}: {done} of {} done", counted(all, "task"))];
+            lines.extend(open.map(|(plan, parts)| format!("open in {plan}: {}", named(parts))));
             lines
         }
         Status::Ready

@@ -16,6 +16,8 @@ pub struct ImportedPlanning {
     /// When it began, as it wrote that down.
     pub started: Option<String>,
     pub iterations: u32,
+    /// How many iterations in a row had failed.
+    pub failures: u32,
     pub gap_cycles: u32,
     /// Why it was stuck, if it was.
     pub stuck: Option<String>,
@@ -60,13 +62,13 @@ pub fn read(text: &str) -> Result<ImportedPlanning, String> {
         }
     };
     count("Max iterations")?;
-    count("Consecutive failures")?;
     let started =
         field("Started").filter(|it| !it.is_empty()).map(|it| it.chars().take(STARTED_CHARS).collect());
     Ok(ImportedPlanning {
         phase,
         started,
         iterations: count("Iteration")?,
+        failures: count("Consecutive failures")?,
         gap_cycles: count("Gap closure cycle")?,
         stuck,
         is_complete,
@@ -125,7 +127,7 @@ mod tests {
         let found = read(FILE).expect("it is sound");
         assert_eq!((found.phase.to_string().as_str(), found.iterations, found.gap_cycles), ("3", 7, 1));
         assert_eq!((rows(FILE).as_slice(), done_rows(FILE).len()), (&["| 7 | 03-01 |".to_owned()][..], 0));
-        assert_eq!(found.started.as_deref(), Some("2026-01-01"));
+        assert_eq!((found.started.as_deref(), found.failures), (Some("2026-01-01"), 1));
         let table = "## Task Progress\n| a |\n|---|\n| 1 | 03-01 | Log in | done | `abc1234` | TASK_COMPLETE |\n| 2 | 03-01 | x | failed | abc1234 | TASK_COMPLETE |\n\
             | 3 | 03-01 | y | done | - | TASK_COMPLETE |\n| 4 | 03-01 | z | incomplete | abc1234 | - |\n";
         let expected =
@@ -135,6 +137,15 @@ mod tests {
             read(&FILE.replace("Status: stopped", "Status: stuck\nStuck reason: db: gone")).expect("sound");
         assert_eq!(stuck.stuck.as_deref(), Some("db: gone"));
         assert!(read(&FILE.replace("stopped", "complete")).expect("sound").is_complete);
+    }
+
+    #[test]
+    fn the_whole_word_of_a_status_is_read() {
+        for word in ["running", "stopping", "stopped", "max_reached"] {
+            let found = read(&FILE.replace("stopped", word)).expect(word);
+            assert!(found.stuck.is_none() && !found.is_complete, "{word}");
+        }
+        assert!(read(&FILE.replace("stopped", "max")).is_err());
     }
 
     #[test]

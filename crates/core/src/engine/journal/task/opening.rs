@@ -79,6 +79,9 @@ pub struct Beginning {
     /// Iterations that another controller had counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub iterations: u32,
+    /// How many of them in a row had failed at the end.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed_in_a_row: u32,
     /// How often phases had rejected the work under another controller, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rejections: BTreeMap<String, u32>,

@@ -30,6 +30,7 @@ impl State {
         self.requirements.clone_from(&opening.beginning.requirements);
         self.iterations_total = opening.beginning.iterations;
         self.iterations_counted = opening.beginning.iterations;
+        self.visit.breaker.failures = opening.beginning.failed_in_a_row;
         self.items_done = u32::try_from(opening.beginning.done.len()).unwrap_or(u32::MAX);
         if let Some(list) = &mut self.list {
             opening.beginning.done.iter().for_each(|it| Arc::make_mut(list).finish(it));

@@ -97,6 +97,12 @@ fn instead(state: &State, model: Option<String>) -> Option<String> {
     asked
 }
 
+/// Returns the model that each phase asks, by its role; nothing where the agent's own default does the work.
+pub fn models(workflow: &Workflow, state: &State) -> Vec<(String, Option<String>)> {
+    let asked = |phase: &Phase| instead(state, model(workflow, phase, state, &Step::Main));
+    workflow.phases.iter().map(|it| (it.role.clone(), asked(it))).collect()
+}
+
 fn model(workflow: &Workflow, phase: &Phase, state: &State, step: &Step) -> Option<String> {
     let role = match step {
         Step::Main => &phase.role,

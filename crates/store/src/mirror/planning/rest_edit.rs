@@ -1,0 +1,111 @@
+//! What somebody did to `LOOP-STATE.md` while nobody drove its run. The file is compared with what the journal
+//! says it was at any time: one that a crash left behind its run is ours all the same.
+
+use super::{LoopState, NAME, status, status_in};
+use crate::{Home, StoreError, fold};
+use loop_base::files;
+use loop_core::engine::{Event, Status};
+use loop_core::workflow::model::Workflow;
+use std::path::Path;
+
+/// What became of the file of a run that nobody drives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestEdit {
+    Removed,
+    Changed,
+    /// It asks for a stop, and nothing was running.
+    Stopping,
+    /// A person's word that a run which rests is to continue; `more` says more than that.
+    Running {
+        more: bool,
+    },
+}
+
+/// Lines that go with the word that a run is to continue.
+const OF_RUNNING: [&str; 4] = ["Status:", "Consecutive failures:", "Stuck reason:", "Gap closure cycle:"];
+
+impl RestEdit {
+    /// Says what becomes of it when the run is driven again; nothing where all of it is taken over.
+    pub fn event(self) -> Option<Event> {
+        let text = match self {
+            RestEdit::Removed => format!("{NAME} was removed while nothing was running; it is written again"),
+            RestEdit::Changed => format!(
+                "{NAME} was changed by somebody else while nothing was running; it is written again, and \
+                 nothing was taken from it"
+            ),
+            RestEdit::Stopping => {
+                format!(
+                    "{NAME} said stopping while nothing was running; it is written again, and there is nothing to stop"
+                )
+            }
+            RestEdit::Running { more: true } => format!(
+                "{NAME} was changed by somebody else; that it says running was taken from it, and nothing else"
+            ),
+            RestEdit::Running { more: false } => return None,
+        };
+        Some(Event::Noted { text })
+    }
+
+    /// Says to whoever looks that the file is not what we wrote.
+    pub fn told(self) -> Option<String> {
+        match self {
+            RestEdit::Removed => None,
+            RestEdit::Running { .. } => Some(format!("{NAME} says running; the next loop run takes that")),
+            RestEdit::Changed | RestEdit::Stopping => {
+                Some(format!("{NAME} was changed by somebody else; the next loop run writes it again"))
+            }
+        }
+    }
+}
+
+impl LoopState {
+    /// Returns what somebody did to the file since this run was driven.
+    pub fn rest_edit(
+        &self,
+        home: &Home,
+        run: &str,
+        workflow: &Workflow,
+    ) -> Result<Option<RestEdit>, StoreError> {
+        let state = &self.history.state;
+        if state.calls_total == 0 || !self.path.parent().is_some_and(Path::is_dir) {
+            return Ok(None);
+        }
+        let ours = self.text(workflow, status(state));
+        let found = files::text(&self.path).unwrap_or_default();
+        if found == ours || self.is_committed(&found) || self.was_written(home, run, workflow, &found)? {
+            return Ok(None);
+        }
+        use Status::{Capped, Halted, Paused, Stopped};
+        let rests = matches!(Status::of(state), Halted | Capped | Stopped | Paused);
+        Ok(Some(match status_in(&found) {
+            _ if found.is_empty() => RestEdit::Removed,
+            Some("running") if rests => RestEdit::Running { more: without(&found) != without(&ours) },
+            Some("stopping") => RestEdit::Stopping,
+            Some(_) | None => RestEdit::Changed,
+        }))
+    }
+
+    /// Whether this run had written the file like this at some time, or found it so when it began.
+    fn was_written(
+        &self,
+        home: &Home,
+        run: &str,
+        workflow: &Workflow,
+        found: &str,
+    ) -> Result<bool, StoreError> {
+        let mut past = LoopState::unread(home, run, workflow, self.path.clone());
+        let mut is_ours = !found.is_empty() && past.imported == found;
+        fold::replay(home, run, workflow, |workflow, at, event| {
+            past.take(workflow, at, event);
+            let state = &past.history.state;
+            let line = format!("\nIteration: {}\n", state.iterations_numbered());
+            is_ours = is_ours || (found.contains(&line) && past.text(workflow, status(state)) == found);
+        })?;
+        Ok(is_ours)
+    }
+}
+
+/// The lines that do not go with the word that a run is to continue.
+fn without(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !OF_RUNNING.iter().any(|it| line.trim().starts_with(it))).collect()
+}
