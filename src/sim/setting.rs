@@ -2,10 +2,10 @@
 
 use super::PlayedProof;
 use super::teller::Teller;
-use super::words::{fraction, millis, number};
+use super::words::{fraction, millis, number, phase_id};
 use loop_core::engine::Landing;
 use loop_core::proof::Level;
-use loop_core::workflow::model::{Limits, ModeName, Window, WindowThen};
+use loop_core::workflow::model::{Limits, ModeName, Next, Window, WindowThen};
 
 /// Takes a line that says how things are before the run begins. Returns whether it was one.
 pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool, String> {
@@ -29,6 +29,18 @@ pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool
         ("baseline", ["tests", tests]) => teller.sim.baseline = Some(fraction(tests)?),
         ("check", [name, "absent"]) => drop(teller.sim.absent.insert((*name).to_owned())),
         ("from", [phase]) => teller.from = Some((*phase).to_owned()),
+        ("before", ["iterations", count]) => teller.opening.beginning.iterations = number(count)?,
+        ("before", ["failures", count]) => teller.opening.beginning.failed_in_a_row = number(count)?,
+        ("before", ["done", items @ ..]) => {
+            teller.opening.beginning.done.extend(items.iter().map(|it| (*it).to_owned()));
+        }
+        ("off", [phase, why]) => {
+            let off = phase_id(workflow, phase)?;
+            let led = workflow.phases.iter_mut().filter(|it| it.next == Next::Phase(off));
+            led.for_each(|it| it.next = Next::Done);
+            let name = workflow.phases[off].name.clone();
+            teller.opening.beginning.off.push((name, (*why).to_owned()));
+        }
         ("mode", [mode, gates @ ..]) => {
             let mode = ModeName::from(*mode);
             workflow.mode = Some(mode.clone());

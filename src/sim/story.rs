@@ -8,6 +8,9 @@
 //! unverified                        # the agent's word is taken
 //! item a                            # one of the list that a body repeats over; at any time
 //! from GREEN                        # earlier phases taken as passed
+//! before iterations 7               # what another controller had done; also: failures 2, done a b
+//! off VERIFY "why"                  # a phase that the project's configuration turns off
+//! noted "text"                      # at any time: something that people should know
 //! baseline tests 3/5                # before the first call
 //! proof new-test                    # what the proof comes to, in turn; also: proof finds "tests: x is gone"
 //! check lint absent                 # a check that has no command
@@ -138,6 +141,11 @@ impl Teller {
                     let (name, value) = pair.split_once('=').ok_or("a fact is written name=value")?;
                     self.sim.world.insert(name.to_owned(), Value::read(value));
                 }
+            }
+            ("noted", [text]) => {
+                self.play_on()?;
+                let (now, text) = (self.sim.now, (*text).to_owned());
+                self.run()?.record(now, Event::Noted { text });
             }
             ("item", [name]) => {
                 self.sim.items.push(Item::new(*name, *name));

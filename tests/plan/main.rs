@@ -10,6 +10,7 @@ mod iterations;
 mod moving_in;
 mod opening;
 mod project;
+mod rules;
 mod session;
 mod state_file;
 mod summaries;
