@@ -120,7 +120,7 @@ fn ours(root: &Path, agent: &Path, kind: &str, bytes: u64) -> (f64, String, Stri
     let workflow = format!(
         "name = \"bench\"\ninput = {{ kind = \"none\", about = \"\" }}\n[limits]\niterations = 1\n\
          [agent]\ncli = \"claude\"\nenv = {{ BENCH_KIND = \"{kind}\", BENCH_BYTES = \"{bytes}\", BENCH_STAMPS = \"{}\" }}\n\
-         [checks.probe]\nrun = \"[ ! -e {0} ] || exec {1} stamp {0}\"\n[[phase]]\nname = \"ONLY\"\n\
+         [checks.probe]\nproof = false\nrun = \"[ ! -e {0} ] || exec {1} stamp {0}\"\n[[phase]]\nname = \"ONLY\"\n\
          prompt = \"Talk.\"\nreport = \"none\"\nsignal = \"none\"\nchecks = [\"probe\"]\nexit = \"commits_made > 0\"\nbreaker = {{}}\n",
         stamps.display(),
         agent.display()
@@ -143,6 +143,7 @@ fn ours(root: &Path, agent: &Path, kind: &str, bytes: u64) -> (f64, String, Stri
         .expect("loop");
     assert_eq!(done.status.code(), Some(6), "{}", String::from_utf8_lossy(&done.stderr));
     let text = fs::read_to_string(&stamps).expect("stamps");
+    assert_eq!(text.lines().count(), 2, "one call and one check after it: {text}");
     let number = |word: &str, at: usize| -> u64 {
         let line = text.lines().find(|it| it.starts_with(word)).expect("a stamp");
         line.split(' ').nth(at).expect("a number").parse().expect("a number")

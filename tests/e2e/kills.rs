@@ -5,7 +5,7 @@ use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, SeededRandom, WORK, times};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-const KILLS: u32 = 40;
+const KILLS: u32 = 20;
 const CALLS: u32 = 6;
 
 #[test]
@@ -105,7 +105,8 @@ fn g10_a_call_whose_keepers_both_died_is_lost_and_not_repeated() {
     sandbox.assert_nothing_runs();
 }
 
-/// Every commit ends in a sync, so dying at each sync in turn is dying at each boundary.
+/// Every commit ends in a sync, so dying at each sync in turn is dying at each boundary. The campaign
+/// takes each one, else it is every third.
 #[test]
 fn en01_killed_at_every_sync_it_ends_as_if_it_had_not_been() {
     if std::process::Command::new("strace").arg("-V").output().is_err() {
@@ -120,6 +121,7 @@ fn en01_killed_at_every_sync_it_ends_as_if_it_had_not_been() {
     let command = whole(&unhurt);
     unhurt.run(&command.each_ref().map(String::as_str)).exits(0);
     let expected = result(&unhurt);
+    let step = if 1 < times() { 1 } else { 3 };
     let mut number = 1;
     loop {
         let sandbox = Sandbox::new();
@@ -138,6 +140,6 @@ fn en01_killed_at_every_sync_it_ends_as_if_it_had_not_been() {
         sandbox.run(&command.each_ref().map(String::as_str)).exits(0);
         assert_eq!(result(&sandbox), expected, "killed at sync {number}");
         sandbox.assert_nothing_runs();
-        number += 1;
+        number += step;
     }
 }

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How often each state is hit in one run of the tests; `LOOP_TEST_TIMES=10` makes it a hundred.
-const EACH: u32 = 10;
+/// How often each state is hit in one run of the tests; `LOOP_TEST_TIMES=10` makes it forty.
+const EACH: u32 = 4;
 
 const LONG: Duration = Duration::from_secs(60);
 

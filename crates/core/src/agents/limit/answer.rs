@@ -24,9 +24,52 @@ const TRIED: usize = 4;
 pub(super) fn read(text: &str) -> Option<ProviderAnswer> {
     let starts = text.match_indices('{').map(|it| it.0).take(TRIED);
     starts.filter(|it| text.len() - it <= ANSWER_MOST).find_map(|start| {
-        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-        values.next()?.ok().and_then(|it| of(&it))
+        let answer = &text[start..];
+        value(answer).or_else(|| value(&from_python(answer))).and_then(|it| of(&it))
     })
+}
+
+fn value(text: &str) -> Option<Value> {
+    serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?.ok()
+}
+
+/// Libraries in Python print an answer as Python writes it: `{'error': {'code': None}}`.
+fn from_python(text: &str) -> String {
+    let mut json = String::with_capacity(text.len());
+    let mut quote = None;
+    let mut escaped = false;
+    for character in text.chars() {
+        match (quote, character) {
+            (Some(_), '\\') if !escaped => {
+                escaped = true;
+                continue;
+            }
+            (Some(open), _) if character == open && !escaped => {
+                quote = None;
+                json.push('"');
+            }
+            (Some(_), '"') => json.push_str("\\\""),
+            (Some(_), '\'') => json.push('\''),
+            // A line that was broken for a terminal.
+            (Some(_), '\n') => json.push(' '),
+            (Some(_), _) if escaped => json.extend(['\\', character]),
+            (None, '"' | '\'') => {
+                quote = Some(character);
+                json.push('"');
+            }
+            (_, _) => json.push(character),
+        }
+        escaped = false;
+        if quote.is_none() {
+            for (word, same) in [("None", "null"), ("True", "true"), ("False", "false")] {
+                if json.ends_with(word) {
+                    json.truncate(json.len() - word.len());
+                    json.push_str(same);
+                }
+            }
+        }
+    }
+    json
 }
 
 fn of(answer: &Value) -> Option<ProviderAnswer> {
@@ -37,6 +80,13 @@ fn of(answer: &Value) -> Option<ProviderAnswer> {
         value.and_then(|it| it.as_f64().or_else(|| it.as_str()?.parse().ok()))
     };
     let message = word("message").or_else(|| answer.get("error").and_then(Value::as_str).map(str::to_owned));
+    let message = message.or_else(|| word("detail"));
+    // Google's answers come inside an answer of Google's, and a gateway's quote their provider's.
+    let raw = error.get("metadata").and_then(|it| it.get("raw")).and_then(Value::as_str);
+    let inner = raw.or(message.as_deref()).filter(|it| it.starts_with('{')).and_then(value);
+    if let Some(inner) = inner.as_ref().and_then(of) {
+        return Some(inner);
+    }
     let kind = word("code").or_else(|| word("status")).or_else(|| word("type"));
     let status = number("code").or_else(|| number("status")).or_else(|| number("statusCode"));
     let status = status.filter(|it| (400.0..600.0).contains(it)).map(|it| it as u16);

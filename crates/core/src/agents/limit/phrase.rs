@@ -107,12 +107,12 @@ const PHRASES: &[(&str, PhraseClass)] = &[
 /// Returns what the text says about a limit, if that is what it is about.
 pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Limit> {
     let text = plain(text);
-    let said = unwrapped(&text);
-    let listed = PHRASES.iter().find(|(phrase, _)| begins(said, phrase)).map(|it| it.1);
-    let Some(class) = listed.or_else(|| by_grammar(said)) else {
-        let near = &said[..said.floor(CODE_NEAR)];
-        return NETWORK.iter().any(|it| near.contains(it)).then_some(Limit::Unreachable);
-    };
+    let (said, is_reported) = without_reporters(unwrapped(&text));
+    let listed = PHRASES.iter().find(|(phrase, _)| begins(said, phrase, is_reported)).map(|it| it.1);
+    let near = &said[..said.floor(CODE_NEAR)];
+    let network = || NETWORK.iter().any(|it| near.contains(it)).then_some(Unreachable);
+    let class = listed.or_else(|| by_grammar(said, is_reported)).or_else(network).or_else(|| by_code(&text));
+    let class = class?;
     Some(match class {
         PhraseClass::Plan => Limit::Plan { until: when::until(said, end.now, end.zone) },
         PhraseClass::Throttle => {
@@ -170,9 +170,15 @@ const BEFORE: &[&str] = &[
 /// one that counts is a closed list, so that a sentence about somebody's code does not fit.
 static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
     let thing = "(?:usage |rate |request |token |message |spending |spend |free |included |premium )*(?:limits?|quota|usage|allowance|credits?|tokens|requests|messages|capacity|cap|balance)";
-    let which = "(?:(?:the|your|this|our|api|usage|rate|requests?|tokens?|input|output|messages?|daily|weekly|monthly|hourly|per-minute|session|plan|plan's|account|account's|organi[sz]ation|organi[sz]ation's|org's|workspace|team|user|free|tier|free-tier|premium|model|model's|opus|sonnet|haiku|claude|codex|gemini|gpt|copilot|qwen|ai|pro|max|plus|5-hour|five-hour|24-hour|7-day|current|billing|spend|spending|credit|concurrent|concurrency|resource|key) )*";
+    let which = "(?:(?:the|your|its|this|our|api|usage|rate|requests?|tokens?|input|output|messages?|chat|maximum|number|of|allowed|daily|weekly|monthly|hourly|per-minute|session|plan|plan's|account|account's|organi[sz]ation|organi[sz]ation's|org's|workspace|team|user|free|tier|free-tier|premium|model|model's|opus|sonnet|haiku|claude|codex|gemini|gpt|copilot|qwen|ai|pro|max|plus|5-hour|five-hour|24-hour|7-day|current|billing|spend|spending|credit|concurrent|concurrency|resource|key) )*";
     let over = "(?:hit|reached|exceeded|exhausted|used up|used all(?: of)?|run out of|ran out of|out of|over|depleted|consumed|maxed out)";
     let rows: Vec<(String, PhraseClass)> = vec![
+        (r"^this request would exceed (?:the|your|our) [\w' ]{0,40}rate limit".to_owned(), Throttle),
+        (r"^number of [\w ]{0,30}(?:tokens|requests) has exceeded your [\w -]{0,30}limit".to_owned(), Throttle),
+        (format!(r"^{which}rate[- ]limit\b.{{0,40}}\b(?:exceeded|reached|hit)\b"), Throttle),
+        (r"^(?:you have |there (?:is|are) |you've got )no (?:more |remaining )?(?:quota|credits?|tokens|requests|usage|balance)".to_owned(), Credit),
+        (r"^(?:due to |because of |currently |there is |we are seeing |we're experiencing )*(?:unusually |very |extremely )?(?:high|heavy) (?:demand|load|traffic)".to_owned(), Overloaded),
+        (r"^request(?: is)? too large\b".to_owned(), Context),
         (format!(r"^(?:{which})?(?:credit |prepaid |account )?balance (?:is )?(?:too low|insufficient|exhausted|depleted|zero)"), Credit),
         (r"^(?:insufficient (?:credits?|funds|balance|quota)|payment required|billing (?:hard )?limit|no (?:remaining )?credits|out of credits)".to_owned(), Credit),
         (r"^(?:you are|you're|we're|we are) (?:being |currently )?(?:rate[- ]limited|throttled|sending requests too)".to_owned(), Throttle),
@@ -193,17 +199,33 @@ static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
     rows.into_iter().map(|(row, class)| (Regex::new(&row).expect("a pattern of ours"), class)).collect()
 });
 
-fn by_grammar(text: &str) -> Option<PhraseClass> {
+fn by_grammar(text: &str, is_reported: bool) -> Option<PhraseClass> {
     // What is said first is what happened; a quoted answer may follow.
     let near = &text[..text.floor(GRAMMAR_NEAR)];
-    GRAMMAR.iter().find(|(row, _)| row.is_match(near)).map(|it| it.1)
+    let fits = |row: &Regex| row.find(near).is_some_and(|it| !is_reported || is_whole(&near[it.end()..]));
+    GRAMMAR.iter().find(|(row, _)| fits(row)).map(|it| it.1)
 }
 
 const GRAMMAR_NEAR: usize = 240;
 
-fn begins(text: &str, phrase: &str) -> bool {
+/// Words that only a provider's answer has, wherever they stand in it.
+static CODES: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
+    let rows = [
+        (r"due to insufficient balance|余额不足|insufficient_(?:quota|credits|balance)", Credit),
+        (r"\b(?:resource_exhausted|rate_limit_exceeded|too_many_requests|throttlingexception)\b", Throttle),
+        (r"\b(?:http|status|code)(?: error)?[ :=]{1,3}429 ?[-:{(]", Throttle),
+        (r"\b(?:http|status|code)(?: error)?[ :=]{1,3}(?:502|503|504|529) ?[-:{(]", Overloaded),
+    ];
+    rows.into_iter().map(|(row, class)| (Regex::new(row).expect("a pattern of ours"), class)).collect()
+});
+
+fn by_code(text: &str) -> Option<PhraseClass> {
+    CODES.iter().find(|(row, _)| row.is_match(text)).map(|it| it.1)
+}
+
+fn begins(text: &str, phrase: &str, is_reported: bool) -> bool {
     match phrase.split_once('…') {
-        None => text.starts_with(phrase),
+        None => text.strip_prefix(phrase).is_some_and(|it| !is_reported || is_whole(it)),
         Some((front, back)) => {
             // The word between is a plan's or a model's name, so it is near.
             let near = text.strip_prefix(front.trim_end()).and_then(|it| it.get(..it.floor(NEAR)));
@@ -223,6 +245,39 @@ impl Floor for str {
     /// Returns the last place up to `at` that lies between two characters.
     fn floor(&self, at: usize) -> usize {
         (0..=at.min(self.len())).rev().find(|it| self.is_char_boundary(*it)).unwrap_or(0)
+    }
+}
+
+/// What libraries and gateways put before a provider's words, once or several times: the name of an
+/// exception, who failed at what, and how often.
+static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
+    let row = r"^(?:[^\w{]{0,4}(?:[\w ./'()-]{0,60}?(?:error|exception|failed|failure|status)[\w ()]{0,30}(?::| -) |failed after \d+ attempts?[.,] |(?:last error|undefined): |[a-z]+ (?:rate|usage) limit reached: )|\d{3}(?: -|:) )";
+    Regex::new(row).expect("a pattern of ours")
+});
+
+/// Reporters of one error that are taken off.
+const REPORTERS_MOST: usize = 8;
+
+/// Returns what was said without those who report it, and whether there were any.
+fn without_reporters(text: &str) -> (&str, bool) {
+    let mut said = text;
+    for _ in 0..REPORTERS_MOST {
+        let Some(reporter) = REPORTER.find(said) else { break };
+        said = unwrapped(said[reporter.end()..].trim_start());
+    }
+    (said, said.len() < text.len())
+}
+
+/// Whether a phrase ends where these words begin. "failed: rate limit exceeded is not raised" is about
+/// somebody's code.
+fn is_whole(after: &str) -> bool {
+    const MAY_FOLLOW: [&str; 15] = [
+        "for", "in", "on", "of", "to", "by", "until", "please", "try", "this", "your", "with", "at",
+        "before", "details",
+    ];
+    match after.trim_start().split(|it: char| !it.is_alphanumeric()).next() {
+        None | Some("") => true,
+        Some(word) => !after.starts_with(' ') || MAY_FOLLOW.contains(&word),
     }
 }
 

@@ -403,8 +403,8 @@ fn class(limit: Option<Limit>) -> &'static str {
 }
 
 /// Most of a half that nobody chose is found, and what people and agents write about their work never is. The
-/// score of texts that were collected from reports of users after the patterns were written is printed: it was
-/// 9 of 16 when they were first read; four of the others got a pattern then.
+/// score of texts that were collected from reports of users after the patterns were written is printed. When
+/// they were first read, 9 of the first 16 were found, and 10 of the last 17; what was missed got a pattern.
 #[test]
 fn texts_that_nobody_had_seen_are_found_and_ordinary_ones_are_not() {
     let now = at("2026-05-10T12:00:00Z");
@@ -437,7 +437,7 @@ fn texts_that_nobody_had_seen_are_found_and_ordinary_ones_are_not() {
         unseen.len()
     );
     assert!(
-        90 * seen.1 <= 100 * seen.0 && 80 <= percent,
+        seen.0 == seen.1 && 80 <= percent,
         "{percent} % of what was held out is found; missed:\n{missed}"
     );
     let ordinary = include_str!("../../../../../tests/fixtures/agents/ordinary_texts.txt");
