@@ -115,6 +115,7 @@ pub(super) const REFINE: &str = r#"Examples:
   loop refine --remove "rejects the 30th""#;
 pub(super) const RESTORE: &str = r#"Examples:
   loop restore                   which snapshots there are
+  loop restore 4 --dry-run       which files that would write
   loop restore 4                 bring back the files of snapshot 4"#;
 pub(super) const SHIP: &str = r#"Examples:
   loop ship --dry-run            what would be done
@@ -130,6 +131,7 @@ pub(super) const EVIDENCE: &str = r#"Examples:
   loop evidence --json > record.json"#;
 pub(super) const DOCTOR: &str = r#"Examples:
   loop doctor
+  loop doctor --fix              repair what can be repaired without a decision
   loop doctor --json | jq '.[] | select(.ok | not)'"#;
 pub(super) const AGENTS: &str = r#"Examples:
   loop agents

@@ -204,9 +204,9 @@ enum CliCommand {
     /// Show the evidence for a completed run, and its record
     #[command(after_help = examples::EVIDENCE)]
     Evidence,
-    /// Check what is installed and what would stop a run
+    /// Check what is installed and what would stop a run; with --fix, repair what can be repaired
     #[command(after_help = examples::DOCTOR)]
-    Doctor,
+    Doctor(doctor::DoctorFlags),
     /// List supported agents, or test whether one works
     #[command(after_help = examples::AGENTS)]
     Agents(agents::AgentsFlags),
@@ -234,6 +234,12 @@ enum CliCommand {
     /// One of a fleet (comes with a later version)
     #[command(hide = true)]
     Worker(not_yet::Words),
+    /// Arm the agent's own session with a sentence (comes with a later version)
+    #[command(hide = true)]
+    Goal(not_yet::Words),
+    /// A scoreboard of agents (comes with a later version)
+    #[command(hide = true)]
+    Trial(not_yet::Words),
     #[command(name = "__controller", hide = true)]
     Controller(detach::DetachFlags),
     #[command(name = "__agent", hide = true)]
@@ -290,7 +296,7 @@ pub(crate) fn main() -> ExitCode {
         Some(CliCommand::Restore(flags)) => restore::run(&context, &flags),
         Some(CliCommand::Ship(flags)) => ship::run(&context, &flags),
         Some(CliCommand::Verify(flags)) => verify::run(&context, &flags),
-        Some(CliCommand::Doctor) => doctor::run(&context),
+        Some(CliCommand::Doctor(flags)) => doctor::run(&context, &flags),
         Some(CliCommand::Agents(flags)) => agents::run(&context, &flags),
         Some(CliCommand::Limits(flags)) => limits::run(&context, &flags),
         Some(CliCommand::Completions(flags)) => completions::run(&flags),
@@ -301,6 +307,8 @@ pub(crate) fn main() -> ExitCode {
         Some(CliCommand::Serve(_)) => not_yet::command("serve", "loop status --json"),
         Some(CliCommand::Mcp(_)) => not_yet::command("mcp", "loop hook install"),
         Some(CliCommand::Worker(_)) => not_yet::command("worker", "loop run \"what to build\" --worktree"),
+        Some(CliCommand::Goal(_)) => not_yet::command("goal", "loop init --hook \"what to build\""),
+        Some(CliCommand::Trial(_)) => not_yet::command("trial", "loop agents"),
         Some(CliCommand::Controller(flags)) => detach::control(&context, &flags),
         Some(CliCommand::Player(flags)) => demo_agent::run(&flags),
     };

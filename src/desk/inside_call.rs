@@ -36,6 +36,9 @@ pub(crate) enum GuardedCommand {
     Queue,
     SetUp,
     InstallHook,
+    RemoveHook,
+    /// `doctor --fix`.
+    Fix,
     Design,
 }
 
@@ -63,6 +66,8 @@ impl GuardedCommand {
             GuardedCommand::Queue => "queue add, set or import",
             GuardedCommand::SetUp => "setup",
             GuardedCommand::InstallHook => "hook install",
+            GuardedCommand::RemoveHook => "hook remove",
+            GuardedCommand::Fix => "doctor --fix",
             GuardedCommand::Design => "design",
         }
     }
@@ -90,6 +95,8 @@ impl GuardedCommand {
             | GuardedCommand::Queue
             | GuardedCommand::SetUp
             | GuardedCommand::InstallHook
+            | GuardedCommand::RemoveHook
+            | GuardedCommand::Fix
             | GuardedCommand::Design => false,
         }
     }
@@ -123,6 +130,8 @@ impl GuardedCommand {
             | GuardedCommand::Queue
             | GuardedCommand::SetUp
             | GuardedCommand::InstallHook
+            | GuardedCommand::RemoveHook
+            | GuardedCommand::Fix
             | GuardedCommand::Design => Refusal::usage(
                 format!("{text}; only a person may use loop {}", self.word()),
                 NextStep::by_hand("do it from another terminal"),
@@ -190,6 +199,8 @@ fn driven_unseen(caller: &Caller, deed: GuardedCommand) -> anyhow::Result<Option
             | GuardedCommand::Join
             | GuardedCommand::SetUp
             | GuardedCommand::InstallHook
+            | GuardedCommand::RemoveHook
+            | GuardedCommand::Fix
             | GuardedCommand::Design
     );
     if is_harmless || caller.environment.process_line.sees_all() {

@@ -24,7 +24,7 @@ mod tests;
 
 pub(crate) use caller::{Caller, CallerEnvironment, is_unfinished, load, named, next_step, untaken};
 pub(crate) use commands::answer::{AnswerRequest, Answered, Saying, answer, open_questions};
-pub(crate) use commands::command::{Commanded, cancel, leave, pause, stop};
+pub(crate) use commands::command::{Commanded, CommandedRun, cancel, leave, pause, stop};
 pub(crate) use commands::ship::{ShipRequest, Shipment, shipment};
 pub(crate) use commands::sign_gate::{SignatureSource, ToSign, to_sign, usual_key};
 pub(crate) use driving::detached::{DetachedWays, start_controller};

@@ -122,11 +122,29 @@ impl From<anyhow::Error> for Refusal {
         if let Some(cause) = Cause::of(&error, &text) {
             return Refusal { text: cause.words(&text), next: Some(cause.step()), exit: 1 };
         }
+        if let Some(StoreError::Lost { kept, is_restored, .. }) = error.downcast_ref::<StoreError>() {
+            return Refusal { text, next: lost_step(kept.as_deref(), *is_restored), exit: exit_code(&error) };
+        }
         if let Some(StoreError::Held { what, .. }) = error.downcast_ref::<StoreError>() {
             return Refusal { text, next: Some(beside(what)), exit: exit_code(&error) };
         }
         let misplaced = error.downcast_ref::<Misplaced>().map(|it| NextStep::ByHand(it.next.clone()));
         Refusal { text, next: misplaced.or_else(|| git_step(&error)), exit: exit_code(&error) }
+    }
+}
+
+/// What to do where the database was taken away from under a command.
+fn lost_step(kept: Option<&Path>, is_restored: bool) -> Option<NextStep> {
+    match kept {
+        None if is_restored => Some("loop run".into()),
+        None => Some(NextStep::by_hand("restore a backup of the home, then loop run")),
+        Some(kept) => Some(NextStep::PasteOrByHand(
+            "loop verify".to_owned(),
+            format!(
+                "to go back, move loop.db, loop.db-wal and loop.db-shm away and rename {} to loop.db",
+                sanitise(&kept.to_string_lossy())
+            ),
+        )),
     }
 }
 

@@ -27,7 +27,7 @@ use loop_core::proof::ProofStep;
 use loop_store::Home;
 use loop_store::run::Run;
 use own_paths::OwnPaths;
-pub(crate) use settings::{install, is_only_installed};
+pub(crate) use settings::{install, installed, is_only_installed, remove};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};

@@ -6,7 +6,7 @@ use crate::scene::{BUILD, BUILT, Scene, User, users};
 use loop_harness::{COMMIT, PROMISE, skipped};
 
 /// What is tried, and what the journal calls it.
-const TRIED: [(&str, &str); 31] = [
+const TRIED: [(&str, &str); 33] = [
     ("answer approve", "answer"),
     ("approve", "approve"),
     ("approve review --by boss", "approve"),
@@ -32,6 +32,8 @@ const TRIED: [(&str, &str); 31] = [
     ("run --nested --fresh another --agent-cmd true --check tests=true", "run"),
     ("setup --full", "setup"),
     ("hook install", "hook install"),
+    ("hook remove", "hook remove"),
+    ("doctor --fix", "doctor --fix"),
     ("design more", "design"),
     ("refine --add more", "design"),
     ("next", "run"),
@@ -63,9 +65,9 @@ enum Tells {
 
 /// What two runs in containers may do beside each other.
 fn is_harmless(words: &str) -> bool {
-    ["run ", "resume", "setup", "hook install", "design", "refine", "next", "init", "__controller"]
-        .iter()
-        .any(|it| words.starts_with(it))
+    let harmless =
+        ["run ", "resume", "setup", "hook", "doctor", "design", "refine", "next", "init", "__controller"];
+    harmless.iter().any(|it| words.starts_with(it))
 }
 
 /// Begins in namespaces of its own, where the kernel grants them.

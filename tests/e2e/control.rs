@@ -28,6 +28,23 @@ fn lp19_stop_lets_the_iteration_finish() {
     assert_eq!(sandbox.calls(), [1, 2]);
 }
 
+/// A run that ended by itself is not called stopped, and the command behind it continues it.
+#[test]
+fn lp19_stop_of_a_run_that_has_ended_names_what_continues_it() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent("true");
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK, "-n", "1"]).exits(6);
+    for command in ["stop", "pause"] {
+        let said = sandbox.run(&[command]).exits(0).out;
+        assert_eq!(said, "the run has ended already: it reached its cap; continue with: loop run --max 11\n");
+    }
+    let told = sandbox.run(&["stop", "--json"]).exits(0).out;
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["next_step"], "loop run --max 11");
+    sandbox.run(&["run", "--max", "11"]).exits(4);
+    assert_eq!(sandbox.run(&["stop"]).exits(0).out, "the run is halted already\nnext: loop answer reset\n");
+}
+
 #[test]
 fn lp19_stop_now_ends_the_call() {
     let sandbox = Sandbox::new();

@@ -1,6 +1,6 @@
 //! A database that is damaged, newer, foreign or locked: refused by name, and never touched.
 
-use loop_harness::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK};
 use rusqlite::Connection;
 
 fn capped() -> Sandbox {
@@ -105,6 +105,42 @@ fn g04_a_damaged_page_is_found_and_nothing_begins() {
     }
     assert!(0 < refused);
     assert_eq!(sandbox.calls(), [1]);
+}
+
+/// What is written into a file without a name is lost, so the controller looks before each write.
+#[test]
+fn g04_a_database_that_is_deleted_during_a_call_is_noticed_and_written_again() {
+    for victims in ["loop.db", "loop.db*"] {
+        let sandbox = Sandbox::new();
+        let gone = sandbox.home.join(victims);
+        let agent = sandbox.agent(&format!("[ $LOOP_CALL != 1 ] || rm {}; {WORK}", gone.display()));
+        let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(8);
+        assert!(
+            done.err.contains("loop.db was deleted while it was in use; it was written again from what this process had open\nnext: loop run\n"),
+            "{}",
+            done.err
+        );
+        assert_eq!(sandbox.status()["status"], "running");
+        sandbox.run(&["run"]).exits(0).says("completed");
+        assert_eq!(sandbox.calls(), [1], "the call was not lost, and not made twice");
+        sandbox.run(&["verify"]).exits(0);
+    }
+}
+
+#[test]
+fn g04_a_database_that_is_replaced_during_a_call_is_left_alone() {
+    let sandbox = Sandbox::new();
+    let database = sandbox.home.join("loop.db");
+    let database = database.display();
+    let agent =
+        sandbox.agent(&format!("cp {database} {database}.kept-x; mv {database}.kept-x {database}; {WORK}"));
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(8);
+    let said = format!(
+        "{database} was replaced while it was in use; what it held is in {database}.kept\nnext: loop verify\n"
+    );
+    assert!(done.err.contains(&said), "{}", done.err);
+    let kept = std::fs::metadata(sandbox.home.join("loop.db.kept")).expect("a copy");
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&kept.permissions()) & 0o777, 0o600);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! hints of situations that no other test brings about are printed.
 
 use loop_harness::hints::hints;
-use loop_harness::{PROMISE, Sandbox};
+use loop_harness::{CHECK, PROMISE, Sandbox, WORK};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]
@@ -59,4 +59,49 @@ fn with_two_unfinished_runs_every_hint_names_its_run() {
         let hint = &hints(&status.out, &status.err)[0];
         assert!(hint.ends_with(&format!("--run {}", &id[..8])), "{hint}");
     }
+}
+
+/// What can be put right without a decision is put right, and said.
+#[test]
+fn doctor_repairs_what_needs_no_decision() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
+    sandbox.run(&["hook", "install"]).exits(0);
+    sandbox.run(&["doctor", "--fix"]).exits(0).says("ok       home");
+    let settings = sandbox.read(".claude/settings.json");
+    sandbox.write(".claude/settings.json", settings.replace(loop_harness::program(), "/gone/loop"));
+    let database = sandbox.home.join("loop.db");
+    let mode =
+        || std::os::unix::fs::PermissionsExt::mode(&database.metadata().expect("a file").permissions());
+    std::fs::set_permissions(&database, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("a mode");
+    std::fs::remove_dir_all(sandbox.project.join(".git")).expect("a repository");
+    let found = sandbox.run(&["doctor"]).exits(0);
+    for problem in ["problem  home", "problem  git", "calls /gone/loop, which is not there"] {
+        assert!(found.out.contains(problem), "{}", found.out);
+    }
+    assert!(hints(&found.out, "").contains(&"loop doctor --fix".to_owned()), "{}", found.out);
+    assert_eq!(mode() & 0o777, 0o644, "looking changes nothing");
+    let fixed = sandbox.run(&["doctor", "--fix"]).exits(0);
+    assert_eq!(fixed.err.matches("fixed: ").count(), 3, "{}", fixed.err);
+    assert_eq!(mode() & 0o777, 0o600);
+    assert_eq!(sandbox.read(".claude/settings.json"), settings);
+    assert!(sandbox.project.join(".git/HEAD").is_file());
+    assert!(!fixed.out.contains("problem  home") && !fixed.out.contains("problem  git"), "{}", fixed.out);
+}
+
+/// A workflow of one's own need not say what its input is, and its checks are found in it.
+#[test]
+fn a_workflow_of_ones_own_says_what_it_needs() {
+    let sandbox = Sandbox::new();
+    let workflow = "name = \"own\"\n[checks.tests]\nrun = \"test -s work.txt\"\n[[phase]]\nname = \"BUILD\"\n\
+                    prompt = \"Build {{ input }}.\"\nreport = \"none\"\nsignal = \"none\"\nchecks = [\"tests\"]\n";
+    sandbox.write(".loop/workflow.toml", workflow);
+    sandbox.commit("a workflow");
+    let done = sandbox.run(&["run", "--agent-cmd", "true"]).exits(2);
+    assert_eq!(
+        done.err,
+        "loop: own needs an input: what to build, in a sentence\nnext: loop run \"what to build\" --agent-cmd true\n"
+    );
+    sandbox.run(&["doctor"]).exits(0).says("ok       checks      tests: test -s work.txt (workflow)\n");
 }

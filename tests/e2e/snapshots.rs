@@ -25,6 +25,9 @@ fn g18_uncommitted_work_survives_an_agent_that_deletes_it() {
     let list = sandbox.run(&["restore"]).exits(0);
     assert!(list.out.lines().any(|it| it.trim_start().starts_with("1 ")), "{}", list.out);
     sandbox.write("work", "later work\n");
+    let shown = sandbox.run(&["restore", "1", "--dry-run"]).exits(0).says("3 files would be restored");
+    assert_eq!(shown.out, "README.md\nnotes/draft with spaces.txt\nstaged.txt\n");
+    assert!(!sandbox.project.join("notes").exists(), "a dry run writes nothing");
     sandbox.run(&["restore", "1"]).exits(0).says("README.md");
     assert_eq!(sandbox.read("README.md"), "a project\nand a line that is not committed\n");
     assert_eq!(sandbox.read("notes/draft with spaces.txt"), "never committed\n");

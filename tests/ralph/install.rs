@@ -38,6 +38,32 @@ fn a_project_without_settings_gets_them_and_a_broken_file_is_left_alone() {
 }
 
 #[test]
+fn the_hook_is_taken_out_again_and_nothing_else() {
+    let sandbox = Sandbox::new();
+    let theirs = "{\n  \"model\": \"opus\"\n}\n";
+    sandbox.write(".claude/settings.json", theirs);
+    assert_eq!(sandbox.run(&["hook", "remove"]).out, format!("{} has no hook of loop\n", settings(&sandbox)));
+    sandbox.run(&["hook", "install", "claude"]);
+    let installed = sandbox.read(".claude/settings.json");
+    let done = sandbox.run(&["hook", "remove", "--dry-run"]);
+    assert_eq!(
+        (done.code, done.out),
+        (0, format!("would take the stop hook out of {}\n", settings(&sandbox)))
+    );
+    assert_eq!(sandbox.read(".claude/settings.json"), installed);
+    let done = sandbox.run(&["hook", "remove"]);
+    assert_eq!((done.code, done.out), (0, format!("took the stop hook out of {}\n", settings(&sandbox))));
+    assert_eq!(sandbox.read(".claude/settings.json"), theirs);
+    sandbox.write(".claude/settings.json", "{ \"hooks\": [] }");
+    assert_eq!(sandbox.run(&["hook", "remove"]).code, 2);
+    assert_eq!(sandbox.run(&["hook", "remove", "codex"]).code, 2);
+}
+
+fn settings(sandbox: &Sandbox) -> String {
+    sandbox.project.join(".claude/settings.json").display().to_string()
+}
+
+#[test]
 fn the_plugin_names_only_commands_that_exist() {
     let text = |path: &str| std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let manifest: Value = serde_json::from_str(&text("plugin/.claude-plugin/plugin.json")).expect("JSON");

@@ -49,21 +49,63 @@ fn first_indent(inner: &str) -> Option<&str> {
 
 /// Returns where the value of a member of the object that begins here stands; the last one counts, as it does for every reader.
 pub fn member(text: &str, object: usize, name: &str) -> Option<Range<usize>> {
-    let mut found = None;
+    members(text, object).into_iter().rev().find(|it| is_named(text, it, name)).map(|(_, value)| value)
+}
+
+/// Returns where a member of the object that begins here stands, name and value together.
+pub fn whole_member(text: &str, object: usize, name: &str) -> Option<Range<usize>> {
+    let found = members(text, object).into_iter().rev().find(|it| is_named(text, it, name));
+    found.map(|(key, value)| key.start..value.end)
+}
+
+/// Returns where the values of the list that begins here stand.
+pub fn elements(text: &str, list: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = skip_space(text, list + 1);
+    while !text[at..].starts_with(']') {
+        let end = end_of(text, at);
+        found.push(at..end);
+        at = skip_comma(text, end);
+    }
+    found
+}
+
+/// Takes a value out of its list, or a member out of its object, together with one comma.
+pub fn cut(text: &str, what: Range<usize>) -> String {
+    let after = skip_space(text, what.end);
+    if text[after..].starts_with(',') {
+        let next = skip_space(text, after + 1);
+        return format!("{}{}", &text[..what.start], &text[next..]);
+    }
+    let before = text[..what.start].trim_end();
+    match before.strip_suffix(',') {
+        Some(kept) => format!("{kept}{}", &text[what.end..]),
+        // Nothing else is in there, so the brackets close at once.
+        None => format!("{before}{}", &text[after..]),
+    }
+}
+
+fn is_named(text: &str, (key, _): &(Range<usize>, Range<usize>), name: &str) -> bool {
+    serde_json::from_str::<String>(&text[key.clone()]).is_ok_and(|it| it == name)
+}
+
+/// Returns where the names and values of the object that begins here stand.
+fn members(text: &str, object: usize) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut found = Vec::new();
     let mut at = skip_space(text, object + 1);
     while text[at..].starts_with('"') {
         let key = at..end_of(text, at);
         let value = skip_space(text, skip_space(text, key.end) + 1);
         let end = end_of(text, value);
-        if serde_json::from_str::<String>(&text[key]).is_ok_and(|it| it == name) {
-            found = Some(value..end);
-        }
-        at = skip_space(text, end);
-        if text[at..].starts_with(',') {
-            at = skip_space(text, at + 1);
-        }
+        found.push((key, value..end));
+        at = skip_comma(text, end);
     }
     found
+}
+
+fn skip_comma(text: &str, at: usize) -> usize {
+    let at = skip_space(text, at);
+    if text[at..].starts_with(',') { skip_space(text, at + 1) } else { at }
 }
 
 fn skip_space(text: &str, at: usize) -> usize {
@@ -100,7 +142,7 @@ fn end_of(text: &str, start: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{append, member};
+    use super::{append, cut, elements, member, whole_member};
 
     #[test]
     fn what_is_put_in_moves_nothing_else() {
@@ -127,5 +169,19 @@ mod tests {
         let inside = "{\n    \"a\": {\n        \"d\": [\n            1\n        ]\n    }\n}\n";
         assert_eq!(append(four, at.start, what, 2), inside);
         assert_eq!(append("{\n}\n", 0, "\"d\": 4", 1), "{\n  \"d\": 4\n}\n");
+    }
+
+    #[test]
+    fn what_is_taken_out_moves_nothing_else() {
+        let text = "{ \"a\" : [ 1,2,\n 3 ], \"b\": {\"c\": []} }";
+        let list = member(text, 0, "a").expect("it is there").start;
+        let without = |index: usize| cut(text, elements(text, list)[index].clone());
+        assert_eq!(without(0), "{ \"a\" : [ 2,\n 3 ], \"b\": {\"c\": []} }");
+        assert_eq!(without(1), "{ \"a\" : [ 1,3 ], \"b\": {\"c\": []} }");
+        assert_eq!(without(2), "{ \"a\" : [ 1,2 ], \"b\": {\"c\": []} }");
+        let b = whole_member(text, 0, "b").expect("it is there");
+        assert_eq!(cut(text, b), "{ \"a\" : [ 1,2,\n 3 ] }");
+        assert_eq!(cut("[ 1 ]", 2..3), "[]");
+        assert!(elements("[ ]", 0).is_empty());
     }
 }

@@ -31,6 +31,9 @@ const PLACEHOLDERS: [&str; 6] = ["PROGRAM ARGS", "COMMAND", "INPUT", "NAME", "PH
 /// Words that stand for a file or a key that only a person can have.
 const OF_ONES_OWN: [&str; 3] = [" FILE", " KEY", " --sign"];
 
+/// Commands that are proposed because somebody else drives a run.
+const BESIDE_OTHERS: [&str; 4] = ["loop attach", "loop stop", "loop wait", "loop status"];
+
 /// Where a command was run, so that its hints can be followed from there.
 pub(crate) struct HintOrigin {
     root: PathBuf,
@@ -60,6 +63,7 @@ impl HintOrigin {
         }
         for hint in hints(out, err) {
             self.refuse_placeholders(&hint);
+            note(&format!("printed\t{hint}"));
             if self.is_new(code, &hint) && !OF_ONES_OWN.iter().any(|it| hint.contains(it)) {
                 self.paste(code, &hint);
             }
@@ -80,8 +84,10 @@ impl HintOrigin {
 
     fn is_new(&self, code: i32, hint: &str) -> bool {
         static SEEN: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
-        // What a live process holds cannot be copied; another test prints the same without one.
-        if !processes::alive_below(&self.root).is_empty() {
+        // What a live process writes cannot be copied; another test prints the same without one. Commands
+        // that look at such a process, or end it, are proposed only while there is one.
+        let is_about_others = BESIDE_OTHERS.iter().any(|it| hint.starts_with(it));
+        if !is_about_others && !processes::alive_below(&self.root).is_empty() {
             return false;
         }
         SEEN.lock().is_ok_and(|mut it| it.insert(format!("{code}: {}", kind(hint))))
@@ -92,11 +98,7 @@ impl HintOrigin {
         let Some(done) = self.pasted(hint) else { return };
         let (status, said) =
             (crate::done::code(done.status), String::from_utf8_lossy(&done.stderr).into_owned());
-        if let Some(log) = std::env::var_os("LOOP_HINT_LOG")
-            && let Ok(mut log) = OpenOptions::new().create(true).append(true).open(log)
-        {
-            let _only_for_people = writeln!(log, "{status}\t{hint}\tof {:?}, exit {code}", self.typed);
-        }
+        note(&format!("{status}\t{hint}\tof {:?}, exit {code}", self.typed));
         assert!(
             !is_refused(hint, status, &said),
             "pasted, this hint ends with {status}:\n  {hint}\nit was printed by loop {:?}, exit {code}\n{}{said}",
@@ -126,6 +128,18 @@ impl HintOrigin {
         command.env("PATH", std::env::join_paths(path).ok()?);
         let done = command.output().ok()?;
         (done.status.code() != Some(NO_NAMESPACE)).then_some(done)
+    }
+}
+
+/// Writes a line into the log of hints, once.
+fn note(line: &str) {
+    static NOTED: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
+    let is_new = || NOTED.lock().is_ok_and(|mut it| it.insert(line.to_owned()));
+    if let Some(log) = std::env::var_os("LOOP_HINT_LOG")
+        && is_new()
+        && let Ok(mut log) = OpenOptions::new().create(true).append(true).open(log)
+    {
+        let _the_list_is_short_then = log.write_all(format!("{line}\n").as_bytes());
     }
 }
 
@@ -197,14 +211,21 @@ pub fn hints(out: &str, err: &str) -> Vec<String> {
     found
 }
 
+/// Commands whose next word says what they do.
+const WITH_A_VERB: [&str; 3] = ["answer", "queue", "hook"];
+
 /// What a hint is without the words that differ from run to run: program and command, the names of
-/// flags, and the choice of an answer.
+/// flags, and the verb of a command that has one. Whether something is named at all is a difference.
 fn kind(hint: &str) -> String {
-    let answers = hint.starts_with("loop answer ");
-    let kept = hint
-        .split(' ')
-        .enumerate()
-        .filter(|(index, word)| *index < 2 || word.starts_with("--") || (*index == 2 && answers));
-    let kept: Vec<&str> = kept.map(|(_, word)| word.split('=').next().unwrap_or(word)).collect();
+    let words: Vec<&str> = hint.split(' ').collect();
+    let has_verb = words.get(1).is_some_and(|it| WITH_A_VERB.contains(it));
+    let names_something = words.get(2).is_some_and(|it| !it.starts_with('-'));
+    let kept = words.iter().enumerate().filter_map(|(index, word)| match index {
+        0 | 1 => Some(*word),
+        2 if has_verb => Some(*word),
+        2 if names_something => Some("…"),
+        _ => word.starts_with("--").then_some(*word),
+    });
+    let kept: Vec<&str> = kept.map(|word| word.split('=').next().unwrap_or(word)).collect();
     kept.join(" ")
 }

@@ -19,6 +19,8 @@ pub enum StoreError {
     Foreign { path: PathBuf, why: String },
     #[error("{} is damaged: {what}; see loop verify, restore a backup, or move it away", path.display())]
     Damaged { path: PathBuf, what: String },
+    #[error("{} was {} while it was in use; {}", path.display(), what_happened(*is_restored, kept.is_some()), what_is_kept(kept.as_deref(), *is_restored))]
+    Lost { path: PathBuf, kept: Option<PathBuf>, is_restored: bool },
     #[error("{} could not be written: {why}", path.display())]
     Full { path: PathBuf, why: String },
     #[error("{} may not be written: {why}", path.display())]
@@ -44,7 +46,11 @@ pub enum StoreError {
 impl StoreError {
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Newer { .. } | Self::Foreign { .. } | Self::Damaged { .. } | Self::OtherVersion { .. } => 8,
+            Self::Newer { .. }
+            | Self::Foreign { .. }
+            | Self::Damaged { .. }
+            | Self::Lost { .. }
+            | Self::OtherVersion { .. } => 8,
             Self::Held { .. } | Self::Fenced { .. } => 7,
             Self::NoRun { .. } | Self::NotAHome { .. } => 2,
             Self::Full { .. } | Self::NotWritable { .. } | Self::Busy { .. } | Self::Other { .. } => 1,
@@ -76,7 +82,11 @@ impl StoreError {
             | Self::Busy { path }
             | Self::NotAHome { path, .. }
             | Self::Other { path, .. } => *path = folder.join(&path),
-            Self::Held { .. } | Self::Fenced { .. } | Self::NoRun { .. } | Self::OtherVersion { .. } => {}
+            Self::Held { .. }
+            | Self::Fenced { .. }
+            | Self::NoRun { .. }
+            | Self::Lost { .. }
+            | Self::OtherVersion { .. } => {}
         }
         self
     }
@@ -159,6 +169,18 @@ impl std::fmt::Display for Locked {
             Locked::Landing(branch) => write!(f, "the landing on {branch}"),
             Locked::Queue(domain) => write!(f, "the queue of {domain}"),
         }
+    }
+}
+
+fn what_happened(is_restored: bool, kept: bool) -> &'static str {
+    if is_restored || !kept { "deleted" } else { "replaced" }
+}
+
+fn what_is_kept(kept: Option<&Path>, is_restored: bool) -> String {
+    match kept {
+        None if is_restored => "it was written again from what this process had open".to_owned(),
+        None => "what it held could not be kept".to_owned(),
+        Some(kept) => format!("what it held is in {}", kept.display()),
     }
 }
 

@@ -4,6 +4,7 @@
 //! the same for a home of any age: whole databases are checked by `verify`, not here.
 
 use super::error::StoreError;
+use super::lost_file::{self, DatabaseFile};
 use super::schema::{self, DATABASE};
 use super::tables;
 use loop_base::files::ours;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const TURNSTILE: &str = "turnstile";
-const RUNS: &str = "runs";
+pub(super) const RUNS: &str = "runs";
 
 /// How long SQLite itself waits for its lock. Our own writers queue at the turnstile, so only a
 /// foreign program (a shell on the database) can be in the way; ten seconds outlast its statement.
@@ -47,6 +48,8 @@ const LEFT_BYTES: u64 = 400_000;
 pub struct Home {
     path: PathBuf,
     connection: Connection,
+    /// The file that is open, as it was found under its name.
+    file: Option<DatabaseFile>,
     turnstile: OnceCell<File>,
     agents: AgentTable,
 }
@@ -187,6 +190,9 @@ impl Home {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let _turn = self.turn()?;
+        if self.file.is_some() && self.file != DatabaseFile::of(&self.path) {
+            return Err(lost_file::keep(&self.path, &self.connection));
+        }
         let attempt = || {
             let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let value = work(&transaction)?;
@@ -205,9 +211,11 @@ impl Home {
             connection.busy_timeout(BUSY_TIMEOUT)?;
             tables::disarm(&connection)?;
             connection.set_prepared_statement_cache_capacity(48);
+            let file = DatabaseFile::of(path);
             let home = Home {
                 path: path.to_path_buf(),
                 connection,
+                file,
                 turnstile: OnceCell::new(),
                 agents: AgentTable::default(),
             };
@@ -253,9 +261,11 @@ impl Home {
             )?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
             tables::disarm(&connection)?;
+            let file = DatabaseFile::of(path);
             let home = Home {
                 path: path.to_path_buf(),
                 connection,
+                file,
                 turnstile: OnceCell::new(),
                 agents: AgentTable::default(),
             };
@@ -345,7 +355,7 @@ impl Drop for WriteTurn<'_> {
 }
 
 /// What stands in a home. A folder that holds anything else, and no database of ours, is somebody's.
-const OURS: [&str; 9] =
+pub(super) const OURS: [&str; 9] =
     [DATABASE, "loop.db-wal", "loop.db-shm", "loop.db-journal", TURNSTILE, RUNS, "trees", "proof", "looks"];
 
 /// Makes the home where there is none. A folder that exists is taken as it is, its mode included, and
@@ -384,7 +394,7 @@ fn claim(path: &Path) -> Result<(), StoreError> {
     }
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        if !OURS.iter().any(|it| name == *it) {
+        if !OURS.iter().any(|it| name == *it) && !lost_file::is_copy(&name) {
             return refused(format!("it holds other files, such as {}", name.to_string_lossy()));
         }
     }

@@ -1,11 +1,12 @@
 //! `loop stop`, `loop pause` and `loop cancel`: what people want a run to do.
 
 use crate::cli::context::Context;
+use crate::cli::hint;
 use crate::cli::terminal::desk_question;
-use crate::desk::{self, Commanded, PersonReply, Refusal};
+use crate::desk::{self, Commanded, CommandedRun, PersonReply, Refusal};
 use clap::Args;
 use loop_base::text::sanitise;
-use loop_core::engine::{State, Station};
+use loop_core::engine::{Station, Status};
 use std::path::Path;
 
 #[derive(Args)]
@@ -29,29 +30,30 @@ pub(crate) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
     if flags.now {
         return pause(context);
     }
-    let text = match desk::stop(&context.caller)? {
-        Commanded::Nothing => NOTHING.to_owned(),
+    match desk::stop(&context.caller)? {
+        Commanded::Nothing => tell(context, NOTHING),
         Commanded::Question(question) => return Err(question.unasked.into()),
-        Commanded::Told(_) => "the run stops after this iteration".to_owned(),
+        Commanded::Told(_) => tell(context, "the run stops after this iteration"),
         Commanded::Done(told) => match told.state.station {
-            Station::Working(_) if told.state.session.is_some() => {
-                "the session may stop at its next stop; continue with: loop resume".to_owned()
-            }
             // Its shim still has a call, which was paid for.
+            Station::Working(_) if told.state.session.is_none() => tell(
+                context,
+                "no controller drives the run; its last call ends by itself, and no other follows (loop stop --now ends it)",
+            ),
             Station::Working(_) => {
-                "nobody drives the run; its call ends by itself and nothing follows, or loop stop --now"
-                    .to_owned()
+                let next = hint::pasteable(&told.next.replacen("loop wait", "loop resume", 1));
+                tell(context, &format!("the session may stop at its next stop; continue with: {next}"));
             }
-            _ => format!("the run is stopped; {}", going_on(&told.state)),
+            _ => tell_ended(context, &told, Status::of(&told.state)),
         },
-    };
-    tell(context, &text);
+    }
     Ok(0)
 }
 
 pub(crate) fn pause(context: &Context) -> anyhow::Result<u8> {
-    let told = match desk::pause(&context.caller)? {
-        Commanded::Told(told) | Commanded::Done(told) => told,
+    match desk::pause(&context.caller)? {
+        Commanded::Told(told) => tell_ended(context, &told, Status::Paused),
+        Commanded::Done(told) => tell_ended(context, &told, Status::of(&told.state)),
         Commanded::Question(question) => return Err(question.unasked.into()),
         Commanded::Nothing => {
             return Err(Refusal::usage(
@@ -59,15 +61,37 @@ pub(crate) fn pause(context: &Context) -> anyhow::Result<u8> {
                 "loop status",
             ));
         }
-    };
-    tell(context, &format!("the run is paused; {}", going_on(&told.state)));
+    }
     Ok(0)
 }
 
-fn going_on(state: &State) -> &'static str {
-    match state.session {
-        Some(_) => "the session may stop; continue with: loop resume",
-        None => "continue with: loop run",
+/// Says where the run is, which may have ended by itself before, and the command that continues it.
+fn tell_ended(context: &Context, told: &CommandedRun, status: Status) {
+    let session = if told.state.session.is_some() { "; the session may stop" } else { "" };
+    let next = hint::pasteable(&told.next);
+    let words = match status {
+        Status::Stopped => "the run is stopped",
+        Status::Paused => "the run is paused",
+        Status::Capped => "the run has ended already: it reached its cap",
+        Status::Halted => "the run is halted already",
+        Status::Waiting => "the run waits for an answer",
+        Status::Ready | Status::Running => "no controller drives the run",
+        Status::Completed => "the run is completed",
+        Status::Cancelled => "the run is cancelled",
+    };
+    if context.json {
+        let words = format!("{words}{session}");
+        println!("{}", serde_json::json!({ "done": sanitise(&words), "next_step": sanitise(&next) }));
+        return;
+    }
+    match status {
+        Status::Stopped | Status::Paused | Status::Capped | Status::Ready | Status::Running => {
+            tell(context, &format!("{words}{session}; continue with: {next}"));
+        }
+        Status::Halted | Status::Waiting | Status::Completed | Status::Cancelled => {
+            tell(context, &format!("{words}{session}"));
+            tell(context, &format!("next: {next}"));
+        }
     }
 }
 

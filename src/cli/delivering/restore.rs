@@ -6,26 +6,31 @@ use crate::cli::looking::log::nothing;
 use crate::desk::{self, GuardedCommand, Refusal, load, refuse_agents};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
+use crate::tree::snapshot::{self, Snapshot};
 use crate::tree::working_tree::WorkingTree;
-use crate::tree::{snapshot, worktree};
+use crate::tree::worktree;
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::Timestamp;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct RestoreFlags {
     /// The snapshot's number (default: list them)
     number: Option<u64>,
+    /// List the files that would be written, and write nothing
+    #[arg(long, requires = "number")]
+    dry_run: bool,
 }
 
 pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8> {
-    if flags.number.is_some() {
+    let changes_files = flags.number.is_some() && !flags.dry_run;
+    if changes_files {
         refuse_agents(&context.caller, None, GuardedCommand::Restore)?;
     }
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
-    if home.holder(&row.id).is_some() && flags.number.is_some() {
+    if home.holder(&row.id).is_some() && changes_files {
         return Err(Refusal {
             text: "the run is being driven".to_owned(),
             next: Some("loop stop".into()),
@@ -62,20 +67,32 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
     let Some(wanted) = snapshots.iter().find(|it| it.number == number) else {
         return Err(Refusal::usage(format!("there is no snapshot {number}"), "loop restore"));
     };
+    if flags.dry_run {
+        let (written, kept_out) = snapshot::would_restore(&mut tree, wanted)?;
+        written.iter().for_each(|it| println!("{}", sanitise(&it.to_string_lossy())));
+        tell_kept_out(&tree, wanted, &kept_out)?;
+        eprintln!("{} would be restored", counted(written.len(), "file"));
+        return Ok(0);
+    }
     let restored = snapshot::restore(&mut tree, &row.id, wanted)?;
     for path in &restored.written {
         println!("{}", sanitise(&path.to_string_lossy()));
     }
-    for left_out in snapshot::left_out(&tree.pinned, wanted)? {
-        eprintln!("not part of the snapshot: {}", sanitise(&left_out));
-    }
-    for path in &restored.kept_out {
-        eprintln!("not written, something else is in its place: {}", sanitise(&path.to_string_lossy()));
-    }
+    tell_kept_out(&tree, wanted, &restored.kept_out)?;
     eprintln!(
-        "{} brought back; the state before is kept as {}",
+        "{} restored; the state before is saved as {}",
         counted(restored.written.len(), "file"),
         restored.before.name
     );
     Ok(0)
+}
+
+fn tell_kept_out(tree: &WorkingTree, wanted: &Snapshot, kept_out: &[PathBuf]) -> anyhow::Result<()> {
+    for left_out in snapshot::left_out(&tree.pinned, wanted)? {
+        eprintln!("not part of the snapshot: {}", sanitise(&left_out));
+    }
+    for path in kept_out {
+        eprintln!("not restored, something else is in its place: {}", sanitise(&path.to_string_lossy()));
+    }
+    Ok(())
 }

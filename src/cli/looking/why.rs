@@ -41,10 +41,6 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
         println!("  because     {}", sanitise(why));
     }
     println!("  condition   {}", truth(judgement.exit));
-    let value = |name: &str| judgement.metrics.get(name).map(|it| it.value.clone());
-    for term in phase.and_then(|it| it.exit.as_ref()).map(|it| it.explain(&value)).unwrap_or_default() {
-        println!("    {}", sanitise(&term));
-    }
     println!("  signal      {}", if judgement.signal { "given" } else { "not given" });
     for note in &judgement.notes {
         println!("  noted       {}", sanitise(note));
@@ -59,7 +55,15 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
     };
     let (shown, rest): (Vec<_>, Vec<_>) =
         judgement.metrics.iter().partition(|(name, metric)| context.verbose || decisive(name, metric));
-    println!("  values");
+    if load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
+        println!("  now         {}", sanitise(&state.reason(&workflow)));
+    }
+    // Names are for whoever writes workflows; everything that a person has to know stands above them.
+    println!("  values, by their names in conditions");
+    let value = |name: &str| judgement.metrics.get(name).map(|it| it.value.clone());
+    for term in phase.and_then(|it| it.exit.as_ref()).map(|it| it.explain(&value)).unwrap_or_default() {
+        println!("    {}", sanitise(&term));
+    }
     for (name, metric) in shown {
         let source = match metric.source {
             Source::Measured => "measured",
@@ -72,9 +76,6 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
     }
     if !rest.is_empty() {
         println!("    (-v shows {} that did not matter)", counted(rest.len(), "more value"));
-    }
-    if load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
-        println!("  now         {}", sanitise(&state.reason(&workflow)));
     }
     Ok(0)
 }

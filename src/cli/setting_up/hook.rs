@@ -12,6 +12,7 @@ use loop_base::text::sanitise;
 use loop_supervise::which::executable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,33 @@ pub(crate) enum HookCommand {
     /// Hand this project's run to another session
     Join(JoinFlags),
     /// Install the stop hook in this project's .claude/settings.json
-    Install,
+    Install(InstallFlags),
+    /// Take the stop hook out of this project's .claude/settings.json
+    Remove(RemoveFlags),
+}
+
+/// The agents whose own sessions ask a hook before they stop, in a form that we answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum HookedCli {
+    #[default]
+    Claude,
+}
+
+#[derive(Args)]
+pub(crate) struct InstallFlags {
+    /// The agent whose sessions get it
+    #[arg(value_name = "CLI", value_enum, default_value = "claude")]
+    cli: HookedCli,
+}
+
+#[derive(Args)]
+pub(crate) struct RemoveFlags {
+    /// The agent whose sessions lose it
+    #[arg(value_name = "CLI", value_enum, default_value = "claude")]
+    cli: HookedCli,
+    /// Say what would be changed, and change nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// Agents give a hook a minute if nothing else is said.
@@ -49,9 +76,15 @@ pub(crate) fn run(context: &Context, command: &HookCommand) -> anyhow::Result<u8
             Ok(0)
         }
         HookCommand::Join(flags) => join(context, flags),
-        HookCommand::Install => {
+        HookCommand::Install(InstallFlags { cli: HookedCli::Claude }) => {
             refuse_agents(&context.caller, None, GuardedCommand::InstallHook)?;
             install(context)
+        }
+        HookCommand::Remove(RemoveFlags { cli: HookedCli::Claude, dry_run }) => {
+            if !dry_run {
+                refuse_agents(&context.caller, None, GuardedCommand::RemoveHook)?;
+            }
+            remove(context, *dry_run)
         }
     }
 }
@@ -132,29 +165,79 @@ fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
 
 /// Puts the stop hook beside what the project's settings hold.
 pub(crate) fn install(context: &Context) -> anyhow::Result<u8> {
-    let folder = context.caller.project()?.join(".claude");
-    let path = folder.join("settings.json");
-    let text = match loop_base::files::text(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => anyhow::bail!("{} cannot be read: {error}", path.display()),
-    };
-    let wrong = |why| {
-        Refusal::usage(
-            format!("{}: {why}", path.display()),
-            NextStep::by_hand("repair it; nothing was changed"),
-        )
-    };
-    match hook::install(&text, &our_command()?, HOOK_SECONDS).map_err(wrong)? {
-        None => println!("{} has the hook already", path.display()),
+    let file = SettingsFile::read(&context.caller.project()?)?;
+    match hook::install(&file.text, &our_command()?, HOOK_SECONDS).map_err(|why| file.wrong(&why))? {
+        None => println!("{} has the hook already", file.path.display()),
         Some(changed) => {
-            std::fs::create_dir_all(&folder)?;
-            loop_base::files::replace_for_good(&path, &changed)?;
-            println!("the stop hook is in {}", path.display());
+            file.replace(&changed)?;
+            println!("the stop hook is in {}", file.path.display());
             println!("next: loop init --preset ralph --hook \"what to build\"");
         }
     }
     Ok(0)
+}
+
+/// Takes the stop hook out of the project's settings.
+fn remove(context: &Context, dry_run: bool) -> anyhow::Result<u8> {
+    let file = SettingsFile::read(&context.caller.project()?)?;
+    let path = file.path.display();
+    match hook::remove(&file.text).map_err(|why| file.wrong(&why))? {
+        None => println!("{path} has no hook of loop"),
+        Some(_) if dry_run => println!("would take the stop hook out of {path}"),
+        Some(changed) => {
+            file.replace(&changed)?;
+            println!("took the stop hook out of {path}");
+        }
+    }
+    Ok(0)
+}
+
+/// Says which program the hook of these settings calls, if it is not there; sessions then stop unasked.
+pub(crate) fn missing_program(project: &Path) -> Option<String> {
+    let command = hook::installed(&SettingsFile::read(project).ok()?.text)?;
+    let program = command.strip_suffix("hook stop").unwrap_or(&command).trim();
+    let program = program.trim_matches('\'').replace("'\\''", "'");
+    executable(&program, None).is_none().then_some(program)
+}
+
+/// Lets the hook of these settings call this program.
+pub(crate) fn reinstall(project: &Path) -> anyhow::Result<()> {
+    let file = SettingsFile::read(project)?;
+    let without = hook::remove(&file.text).map_err(|why| file.wrong(&why))?;
+    let without = without.unwrap_or_else(|| file.text.clone());
+    match hook::install(&without, &our_command()?, HOOK_SECONDS).map_err(|why| file.wrong(&why))? {
+        Some(changed) => file.replace(&changed),
+        None => Ok(()),
+    }
+}
+
+/// The settings of a project's sessions, as they were read.
+struct SettingsFile {
+    path: PathBuf,
+    text: String,
+}
+
+impl SettingsFile {
+    fn read(project: &Path) -> anyhow::Result<SettingsFile> {
+        let path = project.join(".claude").join("settings.json");
+        match loop_base::files::text(&path) {
+            Ok(text) => Ok(SettingsFile { path, text }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(SettingsFile { path, text: String::new() })
+            }
+            Err(error) => anyhow::bail!("{} cannot be read: {error}", path.display()),
+        }
+    }
+
+    fn wrong(&self, why: &str) -> anyhow::Error {
+        let help = NextStep::by_hand("repair it; nothing was changed");
+        Refusal::usage(format!("{}: {why}", self.path.display()), help)
+    }
+
+    fn replace(&self, text: &str) -> anyhow::Result<()> {
+        std::fs::create_dir_all(self.path.parent().expect("it lies in a folder"))?;
+        Ok(loop_base::files::replace_for_good(&self.path, text)?)
+    }
 }
 
 /// Ten seconds more than the checks may take, for what comes before and after them.

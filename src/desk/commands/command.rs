@@ -1,7 +1,7 @@
 //! What people want a run to do: stop, pause, cancel. A command is written down first; whoever drives
 //! the run is woken, and where nobody does, what can be done at once is done here.
 
-use crate::desk::caller::{Caller, is_unfinished, load};
+use crate::desk::caller::{Caller, is_unfinished, load, naming_run, next_step};
 use crate::desk::commands::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::kept_head::keep_head;
@@ -35,6 +35,8 @@ pub(crate) struct CommandedRun {
     pub row: Row,
     pub workflow: Workflow,
     pub state: State,
+    /// What a person can do next, as a command that works when it is pasted.
+    pub next: String,
 }
 
 /// Stops the run after this iteration.
@@ -79,7 +81,13 @@ fn command(caller: &Caller, command: &Command) -> anyhow::Result<Commanded> {
         }
     }
     let (workflow, state) = load(&home, &row)?;
-    let told = Box::new(CommandedRun { row, workflow, state });
+    let next = match owned {
+        // It has not obeyed yet, so its state says nothing about what comes after.
+        true if state.session.is_none() => naming_run(&home, &row.id, "loop run".to_owned())?,
+        true => naming_run(&home, &row.id, "loop resume".to_owned())?,
+        false => next_step(&home, &row.id, &workflow, &state)?,
+    };
+    let told = Box::new(CommandedRun { row, workflow, state, next });
     Ok(if owned { Commanded::Told(told) } else { Commanded::Done(told) })
 }
 

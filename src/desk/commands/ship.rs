@@ -43,7 +43,8 @@ pub(crate) fn shipment(caller: &Caller, wish: ShipRequest) -> Result<Shipment, R
             None => None,
         };
         let (Some(home), Some(row)) = (home, row) else {
-            return Err(Refusal::usage("no run in this project", "loop run FILE --preset tdd"));
+            let help = NextStep::by_hand("loop run docs/PRPs/NAME.md begins one; ship comes after it");
+            return Err(Refusal::usage("no run in this project", help));
         };
         let (workflow, _) = load(&home, &row)?;
         if !workflow.finish.ship.is_allowed() {

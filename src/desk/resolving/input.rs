@@ -32,6 +32,17 @@ pub(crate) struct RunInput {
     pub job: Option<Box<JobInput>>,
 }
 
+/// What an input is where the workflow does not say it.
+fn usual_words(kind: InputKind) -> &'static str {
+    match kind {
+        InputKind::Text | InputKind::Design => "what to build, in a sentence",
+        InputKind::File => "the file to work on",
+        InputKind::Phase => "the number of a phase",
+        InputKind::Job => "a system of the queue",
+        InputKind::None => "nothing",
+    }
+}
+
 impl RunInput {
     pub(crate) fn find(
         caller: &Caller,
@@ -48,6 +59,7 @@ impl RunInput {
                     NextStep::by_hand("name it in the same command, after loop run")
                 }
             };
+            let about = if about.trim().is_empty() { usual_words(kind) } else { about };
             Refusal::usage(format!("{} needs an input: {about}", workflow.name), next)
         };
         let given = request.input.clone();

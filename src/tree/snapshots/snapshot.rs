@@ -150,11 +150,30 @@ pub(crate) fn list(pinned: &Pinned, run: &str) -> Result<Vec<Snapshot>, GitError
 /// Brings the files of a snapshot back into the working tree.
 pub(crate) fn restore(tree: &mut WorkingTree, run: &str, snapshot: &Snapshot) -> Result<Restored, GitError> {
     let status = tree.status()?;
-    let pinned = &tree.pinned;
-    let before = take(pinned, &status, run)?;
+    let before = take(&tree.pinned, &status, run)?;
+    let (written, kept_out) = to_restore(&tree.pinned, &status.tree, snapshot)?;
+    check_out(&tree.pinned, &snapshot.tree, tree.pinned.repository.work_tree(), Some(&written))?;
+    Ok(Restored { before, written, kept_out })
+}
+
+/// Returns which files bringing a snapshot back would write, and which it would not, because something
+/// else is in their place.
+pub(crate) fn would_restore(
+    tree: &mut WorkingTree,
+    snapshot: &Snapshot,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>), GitError> {
+    let status = tree.status()?;
+    to_restore(&tree.pinned, &status.tree, snapshot)
+}
+
+fn to_restore(
+    pinned: &Pinned,
+    now: &str,
+    snapshot: &Snapshot,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>), GitError> {
     let work_tree = pinned.repository.work_tree();
     let (mut written, mut kept_out) = (Vec::new(), Vec::new());
-    for change in changes(pinned, &status.tree, &snapshot.tree)? {
+    for change in changes(pinned, now, &snapshot.tree)? {
         match change.kind {
             ChangeKind::Deleted => {}
             _ if change.submodule => kept_out.push(change.path),
@@ -164,8 +183,7 @@ pub(crate) fn restore(tree: &mut WorkingTree, run: &str, snapshot: &Snapshot) ->
             ChangeKind::Added | ChangeKind::Modified => kept_out.push(change.path),
         }
     }
-    check_out(pinned, &snapshot.tree, work_tree, Some(&written))?;
-    Ok(Restored { before, written, kept_out })
+    Ok((written, kept_out))
 }
 
 /// Writes all files of a snapshot into a folder that is empty or absent.

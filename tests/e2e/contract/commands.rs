@@ -10,7 +10,7 @@
 
 use loop_harness::{CHECK, PROMISE, Sandbox, WORK};
 
-const COMMANDS: [&str; 38] = [
+const COMMANDS: [&str; 46] = [
     "demo",
     "setup",
     "run",
@@ -49,11 +49,56 @@ const COMMANDS: [&str; 38] = [
     "serve",
     "mcp",
     "worker",
+    "goal",
+    "trial",
+    "checks",
+    "waive",
+    "attach",
+    "wait",
+    "simulate",
+    "man",
 ];
 
-const LATER: [&str; 4] = ["watch", "serve", "mcp", "worker"];
+const LATER: [&str; 6] = ["watch", "serve", "mcp", "worker", "goal", "trial"];
 
-const RUN_FLAGS: [&str; 24] = [
+/// Words and flags of the other commands, as the contract names them.
+const FLAGS: [(&str, &[&str]); 33] = [
+    ("demo", &["[PRESET]"]),
+    ("setup", &["[PRESET]", "--full"]),
+    ("init", &["[INPUT]", "--next"]),
+    ("resume", &["--state", "--reset", "--now"]),
+    ("runs", &["--prune", "--dry-run", "--all", "--yes"]),
+    ("log", &["-f", "-n", "--since"]),
+    ("show", &["[N]", "--prompt", "--output", "--checks", "--diff", "--requirements"]),
+    ("checks", &["--check"]),
+    ("why", &["[SEQ]"]),
+    ("waive", &["<WHAT>", "--reason"]),
+    ("approve", &["[GATE]", "--by", "--sign", "--signature"]),
+    ("changes", &["--by"]),
+    ("reject", &["--by"]),
+    ("guide", &["<TEXT>"]),
+    ("skip", &["<SKILL>", "--reason"]),
+    ("stop", &["--now"]),
+    ("cancel", &["--dry-run"]),
+    ("queue list", &["--domain"]),
+    ("queue add", &["--domain"]),
+    ("queue show", &["<ID>"]),
+    ("queue set", &["<ID>"]),
+    ("queue import", &["<FILE>"]),
+    ("queue next", &["--domain"]),
+    ("queue revert", &["<ID>"]),
+    ("design", &["<TEXT>", "--type"]),
+    ("ship", &["--dry-run", "--no-pr", "--type"]),
+    ("check", &["[FILE]"]),
+    ("presets show", &["<NAME>"]),
+    ("doctor", &["--fix"]),
+    ("restore", &["--dry-run"]),
+    ("verify", &["[RECORD]", "--rerun"]),
+    ("hook install", &["[CLI]"]),
+    ("hook remove", &["[CLI]", "--dry-run"]),
+];
+
+const RUN_FLAGS: [&str; 30] = [
     "--preset",
     "--workflow",
     "--agent",
@@ -78,6 +123,12 @@ const RUN_FLAGS: [&str; 24] = [
     "--nested",
     "--json",
     "--home",
+    "--jobs",
+    "--detach",
+    "--worktree",
+    "--require-proof",
+    "--allow-test-change",
+    "--domain",
 ];
 
 #[test]
@@ -94,6 +145,18 @@ fn commands_all_of_them_exist() {
         assert!(later || command == "hook" || help.contains("\nExamples:\n"), "{command} shows how:\n{help}");
         assert_eq!(help.contains("comes with a later version"), later, "{command}:\n{help}");
     }
+}
+
+#[test]
+fn commands_have_the_words_and_flags_of_the_contract() {
+    let sandbox = Sandbox::new();
+    let mut missing = Vec::new();
+    for (command, flags) in FLAGS {
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = sandbox.run(&words).exits(0).out;
+        missing.extend(flags.iter().filter(|it| !help.contains(**it)).map(|it| format!("{command} {it}")));
+    }
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn eight_is_a_damaged_state() {
         .expect("a file");
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=true"]).exits(8);
     sandbox.run(&["status"]).exits(8);
-    sandbox.run(&["doctor"]).exits(0).says("missing  home");
+    sandbox.run(&["doctor"]).exits(0).says("problem  home");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub fn keep_to_ourselves() {
     std::panic::set_hook(Box::new(|panic| {
         use std::io::Write;
         let text =
-            format!("loop: a bug in this program: {panic}\nnext: loop status; what was recorded is safe\n");
+            format!("loop: a bug in this program: {panic}\nwhat was recorded is safe\nnext: loop status\n");
         let _nobody_reads = std::io::stderr().write_all(secret::redact(&text).as_bytes());
     }));
 }

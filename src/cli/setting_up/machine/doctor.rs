@@ -1,34 +1,49 @@
 //! `loop doctor`: what is installed, what is allowed, and what would stop a run.
-//! Nothing is started but git and `--version` of the agents that are there.
+//! Nothing is started but git and `--version` of the agents that are there. With `--fix` it repairs what
+//! needs no decision of a person: nothing is lost by it, and nothing of a run changes.
 
 use super::agents;
-use super::findings::{DoctorFinding, bad, good, print_one};
+use super::findings::{DoctorFinding, Fix, bad, fixable, good, print_one};
+use super::hook;
 use crate::cli::context::Context;
 use crate::cli::hint;
 use crate::desk::{
-    Caller, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow, user_config, usual_key,
+    Caller, GuardedCommand, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow,
+    refuse_agents, user_config, usual_key,
 };
 use crate::measure::detect::{detect, proposed_flag};
-use crate::tree::git::Git;
+use crate::tree::git::{Git, GitError};
 use crate::world::agent_output::trim_logs;
 use crate::world::wait::now;
-use loop_base::text::bytes;
+use anyhow::Context as _;
+use clap::Args;
+use loop_base::text::{bytes, counted, sanitise};
 use loop_base::time::Timestamp;
-use loop_core::workflow::model::{Agent, Given, Permissions};
+use loop_core::workflow::model::{Agent, Given, Permissions, Workflow};
 use loop_core::workflow::preset::BuiltIn;
 use serde_json::json;
 use std::path::Path;
 
-pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
+#[derive(Args)]
+pub(crate) struct DoctorFlags {
+    /// Repair what needs no decision: no repository, modes of our own files, a stop hook that calls nothing
+    #[arg(long)]
+    fix: bool,
+}
+
+pub(crate) fn run(context: &Context, flags: &DoctorFlags) -> anyhow::Result<u8> {
     let project = context.caller.project()?;
-    let mut found = vec![home(context), git(&project)];
-    found.extend(agents::findings(&context.caller.environment.agents).into_iter().filter(|it| it.good));
-    found.extend(configuration(&context.caller, &project));
-    found.push(checks(&project));
-    found.extend(holds(context)?);
-    found.extend(unfinished(context)?);
-    found.push(key(context));
-    found.push(isolation());
+    if flags.fix {
+        refuse_agents(&context.caller, None, GuardedCommand::Fix)?;
+    }
+    let mut found = look(context, &project)?;
+    if flags.fix {
+        for fix in found.iter().filter_map(|it| it.fix) {
+            let did = repair(context, &project, fix)?;
+            eprintln!("fixed: {}", sanitise(&did));
+        }
+        found = look(context, &project)?;
+    }
     print(context, &found);
     if !context.json && !context.quiet {
         let stops: Vec<&str> = found.iter().filter(|it| !it.good).map(|it| it.what.as_str()).collect();
@@ -38,6 +53,39 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
         }
     }
     Ok(0)
+}
+
+fn look(context: &Context, project: &Path) -> anyhow::Result<Vec<DoctorFinding>> {
+    let mut found = vec![home(context), git(project)];
+    found.extend(agents::findings(&context.caller.environment.agents).into_iter().filter(|it| it.good));
+    let (settings, workflow) = configuration(&context.caller, project);
+    found.extend(settings);
+    found.push(checks(project, workflow.as_ref()));
+    found.extend(stop_hook(project));
+    found.extend(holds(context)?);
+    found.extend(unfinished(context)?);
+    found.push(key(context));
+    found.push(isolation());
+    Ok(found)
+}
+
+/// Does it, and says what was done.
+fn repair(context: &Context, project: &Path, fix: Fix) -> anyhow::Result<String> {
+    match fix {
+        Fix::MakeRepository => {
+            Git::init(project)?;
+            Ok(format!("git init {}", project.display()))
+        }
+        Fix::OwnFiles => {
+            let home = &context.caller.home;
+            let count = loop_store::set_right_modes(home).with_context(|| home.display().to_string())?;
+            Ok(format!("only you may read and write {} in {}", counted(count, "file"), home.display()))
+        }
+        Fix::NameThisProgram => {
+            hook::reinstall(project)?;
+            Ok("the stop hook in .claude/settings.json calls this program".to_owned())
+        }
+    }
 }
 
 fn print(context: &Context, found: &[DoctorFinding]) {
@@ -54,6 +102,11 @@ fn print(context: &Context, found: &[DoctorFinding]) {
 
 fn home(context: &Context) -> DoctorFinding {
     let path = context.caller.home.display().to_string();
+    if let [first, others @ ..] = loop_store::wrong_modes(&context.caller.home).as_slice() {
+        let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        let says = format!("{}{more}: others may read it, or you may not write it", first.display());
+        return fixable("home", says, Fix::OwnFiles);
+    }
     match context.caller.existing_home() {
         Ok(Some(home)) => match home.faults() {
             Ok(faults) if faults.is_empty() => {
@@ -74,13 +127,25 @@ fn home(context: &Context) -> DoctorFinding {
 fn git(project: &Path) -> DoctorFinding {
     match Git::around(project) {
         Ok(git) => good("git", format!("working tree {}", git.work_tree().display())),
-        Err(error) => bad("git", error.to_string(), "git init"),
+        Err(error @ GitError::NotARepository { .. }) if !project.join(".git").exists() => {
+            fixable("git", error.to_string(), Fix::MakeRepository)
+        }
+        Err(error) => {
+            bad("git", error.to_string(), NextStep::by_hand("git status says what is wrong with it"))
+        }
     }
+}
+
+/// A session whose hook calls a program that is gone stops whenever it likes.
+fn stop_hook(project: &Path) -> Option<DoctorFinding> {
+    let program = hook::missing_program(project)?;
+    let says = format!("the stop hook in .claude/settings.json calls {program}, which is not there");
+    Some(fixable("hook", says, Fix::NameThisProgram))
 }
 
 /// What flags need not say: the person's own configuration and the project's workflow, and which agent
 /// they choose with which permissions.
-fn configuration(caller: &Caller, project: &Path) -> Vec<DoctorFinding> {
+fn configuration(caller: &Caller, project: &Path) -> (Vec<DoctorFinding>, Option<Workflow>) {
     let environment = &caller.environment;
     let config = environment.config.as_ref().map(|it| it.display().to_string()).unwrap_or_default();
     let mut found = match user_config(environment) {
@@ -107,14 +172,14 @@ fn configuration(caller: &Caller, project: &Path) -> Vec<DoctorFinding> {
                     bad("agent", error.to_string(), next.unwrap_or("loop agents".into()))
                 }
             });
+            (found, Some(workflow))
         }
-        Err(error) => found.push(bad(
-            "workflow",
-            error.to_string(),
-            if file.exists() { "loop check" } else { "loop check --preset ralph" },
-        )),
+        Err(error) => {
+            let next = if file.exists() { "loop check" } else { "loop check --preset ralph" };
+            found.push(bad("workflow", error.to_string(), next));
+            (found, None)
+        }
     }
-    found
 }
 
 fn allowed(agent: &Agent) -> String {
@@ -149,16 +214,24 @@ fn unfinished(context: &Context) -> anyhow::Result<Vec<DoctorFinding>> {
     Ok(lines.collect())
 }
 
-fn checks(project: &Path) -> DoctorFinding {
-    let found = detect(project);
-    if found.is_empty() {
-        let says = "none found in this project".to_owned();
-        let next = proposed_flag(project).map(|it| hint::pasteable(&format!("loop checks {it}")).into());
-        let help = || NextStep::by_hand("loop checks --check tests=\"COMMAND\" tries a command of yours");
-        return bad("checks", says, next.unwrap_or_else(help));
+/// What a run would measure with: the checks of the workflow, and for those that it leaves open, and where
+/// there is no workflow, what the project's own files name.
+fn checks(project: &Path, workflow: Option<&Workflow>) -> DoctorFinding {
+    let defined = workflow.into_iter().flat_map(|it| &it.checks);
+    let defined: Vec<(&str, &str)> =
+        defined.filter_map(|(name, check)| Some((name.as_str(), check.run.as_deref()?))).collect();
+    let is_defined = |name: &str| defined.iter().any(|it| it.0 == name);
+    let mut list: Vec<String> =
+        defined.iter().map(|(name, run)| format!("{name}: {} (workflow)", run.replace('\n', "; "))).collect();
+    let detected = detect(project).into_iter().filter(|it| !is_defined(it.name));
+    list.extend(detected.map(|it| format!("{}: {} ({})", it.name, it.run, it.why)));
+    if !list.is_empty() {
+        return good("checks", list.join(", "));
     }
-    let list: Vec<String> = found.iter().map(|it| format!("{}: {} ({})", it.name, it.run, it.why)).collect();
-    good("checks", list.join(", "))
+    let says = "none found in this project".to_owned();
+    let next = proposed_flag(project).map(|it| hint::pasteable(&format!("loop checks {it}")).into());
+    let help = || NextStep::by_hand("loop checks --check tests=\"COMMAND\" tries a command of yours");
+    bad("checks", says, next.unwrap_or_else(help))
 }
 
 /// Agents run as the same user without a sandbox of ours: what they change in our books is found

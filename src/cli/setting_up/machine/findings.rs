@@ -9,10 +9,23 @@ pub(crate) struct DoctorFinding {
     pub good: bool,
     pub says: String,
     pub next: Option<NextStep>,
+    /// What `loop doctor --fix` does about it.
+    pub fix: Option<Fix>,
+}
+
+/// What can be put right without asking anybody, because nothing is lost by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fix {
+    /// `git init` in the project.
+    MakeRepository,
+    /// Files of the home may be read and written by their owner, and by nobody else.
+    OwnFiles,
+    /// The stop hook calls this program.
+    NameThisProgram,
 }
 
 pub(crate) fn print_one(finding: &DoctorFinding) {
-    let mark = if finding.good { "ok     " } else { "missing" };
+    let mark = if finding.good { "ok     " } else { "problem" };
     println!("{mark}  {:<10}  {}", finding.what, sanitise(finding.says.trim_end()));
     for line in finding.next.iter().flat_map(NextStep::lines) {
         println!("         {}", sanitise(&line));
@@ -20,9 +33,14 @@ pub(crate) fn print_one(finding: &DoctorFinding) {
 }
 
 pub(crate) fn good(what: &str, says: String) -> DoctorFinding {
-    DoctorFinding { what: what.to_owned(), good: true, says, next: None }
+    DoctorFinding { what: what.to_owned(), good: true, says, next: None, fix: None }
 }
 
 pub(crate) fn bad(what: &str, says: String, next: impl Into<NextStep>) -> DoctorFinding {
-    DoctorFinding { what: what.to_owned(), good: false, says, next: Some(next.into()) }
+    DoctorFinding { what: what.to_owned(), good: false, says, next: Some(next.into()), fix: None }
+}
+
+/// Something that `loop doctor --fix` puts right.
+pub(crate) fn fixable(what: &str, says: String, fix: Fix) -> DoctorFinding {
+    DoctorFinding { fix: Some(fix), ..bad(what, says, "loop doctor --fix") }
 }
