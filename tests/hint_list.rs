@@ -63,11 +63,11 @@ fn every_proposed_command_was_printed_and_pasted() {
         .lines()
         .filter_map(|line| {
             let mut parts = line.split('\t');
-            Some((parts.next()? != "printed", bare(parts.next()?)))
+            Some((parts.next()? != "printed", parts.next()?.to_owned()))
         })
         .collect();
     let is_covered = |template: &str, how: Use| {
-        rows.iter().any(|(pasted, hint)| (*pasted || how == Use::Print) && fits(template, hint))
+        rows.iter().any(|(pasted, hint)| (*pasted || how == Use::Print) && was_made_from(template, hint))
     };
     let missing: Vec<String> = listed()
         .into_iter()
@@ -89,9 +89,11 @@ fn a_hint_is_recognised_by_its_template() {
         ("loop show {}", "loop show", false),
         ("loop run \"what to build\"", "loop run \"what to build\" --agent-cmd ./x", true),
         ("git -C {} merge {}", "git -C /p merge loop/x", true),
+        ("loop run --run {}", "loop run --run 1f3c5a7b", true),
+        ("loop status --run {run}", "loop -C x status --run 1f3c5a7b", true),
     ];
     for (template, hint, expected) in rows {
-        assert_eq!(fits(template, &bare(hint)), expected, "{template}: {hint}");
+        assert_eq!(was_made_from(template, hint), expected, "{template}: {hint}");
     }
 }
 
@@ -228,8 +230,14 @@ fn is_known(program: &str, verb: &str) -> bool {
     }
 }
 
-/// The hint without what is added to every hint: the place that was named, and the run.
-fn bare(hint: &str) -> String {
+/// Whether a hint was made from this text, which may have been given a place and a run.
+fn was_made_from(template: &str, hint: &str) -> bool {
+    let placed = without_place(hint);
+    fits(template, &placed) || fits(template, without_run(&placed))
+}
+
+/// The hint without the place that was named where it was printed.
+fn without_place(hint: &str) -> String {
     let mut words: Vec<&str> = hint.split(' ').collect();
     if words.first() == Some(&"loop") {
         for flag in ["-C", "--home"] {
@@ -240,15 +248,15 @@ fn bare(hint: &str) -> String {
             }
         }
     }
-    if let [.., "--run", id] = words.as_slice()
-        && id.len() == 8
-    {
-        words.truncate(words.len() - 2);
-    }
     words.join(" ")
 }
 
-/// Whether a hint was made from this text. What only adds flags to `loop run` stands behind the words that
+/// The hint without the run that it names.
+fn without_run(hint: &str) -> &str {
+    hint.rsplit_once(" --run ").filter(|(_, id)| id.len() == 8).map_or(hint, |(before, _)| before)
+}
+
+/// Whether a hint has the words of this text. What only adds flags to `loop run` stands behind the words that
 /// were typed.
 fn fits(template: &str, hint: &str) -> bool {
     if let Some(flags) = template.strip_prefix("loop run --") {

@@ -87,6 +87,14 @@ pub(super) fn say(text: &str) {
     }
 }
 
+/// Prints a line of data: broken at its words on a narrow terminal, whole for a program that reads it.
+pub(super) fn show(line: &str) {
+    match columns().filter(|_| std::io::stdout().is_terminal()) {
+        Some(columns) => rows(line, columns).iter().for_each(|it| println!("{it}")),
+        None => println!("{line}"),
+    }
+}
+
 /// Reads what the environment says to the desk, and the agents that the user describes.
 fn environment() -> CallerEnvironment {
     let folder = |name| std::env::var_os(name).filter(|it: &OsString| !it.is_empty()).map(PathBuf::from);

@@ -38,7 +38,7 @@ pub(crate) use inside_call::{GuardedCommand, refuse as refuse_agents, refuse_own
 pub(crate) use kept_head::{match_kept_head, refuse_misplaced};
 pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::place::refuse_lost_repository;
-pub(crate) use obstacles::prepare::{choose_agent, comes_later};
+pub(crate) use obstacles::prepare::choose_agent;
 pub(crate) use pools::{LivePool, PoolSystem, live_pool};
 pub(crate) use question::{About, PersonReply, RequestQuestion};
 pub(crate) use queue::{Queue, SystemWords, next_system};

@@ -13,17 +13,6 @@ const ITEMS_MOST: usize = 10_000;
 /// Lists are read up to this size.
 const FILE_MOST: u64 = 16 << 20;
 
-/// Why this program cannot read such a list, if it cannot.
-pub(crate) fn unreadable(from: &ItemSource) -> Option<&'static str> {
-    match from {
-        ItemSource::List(_)
-        | ItemSource::Json { .. }
-        | ItemSource::Command(_)
-        | ItemSource::Plans(_)
-        | ItemSource::Queue(_) => None,
-    }
-}
-
 /// Returns the items, or why there are none. `printed` is what the list's command printed, where it
 /// has one; `queued` is what the queue says is to be built; `known` is the list as it was read before, and
 /// `refused` are plans that are not worked on.

@@ -105,3 +105,54 @@ fn a_workflow_of_ones_own_says_what_it_needs() {
     );
     sandbox.run(&["doctor"]).exits(0).says("ok       checks      tests: test -s work.txt (workflow)\n");
 }
+
+/// Situations whose hints no other test prints; the harness pastes each of them.
+#[test]
+fn hints_of_rare_situations_work() {
+    let sandbox = Sandbox::new();
+    let proposes = |words: &[&str], code: i32, hint: &str| {
+        let done = sandbox.run(words).exits(code);
+        assert!(
+            hints(&done.out, &done.err).iter().any(|it| it == hint),
+            "{words:?}: {}{}",
+            done.out,
+            done.err
+        );
+    };
+    proposes(&["check"], 2, "loop setup");
+    proposes(&["init", "--next", "it"], 2, "loop init --next");
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
+    proposes(&["why", "999"], 2, "loop log");
+    proposes(&["runs", "--prune", "--all"], 2, "loop runs --prune --yes --all");
+    proposes(&["setup", "ralph"], 0, "loop run \"what to build\"");
+    proposes(&["setup", "ralph"], 2, "loop check");
+    sandbox.commit("a workflow");
+    // As a call of its own would be told.
+    let mut inside = sandbox.command(&["run", "more", "--agent-cmd", &agent, "--check", CHECK]);
+    inside.env("LOOP_RUN", sandbox.status()["run"].as_str().expect("an id"));
+    let done = sandbox.finish(inside, "").exits(2);
+    assert!(hints(&done.out, &done.err)[0].ends_with(" --nested"), "{}", done.err);
+}
+
+/// Somebody else's repository, as git calls it.
+#[test]
+fn a_repository_that_git_does_not_trust_is_trusted_by_the_command_that_is_proposed() {
+    let sandbox = Sandbox::new();
+    let mut foreign = sandbox.command(&["run", "it", "--agent-cmd", "true", "--check", CHECK]);
+    foreign.env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1");
+    let done = sandbox.finish(foreign, "").exits(2);
+    let project = sandbox.project.display();
+    assert_eq!(hints(&done.out, &done.err), [format!("git config --global --add safe.directory {project}")]);
+}
+
+/// A provider that refuses calls is a problem that doctor names with the account.
+#[test]
+fn a_hold_is_cleared_by_the_command_that_doctor_proposes() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent("echo LOOP_LIMIT until=2099-01-01T00:00:00Z; exit 75");
+    sandbox.run(&["next", "it", "--agent-cmd", &agent, "--check", CHECK]);
+    let done = sandbox.run(&["doctor"]).exits(0).says("refuses calls until 2099");
+    let clears = |it: &String| it.starts_with("loop limits --clear ");
+    assert!(hints(&done.out, "").iter().any(clears), "{}", done.out);
+}

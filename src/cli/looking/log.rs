@@ -1,5 +1,6 @@
 //! `loop log`: the events of a run, oldest first.
 
+use crate::cli::context::show;
 use crate::cli::{Context, json, values};
 use crate::desk::load;
 use crate::world::agent_output::live_output::{self, CallProgress, LiveCall};
@@ -108,12 +109,12 @@ impl EventLog<'_> {
                             lines.pop_front();
                         }
                     }
-                    None => println!("{line}"),
+                    None => show(&line),
                 }
             }
             if page.len() < PAGE {
                 let kept = self.last.take().map(|it| it.1).unwrap_or_default();
-                kept.iter().for_each(|it| println!("{it}"));
+                kept.iter().for_each(|it| show(it));
                 return Ok(());
             }
         }

@@ -1,6 +1,7 @@
 //! `loop why`: the decision in plain words, with the values that decided it.
 
 use super::log::nothing;
+use crate::cli::context::show;
 use crate::cli::{Context, values};
 use crate::desk::{Refusal, load};
 use clap::Args;
@@ -36,18 +37,22 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
     }
     let phase = judgement.phase.or(phase).and_then(|it| workflow.phases.get(it));
     let name = phase.map_or("the phase", |it| it.name.as_str());
-    println!("event {seq}: {name} {}", word(&judgement));
+    show(&format!("event {seq}: {name} {}", word(&judgement)));
     for why in &judgement.why {
-        println!("  because     {}", sanitise(why));
+        show(&format!("  because     {}", sanitise(why)));
     }
-    println!("  condition   {}", truth(judgement.exit));
-    println!("  signal      {}", if judgement.signal { "given" } else { "not given" });
+    show(&format!("  condition   {}", truth(judgement.exit)));
+    show(&format!("  signal      {}", if judgement.signal { "given" } else { "not given" }));
     for note in &judgement.notes {
-        println!("  noted       {}", sanitise(note));
+        show(&format!("  noted       {}", sanitise(note)));
     }
-    println!("  progress    {}", if judgement.progress { "yes" } else { "no" });
+    show(&format!("  progress    {}", if judgement.progress { "yes" } else { "no" }));
     if let Some(error) = &judgement.error {
-        println!("  error       {} ({})", sanitise(error.text.lines().next().unwrap_or("")), error.class);
+        show(&format!(
+            "  error       {} ({})",
+            sanitise(error.text.lines().next().unwrap_or("")),
+            error.class
+        ));
     }
     let decisive = |name: &str, metric: &Metric| match metric.source {
         Source::Measured | Source::Claimed => true,
@@ -56,13 +61,13 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
     let (shown, rest): (Vec<_>, Vec<_>) =
         judgement.metrics.iter().partition(|(name, metric)| context.verbose || decisive(name, metric));
     if load(&home, &row)?.1.hold.is_some() || state.question().is_some() {
-        println!("  now         {}", sanitise(&state.reason(&workflow)));
+        show(&format!("  now         {}", sanitise(&state.reason(&workflow))));
     }
     // Names are for whoever writes workflows; everything that a person has to know stands above them.
-    println!("  values, by their names in conditions");
+    show("  values, by their names in conditions");
     let value = |name: &str| judgement.metrics.get(name).map(|it| it.value.clone());
     for term in phase.and_then(|it| it.exit.as_ref()).map(|it| it.explain(&value)).unwrap_or_default() {
-        println!("    {}", sanitise(&term));
+        show(&format!("    {}", sanitise(&term)));
     }
     for (name, metric) in shown {
         let source = match metric.source {
@@ -72,10 +77,10 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
         };
         let claimed =
             metric.claimed.as_ref().map(|it| format!(", the agent claimed {it}")).unwrap_or_default();
-        println!("    {name} = {} ({source}{claimed})", sanitise(&metric.value.to_string()));
+        show(&format!("    {name} = {} ({source}{claimed})", sanitise(&metric.value.to_string())));
     }
     if !rest.is_empty() {
-        println!("    (-v shows {} that did not matter)", counted(rest.len(), "more value"));
+        show(&format!("    (-v shows {} that did not matter)", counted(rest.len(), "more value")));
     }
     Ok(0)
 }

@@ -21,6 +21,7 @@ use loop_core::event_line::running_line;
 use loop_core::workflow::model::{Permissions, Workflow};
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 pub(crate) struct RunOutput {
     manner: Manner,
@@ -63,7 +64,12 @@ impl RunOutput {
     pub(crate) fn greet(&self, id: &str, workflow: &Workflow) {
         let agent = &workflow.agent;
         let is_any_program = agent.cli.row().is_some_and(AgentRow::is_any_program);
-        let name = if is_any_program { agent.args.join(" ") } else { agent.cli.to_string() };
+        let name = match agent.args.split_first() {
+            Some((program, words)) if is_any_program => {
+                std::iter::once(typed(program)).chain(words.iter().cloned()).collect::<Vec<_>>().join(" ")
+            }
+            Some(_) | None => agent.cli.to_string(),
+        };
         let model = agent.model.as_deref().unwrap_or("default model");
         let permissions = match agent.permissions {
             Permissions::All => "all permissions",
@@ -156,7 +162,13 @@ impl RunOutput {
         }
         let text = question_text::whole(workflow, state, question);
         match &self.manner {
-            Manner::Plain | Manner::Live(_) => self.line(&text),
+            // What a program printed is cut, so that the question stays on the screen.
+            Manner::Live(screen) => {
+                let width = screen::columns().unwrap_or(usize::MAX);
+                let lines: Vec<String> = text.lines().map(|it| cut_if_quoted(it, width)).collect();
+                screen.line(&lines.join("\n"));
+            }
+            Manner::Plain => self.line(&text),
             Manner::Json | Manner::Quiet => eprintln!("{}", sanitise(&text)),
         }
     }
@@ -203,9 +215,7 @@ impl RunOutput {
                 for line in ended.lines() {
                     // Only what a program printed is cut; our own words are never lost.
                     if line.starts_with(QUOTED) {
-                        let mut quoted = PaintedLine::default();
-                        quoted.push(Ink::Plain, line);
-                        eprintln!("{}", quoted.cut(width.max(20)).painted(false));
+                        eprintln!("{}", cut_if_quoted(&line, width));
                     } else {
                         self.rows(&line, width).iter().for_each(|it| eprintln!("{it}"));
                     }
@@ -270,6 +280,26 @@ impl RunOutput {
 impl Drop for RunOutput {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// A line that a program printed, cut where it would not fit; our own words are returned as they are.
+fn cut_if_quoted(line: &str, width: usize) -> String {
+    if !line.starts_with(QUOTED) {
+        return line.to_owned();
+    }
+    let mut quoted = PaintedLine::default();
+    quoted.push(Ink::Plain, line);
+    quoted.cut(width.max(20)).painted(false)
+}
+
+/// The program of an agent as a person would type it here.
+fn typed(program: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path: PathBuf = Path::new(program).components().collect();
+    match path.strip_prefix(&here) {
+        Ok(inside) if path.is_absolute() => format!("./{}", inside.display()),
+        Ok(_) | Err(_) => path.display().to_string(),
     }
 }
 

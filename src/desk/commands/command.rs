@@ -59,7 +59,7 @@ pub(crate) fn cancel(caller: &Caller, agreed: bool) -> Result<Commanded, Refusal
         None => Commanded::Nothing,
         Some((_, row)) => {
             let text = format!("cancel run {} for good?", &row.id[..8]);
-            let refusal = Refusal { text: text.clone(), next: Some("loop cancel --yes".into()), exit: 5 };
+            let refusal = Refusal { text: text.clone(), next: None, exit: 5 };
             let (unasked, aborted) = (refusal.clone(), refusal);
             let question = RequestQuestion { about: About::Cancel, lines: vec![text], unasked, aborted };
             Commanded::Question(Box::new(question))

@@ -7,7 +7,6 @@ use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
 use crate::desk::resolving::input::RunInput;
 use crate::measure::detect::{CHECK_HELP, detect, proposed_flag};
-use crate::measure::item_list::unreadable;
 use crate::world::effects::approval::pin_signers;
 use loop_base::text::shell_word;
 use loop_core::agent_table::{AgentRow, AgentTable};
@@ -27,7 +26,6 @@ pub(crate) fn prepare(
     project: &Path,
     input: &RunInput,
 ) -> anyhow::Result<()> {
-    refuse_what_comes_later(workflow)?;
     refuse_endless(workflow)?;
     refuse_without_criteria(workflow, request, input)?;
     if request.by == CarriedOutBy::Us {
@@ -45,21 +43,6 @@ pub(crate) fn pin_approvers(workflow: &mut Workflow, project: &Path) -> anyhow::
         let help = "write a line for each person: NAME ssh-ed25519 KEY, as ssh-keygen(1) says";
         Refusal::usage(why, NextStep::by_hand(help))
     })
-}
-
-/// Returns what a workflow needs that this version cannot do.
-pub(crate) fn comes_later(workflow: &Workflow) -> Option<&'static str> {
-    workflow.items.as_ref().and_then(|it| unreadable(&it.from))
-}
-
-/// A workflow that needs what this version cannot do is refused: skipping it in silence would look
-/// like work that was done.
-fn refuse_what_comes_later(workflow: &Workflow) -> anyhow::Result<()> {
-    let Some(missing) = comes_later(workflow) else { return Ok(()) };
-    Err(Refusal::usage(
-        format!("running {} comes with a later version: it needs {missing}", workflow.name),
-        format!("loop simulate --preset {}", workflow.name),
-    ))
 }
 
 /// A workflow whose ways back could follow each other forever is refused before its first call.

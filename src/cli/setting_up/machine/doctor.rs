@@ -4,9 +4,9 @@
 
 use super::agents;
 use super::findings::{DoctorFinding, Fix, bad, fixable, good, print_one};
-use super::hook;
 use crate::cli::context::Context;
 use crate::cli::hint;
+use crate::cli::setting_up::hook;
 use crate::desk::{
     Caller, GuardedCommand, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow,
     refuse_agents, user_config, usual_key,

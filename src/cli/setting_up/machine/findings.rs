@@ -1,5 +1,6 @@
 //! What was looked at on this machine: one line each, with the next step where something is missing.
 
+use crate::cli::context::show;
 use crate::desk::NextStep;
 use loop_base::text::sanitise;
 
@@ -26,7 +27,7 @@ pub(crate) enum Fix {
 
 pub(crate) fn print_one(finding: &DoctorFinding) {
     let mark = if finding.good { "ok     " } else { "problem" };
-    println!("{mark}  {:<10}  {}", finding.what, sanitise(finding.says.trim_end()));
+    show(&format!("{mark}  {:<10}  {}", finding.what, sanitise(finding.says.trim_end())));
     for line in finding.next.iter().flat_map(NextStep::lines) {
         println!("         {}", sanitise(&line));
     }

@@ -2,7 +2,7 @@
 
 use super::check::{Which, path};
 use crate::cli::Context;
-use crate::desk::{comes_later, preset_named};
+use crate::desk::preset_named;
 use clap::{Args, Subcommand};
 use loop_core::workflow::preset;
 use serde_json::json;
@@ -36,17 +36,13 @@ fn list(context: &Context) -> anyhow::Result<u8> {
     let mut shown = Vec::new();
     for preset in &preset::ALL {
         let workflow = Which { file: None, preset: Some(preset.name) }.built_in()?;
-        let later = comes_later(&workflow);
         let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
         if context.json {
             shown.push(json!({
-                "name": preset.name, "about": workflow.about, "phases": phases, "runs": later.is_none(),
+                "name": preset.name, "about": workflow.about, "phases": phases, "runs": true,
             }));
         } else {
             println!("{:<12} {}", preset.name, workflow.about);
-            if let Some(missing) = later {
-                println!("{:<12} (running it comes with a later version: it needs {missing})", "");
-            }
             println!("{:<12} {}", "", path(&workflow));
         }
     }

@@ -371,7 +371,11 @@ fn named(ids: &[&str], count: u32) -> String {
 /// say there what was wrong.
 fn last_words(result: &CheckResult) -> String {
     let last = result.excerpt.lines().map(str::trim).rfind(|it| !it.is_empty());
-    last.map(|it| format!(": {}", it.chars().take(LINE_SHOWN).collect::<String>())).unwrap_or_default()
+    let Some(last) = last else { return String::new() };
+    match last.char_indices().nth(LINE_SHOWN) {
+        Some((end, _)) => format!(": {}…", &last[..end]),
+        None => format!(": {last}"),
+    }
 }
 
 fn forbids_signal(missing: &Missing<'_>) -> bool {
