@@ -230,7 +230,7 @@ impl<'a> GitHub<'a> {
     fn ask(&self, arguments: &[&str]) -> GitHubResult<String> {
         if stamp(Path::new(&self.host.program)).as_ref() != Some(&self.host.stamp) {
             return Err(format!(
-                "{} has changed since the run began, so nothing is asked of it",
+                "{} has changed since the run began, so loop does not use it",
                 self.host.program
             ));
         }

@@ -39,7 +39,7 @@ pub(crate) fn barred(run: &Run) -> Option<Landing> {
     }
     let open =
         boxes(&run.workflow, &run.state).into_iter().find(|it| matches!(it.standing, Standing::Open(_)));
-    open.map(|open| kept_back(format!("a box of the completion is open: {}", open.line())))
+    open.map(|open| kept_back(format!("the completion list has an open box: {}", open.line())))
 }
 
 fn kept_back(why: String) -> Landing {

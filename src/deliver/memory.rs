@@ -143,7 +143,7 @@ fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str, next: Option<&
     section(&mut text, "Decisions", decisions(run));
     section(
         &mut text,
-        "Failures and what became of them",
+        "Failures and how they were resolved",
         state.troubles.failures.iter().map(|it| {
             let first = it.text.lines().next().unwrap_or_default();
             let end = it.resolution.as_deref().unwrap_or("open");

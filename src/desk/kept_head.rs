@@ -24,7 +24,7 @@ pub(crate) fn keep_head(run: &Run, place: &Path) {
     let Some(head) = run.head() else { return };
     let kept = Git::open(place).and_then(|git| journal_head::keep(&git, &run.id, &head));
     if let Err(error) = kept {
-        tracing::warn!(run = %run.id, %error, "the repository does not remember the journal");
+        tracing::warn!(run = %run.id, %error, "the head of the journal could not be kept in the repository");
     }
 }
 

@@ -158,7 +158,8 @@ impl Queue {
             let (from, to) = (system.status, status_named(status)?);
             if let Some(run) = job.run.as_ref().filter(|_| from != to) {
                 let run = run.get(..8).unwrap_or(run);
-                let text = format!("{id} is {from}: run {run} works on it, and its progress is the run's");
+                let text =
+                    format!("{id} is {from}: run {run} works on it; only that run changes its progress");
                 return Err(Refusal { text, next: Some(format!("loop status --run {run}").into()), exit: 2 });
             }
             if from != to && !from.may_become(to) {
@@ -167,7 +168,7 @@ impl Queue {
                 let next = match (to, legal.as_slice()) {
                     (_, []) => NextStep::by_hand("a complete system stays complete; add another one"),
                     (JobStatus::Complete | JobStatus::Review | JobStatus::InProgress, _) => {
-                        NextStep::by_hand(format!("only a run gets it there: loop run {id}"))
+                        NextStep::by_hand(format!("only a run sets that status: loop run {id}"))
                     }
                     (_, legal) => NextStep::by_hand(format!("it can become: {}", legal.join(", "))),
                 };

@@ -115,7 +115,7 @@ impl std::error::Error for Refusal {}
 /// Whatever ended a request becomes a refusal at the door; what nobody foresaw has exit code 1.
 impl From<anyhow::Error> for Refusal {
     fn from(error: anyhow::Error) -> Refusal {
-        let text = format!("{error:#}");
+        let text = said_once(&format!("{error:#}"));
         if let Some(refusal) = error.downcast_ref::<Refusal>() {
             return Refusal { text, ..refusal.clone() };
         }
@@ -130,6 +130,14 @@ impl From<anyhow::Error> for Refusal {
         }
         let misplaced = error.downcast_ref::<Misplaced>().map(|it| NextStep::ByHand(it.next.clone()));
         Refusal { text, next: misplaced.or_else(|| git_step(&error)), exit: exit_code(&error) }
+    }
+}
+
+/// A cause that its wrapper has said already is not said again.
+fn said_once(text: &str) -> String {
+    match text.rsplit_once(": ") {
+        Some((before, last)) if before.ends_with(last) => before.to_owned(),
+        Some(_) | None => text.to_owned(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn millis(text: &str) -> Result<u64, String> {
         "s" => 1000,
         "m" => 60_000,
         "h" => 3_600_000,
-        other => return Err(format!("\"{other}\" is no unit of time; one of: ms, s, m, h")),
+        other => return Err(format!("\"{other}\" is not a unit of time; one of: ms, s, m, h")),
     };
     Ok(number::<u64>(digits)? * unit)
 }

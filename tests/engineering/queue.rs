@@ -28,7 +28,7 @@ fn systems_are_added_and_changed_along_legal_edges() {
     sandbox.run(&["queue", "set", "sys-001", "--needs", "sys-002"]).exits(2).says("a cycle of dependencies");
     sandbox.run(&["queue", "set", "sys-001", "--needs", "sys-007"]).exits(2).says("not in the queue");
     let refused = sandbox.run(&["queue", "set", "sys-001", "--status", "complete"]).exits(2);
-    refused.says("cannot become complete").says("help: only a run gets it there: loop run sys-001");
+    refused.says("cannot become complete").says("help: only a run sets that status: loop run sys-001");
     sandbox.run(&["queue", "set", "sys-001", "--status", "ready"]).exits(0).says("ready");
     let text = sandbox.read("domain-memory/main/system-queue.json");
     let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");

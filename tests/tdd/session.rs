@@ -279,7 +279,7 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
     let words = ["init", document, "--preset", "tdd", "--agent-cmd", &agent, "--check", &check];
     let done = sandbox.run(&words).exits(0);
     assert!(
-        done.out.contains("is taken over") && done.out.contains("paused in GREEN, 5 iterations"),
+        done.out.contains("was imported") && done.out.contains("paused in GREEN, 5 iterations"),
         "{}",
         done.out
     );
@@ -298,7 +298,7 @@ fn init_takes_a_session_over_and_it_is_unverified_until_it_is_measured() {
     assert_eq!(sandbox.phase_calls(), ["GREEN 6 none"]);
     let measured = status();
     assert_eq!([&measured["verified"], &measured["iteration"]], [&json!(false), &json!(6)]);
-    assert!(measured["warnings"].to_string().contains("was not measured here"), "{measured:#}");
+    assert!(measured["warnings"].to_string().contains("were not measured here"), "{measured:#}");
 
     // What was completed elsewhere was never measured here.
     let sandbox = begun(|state| {

@@ -174,7 +174,7 @@ fn landed(landing: &Landing) -> String {
         Landing::Not { why, .. } => format!("not merged: {why}"),
         Landing::Collides { why } => format!("not merged: {}", why.join("; ")),
         Landing::Waits { why } | Landing::Foreign { why, .. } => format!("the merge waits: {why}"),
-        Landing::Clear => "nothing is in the way of the merge any more".to_owned(),
+        Landing::Clear => "nothing blocks the merge any more".to_owned(),
         Landing::Reverted { into, commit } => format!("taken out of {into} again by {}", short(commit)),
     }
 }

@@ -131,7 +131,7 @@ impl From<rusqlite::Error> for StoreError {
             },
             // The tables are strict, so a value of another kind can only come from a damaged page.
             rusqlite::Error::FromSqlConversionFailure(_, Type::Blob, _) => {
-                Self::Damaged { path, what: "a hash was changed to something that is none".into() }
+                Self::Damaged { path, what: "a hash was replaced by something else".into() }
             }
             rusqlite::Error::FromSqlConversionFailure(_, _, what) => {
                 Self::Damaged { path, what: what.to_string() }

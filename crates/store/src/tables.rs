@@ -29,9 +29,9 @@ pub(super) fn refuse_armed(connection: &Connection) -> Result<(), StoreError> {
         .optional()?;
     match found {
         None => Ok(()),
-        Some((kind, name)) => Err(StoreError::damaged(format!(
-            "somebody added the {kind} {name:?} to it, and no version of loop makes any"
-        ))),
+        Some((kind, name)) => {
+            Err(StoreError::damaged(format!("it has the {kind} {name:?}, which no version of loop creates")))
+        }
     }
 }
 

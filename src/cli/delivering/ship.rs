@@ -105,7 +105,7 @@ fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
         eprintln!("loop: {}", sanitise(error));
     }
     if exit == 4 {
-        eprintln!("nothing was changed; what is named above has to be mended first");
+        eprintln!("nothing was changed; fix what is listed above first");
         eprintln!("next: loop ship");
     }
     if exit == 1 {

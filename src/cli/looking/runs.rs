@@ -157,7 +157,7 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
         let is_closed = load(home, row).is_ok_and(|(_, state)| Status::of(&state).is_closed());
         if !is_closed {
             let id = &row.id[..8];
-            eprintln!("run {id} stays: its journal does not say that it is over; loop verify --run {id}");
+            eprintln!("run {id} was kept: by its journal it is not finished; loop verify --run {id}");
             kept += 1;
             continue;
         }

@@ -1,6 +1,6 @@
 //! `loop status`: where a run stands, for people and for programs.
 
-use super::views::{cost, plan_view, pool_view, progress, signing, system_view};
+use super::views::{breaker_banner, cost, plan_view, pool_view, progress, signing, system_view};
 use crate::cli::Context;
 use crate::cli::hint;
 use crate::cli::terminal::frame;
@@ -13,7 +13,7 @@ use loop_core::agents::{Detail, token_words};
 use loop_core::documents::input;
 use loop_core::engine::{Answer, BreakerState, QuestionKind, SIGNATURE_NAMESPACE, State, Station, Status};
 use loop_core::facts::FactName;
-use loop_core::workflow::model::{Phase, Workflow};
+use loop_core::workflow::model::{MirrorFormat, Phase, Workflow};
 use loop_store::{Home, Row};
 use serde_json::{Value, json};
 
@@ -162,6 +162,10 @@ fn question_lines(workflow: &Workflow, state: &State, given: Option<&Answer>) ->
         );
     }
     let text = QuestionText::of(workflow, state, question);
+    let has_banner = workflow.mirror.format == Some(MirrorFormat::PrpSession);
+    if has_banner && question.kind == QuestionKind::Breaker {
+        return breaker_banner::lines(workflow, state, &text);
+    }
     let evidence = text.evidence.iter().map(|it| format!("    {it}\n"));
     let heading = format!("  question {}  answer with one of:\n", question.id);
     let choices = text.choices().into_iter().map(|it| format!("  {it}\n"));

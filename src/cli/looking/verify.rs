@@ -70,7 +70,7 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
             let witnesses = [("folder", home.is_anchored(&row.id)?), ("repository", is_in_repository)];
             for (witness, _) in witnesses.iter().filter(|it| !it.1) {
                 println!(
-                    "its {witness} does not remember where it ends, so an older copy would not be noticed by it"
+                    "its {witness} has no note of the last event, so it would not show that an older copy was put back"
                 );
             }
             Ok(0)

@@ -215,10 +215,7 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
         eprintln!();
         match code {
             0 => eprintln!("{}", piece.moral),
-            _ => eprintln!(
-                "The demo of {} did not get to its end; the lines above say why.",
-                piece.preset.name()
-            ),
+            _ => eprintln!("The demo of {} did not finish; the lines above say why.", piece.preset.name()),
         }
         eprintln!("Your own: {}", piece.own);
     }
@@ -239,5 +236,5 @@ fn prepare(project: &Path, piece: &Piece) -> anyhow::Result<()> {
     git.run(["config", "user.name", "demo"])?;
     git.run(["config", "user.email", "demo@localhost"])?;
     demo_agent::write(project, piece.files)?;
-    demo_agent::commit(project, "what is wanted, and how it is tested")
+    demo_agent::commit(project, "the task, and how it is tested")
 }

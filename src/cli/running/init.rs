@@ -112,7 +112,7 @@ fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
         return Ok(0);
     }
     println!(
-        "run {} is taken over: {}, {word} in {}, {}, unverified until it is measured here",
+        "run {} was imported: {}, {word} in {}, {}; unverified until its first measurement here",
         &row.id[..8],
         row.input,
         workflow.phases[state.phase].name,
@@ -134,7 +134,7 @@ fn refuse_left_behind(context: &Context, flags: &RunFlags, told: &mut TellOnce) 
     match left {
         None => Ok(()),
         Some(id) => Err(Refusal {
-            text: format!("the run of {id} lost its controller; it goes on before another system is begun"),
+            text: format!("the run of {id} lost its controller; continue it before you begin another system"),
             next: Some(format!("loop run {id}").into()),
             exit: 7,
         }

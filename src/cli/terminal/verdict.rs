@@ -12,7 +12,7 @@ use crate::world::real::VIEW;
 use loop_base::text::{counted, sanitise};
 use loop_base::value::Value;
 use loop_core::documents::input;
-use loop_core::engine::{CheckOutcome, CheckResult, Landing, State, Status};
+use loop_core::engine::{CheckOutcome, CheckResult, Landing, Source, State, Status};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
@@ -32,6 +32,9 @@ const WARNINGS_SHOWN: usize = 2;
 
 /// Files that are named; the report lists more.
 const FILES_NAMED: usize = 3;
+
+/// Files whose lines are counted; more would not fit into a command line.
+const FILES_COUNTED: usize = 500;
 
 /// The end of an agent's complaints that is read for its last lines.
 const COMPLAINTS_READ: u64 = 4 << 10;
@@ -225,13 +228,46 @@ impl RestingRun<'_> {
             (_, Some(branch)) => format!(" on {branch}"),
             (_, None) => String::new(),
         };
-        let kinds = self.state.seen.changed.as_ref().map(|it| it.run).map(|it| {
-            let kinds = [(it.created, "created"), (it.modified, "modified"), (it.deleted, "deleted")];
-            let kinds = kinds.iter().filter(|it| 0 < it.0).map(|(count, what)| format!("{count} {what}"));
-            kinds.collect::<Vec<_>>().join(", ")
-        });
-        let kinds = kinds.filter(|it| !it.is_empty()).map(|it| format!(" ({it})")).unwrap_or_default();
+        let counts = self.state.seen.changed.as_ref().map(|it| it.run);
+        let counts =
+            counts.map(|it| [(it.created, "created"), (it.modified, "modified"), (it.deleted, "deleted")]);
+        let counts = counts.into_iter().flatten().filter(|it| 0 < it.0);
+        let mut kinds: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+        kinds.extend(self.changed_lines());
+        kinds.extend(self.tests_added());
+        let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         format!("changed: {}{kinds}, {commits}{branch}: {named}{more}", counted(files.len(), "file"))
+    }
+
+    /// How many lines the commits of the run added and removed in the files that it changed.
+    fn changed_lines(&self) -> Option<String> {
+        let (base, last) =
+            (self.state.baseline.as_ref()?.facts.commit.as_str(), self.state.seen.commit.as_str());
+        if base == last || ![base, last].iter().all(|it| is_object_id(it)) {
+            return None;
+        }
+        let files = self.state.seen.files.iter().take(FILES_COUNTED).map(|it| format!(":(literal,top){it}"));
+        let words = ["diff", "--numstat", "--no-renames", base, last, "--"].map(str::to_owned);
+        let output = Git::open(self.place).ok()?.run(words.into_iter().chain(files)).ok()?;
+        let text = String::from_utf8_lossy(&output);
+        // Of files that are no text, git counts no lines.
+        let counted = text.lines().filter_map(|it| {
+            let mut fields = it.split('\t');
+            Some((fields.next()?.parse::<u64>().ok()?, fields.next()?.parse::<u64>().ok()?))
+        });
+        let (added, removed) = counted.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        (0 < added + removed).then(|| format!("+{added} -{removed} lines"))
+    }
+
+    /// How many tests the run added, where a check counts them.
+    fn tests_added(&self) -> Option<String> {
+        let metric = self.state.visit.metrics.get(FactName::TestsGenerated.name())?;
+        match metric.value {
+            Value::Int(count @ 1..) if metric.source != Source::Claimed => {
+                Some(format!("{} added", counted(count as u64, "test")))
+            }
+            _ => None,
+        }
     }
 
     /// Files of a person that were uncommitted when the run began and are part of its commits.

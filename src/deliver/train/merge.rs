@@ -95,7 +95,7 @@ impl Work<'_> {
     fn loss(&self, lost: &[LostLines]) -> Vec<String> {
         let target = self.target;
         let mut why =
-            vec![format!("merged into {target}, the branch takes lines away that others have added there:")];
+            vec![format!("merging the branch into {target} would remove lines that others added there:")];
         why.extend(lost.iter().take(FILES_NAMED).map(LostLines::line));
         let more = lost.len().saturating_sub(FILES_NAMED);
         why.extend((0 < more).then(|| format!("and {more} more files")));

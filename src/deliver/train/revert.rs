@@ -33,7 +33,7 @@ pub(crate) fn prepare(git: &Git, run: &str, into: &str, merge: &str) -> Result<R
     }
     let (first, second) = (commit_of(git, &format!("{merge}^1"))?, commit_of(git, &format!("{merge}^2"))?);
     let (Some(first), Some(_)) = (first, second) else {
-        return Ok(Revert::Not(format!("{} is no merge; take it back with git revert", short(merge))));
+        return Ok(Revert::Not(format!("{} is not a merge commit; revert it with git revert", short(merge))));
     };
     // The state before the merge, as a commit that follows it.
     let back = match commit(git, &tree_of(git, &first)?, &[merge], "before the merge\n")? {
@@ -45,7 +45,7 @@ pub(crate) fn prepare(git: &Git, run: &str, into: &str, merge: &str) -> Result<R
         Err(files) => {
             let files = files.join(", ");
             return Ok(Revert::Not(format!(
-                "what came after it changes the same lines: {files}; take it back by hand with git revert -m 1 {}",
+                "later commits change the same lines: {files}; revert it by hand with git revert -m 1 {}",
                 short(merge)
             )));
         }

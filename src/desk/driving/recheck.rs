@@ -116,7 +116,7 @@ fn already_done(row: &Row, workflow: &Workflow, state: &State) -> String {
     };
     let said = state.closing(workflow).unwrap_or_default();
     format!(
-        "already done: run {} at {at}, {}; {said}; every check passes now, too",
+        "already done: run {} at {at}, {}; {said}; every check still passes",
         &row.id[..8],
         state.updated_at
     )

@@ -186,7 +186,7 @@ fn phase_of_file(found: &FoundRun, notes: &mut Vec<Note>) -> anyhow::Result<Opti
     let Some(phase) = workflow.phases.iter().position(|it| it.name == said) else {
         let names: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
         let next = NextStep::by_hand(format!("write one of {} as \"state\"", names.join(", ")));
-        let text = format!("{name} of {} says {said:?}, which is no state", row.input);
+        let text = format!("{name} of {} says {said:?}, which is not a state", row.input);
         return Err(Refusal { text, next: Some(next), exit: 8 }.into());
     };
     if state.phase < phase {

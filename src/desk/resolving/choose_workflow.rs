@@ -10,7 +10,7 @@ use loop_core::documents::input;
 use loop_core::workflow::model::{Given, Workflow};
 use loop_core::workflow::preset::{self, BuiltIn, Preset};
 use loop_core::workflow::resolve::{LayerSource, Layers, Overrides, resolve};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Returns the workflow that the request, files and the input decide.
 pub(crate) fn workflow(
@@ -76,7 +76,8 @@ pub(crate) fn overrides(caller: &Caller, request: &RunRequest) -> anyhow::Result
     if let Some(program) = agent_args.as_mut().and_then(|it| it.first_mut())
         && program.contains('/')
     {
-        *program = caller.dir.join(&*program).to_string_lossy().into_owned();
+        *program =
+            caller.dir.join(&*program).components().collect::<PathBuf>().to_string_lossy().into_owned();
     }
     Ok(Overrides {
         agent: request.agent.clone(),

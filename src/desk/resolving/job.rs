@@ -144,7 +144,7 @@ impl JobInput {
 fn invalid(folder: &Path, id: &str, error: &Invalid) -> anyhow::Error {
     let file = folder.join(error.file);
     let next =
-        format!("repair {}, or begin anew with loop run {id} --fresh; the file is kept", file.display());
+        format!("repair {}, or start over with loop run {id} --fresh; the file is kept", file.display());
     let text = format!("the state of {id} in {} is invalid: {error}", folder.display());
     Refusal { text, next: Some(NextStep::by_hand(next)), exit: 8 }.into()
 }

@@ -102,7 +102,7 @@ pub(crate) fn plan(git: &Git, run: &str, branch: &str) -> anyhow::Result<Worktre
 pub(crate) fn plan_existing(git: &Git, branch: &str, place: &str) -> anyhow::Result<Option<Worktree>> {
     let name = place.strip_prefix(FOLDER).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
     if !is_branch(branch) || !is_branch(name) || name.contains('/') {
-        let text = format!("the branch {branch:?} in {place:?} cannot be gone on with");
+        let text = format!("the branch {branch:?} in {place:?} cannot be continued");
         return Err(misplaced(text, format!("name a plain branch, and a folder of {FOLDER}")).into());
     }
     let (Some(tip), Some(head)) = (commit_of(git, &format!("refs/heads/{branch}"))?, commit_of(git, "HEAD")?)

@@ -61,7 +61,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<&'static AgentRow, String> 
         (Some(Dialect::Claude), None) => Stream::Claude,
         (None, Some(stream)) => Stream::Described(Box::leak(Box::new(stream))),
         (Some(_), Some(_)) => {
-            return Err("dialect and [stream] are two answers to one question; keep one".to_owned());
+            return Err("dialect and [stream] both say how the output is read; keep one".to_owned());
         }
         (None, None) => {
             return Err("how is its stream read? write dialect = \"claude\", or [stream]".to_owned());

@@ -198,7 +198,7 @@ impl DomainMemory {
                 format!("{name} was removed; it is written again")
             } else {
                 format!(
-                    "{name} was changed by somebody else; it is written again, and nothing was taken from it"
+                    "{name} was changed by somebody else; it was written again, and nothing was taken from it"
                 )
             },
         })

@@ -168,7 +168,7 @@ impl LoopState {
             }
             (_, true) => vec![noted(format!("{NAME} was removed; it is written again"))],
             (_, false) => vec![noted(format!(
-                "{NAME} was changed by somebody else; it is written again, and nothing was taken from it"
+                "{NAME} was changed by somebody else; it was written again, and nothing was taken from it"
             ))],
         }
     }

@@ -84,7 +84,7 @@ fn an_edit_of_the_file_is_taken_over_and_what_is_wrong_with_it_is_said() {
     std::fs::write(&file, edited).unwrap();
     let read = home.read_queue(key(&file), Timestamp(7)).unwrap();
     let QueueRead::Read { refused } = read else { panic!("{read:?}") };
-    assert_eq!(refused, ["sys-001 stays in-progress: a run works on it, and its progress is the run's"]);
+    assert_eq!(refused, ["sys-001 stays in-progress: a run works on it; only that run changes its progress"]);
     let jobs = home.jobs(key(&file)).unwrap();
     assert_eq!(jobs[0].system.name, "Login");
     assert_eq!((jobs[1].system.id.as_str(), jobs[1].waits_for), ("sys-002", 1));

@@ -283,7 +283,7 @@ fn stuck(workflow: &Workflow, state: &State, place: &Path, title: &str) -> Vec<S
     let is_breaker = state.question().is_some_and(|it| it.kind == QuestionKind::Breaker);
     let reset = if is_breaker { "loop answer reset" } else { "loop resume --reset" };
     lines.extend([
-        "1. read the reason above, 2. look for what is known about it in .planning/LEARNINGS.md".to_owned(),
+        "1. read the reason above, 2. see whether .planning/LEARNINGS.md has it".to_owned(),
         "3. fix the cause: code, tests or plan".to_owned(),
         format!("4. reset: {reset}, or write Status: running into .planning/LOOP-STATE.md"),
         format!("5. continue: loop run {}", state.opening.input),

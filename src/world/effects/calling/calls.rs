@@ -311,7 +311,7 @@ impl Host<'_> {
             LostCall::Undo => match self.undo_lost(call) {
                 Ok(None) => why,
                 Ok(Some(undone)) => format!("{why}; {undone}"),
-                Err(error) => format!("{why}; its leftovers could not be undone: {error}"),
+                Err(error) => format!("{why}; what it left behind could not be undone: {error}"),
             },
         }
     }

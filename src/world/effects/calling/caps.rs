@@ -47,7 +47,7 @@ pub(crate) fn reserve(home: &Home, run: &Run, call: &Call) -> Result<Option<f64>
         Ok(Reserved::Granted { left }) => Ok(Some(left)),
         Ok(Reserved::Full { spent, reserved }) => Err(day_full(most, spent, reserved)),
         Err(error) => {
-            let reason = format!("nothing could be set aside for the next call: {error}");
+            let reason = format!("no money could be reserved for the next call: {error}");
             Err(Hold { kind: HoldKind::Paused, reason })
         }
     }

@@ -223,7 +223,7 @@ impl Host<'_> {
         };
         let mut proof = conclude(&evidence);
         if run.state.session.is_some() {
-            proof.notes.push("the session of the agent was alive while the proof was taken".to_owned());
+            proof.notes.push("the agent's session was running during the proof".to_owned());
         }
         Ok(Performed::Done(Event::Proved(Box::new(proof))))
     }

@@ -25,7 +25,8 @@ pub fn merge(filed: &SystemEntry, found: SystemEntry, ours: &SystemEntry, is_cla
     }
     let (id, from, to) = (&ours.id, ours.status, found.status);
     if is_claimed {
-        let refused = Some(format!("{id} stays {from}: a run works on it, and its progress is the run's"));
+        let refused =
+            Some(format!("{id} stays {from}: a run works on it; only that run changes its progress"));
         return MergedSystem { system, refused };
     }
     if !from.may_become(to) {

@@ -54,6 +54,9 @@ pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &Jud
     line(String::new());
     line("DUAL_GATE:".to_owned());
     line(format!("  GATE_1: {}", judgement.exit == Truth::True));
+    if judgement.exit != Truth::True && !judgement.why.is_empty() {
+        line(format!("  GATE_1_DETAIL: {}", one_line(&judgement.why.join("; "))));
+    }
     line(format!("  GATE_2: {}", judgement.signal));
     line(format!("  CAN_EXIT: {exits}"));
     line(String::new());

@@ -43,7 +43,7 @@ impl KeptStamps {
             None => "removed",
         };
         Some(format!(
-            "{name} was {what} by somebody else; it is written again, and nothing was taken from it"
+            "{name} was {what} by somebody else; it was written again, and nothing was taken from it"
         ))
     }
 }
