@@ -105,9 +105,10 @@ impl GuardedCommand {
         let run = run.get(..8).unwrap_or(run);
         let text = format!("this is inside an agent call of run {run}");
         match self {
-            GuardedCommand::Run => {
-                Refusal::usage(format!("{text}; a run inside a run needs --nested"), "loop run --nested")
-            }
+            GuardedCommand::Run => Refusal::usage(
+                format!("{text}; a run inside a run needs --nested and a tree of its own"),
+                NextStep::by_hand("add --nested, and name another repository with -C DIR"),
+            ),
             GuardedCommand::Answer
             | GuardedCommand::Gate
             | GuardedCommand::Guide

@@ -246,7 +246,7 @@ impl RestingRun<'_> {
         if base == last || ![base, last].iter().all(|it| is_object_id(it)) {
             return None;
         }
-        let files = self.state.seen.files.iter().take(FILES_COUNTED).map(|it| format!(":(literal,top){it}"));
+        let files = self.state.seen.files.iter().take(FILES_COUNTED).cloned();
         let words = ["diff", "--numstat", "--no-renames", base, last, "--"].map(str::to_owned);
         let output = Git::open(self.place).ok()?.run(words.into_iter().chain(files)).ok()?;
         let text = String::from_utf8_lossy(&output);
