@@ -48,6 +48,12 @@ pub(super) fn wrapped(line: &str, room: usize) -> Vec<String> {
     let mut last_space = None;
     for letter in line.chars() {
         if room < row.width() + letter.width().unwrap_or(0) {
+            // The word before it fills the row to its end.
+            if letter == ' ' {
+                rows.push(row.trim_end().to_owned());
+                (row, last_space) = (further.clone(), None);
+                continue;
+            }
             let rest = match last_space.take().filter(|it| further.len() < *it) {
                 Some(at) => row.split_off(at),
                 None => String::new(),
@@ -71,6 +77,11 @@ mod tests {
     use super::{frame, wrapped};
     use proptest::prelude::*;
     use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn a_word_that_fills_its_row_leaves_no_space_behind() {
+        assert_eq!(wrapped("ab cdefg hi jk", 7), ["ab", "  cdefg", "  hi jk"]);
+    }
 
     fn lines() -> Vec<String> {
         let text = "  [GREEN] iteration 5 | 6/10 tests passing | status: running\n  input       docs/PRPs/挨拶-グリーティング.md\n    \
