@@ -2,6 +2,7 @@
 //! and a comment, is read, and is merged by us where the workflow says so. Everything is asked of the host before it
 //! is done, so that whoever comes after a crash finds what was done. What the host says is read, never assumed.
 
+use super::remote::{Remote, RemoteResult};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
 use loop_core::engine::{CodeHost, Worktree};
@@ -24,10 +25,7 @@ const HOST_TIME: Duration = Duration::from_secs(60);
 const TEXT_MOST: usize = 60_000;
 
 /// The fields of a request that we read.
-const FIELDS: &str = "number,url,state,headRefOid,mergeCommit,mergedBy,reviews,comments";
-
-/// What could not be asked or done, in words.
-pub(crate) type GitHubResult<T> = Result<T, String>;
+const FIELDS: &str = "number,url,state,headRefOid,mergeCommit,mergedBy,reviews,comments,labels";
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -40,6 +38,13 @@ pub(crate) struct PullRequest {
     pub merged_by: Option<Account>,
     pub reviews: Vec<Review>,
     pub comments: Vec<Comment>,
+    pub labels: Vec<Label>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Label {
+    pub name: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -106,13 +111,13 @@ impl<'a> GitHub<'a> {
     }
 
     /// Returns the account that our `gh`, and so the agents', works with. Its word approves nothing.
-    pub(crate) fn account(&self) -> GitHubResult<String> {
+    pub(crate) fn account(&self) -> RemoteResult<String> {
         let login = self.ask(&["api", "user", "--jq", ".login"])?.trim().to_owned();
         if login.is_empty() { Err("gh does not say which account it uses".to_owned()) } else { Ok(login) }
     }
 
     /// Returns the request of this branch: an open one, else one that was merged with this commit.
-    pub(crate) fn find(&self, commit: &str) -> GitHubResult<Option<PullRequest>> {
+    pub(crate) fn find(&self, commit: &str) -> RemoteResult<Option<PullRequest>> {
         let listed = self.ask(&[
             "pr",
             "list",
@@ -137,13 +142,13 @@ impl<'a> GitHub<'a> {
         }
     }
 
-    pub(crate) fn view(&self, number: u64) -> GitHubResult<PullRequest> {
+    pub(crate) fn view(&self, number: u64) -> RemoteResult<PullRequest> {
         let text = self.ask(&["pr", "view", &number.to_string(), "--json", FIELDS])?;
         serde_json::from_str(&text).map_err(|error| format!("gh pr view: {error}"))
     }
 
     /// Opens a request for what was pushed.
-    pub(crate) fn open(&self, title: &str, body: &str) -> GitHubResult<PullRequest> {
+    pub(crate) fn open(&self, title: &str, body: &str) -> RemoteResult<PullRequest> {
         let body: String = body.chars().take(TEXT_MOST).collect();
         let asked = [
             "pr",
@@ -167,7 +172,7 @@ impl<'a> GitHub<'a> {
     }
 
     /// Adds labels and reviewers. A label that the repository does not have is made.
-    pub(crate) fn dress(&self, number: u64, labels: &[String], reviewers: &[String]) -> GitHubResult<()> {
+    pub(crate) fn dress(&self, number: u64, labels: &[String], reviewers: &[String]) -> RemoteResult<()> {
         if labels.is_empty() && reviewers.is_empty() {
             return Ok(());
         }
@@ -182,52 +187,46 @@ impl<'a> GitHub<'a> {
         self.ask(&asked).map(drop)
     }
 
+    /// Takes those labels off that the request has.
+    pub(crate) fn undress(&self, request: &PullRequest, is_over: impl Fn(&str) -> bool) -> RemoteResult<()> {
+        let over = request.labels.iter().map(|it| it.name.as_str()).filter(|it| is_over(it));
+        let over: Vec<&str> = over.flat_map(|it| ["--remove-label", it]).collect();
+        if over.is_empty() {
+            return Ok(());
+        }
+        let number = request.number.to_string();
+        let asked: Vec<&str> = ["pr", "edit", &number].into_iter().chain(over).collect();
+        self.ask(&asked).map(drop)
+    }
+
     /// Says anew what the request is about.
-    pub(crate) fn describe(&self, number: u64, body: &str) -> GitHubResult<()> {
+    pub(crate) fn describe(&self, number: u64, body: &str) -> RemoteResult<()> {
         let body: String = body.chars().take(TEXT_MOST).collect();
         self.ask(&["pr", "edit", &number.to_string(), "--body", &body]).map(drop)
     }
 
-    pub(crate) fn comment(&self, number: u64, body: &str) -> GitHubResult<()> {
+    pub(crate) fn comment(&self, number: u64, body: &str) -> RemoteResult<()> {
         let body: String = body.chars().take(TEXT_MOST).collect();
         self.ask(&["pr", "comment", &number.to_string(), "--body", &body]).map(drop)
     }
 
     /// Merges the request if its head is still this commit.
-    pub(crate) fn merge(&self, number: u64, head: &str) -> GitHubResult<()> {
+    pub(crate) fn merge(&self, number: u64, head: &str) -> RemoteResult<()> {
         self.ask(&["pr", "merge", &number.to_string(), "--merge", "--match-head-commit", head]).map(drop)
     }
 
+    /// The remote that has the target.
+    pub(crate) fn remote(&self) -> Remote<'_> {
+        Remote::new(&self.git, &self.run.id, &self.host.remote, self.target)
+    }
+
     /// Pushes a commit as the branch of the run. Nothing is forced.
-    pub(crate) fn push(&self, commit: &str) -> GitHubResult<()> {
-        let refs = format!("{commit}:refs/heads/{}", self.plan.branch);
-        let marked = self.git.with(vec![("LOOP_RUN", self.run.id.clone().into())]);
-        let pushed = marked.run(["push", "-q", "--receive-pack=git-receive-pack", &self.host.remote, &refs]);
-        pushed.map(drop).map_err(|error| format!("{} could not be pushed: {error}", self.plan.branch))
+    pub(crate) fn push(&self, commit: &str) -> RemoteResult<()> {
+        let pushed = self.remote().push(commit, &self.plan.branch);
+        pushed.map_err(|error| format!("{} could not be pushed: {error}", self.plan.branch))
     }
 
-    /// Fetches the target and returns its tip.
-    pub(crate) fn fetch(&self) -> GitHubResult<String> {
-        let kept = format!("refs/loop/remote/{}", self.run.id);
-        let refs = format!("+refs/heads/{}:{kept}", self.target);
-        let marked = self.git.with(vec![("LOOP_RUN", self.run.id.clone().into())]);
-        let asked = [
-            "fetch",
-            "-q",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--upload-pack=git-upload-pack",
-            &self.host.remote,
-            &refs,
-        ];
-        let failed = |error: GitError| {
-            format!("{} could not be fetched from {}: {error}", self.target, self.host.remote)
-        };
-        marked.run(asked).map_err(failed)?;
-        self.git.run(["rev-parse", "-q", "--verify", &kept]).map(|it| single_line(&it)).map_err(failed)
-    }
-
-    fn ask(&self, arguments: &[&str]) -> GitHubResult<String> {
+    fn ask(&self, arguments: &[&str]) -> RemoteResult<String> {
         if stamp(Path::new(&self.host.program)).as_ref() != Some(&self.host.stamp) {
             return Err(format!(
                 "{} has changed since the run began, so loop does not use it",
@@ -248,16 +247,49 @@ pub(crate) fn stamp(program: &Path) -> Option<String> {
     Some(format!("{} {} {}.{:09}", meta.len(), meta.ino(), meta.ctime(), meta.ctime_nsec()))
 }
 
-/// Finds the host that the work of a new run goes through, or says what stands against the one that is asked for.
-pub(crate) fn choose(workflow: &Workflow, git: &Git) -> Result<Option<CodeHost>, String> {
-    let is_asked = match workflow.merge.through {
-        MergeThrough::Local => return Ok(None),
-        MergeThrough::Gh => true,
-        MergeThrough::Auto => false,
-    };
+/// How the work of a new run comes to its target.
+pub(crate) enum Road {
+    /// A merge in this repository.
+    Here,
+    /// A merge that is pushed to this remote.
+    Push(String),
+    /// A pull request.
+    Request(CodeHost),
+}
+
+/// Finds how the work of a new run comes to its target, or says what stands against the way that is asked for.
+pub(crate) fn choose(workflow: &Workflow, git: &Git) -> Result<Road, String> {
     let remotes = git.run(["remote"]).map_err(|error| error.to_string())?;
     let remotes = String::from_utf8_lossy(&remotes).into_owned();
     let remote = remotes.lines().find(|it| *it == "origin").or(remotes.lines().next());
+    match workflow.merge.through {
+        MergeThrough::Local => Ok(Road::Here),
+        MergeThrough::Gh => match request(git, remote, true) {
+            Ok(host) => Ok(host.map_or(Road::Here, Road::Request)),
+            Err(why) => Err(format!("[merge] through = \"gh\": {why}")),
+        },
+        MergeThrough::Push => match remote {
+            Some(remote) => Ok(Road::Push(remote.to_owned())),
+            None => Err("[merge] through = \"push\": the repository has no remote to push to".to_owned()),
+        },
+        MergeThrough::Auto => Ok(match (request(git, remote, false)?, remote) {
+            (Some(host), _) => Road::Request(host),
+            (None, Some(remote)) if has_branch(git, remote) => Road::Push(remote.to_owned()),
+            (None, _) => Road::Here,
+        }),
+    }
+}
+
+/// Whether a remote is known to have the branch that the project is on: somebody pushed it there or cloned it.
+fn has_branch(git: &Git, remote: &str) -> bool {
+    let branch = git.run(["symbolic-ref", "-q", "--short", "HEAD"]).map(|it| single_line(&it));
+    branch.is_ok_and(|branch| {
+        let name = format!("refs/remotes/{remote}/{branch}");
+        git.run(["rev-parse", "-q", "--verify", &name]).is_ok()
+    })
+}
+
+fn request(git: &Git, remote: Option<&str>, is_asked: bool) -> Result<Option<CodeHost>, String> {
     let url = remote.and_then(|it| git.run(["remote", "get-url", "--push", it]).ok());
     let is_github = url.is_some_and(|it| host_of(&String::from_utf8_lossy(&it)).contains("github"));
     let program = which::executable(PROGRAM, None);

@@ -2,7 +2,7 @@
 //! checks that no proof takes are run on the merged tree here, in a worktree of its own.
 
 use crate::deliver::completion::{Standing, boxes};
-use crate::deliver::train::merge::{Work, tip};
+use crate::deliver::train::merge::Work;
 use crate::measure::checks::check_folder::CheckFolder;
 use crate::measure::checks::run_checks::{Cut, Execute, order};
 use crate::tree::git::{Git, GitError};
@@ -58,15 +58,6 @@ pub(crate) fn work<'a>(run: &'a Run, subject: &'a str) -> Result<Work<'a>, Landi
     let (plan, target) = target(run)?;
     let proven = run.state.proven.as_ref().map(|it| it.commit.as_str()).unwrap_or_default();
     Ok(Work { run: &run.id, plan, target, proven, subject })
-}
-
-/// Says whether work that was kept back or handed over has come to its target by now.
-pub(crate) fn look(run: &Run) -> Result<Option<Landing>, GitError> {
-    let Ok(work) = work(run, "") else { return Ok(None) };
-    let git = Git::open(Path::new(&work.plan.root))?;
-    let Some(from) = tip(&git, work.target)? else { return Ok(None) };
-    let into = work.target.to_owned();
-    Ok(work.landed_as(&git, &from)?.map(|commit| Landing::Merged { into, commit }))
 }
 
 /// Runs every check that proves the work on the merged tree. Says what failed.

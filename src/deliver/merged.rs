@@ -1,10 +1,8 @@
-//! What comes of merging proven work with a branch that others work on, too: the merge is made without touching any
-//! working tree, and its tree is checked before anybody relies on it.
+//! What was found about a merged tree, and the branch here that follows one which has the merge already.
 
-use super::land;
 use super::train::advance::{self, Moved};
-use super::train::merge::{is_ancestor, tree_of};
-use crate::measure::checks::run_checks::{Cut, Execute};
+use super::train::merge::{is_ancestor, short, tree_of};
+use super::train::revert;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::worktree::commit_of;
@@ -13,38 +11,101 @@ use loop_store::Home;
 use loop_store::mirror::domain_memory;
 use loop_store::run::Run;
 
-/// Merges the proven commit of a run with the tip of its target and checks the merged tree. Returns that tree, or why
-/// the work is kept back.
-pub(crate) fn prove_merge(
-    run: &Run,
-    git: &Git,
-    tip: &str,
-    execute: &mut Execute<'_>,
-) -> anyhow::Result<Result<Result<String, Landing>, Cut>> {
-    let subject = land::subject(run);
-    let merge = match land::work(run, &subject) {
-        Ok(work) => work.merge_with(git, tip)?,
-        Err(landing) => Err(landing),
-    };
-    let merge = match merge {
-        Ok(merge) => merge,
-        Err(landing) => return Ok(Ok(Err(landing))),
-    };
-    Ok(match prove_commit(run, git, &merge.commit, execute)? {
-        Ok(None) => Ok(Ok(merge.tree)),
-        Ok(Some(why)) => Ok(Err(Landing::Not { why, unreviewed: false })),
-        Err(cut) => Err(cut),
-    })
+/// What came of judging a merged tree.
+pub(crate) enum Judged {
+    /// It holds, and what shows it.
+    Holds(String),
+    /// What is wrong with it.
+    Red(Vec<String>),
+    /// Nobody could find out, and why.
+    Unknown(String),
+    /// A person wants something first.
+    Cut,
 }
 
-/// Proves the tree of a commit that stands somewhere already. Says what is wrong with it.
-pub(crate) fn prove_commit(
+/// Proves a merge, wherever it stands.
+pub(crate) type Judge<'a> = dyn FnMut(&Merge) -> anyhow::Result<Judged> + 'a;
+
+/// Problems of a merged tree that are told; the log has the others.
+const TOLD: usize = 20;
+
+/// Work that is part of its target already, by whoever it was merged.
+pub(crate) struct Arrival<'a> {
+    pub(crate) into: &'a str,
+    pub(crate) commit: &'a str,
+    /// The target as it is now.
+    pub(crate) tip: &'a str,
+    /// Who merged it, where that is known, and in which request.
+    pub(crate) by: String,
+    /// The tree that was proven before, if it was our merge.
+    pub(crate) proven: Option<&'a str>,
+}
+
+/// Says how work stands that is part of its target already. What came of it is proven unless it is the tree that was
+/// proven before; a red one that somebody has repaired since then holds. Nothing where a person wants something first.
+pub(crate) fn arrived(
     run: &Run,
     git: &Git,
-    commit: &str,
-    execute: &mut Execute<'_>,
-) -> anyhow::Result<Result<Option<String>, Cut>> {
-    land::check(run, git, commit, execute)
+    arrival: &Arrival<'_>,
+    judge: &mut Judge<'_>,
+) -> anyhow::Result<Option<Landing>> {
+    let Arrival { into, commit, tip, by, proven } = arrival;
+    let input = &run.state.opening.input;
+    let not = |why: String| Ok(Some(Landing::Not { why, unreviewed: false }));
+    if let Some(undone) = revert::taken_out(git, commit, tip)? {
+        let (was, by) = (short(commit), short(&undone));
+        return not(format!(
+            "it was merged as {was}, and {by} took it out again; build it anew with loop run {input} --fresh"
+        ));
+    }
+    let merged = Landing::Merged { into: (*into).to_owned(), commit: (*commit).to_owned() };
+    let from = commit_of(git, &format!("{commit}^1"))?.unwrap_or_default();
+    let merge =
+        Merge { into: (*into).to_owned(), from, commit: (*commit).to_owned(), tree: tree_of(git, commit)? };
+    if *proven == Some(merge.tree.as_str()) {
+        return Ok(Some(merged));
+    }
+    let why = match judge(&merge)? {
+        Judged::Holds(_) => return Ok(Some(merged)),
+        Judged::Cut => return Ok(None),
+        Judged::Unknown(why) => {
+            return not(format!("{by} as {}, and nobody knows whether it holds: {why}", short(commit)));
+        }
+        Judged::Red(why) => why,
+    };
+    if tip != commit {
+        let repaired = Merge { commit: (*tip).to_owned(), tree: tree_of(git, tip)?, ..merge };
+        match judge(&repaired)? {
+            Judged::Holds(_) => return Ok(Some(merged)),
+            Judged::Cut => return Ok(None),
+            Judged::Red(_) | Judged::Unknown(_) => (),
+        }
+    }
+    let why = format!(
+        "{by} as {}, and that fails: {}; repair {into}, then loop answer resume, or undo it with loop queue revert {input}",
+        short(commit),
+        told(why).join("; ")
+    );
+    Ok(Some(Landing::Red { into: (*into).to_owned(), commit: (*commit).to_owned(), why }))
+}
+
+/// A merge that is red goes back to those who did the work.
+pub(crate) fn sent_back(run: &Run, merge: &Merge, problems: Vec<String>) -> Landing {
+    let place = run.state.opening.worktree.as_ref().map(|it| it.place.clone()).unwrap_or_default();
+    let (into, from) = (&merge.into, short(&merge.from));
+    let mut why = told(problems);
+    why.push(format!(
+        "the branch passes by itself and fails together with what is in {into} now ({from}): in {place}, git merge \
+         {from}, repair it and commit"
+    ));
+    Landing::Collides { why }
+}
+
+fn told(problems: Vec<String>) -> Vec<String> {
+    let more = problems.len().saturating_sub(TOLD);
+    let mut told: Vec<String> = problems.into_iter().take(TOLD).collect();
+    told.extend((0 < more).then(|| format!("and {more} more")));
+    told
 }
 
 /// Brings the local branch to a commit that its remote has, where nothing is in the way. What is in the way is left

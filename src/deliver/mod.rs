@@ -9,5 +9,6 @@ pub(crate) mod memory;
 pub(crate) mod merged;
 pub(crate) mod planning;
 pub(crate) mod pull_request;
+pub(crate) mod remote;
 pub(crate) mod ship;
 pub(crate) mod train;

@@ -2,11 +2,11 @@
 //! looked at like one of our own: the tree that came of it is checked unless it is the one that was proven.
 
 use super::completion::{CompletionBox, boxes};
-use super::github::{GitHub, GitHubResult, PullRequest, RequestState};
-use super::train::merge::{is_ancestor, proven_tip, short};
-use super::{land, merged};
-use crate::measure::checks::run_checks::{Cut, Execute};
-use crate::tree::git_text::single_line;
+use super::github::{GitHub, PullRequest, RequestState};
+use super::land;
+use super::merged::{self, Arrival, Judge, Judged};
+use super::remote::RemoteResult;
+use super::train::merge::{Work, is_ancestor, short};
 use loop_base::files;
 use loop_core::engine::{Answer, Choice, Event, Landing, Question};
 use loop_core::workflow::model::{Gate, MergeBy};
@@ -14,115 +14,107 @@ use loop_store::Home;
 use loop_store::mirror::domain_memory::system_folder;
 use std::path::Path;
 
-/// What came of a try to land: kept back and asked again later where the host could not be asked.
-type Landed = anyhow::Result<Result<Landing, Cut>>;
+/// What came of a try to land: kept back and asked again later where the host could not be asked. Nothing where a
+/// person wants something first.
+type Landed = anyhow::Result<Option<Landing>>;
 
 /// Brings the proven commit to its target through a pull request, as far as that depends on us.
-pub(crate) fn land(hub: &GitHub<'_>, home: &Home, execute: &mut Execute<'_>) -> Landed {
-    if let Some(landing) = land::target(hub.run).err().or_else(|| land::barred(hub.run)) {
-        return Ok(Ok(landing));
-    }
-    let proven = hub.run.state.proven.as_ref().map_or("", |it| it.commit.as_str());
-    let commit = match proven_tip(&hub.git, &hub.plan.branch, proven)? {
-        Ok(commit) => commit,
-        Err(landing) => return Ok(Ok(landing)),
+pub(crate) fn land(hub: &GitHub<'_>, home: &Home, judge: &mut Judge<'_>) -> Landed {
+    let subject = land::subject(hub.run);
+    let work = match land::work(hub.run, &subject) {
+        Ok(work) => work,
+        Err(landing) => return Ok(Some(landing)),
     };
-    match request_of(hub, &commit) {
-        Ok(request) => follow(hub, home, &commit, &request, execute),
+    if let Some(landing) = land::barred(hub.run) {
+        return Ok(Some(landing));
+    }
+    if let Some(changed) = work.changed(&hub.git)? {
+        return Ok(Some(changed));
+    }
+    match request_of(hub, work.proven) {
+        Ok(request) => follow(hub, home, &work, &request, judge),
         // A host that cannot be asked now is asked again, as often as one that waits for a person.
-        Err(why) => Ok(Ok(Landing::Requested { at: why })),
+        Err(why) => Ok(Some(Landing::Requested { at: why })),
     }
 }
 
 fn follow(
     hub: &GitHub<'_>,
     home: &Home,
-    commit: &str,
+    work: &Work<'_>,
     request: &PullRequest,
-    execute: &mut Execute<'_>,
+    judge: &mut Judge<'_>,
 ) -> Landed {
-    let waits = |at: String| Ok(Ok(Landing::Requested { at }));
-    let not = |why: String| Ok(Ok(Landing::Not { why, unreviewed: false }));
+    let waits = |at: String| Ok(Some(Landing::Requested { at }));
+    let not = |why: String, unreviewed: bool| Ok(Some(Landing::Not { why, unreviewed }));
     match request.state {
-        RequestState::Merged => return arrived(hub, home, request, None, execute),
-        RequestState::Closed => return not(format!("{} was closed without a merge", request.url)),
+        RequestState::Merged => return arrived(hub, home, request, None, judge),
+        RequestState::Closed => return not(format!("{} was closed without a merge", request.url), false),
         RequestState::Open => (),
     }
-    if request.head_ref_oid != commit {
-        let why = format!(
-            "{} is at {}, and {} was proven",
-            request.url,
-            short(&request.head_ref_oid),
-            short(commit)
-        );
-        return Ok(Ok(Landing::Not { why, unreviewed: true }));
+    let head = &request.head_ref_oid;
+    if head != work.proven {
+        let why = format!("{} is at {}, and {} was proven", request.url, short(head), short(work.proven));
+        return not(why, true);
     }
     if hub.run.workflow.merge.by == MergeBy::People {
         return waits(request.url.clone());
     }
-    let tip = match hub.fetch() {
+    let tip = match hub.remote().fetch() {
         Ok(tip) => tip,
         Err(why) => return waits(why),
     };
-    let tree = match merged::prove_merge(hub.run, &hub.git, &tip, execute)? {
-        Ok(Ok(tree)) => tree,
-        Ok(Err(landing)) => return Ok(Ok(landing)),
-        Err(cut) => return Ok(Err(cut)),
+    let merge = match work.merge_with(&hub.git, &tip)? {
+        Ok(merge) => merge,
+        Err(landing) => return Ok(Some(landing)),
     };
-    match hub.merge(request.number, commit).and_then(|()| hub.view(request.number)) {
+    match judge(&merge)? {
+        Judged::Holds(_) => (),
+        Judged::Red(why) => return Ok(Some(merged::sent_back(hub.run, &merge, why))),
+        Judged::Unknown(why) => return not(why, false),
+        Judged::Cut => return Ok(None),
+    }
+    match hub.merge(request.number, work.proven).and_then(|()| hub.view(request.number)) {
         Ok(merged) if merged.state == RequestState::Merged => {
-            arrived(hub, home, &merged, Some(&tree), execute)
+            arrived(hub, home, &merged, Some(&merge.tree), judge)
         }
         Ok(open) => waits(format!("{}, which waits in the host's queue", open.url)),
         Err(why) => waits(format!("{} ({why})", request.url)),
     }
 }
 
-/// A request that is merged: its tree is the proven one, or is checked, and the branch of the project follows.
+/// A request that is merged: its tree is the proven one, or is proven now, and the branch of the project follows.
 fn arrived(
     hub: &GitHub<'_>,
     home: &Home,
     request: &PullRequest,
     proven: Option<&str>,
-    execute: &mut Execute<'_>,
+    judge: &mut Judge<'_>,
 ) -> Landed {
     let commit = request.merge_commit.as_ref().map(|it| it.oid.clone()).unwrap_or_default();
-    let unseen = |why: String| Ok(Ok(Landing::Requested { at: format!("{}: {why}", request.url) }));
-    let tip = match hub.fetch() {
+    let unseen = |why: String| Ok(Some(Landing::Requested { at: format!("{}: {why}", request.url) }));
+    let tip = match hub.remote().fetch() {
         Ok(tip) => tip,
         Err(why) => return unseen(why),
     };
     if !is_ancestor(&hub.git, &commit, &tip)? {
         return unseen(format!("merged as {}, which {} does not have yet", short(&commit), hub.target));
     }
-    let tree = single_line(&hub.git.run(["rev-parse", &format!("{commit}^{{tree}}")])?);
-    if proven != Some(tree.as_str()) {
-        match merged::prove_commit(hub.run, &hub.git, &commit, execute)? {
-            Ok(None) => (),
-            Ok(Some(why)) => {
-                let who = request.merged_by.as_ref().map_or("somebody", |it| it.login.as_str());
-                let why = format!(
-                    "{} was merged by {who} as {}, and {why}; repair {}, then loop resume, or undo it with \
-                     loop queue revert {}",
-                    request.url,
-                    short(&commit),
-                    hub.target,
-                    hub.run.state.opening.input
-                );
-                return Ok(Ok(Landing::Not { why, unreviewed: false }));
-            }
-            Err(cut) => return Ok(Err(cut)),
-        }
+    let who = request.merged_by.as_ref().map_or("somebody", |it| it.login.as_str());
+    let by = format!("{} was merged by {who}", request.url);
+    let arrival = Arrival { into: hub.target, commit: &commit, tip: &tip, by, proven };
+    let landing = merged::arrived(hub.run, &hub.git, &arrival, judge)?;
+    if let Some(Landing::Merged { .. }) = landing {
+        let behind = merged::follow_remote(&hub.git, home, hub.target, &commit)?;
+        hub.notes
+            .borrow_mut()
+            .extend(behind.map(|why| format!("{} does not have the merge yet: {why}", hub.target)));
     }
-    let behind = merged::follow_remote(&hub.git, home, hub.target, &commit)?;
-    hub.notes
-        .borrow_mut()
-        .extend(behind.map(|why| format!("{} does not have the merge yet: {why}", hub.target)));
-    Ok(Ok(Landing::Merged { into: hub.target.to_owned(), commit }))
+    Ok(landing)
 }
 
 /// Returns the request of a proven commit; opens it where there is none, and says on it what it is.
-fn request_of(hub: &GitHub<'_>, commit: &str) -> GitHubResult<PullRequest> {
+fn request_of(hub: &GitHub<'_>, commit: &str) -> RemoteResult<PullRequest> {
     let found = hub.find(commit)?;
     if let Some(over) = found.as_ref().filter(|it| it.state != RequestState::Open) {
         return Ok(over.clone());
@@ -136,6 +128,7 @@ fn request_of(hub: &GitHub<'_>, commit: &str) -> GitHubResult<PullRequest> {
         }
         None => hub.open(&title(hub), &body)?,
     };
+    hub.undress(&request, is_of_gate)?;
     let mark = mark(hub, "ready to merge");
     if request.comments.iter().any(|it| it.body.contains(&mark)) {
         return Ok(request);
@@ -182,6 +175,24 @@ fn mark(hub: &GitHub<'_>, what: &str) -> String {
     format!("<!-- loop {}: {what} -->", hub.run.id)
 }
 
+/// The label of a gate that somebody has to answer.
+fn label(gate: &str) -> String {
+    format!("needs:{gate}-review")
+}
+
+fn is_of_gate(label: &str) -> bool {
+    label.strip_prefix("needs:").is_some_and(|it| it.ends_with("-review"))
+}
+
+/// Takes the labels of gates off that were answered, wherever that was; one may still be open.
+pub(crate) fn gates_are_over(hub: &GitHub<'_>, open: Option<&str>) -> RemoteResult<()> {
+    let open = open.map(label);
+    match hub.find("")? {
+        Some(request) => hub.undress(&request, |it| is_of_gate(it) && open.as_deref() != Some(it)),
+        None => Ok(()),
+    }
+}
+
 /// Looks whether one of those who may answered a gate on the request. The request is opened and the gate is
 /// asked there first.
 pub(crate) fn look_at_gate(hub: &GitHub<'_>, question: &Question, name: &str, gate: &Gate) -> Event {
@@ -196,7 +207,7 @@ fn hear(
     question: &Question,
     name: &str,
     gate: &Gate,
-) -> GitHubResult<(String, Option<Answer>)> {
+) -> RemoteResult<(String, Option<Answer>)> {
     let commit = question.about.as_ref().map(|it| it.commit.clone()).unwrap_or_default();
     if commit.is_empty() {
         return Err("nothing is committed that could be reviewed".to_owned());
@@ -216,7 +227,7 @@ fn hear(
     let mark = mark(hub, &format!("gate {name}, question {}", question.id));
     let is_ours = |it: &&super::github::Comment| it.body.contains(&mark) && it.author.login == account;
     let Some(asked) = request.comments.iter().find(is_ours) else {
-        hub.dress(request.number, &[format!("needs:{name}-review")], &gate.reviewers)?;
+        hub.dress(request.number, &[label(name)], &gate.reviewers)?;
         let answers = "Answer with an approving review, or with a comment: `approve`, `changes: TEXT` or `reject: TEXT`.";
         let title = format!("{}{} review requested", name[..1].to_uppercase(), &name[1..]);
         let body = format!("## {title}\n\n{}\n\n{answers}\n\n{mark}", question.text);

@@ -54,6 +54,21 @@ impl Counter {
         self.now.insert(row.id.clone(), used);
     }
 
+    /// What all runs have used up since the beginning, in words.
+    pub(super) fn used(&self) -> String {
+        let sum = |part: fn(&Used) -> i64| -> i64 {
+            self.now.iter().map(|(id, used)| part(used) - self.before.get(id).map_or(0, part)).sum()
+        };
+        match sum(|it| it.micro_usd) {
+            0 => String::new(),
+            micro_usd => format!("${:.2}", micro_usd as f64 / 1e6),
+        }
+    }
+
+    pub(super) fn began(&self) -> Timestamp {
+        self.began
+    }
+
     /// Says which cap is reached.
     pub(super) fn reached(&self, now: Timestamp) -> Option<String> {
         let sum = |part: fn(&Used) -> i64| -> i64 {

@@ -1,7 +1,8 @@
 //! One run that a pool follows: what it wrote since the last look, as lines for people.
 
 use crate::desk::load;
-use loop_core::engine::{Effect, Event, State, Status};
+use loop_base::time::Timestamp;
+use loop_core::engine::{Effect, Event, State, Station, Status};
 use loop_core::event_line::{line, running_line};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
@@ -9,8 +10,39 @@ use loop_store::{Home, Row};
 /// Events read at once.
 const PAGE: usize = 1000;
 
+/// A system that a pool works on, as it is at this moment.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolSystemNow {
+    pub id: String,
+    pub status: Status,
+    /// A process drives its run.
+    pub is_driven: bool,
+    /// What it does, or what it waits for, in a line.
+    pub doing: String,
+    pub since: Timestamp,
+}
+
+/// All systems of a pool together.
+#[derive(Clone, Debug)]
+pub(crate) struct PoolTotal {
+    pub done: usize,
+    pub all: usize,
+    pub jobs: usize,
+    pub began: Timestamp,
+    /// What they have used up, in words; empty where that is nothing.
+    pub used: String,
+}
+
+impl Default for PoolTotal {
+    fn default() -> PoolTotal {
+        PoolTotal { done: 0, all: 0, jobs: 0, began: Timestamp(0), used: String::new() }
+    }
+}
+
 /// Something to tell while a pool works.
 pub(crate) enum PoolNews {
+    /// How all systems stand that are worked on or wait for somebody.
+    Now { systems: Vec<PoolSystemNow>, total: PoolTotal },
     /// About the pool itself.
     Pool(String),
     /// About one system.
@@ -49,6 +81,23 @@ impl Followed {
 
     pub(super) fn status(&self) -> Status {
         Status::of(&self.state)
+    }
+
+    /// How it stands, for those who watch.
+    pub(super) fn now(&self, is_driven: bool) -> PoolSystemNow {
+        let (status, reason) = (self.status(), self.state.reason(&self.workflow));
+        let doing = match status {
+            Status::Ready | Status::Running => match &self.state.station {
+                Station::Working(call) => {
+                    let name = &self.workflow.phases[call.phase].name;
+                    format!("{name} iteration {}, call {}", call.iteration, call.number)
+                }
+                _ => reason,
+            },
+            other => format!("{}: {reason}", other.word()),
+        };
+        let since = self.state.updated_at;
+        PoolSystemNow { id: self.system.clone(), status, is_driven, doing, since }
     }
 
     /// Notes that a controller was started.

@@ -9,5 +9,5 @@ mod follow;
 mod turns;
 
 pub(crate) use end::{PoolEnd, SystemEnd};
-pub(crate) use follow::PoolNews;
-pub(crate) use turns::{PoolRequest, run};
+pub(crate) use follow::{PoolNews, PoolSystemNow, PoolTotal};
+pub(crate) use turns::{Pool, PoolRequest};

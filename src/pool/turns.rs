@@ -3,18 +3,20 @@
 
 use super::caps::{Caps, Counter};
 use super::end::{self, PoolEnd};
-use super::follow::{Followed, PoolNews};
+use super::follow::{Followed, PoolNews, PoolTotal};
 use crate::desk::{
-    self, Caller, Continued, DetachedWays, FoundRun, Going, OpenReply, Queue, Refusal, RunRequest, leave,
+    self, Caller, Continued, DetachedWays, FoundRun, Going, Note, OpenReply, Queue, Refusal, RunRequest,
+    leave,
 };
 use crate::world::wait::{Signals, now};
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{Command, Status};
-use loop_store::Job;
+use loop_store::{Job, PoolLock};
 use loop_supervise::detached::{self, Started};
 use loop_supervise::follow::Watch;
 use loop_supervise::signals;
 use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -35,40 +37,6 @@ const VAIN_STARTS_MOST: u32 = 5;
 /// Whoever edits the queue's file wakes nobody, so it is looked at now and then.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Builds the systems of a queue until nothing more can be done without a person.
-pub(crate) fn run(
-    caller: &Caller,
-    request: &PoolRequest,
-    tell: &mut dyn FnMut(PoolNews),
-) -> Result<PoolEnd, Refusal> {
-    desk::refuse_without_jobs(caller, &request.run)?;
-    let mut notes = Vec::new();
-    let queue = Queue::open_to_change(caller, request.run.domain.as_deref(), &mut notes)?;
-    let _held = queue.lock(request.jobs)?;
-    let signals = Signals::listen().map_err(anyhow::Error::from)?;
-    let RunRequest { max, budget, tokens, time, .. } = request.run;
-    let caps = Caps {
-        iterations: max,
-        micro_usd: budget.map(|it| (it * 1e6).round() as i64),
-        tokens,
-        time_ms: time,
-    };
-    let mut pool = Pool {
-        caller,
-        request,
-        queue,
-        signals,
-        followed: Vec::new(),
-        refused: BTreeMap::new(),
-        counter: Counter::new(caps, now()),
-        ending: None,
-        left: HashSet::new(),
-    };
-    pool.remember_what_stopped()?;
-    notes.into_iter().for_each(|it| tell(PoolNews::Pool(it.text)));
-    pool.drive(tell).map_err(Refusal::from)
-}
-
 /// Why nothing more is begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PoolStop {
@@ -76,7 +44,7 @@ enum PoolStop {
     Signal(i32),
 }
 
-struct Pool<'a> {
+pub(crate) struct Pool<'a> {
     caller: &'a Caller,
     request: &'a PoolRequest,
     queue: Queue,
@@ -88,9 +56,73 @@ struct Pool<'a> {
     ending: Option<PoolStop>,
     /// Runs that had stopped before this pool began; they are continued once.
     left: HashSet<String>,
+    /// What was found when the queue was read.
+    notes: Vec<Note>,
+    /// Nobody else builds this queue meanwhile.
+    held: PoolLock,
 }
 
-impl Pool<'_> {
+impl<'a> Pool<'a> {
+    /// Takes the queue for a pool.
+    pub(crate) fn take(caller: &'a Caller, request: &'a PoolRequest) -> Result<Pool<'a>, Refusal> {
+        desk::refuse_without_jobs(caller, &request.run)?;
+        let mut notes = Vec::new();
+        let queue = Queue::open_to_change(caller, request.run.domain.as_deref(), &mut notes)?;
+        let held = queue.lock(request.jobs)?;
+        let signals = Signals::listen().map_err(anyhow::Error::from)?;
+        let RunRequest { max, budget, tokens, time, .. } = request.run;
+        let caps = Caps {
+            iterations: max,
+            micro_usd: budget.map(|it| (it * 1e6).round() as i64),
+            tokens,
+            time_ms: time,
+        };
+        let mut pool = Pool {
+            caller,
+            request,
+            queue,
+            signals,
+            followed: Vec::new(),
+            refused: BTreeMap::new(),
+            counter: Counter::new(caps, now()),
+            ending: None,
+            left: HashSet::new(),
+            notes,
+            held,
+        };
+        pool.remember_what_stopped()?;
+        Ok(pool)
+    }
+
+    /// Where a pool without a terminal writes its messages.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.held.log()
+    }
+
+    /// Builds the systems of the queue until nothing more can be done without a person.
+    pub(crate) fn run(mut self, tell: &mut dyn FnMut(PoolNews)) -> Result<PoolEnd, Refusal> {
+        std::mem::take(&mut self.notes).into_iter().for_each(|it| tell(PoolNews::Pool(it.text)));
+        self.drive(tell).map_err(Refusal::from)
+    }
+
+    /// Tells how every system stands that is worked on or waits for somebody.
+    fn tell_how_all_stand(&self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        let driven: HashSet<usize> = self.living().into_iter().map(|it| it.0).collect();
+        let is_open = |it: &Followed| !matches!(it.status(), Status::Completed | Status::Cancelled);
+        let shown = self.followed.iter().enumerate().filter(|it| is_open(it.1));
+        let systems = shown.map(|(index, it)| it.now(driven.contains(&index))).collect();
+        let jobs = self.queue.jobs()?;
+        let total = PoolTotal {
+            done: jobs.iter().filter(|it| it.system.status == JobStatus::Complete).count(),
+            all: jobs.len(),
+            jobs: self.request.jobs,
+            began: self.counter.began(),
+            used: self.counter.used(),
+        };
+        tell(PoolNews::Now { systems, total });
+        Ok(())
+    }
+
     fn drive(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<PoolEnd> {
         loop {
             // Whoever lets go of a run between the look at it and here has written what was not read.
@@ -106,6 +138,7 @@ impl Pool<'_> {
                     false => (),
                 }
             }
+            self.tell_how_all_stand(tell)?;
             let pids: Vec<i32> = working.into_iter().map(|it| it.1).collect();
             let watch = Watch::of_all(self.queue.home().path(), &pids)?;
             // What was written before the watch began woke nobody.

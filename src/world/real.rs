@@ -415,6 +415,7 @@ impl World for Host<'_> {
             noticed.extend(self.detected(run));
             self.wake_line(run);
         }
+        self.take_labels_off(run, facts);
         noticed.append(&mut self.notes);
         noticed
     }

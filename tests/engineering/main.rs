@@ -13,6 +13,7 @@ mod opening;
 mod people;
 mod pool;
 mod project;
+mod pushing;
 mod queue;
 mod revert;
 mod scene;

@@ -237,7 +237,6 @@ fn what_is_about_one_run_is_refused() {
     refused(&["run", "--jobs", "0"], "--jobs");
     refused(&["run", "--jobs", "x"], "--jobs");
     refused(&["run", "sys-001", "--jobs", "2"], "--jobs builds every system of the queue");
-    refused(&["run", "--jobs", "2", "--detach"], "--detach");
     refused(&["run", "--jobs", "2", "--fresh"], "--fresh");
     refused(&["next", "--jobs", "2"], "loop next makes one call");
     refused(&["init", "sys-001", "--jobs", "2"], "loop init opens one run");
@@ -256,4 +255,146 @@ fn what_is_about_one_run_is_refused() {
     domain.sandbox.run(&["run", "sys-001", "--agent-cmd", &agent]).exits(0);
     let said = domain.sandbox.notes("said").join(" ");
     assert!(said.contains("only a person may use loop"), "{said}");
+}
+
+#[test]
+fn a_run_that_a_person_stops_stays_stopped_and_the_pool_says_so() {
+    let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 1, &[])]);
+    let (first, second) = (domain.held("sys-001"), domain.held("sys-002"));
+    let pool = domain.pool(2, "honest", &[]);
+    domain.hear();
+    domain.hear();
+    let run = domain.run_that_is("sys-001", "running");
+    domain.sandbox.run(&["stop", "--run", &run]).exits(0);
+    first.say();
+    domain.run_that_is("sys-001", "stopped");
+    second.say();
+    let done = pool.wait().exits(5).says("sys-001  stopped").says("sys-002  completed");
+    done.says("stopped: 1 of 2 systems complete");
+    domain.sandbox.assert_nothing_runs();
+}
+
+#[test]
+fn time_is_shared_by_all() {
+    let domain = three();
+    let go = domain.held("sys-001");
+    let pool = domain.pool(1, "honest", &["--time", "1s"]);
+    assert_eq!(domain.hear(), "sys-001");
+    domain.run_that_is("sys-001", "running");
+    let is_asked = || domain.sandbox.run(&["log"]).out.contains("asked to stop after this iteration");
+    assert!(within(loop_harness::PATIENCE, is_asked), "{:?}", domain.runs());
+    go.say();
+    pool.wait().exits(6).says("cap reached: 1s since the start (--time)").says("capped: ");
+    assert_eq!(domain.built(), ["sys-001"]);
+}
+
+/// An agent that tells what it uses.
+#[test]
+fn tokens_are_shared_by_all() {
+    let mut domain = three();
+    let script = "id=$(git branch --show-current); id=${id##*/}; cat > /dev/null\n\
+        if [ $LOOP_PHASE = BUILD ]; then echo $id > $id.txt; echo \"grep -qx $id $id.txt\" > tests/$id.sh; git add -A; git commit -qm it; fi\n\
+        printf '%s\\n' '{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"model\":\"claude-opus-4-8\"}'\n\
+        printf '%s\\n' '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"ok\",\"usage\":{\"input_tokens\":600,\"output_tokens\":10}}'\n";
+    domain.sandbox.program("bin/claude", &format!("#!/bin/sh\n{script}"));
+    domain.sandbox.path_first.push(domain.sandbox.path("bin"));
+    // A call of the first system and one of the second, or two of the first: neither alone is over it.
+    let words = ["run", "--jobs", "1", "--agent", "claude", "--tokens", "1500"];
+    let done = domain.sandbox.run(&words).exits(6).says("1500 tokens over all systems (--tokens)");
+    done.says("capped: 1 of 3 systems complete");
+}
+
+#[test]
+fn a_pool_that_waits_for_people_goes_on_with_their_answer() {
+    let mut systems = [system("sys-001", 1, &[]), system("sys-002", 1, &["sys-001"])];
+    systems[0]["autonomy"] = serde_json::json!({ "mode": "supervised" });
+    let domain = Domain::new(&systems);
+    let pool = domain.pool(1, "honest", &["--on-question", "wait"]);
+    let asks = domain.run_that_is("sys-001", "waiting");
+    assert_eq!(domain.built(), ["sys-001"]);
+    domain.sandbox.run(&["approve", "deploy", "--run", &asks, "--by", "ann"]).exits(0);
+    pool.wait().exits(0).says("2 of 2 systems complete");
+    domain.assert_nothing_left();
+}
+
+/// The account has one call at a time, however many systems are worked on.
+#[test]
+fn slots_hold_for_the_systems_of_a_pool_too() {
+    let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 1, &[])]);
+    domain.sandbox.file("user/.config/loop/config.toml", "[limits]\nslots = 1\n");
+    let go = [domain.held("sys-001"), domain.held("sys-002")];
+    let pool = domain.pool(2, "honest", &[]);
+    let first = domain.hear();
+    let in_line = || {
+        let limits = domain.sandbox.run(&["limits", "--json"]).out;
+        limits.matches("\"waits\"").count()
+    };
+    assert!(within(loop_harness::PATIENCE, || in_line() == 1), "{:?}", domain.runs());
+    assert_eq!(domain.built(), std::slice::from_ref(&first), "the other has not begun its call");
+    let (mine, other) = if first == "sys-001" { (0, 1) } else { (1, 0) };
+    go[mine].say();
+    assert_ne!(domain.hear(), first);
+    go[other].say();
+    pool.wait().exits(0).says("2 of 2 systems complete");
+}
+
+#[test]
+fn a_pool_without_a_terminal_is_found_and_paused_by_its_pid() {
+    let domain = three();
+    let go: Vec<_> = ["sys-001", "sys-002", "sys-003"].map(|it| domain.held(it)).into();
+    let agent = domain.agent("honest");
+    let words = ["run", "--jobs", "2", "--detach", "--agent-cmd", &agent];
+    let started = domain.sandbox.run(&words).exits(0).says("next: loop status");
+    let pid = started.out.lines().find_map(|it| it.strip_prefix("to pause all of it: kill -INT "));
+    let pid: i32 = pid.and_then(|it| it.trim().parse().ok()).expect("a pid");
+    domain.hear();
+    domain.hear();
+    assert_eq!(domain.sandbox.status()["pool"]["pid"], pid);
+    // A second one is refused, as it is in front.
+    domain.sandbox.run(&words).exits(7).says("the queue of shop");
+    let pid = rustix::process::Pid::from_raw(pid).expect("a pid");
+    rustix::process::kill_process(pid, Signal::INT).expect("it is there");
+    let is_over = || domain.sandbox.status()["pool"].is_null();
+    assert!(within(loop_harness::PATIENCE, is_over), "{:?}", domain.runs());
+    domain.sandbox.assert_nothing_runs();
+    // Everything that it said is in its log; the next one finishes.
+    let logs = domain.sandbox.contents(&domain.sandbox.home.join("pools"));
+    let said = logs.iter().any(|(_, text)| String::from_utf8_lossy(text).contains("pausing 2 runs"));
+    assert!(said, "{:?}", logs.iter().map(|it| &it.0).collect::<Vec<_>>());
+    drop(go);
+    for id in ["sys-001", "sys-002", "sys-003"] {
+        std::fs::remove_file(domain.sandbox.note(&format!("go-{id}"))).expect("a pipe");
+    }
+    domain.sandbox.run(&words).exits(0);
+    domain.until_complete("sys-003");
+    assert!(within(loop_harness::PATIENCE, || domain.sandbox.status()["pool"].is_null()));
+    domain.assert_nothing_left();
+}
+
+/// Two systems side by side through the ten stages.
+#[test]
+fn two_systems_of_the_preset_at_once() {
+    let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 1, &[])]);
+    let sandbox = &domain.sandbox;
+    sandbox.write(
+        ".loop/workflow.toml",
+        "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n\
+         [checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n",
+    );
+    sandbox.commit("the ten stages");
+    let work = "work() { [ \"$LOOP_SKILL\" = implement ] && { echo $ID > $ID.txt; echo \"grep -qx $ID $ID.txt\" > tests/$ID.sh; }; true; }";
+    let words = crate::project::WORDS;
+    let agent =
+        sandbox.agent(&format!("ID=$(git branch --show-current); ID=${{ID##*/}}\n{words}\n{work}\nhonest"));
+    sandbox.run(&["run", "--jobs", "2", "--agent-cmd", &agent]).exits(0).says("2 of 2 systems complete");
+    let log = sandbox.git(&["log", "--first-parent", "--format=%s", "main"]);
+    let mut merges: Vec<&str> = log.lines().filter(|it| it.starts_with("Merge ")).collect();
+    merges.sort();
+    assert_eq!(merges, ["Merge sys-001: sys-001", "Merge sys-002: sys-002"]);
+    for id in ["sys-001", "sys-002"] {
+        let state = sandbox.read(&format!("domain-memory/shop/systems/{id}/loop-state.json"));
+        assert!(state.contains("\"state\": \"COMPLETE\""), "{state}");
+        assert!(sandbox.project.join(format!("{id}.txt")).exists());
+    }
+    domain.assert_nothing_left();
 }

@@ -18,7 +18,7 @@ pub(crate) const QUEUE: &str = r#"{
 pub(crate) const SYSTEM: &str = "domain-memory/shop/systems/sys-002";
 
 /// Words of shell that agents of these tests are made of.
-const WORDS: &str = r#"
+pub(crate) const WORDS: &str = r#"
 d=domain-memory/shop/systems/$ID
 mkdir -p "$d"
 write() { echo "$2 by call $LOOP_CALL" >> "$d/$1"; }

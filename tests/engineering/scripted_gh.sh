@@ -10,8 +10,9 @@ request() {
   printf '%s' "$head" > "$S/head"
   merged=null; by=null
   [ -e "$S/merged" ] && merged="{\"oid\":\"$(cat "$S/merged")\"}" && by="{\"login\":\"$(cat "$S/merged-by")\"}"
-  printf '{"number":7,"url":"https://github.com/org/shop/pull/7","state":"%s","headRefOid":"%s","mergeCommit":%s,"mergedBy":%s,"reviews":[%s],"comments":[%s]}' \
-    "$(cat "$S/state")" "$head" "$merged" "$by" "$(cat "$S/reviews" 2>/dev/null)" "$(cat "$S/comments" 2>/dev/null)"
+  printf '{"number":7,"url":"https://github.com/org/shop/pull/7","state":"%s","headRefOid":"%s","mergeCommit":%s,"mergedBy":%s,"reviews":[%s],"comments":[%s],"labels":[%s]}' \
+    "$(cat "$S/state")" "$head" "$merged" "$by" "$(cat "$S/reviews" 2>/dev/null)" "$(cat "$S/comments" 2>/dev/null)" \
+    "$(sort -u "$S/labels" 2>/dev/null | sed 's/.*/{"name":"&"}/' | paste -sd, -)"
 }
 merge() { # who
   base=$(git -C "$R" rev-parse refs/heads/main); head=$(git -C "$R" rev-parse "refs/heads/$(cat "$S/branch")")
@@ -26,7 +27,9 @@ case "$1 $2" in
   "pr create") while [ $# -gt 0 ]; do case $1 in --head) printf '%s' "$2" > "$S/branch";; --body) printf '%s' "$2" > "$S/body";; esac; shift; done
     echo OPEN > "$S/state"; echo https://github.com/org/shop/pull/7 ;;
   "pr view") request ;;
-  "pr edit"|"label create") ;;
+  "label create") ;;
+  "pr edit") while [ $# -gt 0 ]; do case $1 in --add-label) echo "$2" >> "$S/labels";;
+      --remove-label) grep -vx "$2" "$S/labels" > "$S/kept"; mv "$S/kept" "$S/labels";; esac; shift; done ;;
   "pr comment") c="{\"author\":{\"login\":\"robot\"},\"createdAt\":\"$(now)\",\"body\":\"$(escape "$5")\"}"
     if [ -s "$S/comments" ]; then printf ',%s' "$c" >> "$S/comments"; else printf '%s' "$c" > "$S/comments"; fi ;;
   "pr merge") [ -e "$S/protected" ] && { echo "the base branch policy prohibits the merge" >&2; exit 1; }

@@ -172,6 +172,7 @@ fn landed(landing: &Landing) -> String {
         }
         Landing::Requested { at } => format!("not merged yet: {at}"),
         Landing::Not { why, .. } => format!("not merged: {why}"),
+        Landing::Red { why, .. } => why.clone(),
         Landing::Collides { why } => format!("not merged: {}", why.join("; ")),
         Landing::Waits { why } | Landing::Foreign { why, .. } => format!("the merge waits: {why}"),
         Landing::Clear => "nothing blocks the merge any more".to_owned(),
@@ -186,7 +187,7 @@ fn landing_step(step: &LandingStep) -> String {
             format!("merged with {} ({}) as {}", it.into, short(&it.from), short(&it.commit))
         }
         LandingStep::Proven { by } => format!("the merged tree holds: {by}"),
-        LandingStep::StartedOver { why, rejected: _ } => format!("the merge starts over: {why}"),
+        LandingStep::StartedOver { why, .. } => format!("the merge starts over: {why}"),
         LandingStep::Again => "the merge is tried again".to_owned(),
     }
 }

@@ -100,6 +100,7 @@ impl LandingLock {
 #[derive(Debug)]
 pub struct PoolLock {
     _file: NamedLock,
+    log: PathBuf,
 }
 
 impl PoolLock {
@@ -110,7 +111,12 @@ impl PoolLock {
         let file = take_file(&path, || Locked::Queue(domain.to_owned()))?;
         let size = path.with_extension("jobs");
         files::replace_ours(&size, &jobs.to_string()).map_err(|error| StoreError::file(&size, &error))?;
-        Ok(PoolLock { _file: file })
+        Ok(PoolLock { _file: file, log: path.with_extension("log") })
+    }
+
+    /// Where a pool without a terminal writes its messages.
+    pub fn log(&self) -> PathBuf {
+        self.log.clone()
     }
 }
 

@@ -25,6 +25,9 @@ pub(crate) struct DetachFlags {
     phase: Option<usize>,
     #[arg(long)]
     most: Option<u32>,
+    /// How many retries count as used.
+    #[arg(long)]
+    retries: Option<u32>,
     #[arg(long)]
     unblock: bool,
     #[arg(long)]
@@ -87,7 +90,7 @@ pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<
         refuse_agents(&context.caller, None, GuardedCommand::Run)?;
     }
     refuse_own(&context.caller, &row, GuardedCommand::Run)?;
-    if flags.reset || flags.unblock || flags.now || flags.phase.is_some() {
+    if flags.reset || flags.unblock || flags.now || flags.phase.is_some() || flags.retries.is_some() {
         refuse_agents(&context.caller, Some((&home, &row)), GuardedCommand::Reset)?;
     }
     let log = home.folder(&row.id).join(LOG);
@@ -95,7 +98,7 @@ pub(crate) fn control(context: &Context, flags: &DetachFlags) -> anyhow::Result<
         reset: flags.reset,
         phase: flags.phase,
         most: flags.most,
-        retries: None,
+        retries: flags.retries,
         unblock: flags.unblock,
         now: flags.now,
     };

@@ -98,6 +98,9 @@ pub(crate) struct RunFlags {
     /// Build the queue: so many systems at once, each in a worktree of its own
     #[arg(help_heading = PLACE, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     pub jobs: Option<u32>,
+    /// This process is the pool that `--detach` started.
+    #[arg(long, hide = true)]
+    pub pool_without_terminal: bool,
     /// The domain whose queue is meant (default: the only folder below domain-memory/)
     #[arg(long, value_name = "NAME")]
     pub domain: Option<String>,

@@ -3,28 +3,69 @@
 
 use super::flags::{OnQuestion, RunFlags};
 use crate::cli::context::Context;
-use crate::cli::terminal::{columns, rows};
+use crate::cli::terminal::PoolScreen;
 use crate::cli::{hint, json};
 use crate::desk::{self, CarriedOutBy, NextStep, Reach, Refusal};
-use crate::pool::{self, PoolEnd, PoolNews, PoolRequest, SystemEnd};
-use loop_base::text::{counted, sanitise};
+use crate::pool::{Pool, PoolEnd, PoolNews, PoolRequest, SystemEnd};
+use loop_base::text::counted;
 use loop_core::engine::Status;
+use loop_supervise::detached::{self, Started};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
+use std::ffi::OsString;
 
 pub(crate) fn run(context: &Context, flags: &RunFlags, jobs: u32, reach: Reach) -> anyhow::Result<u8> {
     refuse_others(flags, reach)?;
     if flags.dry_run {
         return preview(context, flags, jobs);
     }
-    let request = PoolRequest {
-        run: flags.request(CarriedOutBy::Us),
-        jobs: jobs as usize,
-        waits_for_people: flags.on_question == Some(OnQuestion::Wait),
+    if flags.detach {
+        return detach(context, jobs);
+    }
+    // Nobody sits in front of a pool without a terminal, so it waits for answers as a run does.
+    let waits_for_people = match flags.on_question {
+        Some(OnQuestion::Wait) => true,
+        Some(OnQuestion::Ask | OnQuestion::Exit) => false,
+        None => flags.pool_without_terminal,
     };
-    let end = pool::run(&context.caller, &request, &mut |news| tell(context, &news))?;
+    if flags.pool_without_terminal {
+        detached::leave_session();
+    }
+    let request = PoolRequest { run: flags.request(CarriedOutBy::Us), jobs: jobs as usize, waits_for_people };
+    let pool = Pool::take(&context.caller, &request)?;
+    if flags.pool_without_terminal {
+        let _of_an_earlier_one = std::fs::remove_file(pool.log());
+        detached::let_go(&pool.log())?;
+    }
+    let screen = PoolScreen::new(!context.json && !context.quiet);
+    let end = pool.run(&mut |news| tell(context, &screen, news));
+    screen.close();
+    let end = end?;
     show(context, &end);
     Ok(end.exit)
+}
+
+/// Starts the same command without this terminal, and says how to find it.
+fn detach(context: &Context, jobs: u32) -> anyhow::Result<u8> {
+    let words = std::env::args_os().skip(1).filter(|it| it != "--detach");
+    let words: Vec<OsString> = words.chain(["--pool-without-terminal".into()]).collect();
+    match detached::start(&words)? {
+        Started::Owns(pid) if context.json => {
+            let object = json!({ "pid": pid, "jobs": jobs, "next_step": "loop status" });
+            println!("{}", json::line(&object));
+            Ok(0)
+        }
+        Started::Owns(pid) => {
+            println!("the queue is built without this terminal, {jobs} at once, by pid {pid}");
+            println!("to pause all of it: kill -INT {pid}");
+            println!("next: {}", hint::pasteable("loop status"));
+            Ok(0)
+        }
+        Started::Failed { out, err, exit } => {
+            print!("{out}");
+            eprint!("{err}");
+            Ok(exit)
+        }
+    }
 }
 
 /// Flags that are about one run.
@@ -36,10 +77,6 @@ fn refuse_others(flags: &RunFlags, reach: Reach) -> anyhow::Result<()> {
     if let Some(input) = &flags.input {
         let text = format!("--jobs builds every system of the queue, not only {input}");
         return Err(Refusal::usage(text, NextStep::by_hand("leave --jobs out to build one system")));
-    }
-    if flags.detach {
-        let words = "the runs have no terminal already; start it with nohup, or in tmux";
-        return refused("--jobs stays in front and takes no --detach", words);
     }
     if flags.fresh || flags.reset || flags.reload {
         let words = "do it for one system: loop run ID --fresh, --reset or --reload";
@@ -58,8 +95,9 @@ fn preview(context: &Context, flags: &RunFlags, jobs: u32) -> anyhow::Result<u8>
     Ok(0)
 }
 
-fn tell(context: &Context, news: &PoolNews) {
+fn tell(context: &Context, screen: &PoolScreen, news: PoolNews) {
     let (system, line) = match news {
+        PoolNews::Now { systems, total } => return screen.show(systems, total),
         PoolNews::Pool(line) => (None, line),
         PoolNews::System { is_detail: true, .. } if !context.verbose => return,
         PoolNews::System { id, line, .. } => (Some(id), line),
@@ -69,19 +107,12 @@ fn tell(context: &Context, news: &PoolNews) {
     } else if !context.quiet {
         let text = system.map_or(line.clone(), |it| format!("{it}: {line}"));
         // The rest of a question or a reason is in `loop status`.
-        say(text.lines().next().unwrap_or_default());
-    }
-}
-
-fn say(text: &str) {
-    let text = sanitise(text);
-    match columns().filter(|_| std::io::stderr().is_terminal()) {
-        Some(width) => rows(&text, width).iter().for_each(|it| eprintln!("{it}")),
-        None => eprintln!("{text}"),
+        screen.line(text.lines().next().unwrap_or_default());
     }
 }
 
 fn show(context: &Context, end: &PoolEnd) {
+    let say = |text: &str| PoolScreen::Plain.line(text);
     let (verdict, reason) = verdict(end);
     let open = end.systems.iter().find(|it| it.next.is_some());
     let next = match (open, end.signal, &end.capped) {

@@ -144,7 +144,7 @@ fn revert(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
     if context.json {
         let ids: Vec<&str> = stand.iter().map(|it| it.system.id.as_str()).collect();
         let value = json!({
-            "id": id, "into": reverted.into, "merge": reverted.merge, "commit": reverted.commit,
+            "id": id, "into": reverted.into, "merge": reverted.merge, "commit": reverted.commit, "behind": reverted.behind,
             "dependants": ids,
         });
         println!("{}", crate::cli::json::pretty(&value));
@@ -153,6 +153,9 @@ fn revert(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
     let short = |it: &str| it.get(..12).unwrap_or(it).to_owned();
     let (merge, commit) = (short(&reverted.merge), short(&reverted.commit));
     println!("{id} is taken out of {}: {commit} reverts {merge}; it is blocked", reverted.into);
+    if let Some(why) = &reverted.behind {
+        println!("{} does not have {commit} yet: {}", reverted.into, sanitise(why));
+    }
     if !stand.is_empty() {
         let named = stand.iter().map(|it| format!("{} ({})", it.system.id, it.system.status));
         println!("these depend on it: {}", sanitise(&named.collect::<Vec<_>>().join(", ")));

@@ -34,6 +34,10 @@ impl Part {
         Part { short: long.clone(), long, ink, rank }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.long.is_empty()
+    }
+
     /// The same in fewer words.
     pub(crate) fn or(self, short: impl Into<String>) -> Part {
         Part { short: short.into(), ..self }

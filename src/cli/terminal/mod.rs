@@ -6,6 +6,7 @@ mod bar;
 mod fit;
 mod frame;
 mod iterations;
+mod pool_screen;
 mod run_output;
 mod screen;
 mod setup_questions;
@@ -16,6 +17,7 @@ mod view;
 
 pub(crate) use ask::{AskResult, WaitEnd, confirm, desk_question};
 pub(crate) use frame::frame;
+pub(crate) use pool_screen::PoolScreen;
 pub(crate) use run_output::RunOutput;
 pub(crate) use screen::{columns, rows};
 pub(crate) use setup_questions::{ask as ask_about_setup, installed};

@@ -11,6 +11,7 @@ use super::frame::{NARROWEST, wrapped};
 use super::view::RunView;
 use crate::world::wait::now;
 use loop_base::text::sanitise;
+use loop_base::time::Timestamp;
 use signal_hook::consts::SIGCONT;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -31,19 +32,43 @@ const USUAL: (usize, usize) = (80, 24);
 /// Rows that are left for what was said before.
 const ROWS_LEFT: usize = 3;
 
-/// A terminal's last lines. Clones draw on the same terminal.
-#[derive(Clone)]
-pub(crate) struct Screen {
-    shared: Arc<Shared>,
+/// What is shown on the last lines of a terminal.
+pub(crate) trait View: Send + 'static {
+    /// The lines at a moment, no wider than this.
+    fn lines(&self, now: Timestamp, spinner: &str, width: usize) -> Vec<PaintedLine>;
+
+    /// What is shown below a prompt.
+    fn pending(&self, now: Timestamp, width: usize) -> Option<PaintedLine>;
 }
 
-struct Shared {
-    canvas: Mutex<Canvas>,
+impl View for RunView {
+    fn lines(&self, now: Timestamp, spinner: &str, width: usize) -> Vec<PaintedLine> {
+        self.lines(now, spinner, width)
+    }
+
+    fn pending(&self, now: Timestamp, width: usize) -> Option<PaintedLine> {
+        self.pending(now, width)
+    }
+}
+
+/// A terminal's last lines. Clones draw on the same terminal.
+pub(crate) struct Screen<V = RunView> {
+    shared: Arc<Shared<V>>,
+}
+
+impl<V> Clone for Screen<V> {
+    fn clone(&self) -> Screen<V> {
+        Screen { shared: Arc::clone(&self.shared) }
+    }
+}
+
+struct Shared<V> {
+    canvas: Mutex<Canvas<V>>,
     bell: Condvar,
 }
 
-struct Canvas {
-    view: RunView,
+struct Canvas<V> {
+    view: V,
     prompt: Option<Prompt>,
     /// How many looks there were.
     frame: usize,
@@ -67,8 +92,8 @@ pub(crate) struct Prompt {
     pub note: Option<String>,
 }
 
-impl Screen {
-    pub(crate) fn new(view: RunView, in_colour: bool) -> Screen {
+impl<V: View> Screen<V> {
+    pub(crate) fn new(view: V, in_colour: bool) -> Screen<V> {
         let continued = Arc::new(AtomicBool::new(false));
         // Without it the lines come back at their next change.
         let _is_rare = signal_hook::flag::register(SIGCONT, Arc::clone(&continued));
@@ -91,7 +116,7 @@ impl Screen {
     }
 
     /// Changes what is shown.
-    pub(crate) fn show(&self, change: impl FnOnce(&mut RunView)) {
+    pub(crate) fn show(&self, change: impl FnOnce(&mut V)) {
         let mut canvas = self.canvas();
         change(&mut canvas.view);
         canvas.draw(None);
@@ -137,13 +162,13 @@ impl Screen {
         }
     }
 
-    fn canvas(&self) -> MutexGuard<'_, Canvas> {
+    fn canvas(&self) -> MutexGuard<'_, Canvas<V>> {
         // What is drawn is only looked at; a panic elsewhere must not become another one.
         self.shared.canvas.lock().unwrap_or_else(|it| it.into_inner())
     }
 }
 
-impl Canvas {
+impl<V: View> Canvas<V> {
     /// Draws everything, below something that stays. One write, so that nobody sees half of it.
     fn draw(&mut self, said: Option<&str>) {
         let mut out = String::from("\r");

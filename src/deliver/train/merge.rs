@@ -24,40 +24,41 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Merges it with the target as it is, or says why that cannot be landed.
-    pub(crate) fn merge(&self, git: &Git) -> Result<Result<Merge, Landing>, GitError> {
-        let Some(from) = tip(git, self.target)? else {
-            return Ok(Err(not(format!("the branch {} is gone", self.target))));
-        };
-        self.merge_with(git, &from)
-    }
-
     /// Merges it with this commit of the target.
     pub(crate) fn merge_with(&self, git: &Git, from: &str) -> Result<Result<Merge, Landing>, GitError> {
-        let plan = self.plan;
-        let head = match proven_tip(git, &plan.branch, self.proven)? {
-            Ok(head) => head,
-            Err(not) => return Ok(Err(not)),
-        };
-        if let Some(commit) = self.landed_as(git, from)? {
-            return Ok(Err(Landing::Merged { into: self.target.to_owned(), commit }));
+        if let Some(changed) = self.changed(git)? {
+            return Ok(Err(changed));
         }
-        let tree = match merged_tree(git, from, &head)? {
+        let (plan, head) = (self.plan, self.proven);
+        let tree = match merged_tree(git, from, head)? {
             Ok(tree) => tree,
-            Err(files) => return Ok(Err(Landing::Collides { why: self.conflict(&files) })),
+            Err(files) => {
+                return Ok(Err(Landing::Collides { why: self.conflict(&files, &self.name(git, from)?) }));
+            }
         };
-        let lost = lost::lines(git, &plan.base, from, &head, &tree)?;
+        let lost = lost::lines(git, &plan.base, from, head, &tree)?;
         if !lost.is_empty() {
-            return Ok(Err(Landing::Collides { why: self.loss(&lost) }));
+            return Ok(Err(Landing::Collides { why: self.loss(&lost, &self.name(git, from)?) }));
         }
         let message = format!("{}\n\nLoop-Run: {}\n", self.subject, self.run);
-        let made = commit(git, &tree, &[from, &head], &message)?;
+        let made = commit(git, &tree, &[from, head], &message)?;
         Ok(made.map_err(not).map(|commit| Merge {
             into: self.target.to_owned(),
             from: from.to_owned(),
             commit,
             tree,
         }))
+    }
+
+    /// Says that the branch is not the one that was proven, if so.
+    pub(crate) fn changed(&self, git: &Git) -> Result<Option<Landing>, GitError> {
+        let (branch, head) = (&self.plan.branch, tip(git, &self.plan.branch)?.unwrap_or_default());
+        if head == self.proven {
+            return Ok(None);
+        }
+        let (is, was) = (short(&head), short(self.proven));
+        let why = format!("{branch} was changed after the review: it is at {is} and {was} was proven");
+        Ok(Some(Landing::Not { why, unreviewed: true }))
     }
 
     /// The commit of the target's first parents with which the proven one came to it, if it has.
@@ -81,18 +82,24 @@ impl Work<'_> {
         Ok(Some(chain.get(with).map_or(from, |it| *it).to_owned()))
     }
 
-    fn conflict(&self, files: &[String]) -> Vec<String> {
+    /// What an agent calls this commit of the target: the branch here may not have it yet.
+    fn name(&self, git: &Git, from: &str) -> Result<String, GitError> {
+        let is_here = tip(git, self.target)?.is_some_and(|it| it == from);
+        Ok(if is_here { self.target } else { short(from) }.to_owned())
+    }
+
+    fn conflict(&self, files: &[String], from: &str) -> Vec<String> {
         let (target, place) = (self.target, &self.plan.place);
         vec![
             format!("what was merged into {target} meanwhile changes the same lines: {}", named(files)),
             format!(
-                "merge it in {place}: git merge {target}; where both changed a line, keep the line of {target} \
+                "merge it in {place}: git merge {from}; where both changed a line, keep the line of {target} \
                  in the merge and commit that, then make your own change again in a commit of its own"
             ),
         ]
     }
 
-    fn loss(&self, lost: &[LostLines]) -> Vec<String> {
+    fn loss(&self, lost: &[LostLines], from: &str) -> Vec<String> {
         let target = self.target;
         let mut why =
             vec![format!("merging the branch into {target} would remove lines that others added there:")];
@@ -100,7 +107,7 @@ impl Work<'_> {
         let more = lost.len().saturating_sub(FILES_NAMED);
         why.extend((0 < more).then(|| format!("and {more} more files")));
         why.push(format!(
-            "bring them back, for example with git checkout {target} -- FILE, and commit; what your work has \
+            "bring them back, for example with git checkout {from} -- FILE, and commit; what your work has \
              to replace of them, it replaces in a commit of its own after the merge"
         ));
         why
@@ -194,17 +201,6 @@ pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, Git
 
 fn first_line(output: &[u8]) -> String {
     single_line(output).lines().next().unwrap_or_default().to_owned()
-}
-
-/// Returns the tip of the branch, where it is what was proven.
-pub(crate) fn proven_tip(git: &Git, branch: &str, proven: &str) -> Result<Result<String, Landing>, GitError> {
-    let head = tip(git, branch)?.unwrap_or_default();
-    if head == proven {
-        return Ok(Ok(head));
-    }
-    let (at, was) = (short(&head), short(proven));
-    let why = format!("{branch} was changed after the review: it is at {at} and {was} was proven");
-    Ok(Err(Landing::Not { why, unreviewed: true }))
 }
 
 pub(crate) fn short(commit: &str) -> &str {

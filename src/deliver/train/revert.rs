@@ -2,7 +2,7 @@
 //! tree: what the merge brought is a change between it and its first parent, and the way back is merged
 //! with the target as it is.
 
-use super::merge::{commit, is_ancestor, merged_tree, short, tip, tree_of};
+use super::merge::{commit, is_ancestor, merged_tree, short, tree_of};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
 use crate::tree::worktree::commit_of;
@@ -18,17 +18,11 @@ pub(crate) enum Revert {
 }
 
 /// Prepares the commit that takes a merge out of its target.
-pub(crate) fn prepare(git: &Git, run: &str, into: &str, merge: &str) -> Result<Revert, GitError> {
-    let Some(from) = tip(git, into)? else { return Ok(Revert::Not(format!("the branch {into} is gone"))) };
-    if !is_ancestor(git, merge, &from)? {
+pub(crate) fn prepare(git: &Git, run: &str, into: &str, from: &str, merge: &str) -> Result<Revert, GitError> {
+    if !is_ancestor(git, merge, from)? {
         return Ok(Revert::Not(format!("{into} does not contain {} any more", short(merge))));
     }
-    let words = format!("This reverts commit {merge}");
-    let range = format!("{merge}..{from}");
-    let grep = format!("--grep={words}");
-    let found = git.run(["rev-list", "--first-parent", "-1", "--fixed-strings", &grep, &range, "--"])?;
-    let found = single_line(&found);
-    if !found.is_empty() {
+    if let Some(found) = taken_out(git, merge, from)? {
         return Ok(Revert::Done(found));
     }
     let (first, second) = (commit_of(git, &format!("{merge}^1"))?, commit_of(git, &format!("{merge}^2"))?);
@@ -40,7 +34,7 @@ pub(crate) fn prepare(git: &Git, run: &str, into: &str, merge: &str) -> Result<R
         Ok(back) => back,
         Err(why) => return Ok(Revert::Not(why)),
     };
-    let tree = match merged_tree(git, &from, &back)? {
+    let tree = match merged_tree(git, from, &back)? {
         Ok(tree) => tree,
         Err(files) => {
             let files = files.join(", ");
@@ -51,10 +45,23 @@ pub(crate) fn prepare(git: &Git, run: &str, into: &str, merge: &str) -> Result<R
         }
     };
     let subject = single_line(&git.run(["log", "-1", "--format=%s", merge, "--"])?);
-    let message =
-        format!("Revert \"{subject}\"\n\n{words}, reversing\nchanges made to {first}.\n\nLoop-Run: {run}\n");
-    Ok(match commit(git, &tree, &[&from], &message)? {
-        Ok(commit) => Revert::Make(Merge { into: into.to_owned(), from, commit, tree }),
+    let message = format!(
+        "Revert \"{subject}\"\n\n{}, reversing\nchanges made to {first}.\n\nLoop-Run: {run}\n",
+        words(merge)
+    );
+    Ok(match commit(git, &tree, &[from], &message)? {
+        Ok(commit) => Revert::Make(Merge { into: into.to_owned(), from: from.to_owned(), commit, tree }),
         Err(why) => Revert::Not(why),
     })
+}
+
+/// The commit between a merge and the target's tip that says that it takes the merge out.
+pub(crate) fn taken_out(git: &Git, merge: &str, from: &str) -> Result<Option<String>, GitError> {
+    let (range, grep) = (format!("{merge}..{from}"), format!("--grep={}", words(merge)));
+    let found = git.run(["rev-list", "--first-parent", "-1", "--fixed-strings", &grep, &range, "--"])?;
+    Ok(Some(single_line(&found)).filter(|it| !it.is_empty()))
+}
+
+fn words(merge: &str) -> String {
+    format!("This reverts commit {merge}")
 }

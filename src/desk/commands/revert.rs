@@ -2,9 +2,11 @@
 //! as it would be, and moved as a merge is. Nobody is woken by it; the system is blocked, and those who
 //! build on it are named.
 
-use crate::deliver::land;
+use crate::deliver::remote::{Pushed, Remote};
 use crate::deliver::train::advance::{self, Moved};
+use crate::deliver::train::merge::tip;
 use crate::deliver::train::revert::{Revert, prepare};
+use crate::deliver::{land, merged};
 use crate::desk::own_paths::own_paths;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::drive;
@@ -12,7 +14,7 @@ use crate::measure::checks::run_once::run_once;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::world::wait::now;
-use loop_core::engine::{Effect, Event, Landing, Merge, known_red};
+use loop_core::engine::{Effect, Event, Landing, Merge, Outcome, Station, known_red};
 use loop_store::mirror::domain_memory;
 use loop_store::run::Run;
 use loop_store::{Home, LandingLock};
@@ -34,13 +36,17 @@ pub(crate) struct Reverted {
     pub(crate) merge: String,
     /// The commit that took it out.
     pub(crate) commit: String,
+    /// Why the branch here does not have it yet, where a remote has it.
+    pub(crate) behind: Option<String>,
 }
 
 /// Takes the merge of a run out of its target.
 pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
     let mut run = Run::open(Rc::clone(home), id, now())?;
     let (into, merge) = match &run.state.landing {
-        Some(Landing::Merged { into, commit }) => (into.clone(), commit.clone()),
+        Some(Landing::Merged { into, commit } | Landing::Red { into, commit, .. }) => {
+            (into.clone(), commit.clone())
+        }
         Some(Landing::Reverted { into, commit }) => {
             return Err(no(format!("it was taken out of {into} already, by {commit}"), "loop queue list"));
         }
@@ -54,11 +60,13 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
     let mut ours = own_paths(git.work_tree(), None, &run.workflow);
     ours.extend(domain_memory::written_paths());
     let ours = Ours::read(&ours)?;
+    let mut refused = format!("{into} moved {TRIES} times meanwhile");
     for _ in 0..TRIES {
         if let Some(why) = advance::obstacle(&git, home, &ours, &into)? {
             return Err(no(why, "git stash"));
         }
-        let made = match prepare(&git, &run.id, &into, &merge)? {
+        let from = tip_of(&run, &git, &into)?;
+        let made = match prepare(&git, &run.id, &into, &from, &merge)? {
             Revert::Done(commit) => return finished(&mut run, home, into, merge, commit),
             Revert::Not(why) => return Err(no(why, "loop queue list")),
             Revert::Make(made) => made,
@@ -68,13 +76,37 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
         }
         drive::note(&mut run, [(now(), Event::Began(Effect::Move(made.clone())))]);
         run.commit()?;
+        if let Some(remote) = Remote::of(&run, &git) {
+            match remote.push_target(&made.commit)? {
+                Pushed::Done => {
+                    let behind = merged::follow_remote(&git, home, &into, &made.commit)?;
+                    let reverted = finished(&mut run, home, into, merge, made.commit)?;
+                    return Ok(Reverted { behind, ..reverted });
+                }
+                Pushed::Rejected(why) => refused = why,
+                Pushed::Unreachable(why) => return Err(no(why, "loop queue list")),
+            }
+            continue;
+        }
         match advance::advance(&git, home, &ours, &made)? {
             Moved::Done => return finished(&mut run, home, into, merge, made.commit),
             Moved::Elsewhere(_) => (),
             Moved::InTheWay(why) => return Err(no(why, "git stash")),
         }
     }
-    Err(no(format!("{into} moved {TRIES} times meanwhile"), "loop queue list"))
+    Err(no(refused, "loop queue list"))
+}
+
+/// The tip that the merge is taken out of: the remote's, where a remote has the target.
+fn tip_of(run: &Run, git: &Git, into: &str) -> anyhow::Result<String> {
+    let Some(remote) = Remote::of(run, git) else {
+        return tip(git, into)?.ok_or_else(|| no(format!("the branch {into} is gone"), "git branch"));
+    };
+    let there = remote.fetch().map_err(|why| no(why, "git fetch"))?;
+    match remote.unpushed(&there)? {
+        Some(why) => Err(no(why, &format!("git push {} {into}", remote.name))),
+        None => Ok(there),
+    }
 }
 
 fn no(why: String, next: &str) -> anyhow::Error {
@@ -89,11 +121,14 @@ fn finished(
     commit: String,
 ) -> anyhow::Result<Reverted> {
     let landing = Landing::Reverted { into: into.clone(), commit: commit.clone() };
-    drive::note(run, [(now(), Event::Landed(landing))]);
+    // A run that waited because its merge is red has nothing to wait for any more.
+    let over =
+        (!matches!(run.state.station, Station::Closed(_))).then_some(Event::Closed(Outcome::Cancelled));
+    drive::note(run, [Event::Landed(landing)].into_iter().chain(over).map(|it| (now(), it)));
     run.commit()?;
     let place = run.state.opening.worktree.as_ref().map(|it| it.root.clone()).unwrap_or_default();
     loop_store::mirror::restore(home, &run.id, &run.workflow, &run.state, Path::new(&place));
-    Ok(Reverted { into, merge, commit })
+    Ok(Reverted { into, merge, commit, behind: None })
 }
 
 /// Says which check fails without the system, tests aside that failed before it was begun.

@@ -29,6 +29,7 @@ pub(crate) fn start_controller(
     words.extend(["-C".into(), caller.dir.clone().into(), "--home".into(), home.path().into()]);
     words.extend(going.phase.into_iter().flat_map(|it| ["--phase".into(), it.to_string().into()]));
     words.extend(going.most.into_iter().flat_map(|it| ["--most".into(), it.to_string().into()]));
+    words.extend(going.retries.into_iter().flat_map(|it| ["--retries".into(), it.to_string().into()]));
     let switches = [
         ("--reset", going.reset),
         ("--unblock", going.unblock),

@@ -1,7 +1,7 @@
 //! Opening a run: find out what is meant, return the run that does it already, or open one. Whatever
 //! could make a run pointless is a refusal or a question here, before the first call.
 
-use crate::deliver::github;
+use crate::deliver::github::{self, Road};
 use crate::desk::caller::{Caller, CallerEnvironment, is_unfinished, load, several_unfinished};
 use crate::desk::commands::command::cancel_unowned;
 use crate::desk::driving::adopt::{settle_place, take_over};
@@ -25,7 +25,7 @@ use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::{Signals, now};
-use loop_core::engine::{CodeHost, Event, Hold, HoldKind, Worktree, alike, uncommittable};
+use loop_core::engine::{Event, Hold, HoldKind, Worktree, alike, uncommittable};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, OpeningLock, Row, TreeLock, mirror};
@@ -266,8 +266,7 @@ fn cancel_before(
 /// Where a run that is about to begin works, and its id.
 struct Seat {
     id: String,
-    /// The code host that the work goes through.
-    host: Option<CodeHost>,
+    road: Road,
     plan: Option<Worktree>,
     place: PathBuf,
     tree: TreeLock,
@@ -285,9 +284,9 @@ fn take_seat(
     held: HeldTree,
 ) -> anyhow::Result<Seat> {
     let WantedRun { project, workflow, input } = wanted;
-    let host = match input.job {
-        Some(_) => github::choose(workflow, git).map_err(|why| no_host(&why))?,
-        None => None,
+    let road = match input.job {
+        Some(_) => github::choose(workflow, git).map_err(no_road)?,
+        None => Road::Here,
     };
     let is_new = begun.is_none();
     let id = begun.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
@@ -310,11 +309,10 @@ fn take_seat(
             (TreeLock::take(&caller.home, &place)?, Some(lock))
         }
     };
-    Ok(Seat { id, host, plan, place, tree, _opening: opening })
+    Ok(Seat { id, road, plan, place, tree, _opening: opening })
 }
 
-fn no_host(why: &str) -> anyhow::Error {
-    let text = format!("[merge] through = \"gh\": {why}");
+fn no_road(text: String) -> anyhow::Error {
     Refusal::usage(text, NextStep::by_hand("repair that, or write through = \"local\" in [merge]"))
 }
 
@@ -327,12 +325,16 @@ fn begin(
     seat: Seat,
     notes: &mut Vec<Note>,
 ) -> anyhow::Result<OpenRun> {
-    let Seat { id, host, plan, place, tree, _opening } = seat;
+    let Seat { id, road, plan, place, tree, _opening } = seat;
     let signals = Signals::listen()?;
     let mut run = Run::open(Rc::clone(&home), &id, now())?;
     let mut opening = place::inside(wanted.input.opening(request, &wanted.workflow), plan.as_ref(), &place);
     opening.beginning.run = Some(id.clone());
-    opening.beginning.host = host.map(Box::new);
+    match road {
+        Road::Here => (),
+        Road::Push(remote) => opening.beginning.remote = Some(remote),
+        Road::Request(host) => opening.beginning.host = Some(Box::new(host)),
+    }
     opening.beginning.prerequisites = super::prerequisites::answered(&home, wanted)?;
     let noted = alike(&wanted.workflow).into_iter().chain(uncommittable(&wanted.workflow));
     let noted = noted.chain(caps::kept_between_calls(&wanted.workflow)).map(|text| Event::Noted { text });

@@ -2,11 +2,15 @@
 //! of the approvers signed it where the gate asks for that. It is looked at right before the gate is
 //! passed, by whoever drives the run, whatever the one who took the approval has seen.
 
+use crate::deliver::github::GitHub;
+use crate::deliver::pull_request;
 use crate::drive::Performed;
 use crate::world::real::Host;
 use crate::world::wait::now;
+use loop_base::time::Timestamp;
 use loop_core::engine::{
-    Event, Presence, Question, QuestionKind, SIGNATURE_NAMESPACE, Signature, Signer, Station, Subject, Void,
+    Command, Event, Presence, Question, QuestionKind, SIGNATURE_NAMESPACE, Signature, Signer, Station,
+    Subject, Void,
 };
 use loop_core::workflow::model::{Gate, Workflow};
 use loop_store::run::Run;
@@ -64,6 +68,35 @@ pub(crate) fn pin_signers(workflow: &mut Workflow, project: &Path) -> Result<(),
 }
 
 impl Host<'_> {
+    /// A gate that was asked on a request has its label there until it is answered, wherever that is.
+    pub(crate) fn take_labels_off(&mut self, run: &Run, facts: &[(Timestamp, Event)]) {
+        let is_answer = |it: &Event| match it {
+            Event::Commanded(Command::Answer(_)) | Event::Expired { .. } => true,
+            Event::Heard { answer, .. } => answer.is_some(),
+            _ => false,
+        };
+        if !run.workflow.gates.values().any(|it| !it.logins.is_empty())
+            || !facts.iter().any(|it| is_answer(&it.1))
+        {
+            return;
+        }
+        let open = match &run.state.station {
+            Station::Waiting { question: Question { kind: QuestionKind::Gate(name), .. }, answer: None } => {
+                Some(name.as_str())
+            }
+            _ => None,
+        };
+        let taken = match GitHub::of(run) {
+            Ok(Some(hub)) => pull_request::gates_are_over(&hub, open),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = taken {
+            let text = format!("the label of a gate that was answered stays on the pull request: {why}");
+            self.notes.push(Event::Noted { text });
+        }
+    }
+
     pub(crate) fn confirm(&mut self, run: &Run) -> anyhow::Result<Performed> {
         let Station::Waiting {
             question: Question { kind: QuestionKind::Gate(name), about, .. },

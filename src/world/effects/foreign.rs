@@ -5,6 +5,7 @@
 use crate::deliver::land;
 use crate::deliver::train::merge::{is_ancestor, short, tip};
 use crate::tree::git::{Git, GitError};
+use crate::tree::worktree::commit_of;
 use crate::world::before_call;
 use crate::world::real::Host;
 use loop_base::text::sanitise;
@@ -40,31 +41,39 @@ impl Host<'_> {
         if !is_ancestor(git, from, to)? {
             return Ok(false);
         }
-        let ours = self.landings(run)?;
-        let range = format!("{from}..{to}");
-        let commits = git.run(["rev-list", "--first-parent", &range, "--"])?;
+        let (ours, from_remotes) = self.landings(run)?;
+        // What a remote had when a run landed there came with that landing.
+        let known = from_remotes.iter().map(|it| format!("^{it}^1"));
+        let known = known.filter(|it| commit_of(git, &it[1..]).is_ok_and(|it| it.is_some()));
+        let asked = ["rev-list".to_owned(), "--first-parent".to_owned(), to.to_owned(), format!("^{from}")];
+        let commits = git.run(asked.into_iter().chain(known).chain(["--".to_owned()]))?;
         Ok(String::from_utf8_lossy(&commits).lines().all(|it| ours.contains(it)))
     }
 
-    /// The commits by which runs of this home landed, or are about to.
-    fn landings(&self, run: &Run) -> anyhow::Result<BTreeSet<String>> {
+    /// The commits by which runs of this home landed, or are about to; and those of them that went to a remote.
+    fn landings(&self, run: &Run) -> anyhow::Result<(BTreeSet<String>, BTreeSet<String>)> {
         let home = self.shim.listener.shared_home();
         let opened_at = run.state.opened_at.0;
         let project = home.run(&run.id)?.map(|it| it.project).unwrap_or_default();
-        let mut found = BTreeSet::new();
+        let (mut found, mut from_remotes) = (BTreeSet::new(), BTreeSet::new());
         for row in home.runs(&Filter { project: Some(&project), ..Filter::default() })? {
             if row.updated_at < opened_at {
                 continue;
             }
             let workflow = fold::workflow(&home, &row.id)?;
             let state = fold::state(&home, &row.id, &workflow)?;
-            found.extend(state.delivered);
-            found.extend(state.train.and_then(|it| it.merge).map(|it| it.commit));
+            let mut its: BTreeSet<String> = state.delivered.into_iter().collect();
+            its.extend(state.train.and_then(|it| it.merge).map(|it| it.commit));
             if let Some(Landing::Merged { commit, .. } | Landing::Reverted { commit, .. }) = state.landing {
-                found.insert(commit);
+                its.insert(commit);
             }
+            let beginning = &state.opening.beginning;
+            if beginning.host.is_some() || beginning.remote.is_some() {
+                from_remotes.extend(its.iter().cloned());
+            }
+            found.append(&mut its);
         }
-        Ok(found)
+        Ok((found, from_remotes))
     }
 }
 

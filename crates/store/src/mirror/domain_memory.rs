@@ -220,7 +220,7 @@ impl DomainMemory {
 fn target<'a>(workflow: &Workflow, state: &State, reason: &'a str) -> JobMove<'a> {
     let keeps = |status, reason| JobMove { status, reason, frees: false };
     match Status::of(state) {
-        Status::Completed if matches!(state.landing, Some(Landing::Reverted { .. })) => {
+        Status::Completed | Status::Cancelled if matches!(state.landing, Some(Landing::Reverted { .. })) => {
             JobMove { status: JobStatus::Blocked, reason: Some("reverted"), frees: true }
         }
         Status::Completed if state.is_proven() || workflow.proof.accept_unverified => {

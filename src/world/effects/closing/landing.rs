@@ -1,23 +1,23 @@
 //! The steps of a landing, as effects of a run: merging with the target as it is, proving the merged tree,
 //! moving the target. One run lands on a branch at a time, so a kernel lock is held from the first step to
 //! the last; whoever comes later waits for it and says so. After a crash the steps begin where the journal
-//! stands, and each asks first where the target is.
+//! stands, and each asks first where the target is. Where a remote has the target, its tip counts: the merge
+//! is pushed, and the branch here follows.
 
 use crate::deliver::github::GitHub;
+use crate::deliver::merged::{self, Arrival, Judged};
+use crate::deliver::remote::{Pushed, Remote};
 use crate::deliver::train::advance::{self, Moved};
-use crate::deliver::train::merge::{is_ancestor, short, tip, tree_of};
+use crate::deliver::train::merge::{Work, is_ancestor, short, tip};
 use crate::deliver::{land, pull_request};
 use crate::drive::Performed;
-use crate::measure::checks::run_checks::Cut;
-use crate::measure::proof::ProofRequest;
-use crate::tree::git::Git;
+use crate::tree::git::{Git, GitError};
 use crate::tree::path_patterns::Ours;
-use crate::world::effects::closing::proving::{in_words, is_proven};
 use crate::world::effects::foreign;
 use crate::world::real::Host;
 use crate::world::wait::WaitResult;
-use loop_core::engine::{Event, Landing, LandingStep, Merge, QuestionKind, proof_checks};
-use loop_core::proof::{NotRun, ProofEvidence, ProofStep, StepOutcome, conclude, red_on_merge};
+use loop_core::engine::{Event, Landing, LandingStep, Merge, QuestionKind};
+use loop_core::workflow::model::MergeBy;
 use loop_store::mirror::domain_memory;
 use loop_store::run::Run;
 use loop_store::{Filter, LandingLock, StoreError};
@@ -27,21 +27,6 @@ use std::time::Duration;
 /// How often somebody who waits for another's landing looks whether it is over. A landing takes seconds at
 /// least, and nothing wakes those who wait for a kernel lock and for commands at once.
 const QUEUE_GLANCE: Duration = Duration::from_millis(250);
-
-/// Problems of a merged tree that are told; the log has the others.
-const TOLD: usize = 20;
-
-/// What came of judging a merged tree.
-pub(crate) enum Judged {
-    /// It holds, and what shows it.
-    Holds(String),
-    /// What is wrong with it.
-    Red(Vec<String>),
-    /// Nobody could find out, and why.
-    Unknown(String),
-    /// A person wants something first.
-    Cut,
-}
 
 impl Host<'_> {
     /// Merges the proven work with the target as it is, or says why it is kept back.
@@ -65,7 +50,14 @@ impl Host<'_> {
         if let Some(foreign) = foreign::unanswered(run, &git)? {
             return Ok(self.landed(foreign));
         }
-        match work.merge(&git)? {
+        let from = match target_tip(run, &git, work.target)? {
+            Ok(from) => from,
+            Err(landing) => return Ok(self.landed(landing)),
+        };
+        if let Some(commit) = work.landed_as(&git, &from)? {
+            return self.found_merged(run, &git, &work, &commit, &from);
+        }
+        match work.merge_with(&git, &from)? {
             Ok(merge) => {
                 // No clean-up of git's removes what is not part of a branch yet.
                 let name = format!("refs/loop/train/{}", run.id);
@@ -85,15 +77,50 @@ impl Host<'_> {
     /// Brings the work to its target through the host, where the project is on one.
     fn land_by_request(&mut self, run: &Run) -> anyhow::Result<Option<Performed>> {
         let Some(hub) = GitHub::of(run)? else { return Ok(None) };
+        if run.workflow.merge.by == MergeBy::Loop
+            && let Some(waits) = self.hold_branch(run, &hub.git, hub.target)?
+        {
+            return Ok(Some(waits));
+        }
         let home = self.shim.listener.shared_home();
-        let shim = &mut self.shim;
-        let mut execute = |order| shim.carry_out(run.state.epoch, order);
-        let landed = pull_request::land(&hub, &home, &mut execute)?;
+        let landed = pull_request::land(&hub, &home, &mut |merge| self.prove_tree(run, &hub.git, merge))?;
         self.notes.extend(hub.notes.take().into_iter().map(|text| Event::Noted { text }));
         Ok(Some(match landed {
-            Ok(landing) => self.landed(landing),
-            Err(Cut) => self.cut(),
+            Some(landing) => self.landed(landing),
+            None => self.cut(),
         }))
+    }
+
+    /// Work that is part of the target already, and not by us: what came of it is proven like a merge of our own.
+    fn found_merged(
+        &mut self,
+        run: &Run,
+        git: &Git,
+        work: &Work<'_>,
+        commit: &str,
+        tip: &str,
+    ) -> anyhow::Result<Performed> {
+        let by = "it was merged by somebody".to_owned();
+        let arrival = Arrival { into: work.target, commit, tip, by, proven: None };
+        let landing = merged::arrived(run, git, &arrival, &mut |merge| self.prove_tree(run, git, merge))?;
+        if let Some(Landing::Merged { into, commit }) = &landing {
+            self.follow(run, git, into, commit)?;
+        }
+        Ok(match landing {
+            Some(landing) => self.landed(landing),
+            None => self.cut(),
+        })
+    }
+
+    /// Brings the branch here to where its remote is, or says why it stays behind.
+    fn follow(&mut self, run: &Run, git: &Git, into: &str, commit: &str) -> anyhow::Result<()> {
+        if Remote::of(run, git).is_some() {
+            let home = self.shim.listener.shared_home();
+            let behind = merged::follow_remote(git, &home, into, commit)?;
+            let text = behind.map(|why| format!("{into} does not have the merge yet: {why}"));
+            self.notes.extend(text.map(|text| Event::Noted { text }));
+        }
+        Ok(())
     }
 
     /// Finds out whether the merged tree holds.
@@ -105,78 +132,15 @@ impl Host<'_> {
         };
         let Ok((plan, _)) = land::target(run) else { anyhow::bail!("a merge has a target") };
         let git = Git::open(Path::new(&plan.root))?;
-        let proven = run.state.proven.as_ref().map(|it| it.commit.clone()).unwrap_or_default();
-        let is_same = merge.from == plan.base && merge.tree == tree_of(&git, &proven)?;
-        if is_same && run.state.is_proven() {
-            let by = "it is the tree that was proven, so nothing runs again".to_owned();
-            return Ok(step(LandingStep::Proven { by }));
-        }
-        if is_proven(run) {
-            return Ok(match self.judge(run, &git, &merge)? {
-                Judged::Holds(by) => step(LandingStep::Proven { by }),
-                Judged::Red(why) => self.sent_back(run, &merge, why),
-                Judged::Unknown(why) => self.landed(Landing::Not { why, unreviewed: false }),
-                Judged::Cut => self.cut(),
-            });
-        }
-        let mut checks = proof_checks(&run.workflow, &run.state).map(|(name, _)| name.clone());
-        let names = checks.by_ref().collect::<Vec<_>>().join(", ");
-        let shim = &mut self.shim;
-        let mut execute = |order| shim.carry_out(run.state.epoch, order);
-        match land::check(run, &git, &merge.commit, &mut execute)? {
-            Ok(None) if names.is_empty() => {
-                Ok(step(LandingStep::Proven { by: "the run has no check, so none was run".to_owned() }))
-            }
-            Ok(None) => Ok(step(LandingStep::Proven { by: format!("{names} passed in a worktree") })),
-            Ok(Some(why)) => Ok(self.sent_back(run, &merge, vec![why])),
-            Err(Cut) => Ok(self.cut()),
-        }
+        Ok(match self.prove_tree(run, &git, &merge)? {
+            Judged::Holds(by) => step(LandingStep::Proven { by }),
+            Judged::Red(why) => self.landed(merged::sent_back(run, &merge, why)),
+            Judged::Unknown(why) => self.landed(Landing::Not { why, unreviewed: false }),
+            Judged::Cut => self.cut(),
+        })
     }
 
-    /// Judges a merge, wherever it stands, by the clean checkout and the overlay, with its first parent as the
-    /// base. Waivers carry over.
-    pub(crate) fn judge(&mut self, run: &Run, git: &Git, merge: &Merge) -> anyhow::Result<Judged> {
-        let branch = self.request(run)?;
-        let request = ProofRequest {
-            base: tree_of(git, &merge.from)?,
-            base_commit: Some(merge.from.clone()),
-            tree: merge.tree.clone(),
-            tree_commit: Some(merge.commit.clone()),
-            ..branch.clone()
-        };
-        let prover = self.prover(request)?;
-        let mut said = Vec::new();
-        for step in [ProofStep::Baseline, ProofStep::Clean, ProofStep::Overlay] {
-            let Some(result) = self.take_step(&prover, step)? else { return Ok(Judged::Cut) };
-            match &result.outcome {
-                StepOutcome::NotRun(NotRun::Failed(why)) if step == ProofStep::Clean => {
-                    return Ok(Judged::Unknown(format!("the merged tree could not be checked: {why}")));
-                }
-                StepOutcome::Ran(_) if step != ProofStep::Baseline => {
-                    said.push(format!("{}: {}", step.words(), in_words(&result)));
-                }
-                StepOutcome::Ran(_) | StepOutcome::NotRun(_) => (),
-            }
-        }
-        let proven = run.state.proven.as_ref().map(|it| it.tree.clone()).unwrap_or_default();
-        let alone = self.prover(ProofRequest { tree: proven, ..branch })?.known(ProofStep::Clean);
-        let evidence = ProofEvidence {
-            commit: Some(merge.commit.clone()),
-            waivers: run.state.waivers.clone(),
-            allowed: run.workflow.proof.allow.clone(),
-            approved: run.state.accepted,
-            ..prover.evidence()?
-        };
-        let mut why = red_on_merge(&evidence.clean, alone.as_ref().map(|it| &it.outcome));
-        why.extend(conclude(&evidence).findings.into_iter().map(|it| it.line));
-        if why.is_empty() {
-            let by = format!("{} (base: {} {})", said.join("; "), merge.into, short(&merge.from));
-            return Ok(Judged::Holds(by));
-        }
-        Ok(Judged::Red(why))
-    }
-
-    /// Moves the target to the merge.
+    /// Moves the target to the merge: the remote's first, where it has one, and then the branch here.
     pub(crate) fn move_target(&mut self, run: &Run, merge: &Merge) -> anyhow::Result<Performed> {
         self.forget_status();
         if let Err(performed) = self.merge_under_way(run)? {
@@ -185,12 +149,29 @@ impl Host<'_> {
         let Ok((plan, _)) = land::target(run) else { anyhow::bail!("a merge has a target") };
         let git = Git::open(Path::new(&plan.root))?;
         let home = self.shim.listener.shared_home();
-        Ok(match advance::advance(&git, &home, &self.ours_everywhere()?, merge)? {
-            Moved::Done => {
-                self.landed(Landing::Merged { into: merge.into.clone(), commit: merge.commit.clone() })
+        let landed = Landing::Merged { into: merge.into.clone(), commit: merge.commit.clone() };
+        let Some(remote) = Remote::of(run, &git) else {
+            return Ok(match advance::advance(&git, &home, &self.ours_everywhere()?, merge)? {
+                Moved::Done => self.landed(landed),
+                Moved::Elsewhere(why) => step(LandingStep::StartedOver { why, rejected: false }),
+                Moved::InTheWay(why) => self.landed(Landing::Waits { why }),
+            });
+        };
+        // Whatever keeps the branch here from following is found before anything leaves the house.
+        let in_the_way = match remote.unpushed(&merge.commit)? {
+            Some(why) => Some(why),
+            None => advance::obstacle(&git, &home, &self.ours_everywhere()?, &merge.into)?,
+        };
+        if let Some(why) = in_the_way {
+            return Ok(self.landed(Landing::Waits { why }));
+        }
+        Ok(match remote.push_target(&merge.commit)? {
+            Pushed::Done => {
+                self.follow(run, &git, &merge.into, &merge.commit)?;
+                self.landed(landed)
             }
-            Moved::Elsewhere(why) => step(LandingStep::StartedOver { why, rejected: false }),
-            Moved::InTheWay(why) => self.landed(Landing::Waits { why }),
+            Pushed::Rejected(why) => step(LandingStep::StartedOver { why, rejected: true }),
+            Pushed::Unreachable(why) => self.landed(Landing::Waits { why }),
         })
     }
 
@@ -203,31 +184,42 @@ impl Host<'_> {
             let gate = &run.workflow.gates[name];
             return Ok(Performed::Done(pull_request::look_at_gate(hub, question, name, gate)));
         }
-        if hub.is_some() {
-            return Ok(match self.land(run)? {
-                Performed::Done(Event::Landed(landing)) => Performed::Done(Event::Looked(landing)),
-                other => other,
-            });
-        }
-        let found = match (land::look(run)?, &run.state.landing) {
-            (Some(merged), _) => merged,
-            (None, Some(waits @ Landing::Waits { .. })) => match land::target(run) {
-                Ok((plan, target)) => {
-                    let git = Git::open(Path::new(&plan.root))?;
-                    let home = self.shim.listener.shared_home();
-                    match advance::obstacle(&git, &home, &self.ours_everywhere()?, target)? {
-                        Some(why) => Landing::Waits { why },
-                        None => Landing::Clear,
-                    }
-                }
-                Err(_) => waits.clone(),
-            },
-            (None, _) => Landing::Requested { at: "the branch is not merged".to_owned() },
+        let looked = match hub {
+            Some(_) => self.land(run)?,
+            None => self.look_here(run)?,
         };
-        Ok(Performed::Done(Event::Looked(found)))
+        Ok(match looked {
+            Performed::Done(Event::Landed(landing)) => Performed::Done(Event::Looked(landing)),
+            other => other,
+        })
     }
 
-    /// The merge of the journal, if the target is where it was made; else what follows.
+    fn look_here(&mut self, run: &Run) -> anyhow::Result<Performed> {
+        let subject = land::subject(run);
+        let work = match land::work(run, &subject) {
+            Ok(work) => work,
+            Err(landing) => return Ok(self.landed(landing)),
+        };
+        let git = Git::open(Path::new(&work.plan.root))?;
+        let from = match target_tip(run, &git, work.target)? {
+            Ok(from) => from,
+            Err(landing) => return Ok(self.landed(landing)),
+        };
+        if let Some(commit) = work.landed_as(&git, &from)? {
+            return self.found_merged(run, &git, &work, &commit, &from);
+        }
+        if !matches!(run.state.landing, Some(Landing::Waits { .. })) {
+            return Ok(self.landed(Landing::Requested { at: "the branch is not merged".to_owned() }));
+        }
+        let home = self.shim.listener.shared_home();
+        Ok(match advance::obstacle(&git, &home, &self.ours_everywhere()?, work.target)? {
+            Some(why) => self.landed(Landing::Waits { why }),
+            None => self.landed(Landing::Clear),
+        })
+    }
+
+    /// The merge of the journal, if the target is where it was made; else what follows. Where a remote has the
+    /// target is found out by the push.
     fn merge_under_way(&mut self, run: &Run) -> anyhow::Result<Result<Merge, Performed>> {
         let merge = run.state.train.as_ref().and_then(|it| it.merge.clone());
         let (Some(merge), Ok((plan, _))) = (merge, land::target(run)) else {
@@ -237,6 +229,9 @@ impl Host<'_> {
         let git = Git::open(Path::new(&plan.root))?;
         if let Some(waits) = self.hold_branch(run, &git, &merge.into)? {
             return Ok(Err(waits));
+        }
+        if Remote::of(run, &git).is_some() {
+            return Ok(Ok(merge));
         }
         let now = tip(&git, &merge.into)?.unwrap_or_default();
         if now == merge.from {
@@ -291,19 +286,6 @@ impl Host<'_> {
         Ok(Ours::read(&patterns.collect::<Vec<String>>())?)
     }
 
-    fn sent_back(&mut self, run: &Run, merge: &Merge, problems: Vec<String>) -> Performed {
-        let place = run.state.opening.worktree.as_ref().map(|it| it.place.clone()).unwrap_or_default();
-        let into = &merge.into;
-        let more = problems.len().saturating_sub(TOLD);
-        let mut why: Vec<String> = problems.into_iter().take(TOLD).collect();
-        why.extend((0 < more).then(|| format!("and {more} more")));
-        why.push(format!(
-            "the branch passes by itself and fails together with what is in {into} now: in {place}, git merge \
-             {into}, repair it and commit"
-        ));
-        self.landed(Landing::Collides { why })
-    }
-
     /// The landing is over, and others may land.
     fn landed(&mut self, landing: Landing) -> Performed {
         self.landing = None;
@@ -319,4 +301,20 @@ impl Host<'_> {
 
 fn step(step: LandingStep) -> Performed {
     Performed::Done(Event::LandingStep(step))
+}
+
+/// The tip of the target that counts: the remote's, where a remote has it. Else what the landing waits for.
+fn target_tip(run: &Run, git: &Git, target: &str) -> Result<Result<String, Landing>, GitError> {
+    let Some(remote) = Remote::of(run, git) else {
+        let gone = || Landing::Not { why: format!("the branch {target} is gone"), unreviewed: false };
+        return Ok(tip(git, target)?.ok_or_else(gone));
+    };
+    let there = match remote.fetch() {
+        Ok(there) => there,
+        Err(why) => return Ok(Err(Landing::Waits { why })),
+    };
+    Ok(match remote.unpushed(&there)? {
+        Some(why) => Err(Landing::Waits { why }),
+        None => Ok(there),
+    })
 }

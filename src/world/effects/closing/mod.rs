@@ -2,4 +2,5 @@
 
 mod finish_run;
 mod landing;
+mod landing_proof;
 pub(crate) mod proving;

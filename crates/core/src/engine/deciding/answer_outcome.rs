@@ -25,6 +25,10 @@ pub(crate) fn answered(
 ) -> Decision {
     let text = (!answer.text.trim().is_empty()).then(|| answer.text.clone());
     let aborted = |kind| Decision::Record(Event::Held(Hold { kind, reason: "aborted by user".to_owned() }));
+    // Whether it is merged, and whether what was merged holds, is looked at and not believed.
+    if question.kind == QuestionKind::Checkpoint(CheckpointKind::Merge) {
+        return Decision::Perform(Effect::Look);
+    }
     if state.withdrawn {
         return Decision::Record(Event::Repeated);
     }

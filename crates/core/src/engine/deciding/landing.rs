@@ -18,6 +18,9 @@ use loop_base::time::Timestamp;
 /// So often work goes back by itself because it does not go together with what was merged meanwhile.
 pub(crate) const LANDING_RETURNS_MOST: u32 = 3;
 
+/// So often a merge that the remote refused is made anew by itself.
+pub(crate) const REJECTIONS_MOST: usize = 3;
+
 /// Only the merge is left: the work is brought there, or somebody else is asked to, and then asked again
 /// whether it was done.
 pub(super) fn land(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> Decision {
@@ -25,6 +28,13 @@ pub(super) fn land(workflow: &Workflow, phase: &Phase, state: &State, now: Times
     let landing = |why: &str, again| {
         ask(state, QuestionKind::Landing, format!("{name}: the merge waits: {why}"), again)
     };
+    let rejections = state.train.as_ref().map_or(&[][..], |it| &it.rejections);
+    if REJECTIONS_MOST <= rejections.len() && state.landing.is_none() {
+        let told: Vec<String> =
+            rejections.iter().enumerate().map(|(at, it)| format!("\n  {}. {it}", at + 1)).collect();
+        let times = counted(rejections.len(), "time");
+        return landing(&format!("the remote refused it {times}:{}", told.concat()), None);
+    }
     match &state.landing {
         None | Some(Landing::Merged { .. } | Landing::Clear | Landing::Reverted { .. }) => {
             Decision::Perform(next_step(state.train.as_ref()))
@@ -37,6 +47,7 @@ pub(super) fn land(workflow: &Workflow, phase: &Phase, state: &State, now: Times
         Some(Landing::Not { why, .. }) => {
             ask(state, QuestionKind::Blocked, format!("{name}: not merged: {why}"), None)
         }
+        Some(Landing::Red { why, .. }) => ask(state, QuestionKind::Blocked, format!("{name}: {why}"), None),
         Some(Landing::Waits { why }) => landing(why, Some(now.plus(LOOK_EVERY_MS))),
         Some(Landing::Foreign { why, .. }) => landing(why, None),
         Some(Landing::Collides { why }) if state.landing_returns < LANDING_RETURNS_MOST => {

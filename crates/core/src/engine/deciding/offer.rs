@@ -3,7 +3,7 @@
 //! the hook) shows this.
 
 use crate::engine::journal::people::command::{Choice, choices_of};
-use crate::engine::journal::people::question::{Question, QuestionKind};
+use crate::engine::journal::people::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::judging::reasons::check_words;
 use crate::engine::state::run_state::State;
@@ -116,6 +116,9 @@ impl Asking<'_> {
             (Choice::Changes, _) => format!("go back to {phase} with TEXT as guidance for the agent"),
             (Choice::Reject, _) => "do not let the work pass; the run is blocked".to_owned(),
             (Choice::Resume, _) => "continue; you confirm that the cause is fixed".to_owned(),
+            (Choice::Done, QuestionKind::Checkpoint(CheckpointKind::Merge)) => {
+                "look whether it is merged, and whether what came of it holds".to_owned()
+            }
             (Choice::Done, _) => "continue; what you write after it is passed to the agent".to_owned(),
             (Choice::Command, QuestionKind::Check(check)) => format!("run this as the check \"{check}\""),
             (Choice::Command, QuestionKind::Prerequisite(skill)) => {

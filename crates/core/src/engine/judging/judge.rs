@@ -212,7 +212,11 @@ fn checkpoint(phase: &Phase, turn: &Turn) -> Option<CheckpointKind> {
     let report = &turn.ended.report;
     match report.metrics.get("checkpoint") {
         Some(Value::Text(kind)) if report.signal.is_none() && phase.report == Protocol::ExitSignal => {
-            Some(kind.clone().into())
+            // Whether the merge is all that is left, no agent says.
+            Some(match kind.clone().into() {
+                CheckpointKind::Merge => CheckpointKind::Other(kind.clone()),
+                other => other,
+            })
         }
         Some(_) | None => None,
     }

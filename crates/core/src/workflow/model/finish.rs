@@ -30,10 +30,12 @@ pub struct MergeRules {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeThrough {
-    /// A pull request where the remote is GitHub's and `gh` is there, else a merge here.
+    /// A pull request where the remote is GitHub's and `gh` is there; else a push where a remote has the branch; else
+    /// a merge here.
     #[default]
     Auto,
     Gh,
+    Push,
     Local,
 }
 

@@ -371,8 +371,9 @@ section! {
 section! {
     /// How the work of a system is merged.
     MergeFile "[merge]" {
-        /// `gh` (a pull request), `local` (a merge in this repository) or `auto` (the default: `gh` where it is
-        /// installed and the remote is on GitHub).
+        /// `gh` (a pull request), `push` (a merge that is pushed to the remote), `local` (a merge in this repository
+        /// only) or `auto` (the default: `gh` where it is installed and the remote is on GitHub, else `push` where a
+        /// remote has the branch, else `local`).
         through: MergeThrough,
         /// Who merges the pull request: `loop` (the default), once the merged tree is proven, or `people`.
         by: MergeBy,

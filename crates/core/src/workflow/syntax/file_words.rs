@@ -43,7 +43,8 @@ words!(BreakerThen: "halt" => BreakerThen::Halt, "pivot" => BreakerThen::Pivot);
 words!(RejectThen: "ask" => RejectThen::Ask, "halt" => RejectThen::Halt);
 words!(Back: "direct" => Back::Direct, "full" => Back::Full);
 words!(Ship: "off" => Ship::Off, "offer" => Ship::Offer, "auto" => Ship::Auto);
-words!(MergeThrough: "auto" => MergeThrough::Auto, "gh" => MergeThrough::Gh, "local" => MergeThrough::Local);
+words!(MergeThrough: "auto" => MergeThrough::Auto, "gh" => MergeThrough::Gh,
+    "push" => MergeThrough::Push, "local" => MergeThrough::Local);
 words!(MergeBy: "loop" => MergeBy::Loop, "people" => MergeBy::People);
 words!(MirrorFormat: "prp-session" => MirrorFormat::PrpSession,
     "domain-memory" => MirrorFormat::DomainMemory, "planning" => MirrorFormat::Planning,

@@ -75,7 +75,10 @@ impl Journey {
             Event::Approved { gate, by, .. } => put("gate", "approved", gate, "success", json!({ "by": by })),
             Event::ItemDone { id, .. } => put("decision", "capability-complete", id, "success", json!({})),
             Event::Landed(landing) => {
-                let outcome = if matches!(landing, loop_core::engine::Landing::Not { .. }) {
+                let outcome = if matches!(
+                    landing,
+                    loop_core::engine::Landing::Not { .. } | loop_core::engine::Landing::Red { .. }
+                ) {
                     "failure"
                 } else {
                     "success"

@@ -18,6 +18,8 @@ pub enum Landing {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unreviewed: bool,
     },
+    /// Somebody merged it as this commit of this branch, and what came of it fails.
+    Red { into: String, commit: String, why: String },
     /// It does not go together with what the target has got meanwhile: it goes back as work.
     Collides { why: Vec<String> },
     /// Something of somebody's is in the way; it is tried again when that is gone.
@@ -78,7 +80,7 @@ pub struct Train {
     /// The merged tree may become the target's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub proven: bool,
-    /// How often a remote refused it.
-    #[serde(default)]
-    pub rejected: u32,
+    /// What the remote said each time that it refused the merge.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejections: Vec<String>,
 }

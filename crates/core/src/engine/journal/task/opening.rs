@@ -101,6 +101,9 @@ pub struct Beginning {
     /// The code host that the work goes through.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<CodeHost>>,
+    /// The remote that a merge is pushed to, where it goes through no code host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
 }
 
 /// A failure that another controller wrote down.

@@ -20,14 +20,22 @@ impl State {
                 self.delivered = Some(commit.clone());
                 self.station = Station::Leaving { how: Leave::Passed };
             }
-            Landing::Requested { .. } | Landing::Waits { .. } => {
+            Landing::Requested { at: seen } | Landing::Waits { why: seen } => {
                 // What was merged and proven is not what will be landed.
                 self.forget_merge();
-                if let Station::Waiting { question, .. } = &mut self.station {
+                let mut said = None;
+                if let Station::Waiting { question, answer } = &mut self.station {
                     question.deadline = Some(at.plus(LOOK_EVERY_MS));
+                    said = answer.take();
+                }
+                if let Some(said) = said {
+                    self.warn(format!("{} answered {}, but it is not merged: {seen}", said.by, said.choice));
                 }
             }
-            Landing::Not { .. } | Landing::Collides { .. } | Landing::Foreign { .. } => {
+            Landing::Not { .. }
+            | Landing::Red { .. }
+            | Landing::Collides { .. }
+            | Landing::Foreign { .. } => {
                 self.forget_merge();
                 // The question that waited for a merge is over; what stands against it is asked instead.
                 let waited =
@@ -52,12 +60,12 @@ impl State {
                 train.merge = Some(merge.clone());
             }
             LandingStep::Proven { by: _ } => train.proven = true,
-            LandingStep::StartedOver { why: _, rejected } => {
-                train.rejected += u32::from(*rejected);
+            LandingStep::StartedOver { why, rejected } => {
+                train.rejections.extend(rejected.then(|| why.clone()));
                 self.forget_merge();
             }
             LandingStep::Again => {
-                train.rejected = 0;
+                train.rejections.clear();
                 if let Some(Landing::Foreign { to, .. }) = &self.landing {
                     self.target_trusted = Some(to.clone());
                 }
@@ -93,7 +101,8 @@ impl State {
         self.forget_merge();
         self.visit.looked = false;
         self.withdrawn = false;
-        if !matches!(self.landing, Some(Landing::Not { .. } | Landing::Collides { .. })) {
+        if !matches!(self.landing, Some(Landing::Not { .. } | Landing::Red { .. } | Landing::Collides { .. }))
+        {
             self.landing = None;
         }
         self.station = Station::Ready;

@@ -83,6 +83,7 @@ impl State {
         }
         if reset {
             self.landing = self.landing.take().filter(|it| !matches!(it, Landing::Waits { .. }));
+            self.train.iter_mut().for_each(|it| it.rejections.clear());
         }
         let waits = matches!(self.station, Station::Waiting { .. });
         self.look_at = None;
@@ -103,7 +104,10 @@ impl State {
         self.visit.looked = false;
         self.retry.resume(workflow.retries.as_ref());
         let is_over = |it: &Landing| {
-            matches!(it, Landing::Not { .. } | Landing::Collides { .. } | Landing::Waits { .. })
+            matches!(
+                it,
+                Landing::Not { .. } | Landing::Red { .. } | Landing::Collides { .. } | Landing::Waits { .. }
+            )
         };
         self.landing = self.landing.take().filter(|it| !is_over(it));
         self.landing_returns = 0;
@@ -125,11 +129,6 @@ impl State {
     pub(super) fn settle(&mut self, text: &str, automatic: bool, done: bool) {
         if automatic {
             self.warn(text.to_owned());
-        }
-        if self.waits_for_merge() {
-            self.warn(format!("{text}; nobody could look"));
-            self.leave_again();
-            return;
         }
         let is_item = self.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
         if is_item && !done {

@@ -1,0 +1,200 @@
+//! What a landing costs: the time from the first step of a landing to its last, by the journal, for a system whose
+//! target has not moved (the proof of the branch stands), for one whose target has moved (the merged tree is proven),
+//! and the same with a remote that the merge is pushed to. Beside it stands the floor: `git merge` in a clone, the same
+//! check run twice there, and `git push`.
+//!
+//!     cargo bench --bench landing [-- FILES]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+const ROUNDS: usize = 5;
+
+const WORKFLOW: &str = r#"
+name  = "small"
+mode  = "autonomous"
+input = { kind = "job", about = "system to build" }
+[workspace]
+at      = "worktree"
+branch  = "feature/{{ job.slug }}"
+cleanup = true
+[agent]
+report = "json"
+signal = "none"
+[checks.tests]
+run    = "sh test.sh"
+counts = "tap"
+[[phase]]
+name    = "BUILD"
+prompt  = "Build it."
+checks  = ["tests"]
+require = ["tests"]
+exit    = "checks_failing == 0 && tree_clean"
+[[phase]]
+name   = "SHIP"
+prompt = "Say what a reviewer has to know."
+exit   = "pr_merged"
+[modes.autonomous]
+gates = []
+[proof]
+at = "BUILD"
+go = "BUILD"
+[mirror]
+format = "domain-memory"
+"#;
+
+const TEST: &str =
+    "n=0\nfor it in tests/*.sh; do n=$((n+1)); sh \"$it\" && echo \"ok $n - $it\"; done\necho 1..$n\n";
+
+/// Builds the system that its branch names. In SHIP somebody else's commit comes, where that is wanted.
+const AGENT: &str = r#"cat > /dev/null
+id=$(git branch --show-current); id=${id##*/}
+if [ $LOOP_PHASE = BUILD ]; then echo $id > $id.txt; echo "grep -qx $id $id.txt" > tests/$id.sh
+git add -A; git commit -qm "feat: $id"; fi
+printf 'Done.\n\n```json\n{"status":"done","summary":"it"}\n```\n'
+"#;
+
+/// What is different between the rows.
+#[derive(Clone, Copy)]
+struct Scene {
+    name: &'static str,
+    moves: bool,
+    pushes: bool,
+}
+
+fn main() {
+    let files: usize = std::env::args().filter_map(|it| it.parse().ok()).next().unwrap_or(1_000);
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("landing");
+    let scenes = [
+        Scene { name: "the target has not moved", moves: false, pushes: false },
+        Scene { name: "the target has moved", moves: true, pushes: false },
+        Scene { name: "it has moved, and is pushed", moves: true, pushes: true },
+    ];
+    println!("{files} files, medians of {ROUNDS} landings in ms");
+    println!("floor  loop   loop/floor");
+    for scene in scenes {
+        let _ = fs::remove_dir_all(&root);
+        let (mut ours, mut floors) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            let folder = root.join(round.to_string());
+            let project = project(&folder, files, scene);
+            ours.push(landing(&folder, &project, scene));
+            floors.push(floor(&folder, &project, scene));
+        }
+        let (ours, floor) = (median(&mut ours), median(&mut floors));
+        println!("{floor:>5.0}  {ours:>5.0}  {:>5.2}  {}", ours / floor, scene.name);
+    }
+    fs::remove_dir_all(&root).expect("ours");
+}
+
+fn git(place: &Path, words: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=b", "-c", "user.email=b@localhost"])
+        .args(words)
+        .current_dir(place)
+        .output()
+        .expect("git");
+    assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+fn project(folder: &Path, files: usize, scene: Scene) -> PathBuf {
+    let project = folder.join("project");
+    for place in [".loop", "tests", "files", "domain-memory/shop"] {
+        fs::create_dir_all(project.join(place)).expect("a folder");
+    }
+    let write = |name: &str, text: &str| fs::write(project.join(name), text).expect("written");
+    write(".loop/workflow.toml", WORKFLOW);
+    write("test.sh", TEST);
+    write("tests/base.sh", "true\n");
+    (0..files).for_each(|it| write(&format!("files/{it}"), &format!("{it}\n")));
+    let system = "{\"id\":\"sys-001\",\"name\":\"sys-001\",\"status\":\"specified\",\"dependencies\":[],\"capabilities\":[\"all\"]}";
+    write("domain-memory/shop/system-queue.json", &format!("{{\"domain\":\"shop\",\"systems\":[{system}]}}"));
+    fs::write(folder.join("agent.sh"), AGENT).expect("written");
+    git(&project, &["init", "-q", "-b", "main"]);
+    git(&project, &["config", "user.name", "b"]);
+    git(&project, &["config", "user.email", "b@localhost"]);
+    git(&project, &["add", "-A"]);
+    git(&project, &["commit", "-qm", "begin"]);
+    if scene.pushes {
+        let remote = folder.join("remote.git").display().to_string();
+        git(&project, &["clone", "-q", "--bare", ".", &remote]);
+        git(&project, &["remote", "add", "origin", &remote]);
+        git(&project, &["fetch", "-q", "origin"]);
+    }
+    project
+}
+
+/// Runs the system up to the landing, which waits for a file of somebody's, and then the landing alone.
+fn landing(folder: &Path, project: &Path, scene: Scene) -> f64 {
+    let agent = format!("sh {}", folder.join("agent.sh").display());
+    let home = folder.join("home");
+    let command = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_loop"));
+        command.args(words).arg("--home").arg(&home).current_dir(project);
+        command
+    };
+    fs::write(project.join("test.sh"), format!("{TEST}# mine\n")).expect("written");
+    let first = command(&["run", "sys-001", "--allow-dirty", "--agent-cmd", &agent]).output().expect("loop");
+    assert_eq!(first.status.code(), Some(3), "{}", String::from_utf8_lossy(&first.stderr));
+    git(project, &["checkout", "-q", "--", "test.sh"]);
+    if scene.moves {
+        fs::write(project.join("meanwhile.txt"), "x\n").expect("written");
+        git(project, &["add", "meanwhile.txt"]);
+        git(project, &["commit", "-qm", "meanwhile"]);
+    }
+    if scene.pushes {
+        git(project, &["push", "-q", "origin", "main"]);
+    }
+    let second = command(&["run", "sys-001"]).output().expect("loop");
+    assert_eq!(second.status.code(), Some(0), "{}", String::from_utf8_lossy(&second.stderr));
+    // From the end of the wait to the landing, as the journal has them.
+    let log = command(&["log", "--json"]).output().expect("loop");
+    let text = String::from_utf8_lossy(&log.stdout).into_owned();
+    let events: Vec<serde_json::Value> =
+        text.lines().filter_map(|it| serde_json::from_str(it).ok()).collect();
+    let at = |name: &str| {
+        let found = events.iter().rev().find(|it| it["kind"] == name || it["event"] == name);
+        let found = found.unwrap_or_else(|| panic!("no {name} in {text}"));
+        let when = found["at"].as_str().unwrap_or_else(|| panic!("no time in {found}"));
+        milliseconds(when)
+    };
+    at("landed") - at("looked")
+}
+
+/// `2026-01-01T12:00:00.123Z`, within a day.
+fn milliseconds(when: &str) -> f64 {
+    let clock = when.split('T').nth(1).expect("a time").trim_end_matches('Z');
+    let parts: Vec<f64> = clock.split(':').map(|it| it.parse().expect("a number")).collect();
+    1000.0 * (parts[0] * 3600.0 + parts[1] * 60.0 + parts[2])
+}
+
+/// The same by hand, on what the run left: a merge, the check twice where the tree is another one, a push.
+fn floor(folder: &Path, project: &Path, scene: Scene) -> f64 {
+    let clone = folder.join("floor");
+    let place = clone.display().to_string();
+    git(project, &["clone", "-q", "--no-local", ".", &place]);
+    git(&clone, &["checkout", "-q", "main~1"]);
+    let start = Instant::now();
+    git(&clone, &["merge", "-q", "--no-ff", "-m", "merge", "origin/main^2"]);
+    if scene.moves {
+        for _ in 0..2 {
+            let test = Command::new("sh").arg("test.sh").current_dir(&clone).output().expect("sh");
+            assert!(test.status.success());
+        }
+    }
+    if scene.pushes {
+        git(
+            &clone,
+            &["push", "-q", &folder.join("remote.git").display().to_string(), "HEAD:refs/heads/floor"],
+        );
+    }
+    start.elapsed().as_secs_f64() * 1000.0
+}
+
+fn median(all: &mut [f64]) -> f64 {
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
+}
