@@ -15,6 +15,7 @@ mod pool;
 mod project;
 mod pushing;
 mod queue;
+mod repairing;
 mod revert;
 mod scene;
 mod train;

@@ -83,13 +83,39 @@ impl State {
             Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
         }
         self.step(&turn, &judgement.verdict);
-        let feedback = Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement);
+        let left = self.take_repair(&turn, &evidence);
+        let mut feedback =
+            Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement);
+        feedback.notes.extend(left);
         // A question to a person in place of a call is nothing that a call could learn from.
         let is_told = turn.ended.call != 0 || !feedback.is_empty();
         self.feedback = match (&turn.call.step, self.feedback.take()) {
             (Step::Fix(skill), Some(failed)) => Some(feedback.after_repair(skill, failed)),
             (Step::Fix(_) | Step::Skill(_) | Step::Main, _) => is_told.then_some(feedback),
         };
+    }
+
+    /// A repair is a commit of its own: it is named where the failure is resolved. Returns what the next call is told
+    /// where there is none.
+    fn take_repair(&mut self, turn: &Turn, evidence: &Evidence) -> Option<String> {
+        let Step::Fix(skill) = &turn.call.step else { return None };
+        let is_clean = evidence.facts.values.get(FactName::TreeClean.name()) != Some(&Value::Bool(false));
+        let made = evidence.facts.values.get(FactName::CommitsMade.name()).and_then(Value::number);
+        match made {
+            Some(made) if 0.0 < made && is_clean => {
+                let short: String = evidence.facts.commit.chars().take(12).collect();
+                let said = self.retry.fix.take().unwrap_or_else(|| format!("repaired by {skill}"));
+                self.retry.fix = Some(format!("{said} (commit {short})"));
+                None
+            }
+            _ if is_clean => Some(format!("{skill} committed no repair")),
+            _ => {
+                self.warn(format!("{skill} left its repair uncommitted"));
+                Some(format!(
+                    "{skill} left changes uncommitted: commit the repair by itself first, as fix(scope): what was wrong"
+                ))
+            }
+        }
     }
 
     fn count(&mut self, workflow: &Workflow, turn: &Turn) {
