@@ -142,10 +142,10 @@ mod tests {
     #[test]
     fn a_line_for_each_system_and_one_for_all() {
         insta::assert_snapshot!(drawn(79), @r"
-         * sys-001  IMPLEMENT, iteration 3 · 1m00s
-         ? sys-002  REVIEW: Ship it? Everything passes, 14 files changed · 1m05s
-         ! sys-010  TEST failed: the same failure 3 times: it adds · 1m05s
-           2 of 6 complete · 3 at once · $0.40 · 1m05s
+         * sys-001  IMPLEMENT, iteration 3 · 1m 00s
+         ? sys-002  REVIEW: Ship it? Everything passes, 14 files changed · 1m 05s
+         ! sys-010  TEST failed: the same failure 3 times: it adds · 1m 05s
+           2 of 6 complete · 3 at once · $0.40 · 1m 05s
         ");
     }
 
@@ -153,9 +153,9 @@ mod tests {
     fn a_narrow_terminal_loses_the_least_important() {
         insta::assert_snapshot!(drawn(39), @r"
          * sys-001  IMPLEMENT, iteration 3
-         ? sys-002  REVIEW: Ship it? Everything…
-         ! sys-010  TEST failed: the same failu…
-           2 of 6 complete · $0.40 · 1m05s
+         ? sys-002  REVIEW: Ship it? Everythin…
+         ! sys-010  TEST failed: the same fail…
+           2/6 · 3 at once · $0.40 · 1m 05s
         ");
     }
 }
