@@ -24,7 +24,7 @@ pub(crate) enum Judged {
 }
 
 /// Proves a merge, wherever it stands.
-pub(crate) type Judge<'a> = dyn FnMut(&Merge) -> anyhow::Result<Judged> + 'a;
+pub(crate) type MergeJudge<'a> = dyn FnMut(&Merge) -> anyhow::Result<Judged> + 'a;
 
 /// Problems of a merged tree that are told; the log has the others.
 const TOLD: usize = 20;
@@ -47,7 +47,7 @@ pub(crate) fn arrived(
     run: &Run,
     git: &Git,
     arrival: &Arrival<'_>,
-    judge: &mut Judge<'_>,
+    judge: &mut MergeJudge<'_>,
 ) -> anyhow::Result<Option<Landing>> {
     let Arrival { into, commit, tip, by, proven } = arrival;
     let input = &run.state.opening.input;

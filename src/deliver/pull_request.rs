@@ -4,7 +4,7 @@
 use super::completion::{CompletionBox, boxes};
 use super::github::{GitHub, PullRequest, RequestState};
 use super::land;
-use super::merged::{self, Arrival, Judge, Judged};
+use super::merged::{self, Arrival, Judged, MergeJudge};
 use super::remote::RemoteResult;
 use super::train::merge::{Work, is_ancestor, short};
 use loop_base::files;
@@ -19,7 +19,7 @@ use std::path::Path;
 type Landed = anyhow::Result<Option<Landing>>;
 
 /// Brings the proven commit to its target through a pull request, as far as that depends on us.
-pub(crate) fn land(hub: &GitHub<'_>, home: &Home, judge: &mut Judge<'_>) -> Landed {
+pub(crate) fn land(hub: &GitHub<'_>, home: &Home, judge: &mut MergeJudge<'_>) -> Landed {
     let subject = land::subject(hub.run);
     let work = match land::work(hub.run, &subject) {
         Ok(work) => work,
@@ -43,7 +43,7 @@ fn follow(
     home: &Home,
     work: &Work<'_>,
     request: &PullRequest,
-    judge: &mut Judge<'_>,
+    judge: &mut MergeJudge<'_>,
 ) -> Landed {
     let waits = |at: String| Ok(Some(Landing::Requested { at }));
     let not = |why: String, unreviewed: bool| Ok(Some(Landing::Not { why, unreviewed }));
@@ -89,7 +89,7 @@ fn arrived(
     home: &Home,
     request: &PullRequest,
     proven: Option<&str>,
-    judge: &mut Judge<'_>,
+    judge: &mut MergeJudge<'_>,
 ) -> Landed {
     let commit = request.merge_commit.as_ref().map(|it| it.oid.clone()).unwrap_or_default();
     let unseen = |why: String| Ok(Some(Landing::Requested { at: format!("{}: {why}", request.url) }));

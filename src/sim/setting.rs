@@ -5,7 +5,7 @@ use super::teller::Teller;
 use super::words::{fraction, millis, number, phase_id};
 use loop_core::engine::Landing;
 use loop_core::proof::Level;
-use loop_core::workflow::model::{Limits, ModeName, Next, Window, WindowThen};
+use loop_core::workflow::model::{Limits, ModeName, Next, Window, WindowThen, Workflow};
 
 /// Takes a line that says how things are before the run begins. Returns whether it was one.
 pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool, String> {
@@ -75,21 +75,23 @@ pub(super) fn set(teller: &mut Teller, word: &str, rest: &[&str]) -> Result<bool
                 Some(_) | None => return Err(format!("[retries] has no \"{pair}\"")),
             }
         }
-        ("threshold", [which, count]) => {
-            let count = number(count)?;
-            for breaker in workflow.phases.iter_mut().map(|it| &mut it.breaker) {
-                let threshold = match *which {
-                    "failures" => &mut breaker.failures,
-                    "no_progress" => &mut breaker.no_progress,
-                    "same_error" => &mut breaker.same_error,
-                    other => return Err(format!("a breaker has no threshold \"{other}\"")),
-                };
-                *threshold = threshold.map(|_| count);
-            }
-        }
+        ("threshold", [which, count]) => set_threshold(workflow, which, number(count)?)?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+fn set_threshold(workflow: &mut Workflow, which: &str, count: u32) -> Result<(), String> {
+    for breaker in workflow.phases.iter_mut().map(|it| &mut it.breaker) {
+        let threshold = match which {
+            "failures" => &mut breaker.failures,
+            "no_progress" => &mut breaker.no_progress,
+            "same_error" => &mut breaker.same_error,
+            other => return Err(format!("a breaker has no threshold \"{other}\"")),
+        };
+        *threshold = threshold.map(|_| count);
+    }
+    Ok(())
 }
 
 /// A proof needs checks that have a command.

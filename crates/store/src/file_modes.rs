@@ -39,11 +39,11 @@ fn right(meta: &Metadata) -> u32 {
     if meta.is_dir() { 0o700 } else { 0o600 | meta.permissions().mode() & 0o100 }
 }
 
-type Visit<'a> = &'a mut dyn FnMut(&Path, &Metadata) -> io::Result<()>;
+type FileVisitor<'a> = &'a mut dyn FnMut(&Path, &Metadata) -> io::Result<()>;
 
 /// Visits what is ours in a home, each folder before what is in it. The home itself may be somebody
 /// else's folder and is left alone, and so are links.
-fn each(home: &Path, visit: Visit<'_>) -> io::Result<()> {
+fn each(home: &Path, visit: FileVisitor<'_>) -> io::Result<()> {
     for name in OURS {
         let path = home.join(name);
         visit_one(&path, visit)?;
@@ -59,7 +59,7 @@ fn each(home: &Path, visit: Visit<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn visit_one(path: &Path, visit: Visit<'_>) -> io::Result<()> {
+fn visit_one(path: &Path, visit: FileVisitor<'_>) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() || meta.is_file() => visit(path, &meta),
         Ok(_) => Ok(()),

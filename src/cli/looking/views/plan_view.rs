@@ -72,10 +72,10 @@ fn is_planning(workflow: &Workflow) -> bool {
 }
 
 /// What a phase consists of: tasks and summaries with whether they are done.
-struct Work(Vec<(Item, bool)>);
+struct PlannedWork(Vec<(Item, bool)>);
 
-impl Work {
-    fn of(home: &Home, run: &str, workflow: &Workflow, state: &State, place: &Path) -> Work {
+impl PlannedWork {
+    fn of(home: &Home, run: &str, workflow: &Workflow, state: &State, place: &Path) -> PlannedWork {
         let mut known = state.clone();
         if let Ok(list) = fold::item_list(home, run) {
             known.give_list(list);
@@ -84,7 +84,7 @@ impl Work {
         let listed: Vec<(Item, bool)> =
             list.iter().flat_map(|it| it.all()).map(|(item, done)| (item.clone(), done)).collect();
         // Before a run has read the plans itself, it is told by what they are now.
-        Work(if listed.is_empty() { planned(workflow, state, place) } else { listed })
+        PlannedWork(if listed.is_empty() { planned(workflow, state, place) } else { listed })
     }
 
     /// A summary is part of its plan and no task of it.
@@ -141,7 +141,7 @@ pub(crate) fn at_start(home: &Home, run: &Run, place: &Path, going: &Going) -> V
     if !is_planning(workflow) {
         return Vec::new();
     }
-    let work = Work::of(home, id, workflow, state, place);
+    let work = PlannedWork::of(home, id, workflow, state, place);
     let ((plans_done, plans), (tasks_done, tasks)) = (work.count_plans(), work.count());
     let done = match (plans_done, tasks_done) {
         (0, 0) => format!("{}, {}", counted(plans, "plan"), counted(tasks, "task")),
@@ -176,7 +176,7 @@ pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State,
     if !is_planning(workflow) {
         return out;
     }
-    let work = Work::of(home, run, workflow, state, place);
+    let work = PlannedWork::of(home, run, workflow, state, place);
     let ((plans_done, plans), (tasks_done, tasks)) = (work.count_plans(), work.count());
     let _ = writeln!(out, "  plans       {plans_done}/{plans} done");
     let _ = writeln!(out, "  tasks       {tasks_done}/{tasks} done");
@@ -227,7 +227,7 @@ pub(crate) fn at_end(
         return Vec::new();
     }
     let title = title(state);
-    let work = Work::of(home, run, workflow, state, place);
+    let work = PlannedWork::of(home, run, workflow, state, place);
     let plans = work.plans();
     match Status::of(state) {
         Status::Completed => {
