@@ -59,7 +59,7 @@ fn collect(root: &Path, place: &Path, folder: &str) -> anyhow::Result<()> {
         if let Some(above) = to.parent() {
             std::fs::create_dir_all(above)?;
         }
-        files::replace(&to, &String::from_utf8_lossy(&bytes))?;
+        files::replace_bytes(&to, &bytes)?;
         let tracked = git.run(["ls-files", "-z", "--", &path.to_string_lossy()])?;
         if tracked.is_empty() {
             std::fs::remove_file(&from)?;

@@ -1,7 +1,7 @@
 //! The desk from outside: requests in, values out, with real repositories and a real home.
 
 use super::{
-    About, Caller, CallerEnvironment, Commanded, Continued, FoundRun, Note, OpenReply, PersonReply,
+    About, Caller, CallerEnvironment, Commanded, Continued, FoundRun, NextStep, Note, OpenReply, PersonReply,
     RunRequest, cancel, open, pause, ready,
 };
 use crate::tree::sample::Sample;
@@ -95,7 +95,8 @@ fn a_run_inside_a_call_is_refused_with_a_next_step() {
     let mut caller = caller(&sample);
     caller.environment.process_line = ProcessLine::inside("1f3e5a7b");
     let Err(refusal) = open(&caller, &request(), &mut Vec::new()) else { panic!("a refusal was expected") };
-    assert_eq!((refusal.exit, refusal.next), (2, Some("loop run --nested".into())));
+    let help = NextStep::by_hand("add --nested, and name another repository with -C DIR");
+    assert_eq!((refusal.exit, refusal.next), (2, Some(help)));
     let nested = RunRequest { nested: true, ..request() };
     assert!(matches!(open(&caller, &nested, &mut Vec::new()), Ok(OpenReply::Opened(_))));
 }

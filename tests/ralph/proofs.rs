@@ -34,7 +34,7 @@ fn g21_a_proof_that_does_not_fit_into_a_stop_is_waited_for() {
     assert!((1..=3).contains(&waits), "{waits} waits: {status:#}");
     assert_eq!((&status["status"], &status["verified"]), (&"completed".into(), &true.into()), "{status:#}");
     let notes = status["proof"]["notes"].to_string();
-    assert!(notes.contains("session of the agent was alive"), "{status:#}");
+    assert!(notes.contains("session was running during the proof"), "{status:#}");
 }
 
 #[test]

@@ -99,12 +99,17 @@ pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 /// Replaces a file as a whole. It is not synced: this is for what can be made again. Several processes
 /// may do it at once.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
-    replace_beside(path, &format!(".{}.tmp", std::process::id()), text, |_| Ok(()))
+    replace_bytes(path, text.as_bytes())
+}
+
+/// The same for what may be no text.
+pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_beside(path, &format!(".{}.tmp", std::process::id()), bytes, |_| Ok(()))
 }
 
 /// The same for a file of ours, which nobody else may read.
 pub fn replace_ours(path: &Path, text: &str) -> io::Result<()> {
-    replace_beside(path, &format!(".{}.tmp", std::process::id()), text, |beside| {
+    replace_beside(path, &format!(".{}.tmp", std::process::id()), text.as_bytes(), |beside| {
         beside.set_permissions(std::fs::Permissions::from_mode(0o600))
     })
 }
@@ -112,7 +117,7 @@ pub fn replace_ours(path: &Path, text: &str) -> io::Result<()> {
 /// Replaces a person's own file: its mode is kept, and the text survives a power loss. The file beside
 /// it always has the same name, so that one which a killed controller left goes with the next.
 pub fn replace_for_good(path: &Path, text: &str) -> io::Result<()> {
-    replace_beside(path, ".tmp", text, |beside| {
+    replace_beside(path, ".tmp", text.as_bytes(), |beside| {
         if let Ok(meta) = std::fs::metadata(path) {
             beside.set_permissions(meta.permissions())?;
         }
@@ -123,7 +128,7 @@ pub fn replace_for_good(path: &Path, text: &str) -> io::Result<()> {
 fn replace_beside(
     path: &Path,
     suffix: &str,
-    text: &str,
+    bytes: &[u8],
     settle: impl FnOnce(&File) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -133,7 +138,7 @@ fn replace_beside(
     let _may_be_absent = std::fs::remove_file(&beside);
     let file = File::options().write(true).create_new(true).open(&beside);
     let written = file.and_then(|mut it| {
-        it.write_all(text.as_bytes())?;
+        it.write_all(bytes)?;
         settle(&it)
     });
     let done = written.and_then(|()| std::fs::rename(&beside, path));

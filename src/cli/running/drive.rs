@@ -51,6 +51,36 @@ pub(crate) fn run(context: &Context, opened: OpenRun, asking: &Ask, reach: Reach
     drive(context, opened, &Going::default(), asking, reach)
 }
 
+/// Drives until nothing is left to do without a person, who is asked where that is wanted.
+fn until_rest(driver: &mut Driver<'_>, output: &RunOutput, asking: Ask) -> anyhow::Result<()> {
+    loop {
+        let rest = driver.until_rest()?;
+        match (&rest, asking) {
+            (Rest::Waiting(question), Ask::Here) => {
+                let Driver { run, host, .. } = &mut *driver;
+                let check = |command| acceptable(&run.workflow, &run.state, command);
+                let answer = output.ask(&run.workflow, &run.state, question, &check, &mut |nap| {
+                    Ok(match host.shim.listener.listen(Some(rustix::stdio::stdin()), nap)? {
+                        WaitResult::Answer => WaitEnd::Typed,
+                        WaitResult::Command | WaitResult::Now { .. } => WaitEnd::Elsewhere,
+                        WaitResult::Nothing => WaitEnd::Nothing,
+                    })
+                })?;
+                match answer {
+                    AskResult::Answer(command) => driver.answer(&command)?,
+                    AskResult::Elsewhere => (),
+                    AskResult::Nothing => return Ok(()),
+                }
+            }
+            (Rest::Waiting(question), Ask::Wait) => {
+                output.tell(&driver.run.workflow, &driver.run.state, question);
+                driver.wait(question)?;
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
 /// Drives a run until it finishes or needs a person, and says how it ended.
 fn drive(
     context: &Context,
@@ -70,32 +100,7 @@ fn drive(
     output.show(&opened.run.workflow, &opened.run.state, &[]);
     let say = |run: &Run, facts: &[_]| output.say(&run.workflow, &run.state, facts);
     let mut driver = Driver::new(opened, reach, say, output.onlooker())?;
-    loop {
-        let rest = driver.until_rest()?;
-        match (&rest, asking) {
-            (Rest::Waiting(question), Ask::Here) => {
-                let Driver { run, host, .. } = &mut driver;
-                let check = |command| acceptable(&run.workflow, &run.state, command);
-                let answer = output.ask(&run.workflow, &run.state, question, &check, &mut |nap| {
-                    Ok(match host.shim.listener.listen(Some(rustix::stdio::stdin()), nap)? {
-                        WaitResult::Answer => WaitEnd::Typed,
-                        WaitResult::Command | WaitResult::Now { .. } => WaitEnd::Elsewhere,
-                        WaitResult::Nothing => WaitEnd::Nothing,
-                    })
-                })?;
-                match answer {
-                    AskResult::Answer(command) => driver.answer(&command)?,
-                    AskResult::Elsewhere => (),
-                    AskResult::Nothing => break,
-                }
-            }
-            (Rest::Waiting(question), Ask::Wait) => {
-                output.tell(&driver.run.workflow, &driver.run.state, question);
-                driver.wait(question)?;
-            }
-            _ => break,
-        }
-    }
+    until_rest(&mut driver, &output, *asking)?;
     let rested = driver.end();
     let run = &rested.run;
     let exit = match rested.signal {

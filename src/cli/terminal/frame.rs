@@ -54,14 +54,14 @@ pub(super) fn wrapped(line: &str, room: usize) -> Vec<String> {
                 (row, last_space) = (further.clone(), None);
                 continue;
             }
-            let rest = match last_space.take().filter(|it| further.len() < *it) {
+            let rest = match last_space.take() {
                 Some(at) => row.split_off(at),
                 None => String::new(),
             };
             rows.push(row.trim_end().to_owned());
             row = format!("{further}{}", rest.trim_start());
         }
-        if letter == ' ' && row.len() > further.len() {
+        if letter == ' ' && !row.trim_start().is_empty() {
             last_space = Some(row.len());
         }
         row.push(letter);

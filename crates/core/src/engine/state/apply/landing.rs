@@ -2,6 +2,7 @@
 
 use crate::engine::journal::closing::landing::{Landing, LandingStep};
 use crate::engine::journal::people::command::Answer;
+use crate::engine::journal::people::question::{CheckpointKind, QuestionKind};
 use crate::engine::state::parts::station::{Leave, Station};
 use crate::engine::state::run_state::State;
 use loop_base::time::Timestamp;
@@ -40,13 +41,19 @@ impl State {
                 // The question that waited for a merge is over; what stands against it is asked instead.
                 let waited =
                     was.is_some_and(|it| matches!(it, Landing::Requested { .. } | Landing::Waits { .. }));
-                if waited {
+                if waited || self.asks_for_merge() {
                     self.land_again();
                 }
             }
             Landing::Clear => self.land_again(),
             Landing::Reverted { .. } => (),
         }
+    }
+
+    /// Whether a person is asked to merge, also by an older program that knew of no landing.
+    fn asks_for_merge(&self) -> bool {
+        let merge = QuestionKind::Checkpoint(CheckpointKind::Merge);
+        matches!(&self.station, Station::Waiting { question, .. } if question.kind == merge)
     }
 
     /// A step of the landing was taken.
