@@ -27,6 +27,7 @@ fn g27_an_edited_workflow_or_opening_is_damage_wherever_it_is_read() {
         "update run set opened_at = opened_at - 1",
         "insert into earlier_definition select run, 1, body, version from definition",
         "update snapshot set state = replace(state, 'capped', 'closed') || ' '",
+        "delete from snapshot; update definition set body = replace(body, 'false', 'true ')",
     ] {
         let (sandbox, agent) = capped();
         edit(&sandbox, sql);

@@ -149,7 +149,7 @@ fn lp10_stuck_halts_at_once_and_says_what_to_do() {
     assert!(end.contains("the socket is slow") && end.contains(".planning/LOOP-STATE.md"), "{end}");
     for step in [
         "1. read the reason",
-        "2. look",
+        "2. see whether",
         "3. fix the cause",
         "4. reset: loop answer reset",
         "5. continue: loop run 3",

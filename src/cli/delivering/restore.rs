@@ -44,7 +44,8 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
     let (git, books) = match (seat, &plan, flags.number) {
         (Ok(()), _, _) => {
             desk::refuse_lost_repository(place)?;
-            (Git::open(place)?, "git")
+            // Whoever only looks has an index of its own: the run may be measuring with the other one.
+            (Git::open(place)?, if changes_files { "git" } else { "git-restore" })
         }
         // What was kept can be listed wherever the repository is.
         (Err(_), Some(plan), None) => (Git::open(Path::new(&plan.root))?, "git-before"),

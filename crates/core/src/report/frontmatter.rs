@@ -46,6 +46,7 @@ pub(super) fn read(text: &str) -> Report {
         report.for_person = found.for_person;
         report.truths = found.truths;
     }
+    settle_contradictions(&mut report);
     if report.metrics.get("verdict") == Some(&Value::from("human_needed")) && report.for_person.is_empty() {
         report.for_person.push("the verifier asks for a person and does not say what for".to_owned());
     }
@@ -54,6 +55,22 @@ pub(super) fn read(text: &str) -> Report {
         report.note("the front matter has no status");
     }
     report
+}
+
+/// A file that calls the whole passed, and a part of it failed or left to a person, is taken at its parts.
+fn settle_contradictions(report: &mut Report) {
+    if report.metrics.get("verdict") != Some(&Value::from("passed")) {
+        return;
+    }
+    let failed = report.truths.iter().filter(|it| !it.holds).count();
+    let (verdict, why) = match (failed, report.blockers.len(), report.for_person.len()) {
+        (1.., _, _) => ("gaps_found", "truths that do not hold"),
+        (0, 1.., _) => ("gaps_found", "gaps"),
+        (0, 0, 1..) => ("human_needed", "something for a person to verify"),
+        (0, 0, 0) => return,
+    };
+    report.keep("verdict", Value::from(verdict));
+    report.note(&format!("its status is passed, and it lists {why}: taken as {verdict}"));
 }
 
 /// Returns what stands between the first line and the next `---`.
@@ -99,6 +116,24 @@ mod tests {
     fn report_of(pairs: &[(&str, Value)]) -> Report {
         let metrics = pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         Report { found: true, metrics, ..Report::default() }
+    }
+
+    #[test]
+    fn lp_what_is_called_passed_and_is_not_in_its_parts_has_not_passed() {
+        let verdict = |more: &str| {
+            let text = format!("---\nverified: 2026-01-02T03:04:05Z\nstatus: passed\n{more}---\n");
+            let report = read(&text);
+            (report.metrics.get("verdict").cloned(), report.notes.len())
+        };
+        assert_eq!(verdict(""), (Some(Value::from("passed")), 0));
+        assert_eq!(
+            verdict("gaps:\n  - truth: \"it logs in\"\n    status: failed\n"),
+            (Some(Value::from("gaps_found")), 1)
+        );
+        assert_eq!(
+            verdict("human_verification:\n  - test: click\n    expected: it works\n"),
+            (Some(Value::from("human_needed")), 1)
+        );
     }
 
     #[test]

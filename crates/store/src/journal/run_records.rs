@@ -5,7 +5,7 @@ use crate::chain::{self, Hash};
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::journal::rows::{QuestionRow, Recorded};
-use crate::journal::run_row::{find, match_anchor};
+use crate::journal::run_row::{MISSING, find, match_anchor};
 use crate::journal::seal;
 use loop_core::engine::STATE_VERSION;
 use rusqlite::{OptionalExtension, params};
@@ -76,7 +76,13 @@ impl Home {
                     Ok((snapshot, hash, state_hash, row.get::<_, Option<Hash>>(5)?))
                 })
                 .optional()?;
-            let Some((snapshot, hash, state_hash, seal)) = found else { return Ok(None) };
+            let Some((snapshot, hash, state_hash, seal)) = found else {
+                let has_events = "select 1 from event where run = ?1";
+                return match transaction.prepare_cached(has_events)?.exists([key])? {
+                    true => Err(StoreError::damaged(format!("run {run}: {MISSING}"))),
+                    false => Ok(None),
+                };
+            };
             let damaged =
                 |what: &str| StoreError::damaged(format!("run {run}, event {}: {what}", snapshot.seq));
             if chain::state_hash(run, snapshot.seq, &hash, &snapshot.text) != state_hash {

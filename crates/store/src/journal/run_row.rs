@@ -64,6 +64,9 @@ pub(crate) struct JournalEnd {
     pub is_sealed: bool,
 }
 
+/// What a reader says where a run with events has no snapshot.
+pub(super) const MISSING: &str = "the snapshot is missing";
+
 pub(crate) fn standing(
     connection: &Connection,
     run: &str,
@@ -123,6 +126,10 @@ pub(crate) fn standing(
     }
     if !found_last {
         return Err(damaged(from, "the snapshot's last event is missing"));
+    }
+    // It is written with every commit. Without it nothing binds the workflow to the events.
+    if from == 0 && 0 < head.seq {
+        return Err(damaged(head.seq, MISSING));
     }
     if let Some(anchored) = anchored {
         match_anchor(connection, run, key, &head, anchored)?;

@@ -6,7 +6,7 @@
 use crate::chain::{self, Hash, Link, ORIGIN};
 use crate::error::StoreError;
 use crate::home::Home;
-use crate::journal::run_row::{SnapshotRow, find, match_anchor, snapshot};
+use crate::journal::run_row::{MISSING, SnapshotRow, find, match_anchor, snapshot};
 use crate::journal::seal;
 use crate::tables;
 use rusqlite::{Connection, OptionalExtension};
@@ -142,7 +142,7 @@ fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreErr
     }
     drop(rows);
     let Some(SnapshotRow { seq, hash, state_hash, state, seal, .. }) = snapshot(connection, key)? else {
-        return if head.seq == 0 { Ok(Ok(head)) } else { broken(head.seq, "the snapshot is missing") };
+        return if head.seq == 0 { Ok(Ok(head)) } else { broken(head.seq, MISSING) };
     };
     if seq > head.seq {
         return broken(head.seq + 1, "it is missing, the snapshot knows of it");
