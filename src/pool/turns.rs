@@ -54,6 +54,8 @@ pub(crate) struct Pool<'a> {
     refused: BTreeMap<String, Refusal>,
     counter: Counter,
     ending: Option<PoolStop>,
+    /// Runs that were told of the end. A controller that was just started is told when it holds its run.
+    told: HashSet<String>,
     /// Runs that had stopped before this pool began; they are continued once.
     left: HashSet<String>,
     /// What was found when the queue was read.
@@ -86,6 +88,7 @@ impl<'a> Pool<'a> {
             refused: BTreeMap::new(),
             counter: Counter::new(caps, now()),
             ending: None,
+            told: HashSet::new(),
             left: HashSet::new(),
             notes,
             held,
@@ -220,27 +223,38 @@ impl<'a> Pool<'a> {
     /// Ends every run after its iteration once a cap over all of them is reached.
     fn hold_caps(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
         if self.ending.is_some() {
-            return Ok(());
+            return self.tell_the_end();
         }
         let Some(which) = self.counter.reached(now()) else { return Ok(()) };
         tell(PoolNews::Pool(format!("cap reached: {which}; every run stops after this iteration")));
-        for (index, _) in self.living() {
-            leave(self.queue.home(), &self.followed[index].row, &Command::Stop)?;
-        }
         self.ending = Some(PoolStop::Capped(which));
+        self.tell_the_end()
+    }
+
+    /// Tells every run that is driven, and was not told, that the pool ends.
+    fn tell_the_end(&mut self) -> anyhow::Result<()> {
+        let command = match &self.ending {
+            None => return Ok(()),
+            Some(PoolStop::Capped(_)) => Command::Stop,
+            Some(PoolStop::Signal(signal)) => Command::Pause { reason: signals::reason(*signal).to_owned() },
+        };
+        for (index, _) in self.living() {
+            let row = &self.followed[index].row;
+            if self.told.insert(row.id.clone()) {
+                leave(self.queue.home(), row, &command)?;
+            }
+        }
         Ok(())
     }
 
     /// Ends every call at once; the runs can continue later.
     fn pause_all(&mut self, signal: i32, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
-        let living = self.living();
-        tell(PoolNews::Pool(format!("pausing {} (press again to leave at once)", runs(living.len()))));
-        let command = Command::Pause { reason: signals::reason(signal).to_owned() };
-        for (index, _) in living {
-            leave(self.queue.home(), &self.followed[index].row, &command)?;
-        }
+        let living = self.living().len();
+        tell(PoolNews::Pool(format!("pausing {} (press again to leave at once)", runs(living))));
+        // Who was asked to stop after an iteration is asked for more.
+        self.told.clear();
         self.ending = Some(PoolStop::Signal(signal));
-        Ok(())
+        self.tell_the_end()
     }
 
     /// Begins or continues systems while there is room for them. Says whether any was.

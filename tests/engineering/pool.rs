@@ -280,8 +280,9 @@ fn time_is_shared_by_all() {
     let go = domain.held("sys-001");
     let pool = domain.pool(1, "honest", &["--time", "1s"]);
     assert_eq!(domain.hear(), "sys-001");
-    domain.run_that_is("sys-001", "running");
-    let is_asked = || domain.sandbox.run(&["log"]).out.contains("asked to stop after this iteration");
+    let run = domain.run_that_is("sys-001", "running");
+    let status = || domain.sandbox.run(&["status", "--run", &run]).out;
+    let is_asked = || status().contains("to stop after this iteration");
     assert!(within(loop_harness::PATIENCE, is_asked), "{:?}", domain.runs());
     go.say();
     pool.wait().exits(6).says("cap reached: 1s since the start (--time)").says("capped: ");
