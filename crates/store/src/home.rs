@@ -208,17 +208,8 @@ impl Home {
                 path.join(DATABASE),
                 flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_PRIVATE_CACHE,
             )?;
-            connection.busy_timeout(BUSY_TIMEOUT)?;
-            tables::disarm(&connection)?;
-            connection.set_prepared_statement_cache_capacity(48);
-            let file = DatabaseFile::of(path);
-            let home = Home {
-                path: path.to_path_buf(),
-                connection,
-                file,
-                turnstile: OnceCell::new(),
-                agents: AgentTable::default(),
-            };
+            let home = Home::connected(path, connection)?;
+            home.connection.set_prepared_statement_cache_capacity(48);
             // One look: a home that somebody makes at this moment is empty or complete, never half.
             let look = Transaction::new_unchecked(&home.connection, TransactionBehavior::Deferred)?;
             let current = home.is_current()?;
@@ -235,6 +226,15 @@ impl Home {
             Ok(home)
         };
         attempt().map_err(|error: StoreError| error.within(path))
+    }
+
+    /// A home whose database was just opened. What lies in its schema starts nothing.
+    fn connected(path: &Path, connection: Connection) -> Result<Home, StoreError> {
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        tables::disarm(&connection)?;
+        let file = DatabaseFile::of(path);
+        let (turnstile, agents) = (OnceCell::new(), AgentTable::default());
+        Ok(Home { path: path.to_path_buf(), connection, file, turnstile, agents })
     }
 
     /// Opens a database that nobody here can write. Without a log beside it nobody writes it at all, so
@@ -259,16 +259,7 @@ impl Home {
                     | OpenFlags::SQLITE_OPEN_NO_MUTEX
                     | OpenFlags::SQLITE_OPEN_PRIVATE_CACHE,
             )?;
-            connection.busy_timeout(BUSY_TIMEOUT)?;
-            tables::disarm(&connection)?;
-            let file = DatabaseFile::of(path);
-            let home = Home {
-                path: path.to_path_buf(),
-                connection,
-                file,
-                turnstile: OnceCell::new(),
-                agents: AgentTable::default(),
-            };
+            let home = Home::connected(path, connection)?;
             if home.is_current()? {
                 return Ok(home);
             }
