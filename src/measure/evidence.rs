@@ -135,12 +135,16 @@ pub(crate) fn complete(
     let differences = Differences::between(tree, status, &run.state, before_call)?;
     // Where nothing depends on it, an agent may leave its work uncommitted.
     let exit = run.workflow.phases[run.state.phase].exit.as_ref();
-    let asks = exit.is_some_and(|it| it.names().iter().any(|(name, _)| *name == FactName::TreeClean.name()));
+    let asks = |fact: FactName| exit.is_some_and(|it| it.names().iter().any(|it| *it.0 == *fact.name()));
     evidence.facts = facts::gather(tree, status, run, input, &differences, before_commit)?;
     evidence.refused_plans = facts::refused_plans(tree, run, &differences.call);
     let uncounted = evidence.refused_plans.iter().map(|it| format!("{} does not count: {}", it.name, it.why));
     evidence.notes.extend(uncounted);
-    if asks {
+    if asks(FactName::WorkCommitted) {
+        let work = facts::uncommitted_work(tree, run, &differences.uncommitted);
+        evidence.uncommitted = uncommitted::groups(tree, &work, &[]);
+    }
+    if asks(FactName::TreeClean) {
         evidence.uncommitted = uncommitted::groups(tree, &differences.uncommitted, &commanded_checks(run));
         if evidence.uncommitted.iter().any(|it| !it.left_by.is_empty()) {
             evidence.notes.push("commit what the checks leave behind, or add it to .gitignore".to_owned());

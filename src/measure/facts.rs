@@ -4,6 +4,7 @@
 
 use super::differences::{Differences, glob, present};
 use super::planning;
+use super::uncommitted;
 use crate::tree::changes::{self, Change, ChangeKind};
 use crate::tree::git::GitError;
 use crate::tree::tree_status::TreeStatus;
@@ -55,6 +56,7 @@ pub(crate) fn gather(
     put(&mut values, FactName::FilesChanged, since_call.len());
     put(&mut values, FactName::TreeChanged, !since_call.is_empty());
     put(&mut values, FactName::TreeClean, uncommitted.is_empty());
+    put(&mut values, FactName::WorkCommitted, uncommitted_work(tree, run, uncommitted).is_empty());
     put(&mut values, FactName::DocsGenerated, changes::documents(since_start).len());
     put(&mut values, FactName::HasAdr, changes::has_decision_record(since_start));
     put(&mut values, FactName::NewPlans, judge_plans(tree, run, since_call).0);
@@ -92,12 +94,11 @@ fn commits(
     from: Option<&str>,
     to: Option<&str>,
 ) -> Result<(u64, Vec<String>), GitError> {
-    let bookkeeping = run.workflow.items.as_ref().map(|it| it.bookkeeping.as_slice()).unwrap_or_default();
+    let globs = bookkeeping(run);
     let is_named = run.workflow.phases[run.state.phase].report == Protocol::ExitSignal;
-    if bookkeeping.is_empty() && !is_named {
+    if globs.is_empty() && !is_named {
         return Ok((changes::commits_between(&tree.pinned, from, to)?, Vec::new()));
     }
-    let globs: Vec<GlobMatcher> = bookkeeping.iter().filter_map(|it| glob(it)).collect();
     let is_record = |path: &Path| globs.iter().any(|it| it.is_match(path));
     let files = run.state.item.as_ref().map(|it| it.files.as_slice()).unwrap_or_default();
     let is_only_records = !files.is_empty() && files.iter().all(|it| is_record(Path::new(it)));
@@ -113,6 +114,23 @@ fn commits(
         None => false,
     };
     Ok(if is_same { (0, Vec::new()) } else { (work.len() as u64, work) })
+}
+
+/// Files that are records and no work.
+fn bookkeeping(run: &Run) -> Vec<GlobMatcher> {
+    run.workflow.items.iter().flat_map(|it| &it.bookkeeping).filter_map(|it| glob(it)).collect()
+}
+
+/// Returns those of the uncommitted files that hold work: records may stay uncommitted, and whoever finds what a
+/// check wrote can make it again.
+pub(crate) fn uncommitted_work(tree: &WorkingTree, run: &Run, paths: &[PathBuf]) -> Vec<PathBuf> {
+    let globs = bookkeeping(run);
+    let left = uncommitted::left_by_checks(tree);
+    // Python writes it beside the code for whoever runs the tests, the agent too.
+    let is_compiled = |it: &Path| it.components().any(|it| it.as_os_str() == "__pycache__");
+    let is_record = |it: &Path| globs.iter().any(|glob| glob.is_match(it));
+    let is_work = |it: &&PathBuf| !left.contains(*it) && !is_record(it) && !is_compiled(it);
+    paths.iter().filter(is_work).cloned().collect()
 }
 
 /// Returns how many plans a call added, and those of them that do not count: where the workflow lists its

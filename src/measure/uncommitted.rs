@@ -164,7 +164,8 @@ fn before(tree: &WorkingTree, base: &Facts) -> Result<Vec<u8>, GitError> {
     Ok(differing.iter().flat_map(|it| [it.path.as_os_str().as_bytes(), b"\0"].concat()).collect())
 }
 
-fn left_by_checks(tree: &WorkingTree) -> BTreeSet<PathBuf> {
+/// Returns what appeared while checks ran.
+pub(crate) fn left_by_checks(tree: &WorkingTree) -> BTreeSet<PathBuf> {
     read_left(&tree.pinned.beside(LEFT_BY_CHECKS))
 }
 

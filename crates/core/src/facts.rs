@@ -195,6 +195,9 @@ facts! {
     TreeClean "tree_clean" Bool World Now Never true is(true),
         "nothing is uncommitted that was not there when the run began; what is inside submodules counts",
         state("everything is committed", "there are uncommitted changes");
+    WorkCommitted "work_committed" Bool World Now Never true is(true),
+        "like `tree_clean`, without the files of `[items] bookkeeping` and what the checks leave behind",
+        state("all work is committed", "there is uncommitted work");
     CriteriaCount "criteria_count" Number Opening Now Never false NO,
         "boxes below headings that say \"criteria\" in the input",
         number("acceptance criteria", "the input has no acceptance criteria");

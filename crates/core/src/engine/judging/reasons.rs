@@ -188,7 +188,9 @@ impl Grounds<'_> {
         }
         let known = self.value(name).is_some();
         match FactName::named(name).map(|it| (it, it.row().words)) {
-            Some((FactName::TreeClean, _)) if known && wanted && !self.evidence.uncommitted.is_empty() => {
+            Some((FactName::TreeClean | FactName::WorkCommitted, _))
+                if known && wanted && !self.evidence.uncommitted.is_empty() =>
+            {
                 self.evidence.uncommitted.iter().map(uncommitted_words).collect()
             }
             Some((_, FactWords::State { is, is_not })) if known => {
