@@ -56,3 +56,32 @@ fn a_second_controller_is_kept_out() {
     running.wait().exits(0);
     assert_eq!(sandbox.calls().len(), 8);
 }
+
+/// The controller lives, so nobody else would look: what the agent left is kept, put back, and not counted.
+#[test]
+fn an_agent_that_somebody_kills_is_lost_and_its_files_are_put_back() {
+    for killed in ["kill -KILL $$", "exit 143"] {
+        let project = Project::new();
+        let script = format!(
+            "if [ \"$LOOP_CALL\" = 2 ]; then echo half > 03-01_1.txt; echo new > left.txt; {killed}; fi\n{HONEST}"
+        );
+        let done = project.run(&script, &[]).exits(0);
+        assert!(
+            done.err.contains("call 2 is lost and does not count: the agent was killed")
+                && done.err.contains("2 files put back to the last commit"),
+            "{}",
+            done.err
+        );
+        assert!(!project.sandbox.project.join("left.txt").exists());
+        assert!(project.loop_state().contains("Iteration: 7\n"), "{}", project.loop_state());
+        assert_eq!(project.status()["calls_total"], json!(9));
+    }
+    let project = Project::new();
+    project
+        .run("kill -KILL $$", &[])
+        .exits(4)
+        .says("5 calls in a row were lost, the last one: the agent was killed");
+    assert_eq!(project.status()["iterations_total"], json!(0));
+    project.agent(HONEST);
+    project.sandbox.run(&["resume", "--max", "1"]).exits(6);
+}

@@ -4,8 +4,10 @@ use crate::measure::checks::run_checks::exit_words;
 use crate::world::real::Host;
 use loop_base::time::length;
 use loop_core::engine::{Call, Ending};
+use loop_core::workflow::model::LostCall;
 use loop_store::run::Run;
 use loop_supervise::protocol::{EndReason, OrderEnd as Exit};
+use rustix::process::Signal;
 
 impl Host<'_> {
     /// How a call ended, by what the supervisor saw.
@@ -13,6 +15,10 @@ impl Host<'_> {
         let limits = &run.workflow.agent;
         match &exit.how {
             EndReason::Exited if exit.code == Some(0) => Ending::Done,
+            EndReason::Exited if self.is_killed(run, exit) => {
+                let why = format!("the agent was killed ({})", exit_words(exit.code, exit.signal));
+                Ending::Lost { why: self.why_lost(run, call, why) }
+            }
             EndReason::Exited => Ending::Failed { why: exit_words(exit.code, exit.signal) },
             EndReason::NoFirstOutput => {
                 timed_out(&format!("no first output within {}", length(limits.first_timeout)))
@@ -38,7 +44,19 @@ impl Host<'_> {
             EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why.clone()) },
         }
     }
+
+    /// Whether somebody other than us ended the agent, in a workflow that undoes what such a call leaves. A
+    /// shell whose child was killed exits with 128 and the signal, and so do programs that tidy up first.
+    fn is_killed(&self, run: &Run, exit: &Exit) -> bool {
+        let is_from_outside = |signal: i32| FROM_OUTSIDE.iter().any(|it| it.as_raw() == signal);
+        let signal = exit.signal.or(exit.code.map(|it| it - 128));
+        run.workflow.workspace.lost_call == LostCall::Undo && signal.is_some_and(is_from_outside)
+    }
 }
+
+/// Signals by which people, service managers and the kernel short of memory end a program. Others come from the
+/// program's own mistakes, and are judged.
+const FROM_OUTSIDE: [Signal; 4] = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP];
 
 fn timed_out(why: &str) -> Ending {
     Ending::TimedOut { why: why.to_owned() }

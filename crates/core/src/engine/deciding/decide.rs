@@ -32,6 +32,10 @@ use loop_base::value::Value;
 /// many mean that the call cannot be started at all.
 const VOIDS_MOST: u32 = 8;
 
+/// Calls in a row that were lost and do not count. Each may have worked for hours, and so many mean that something
+/// here ends every one of them.
+const LOST_MOST: u32 = 5;
+
 /// Answers the question that the whole program exists for: what should happen now?
 pub fn decide(workflow: &Workflow, state: &State, now: Timestamp) -> Decision {
     if let Some(decision) = wished(workflow, state) {
@@ -124,6 +128,11 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
     }
     if VOIDS_MOST <= state.voids {
         let reason = format!("the call could not be started {} times in a row", state.voids);
+        return hold(HoldKind::Halted, reason);
+    }
+    if LOST_MOST <= state.lost_in_a_row {
+        let last = state.last_trouble.as_ref().map(|it| format!(", the last one: {}", it.why));
+        let reason = format!("{} calls in a row were lost{}", state.lost_in_a_row, last.unwrap_or_default());
         return hold(HoldKind::Halted, reason);
     }
     if let Some(reason) = state.visit.breaker.open(&phase.breaker)

@@ -66,6 +66,9 @@ pub struct State {
     /// How many of them since a person last looked.
     #[serde(default)]
     pub voids: u32,
+    /// Calls that were lost since one was judged or a person last looked.
+    #[serde(default)]
+    pub lost_in_a_row: u32,
     pub calls: Calls,
     pub spent: Spent,
     #[serde(default)]

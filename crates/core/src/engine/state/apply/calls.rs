@@ -92,6 +92,7 @@ impl State {
         let is_undone = undoes && matches!(ended.ending, Ending::Lost { .. });
         if ended.ending != Ending::NotStarted && !is_undone {
             self.voids = 0;
+            self.lost_in_a_row = 0;
             self.plan_warning.clone_from(&ended.warning);
         }
         let is_answered = match &ended.ending {
@@ -134,8 +135,7 @@ impl State {
             }
             Ending::Interrupted => Station::Ready,
             Ending::Lost { why } if is_undone => {
-                // So many in a row mean that something here ends every call.
-                self.voids += 1;
+                self.lost_in_a_row += 1;
                 self.warn(format!("call {} is lost and does not count: {why}", call.number));
                 Station::Ready
             }

@@ -32,6 +32,10 @@ impl State {
             }
             Command::Waive { what, reason, by } => {
                 self.accept_requirement(what, reason);
+                // The proof of a run that is over stands.
+                if matches!(self.station, Station::Closed(_)) {
+                    return;
+                }
                 let by = (!by.is_empty()).then(|| by.clone());
                 self.waivers.push(Waiver { what: what.clone(), reason: reason.clone(), by });
                 self.reconsider();
@@ -68,6 +72,7 @@ impl State {
         self.hold = None;
         self.wish = None;
         self.voids = 0;
+        self.lost_in_a_row = 0;
         self.move_to = phase;
         if most.is_some() {
             self.iterations_most = most;
