@@ -136,3 +136,18 @@ fn without_a_number_the_phase_of_the_position_is_meant() {
     project.sandbox.run(&["run", "--max", "1", "--agent-cmd", &agent]).exits(6);
     assert_eq!(project.status()["input"], "3");
 }
+
+/// The limit that was set for this phase stays, unless a flag says otherwise.
+#[test]
+fn the_limit_of_another_controller_is_kept() {
+    for (more, most) in [(&[][..], 5), (&["--max", "6"][..], 6)] {
+        let project = Project::new();
+        left(&project, 3, 0);
+        let text = project.loop_state().replace("Max iterations: 50", "Max iterations: 5");
+        project.sandbox.write(".planning/LOOP-STATE.md", text);
+        project.sandbox.commit("its limit");
+        let done = project.run(HONEST, more).exits(6);
+        assert!(done.err.contains(&format!("3 of at most {most} iterations used")), "{}", done.err);
+        assert!(project.loop_state().contains(&format!("Iteration: {most}\nMax iterations: {most}\n")));
+    }
+}

@@ -98,7 +98,7 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
         return Ok(OpenReply::Adopted(FoundRun { home, row: Box::new(row) }));
     }
     if wanted.newest(&home)?.is_none() && !request.fresh {
-        wanted.import_begun()?;
+        wanted.import_begun(request.max)?;
     }
     prepare(&caller.environment.agents, &mut wanted.workflow, request, &wanted.project, &wanted.input)?;
     let held = HeldTree::take(caller, &git, &wanted.workflow)?;

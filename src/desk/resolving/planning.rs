@@ -54,8 +54,14 @@ impl PhaseInput {
         Opening { beginning: self.beginning.clone(), imported: self.imported, ..opening }
     }
 
-    /// Takes over how far another controller had come, by the state file that it left.
-    pub(crate) fn import(&mut self, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
+    /// Takes over how far another controller had come, by the state file that it left. A limit of the command line
+    /// wins over the one in the file, and that one over the configuration: it is the one that was set for this phase.
+    pub(crate) fn import(
+        &mut self,
+        project: &Path,
+        workflow: &mut Workflow,
+        most: Option<u32>,
+    ) -> anyhow::Result<()> {
         let Some(text) = planning::document(project, loop_state::NAME) else { return Ok(()) };
         let found = loop_state::import::read(&text).map_err(|why| Refusal {
             text: format!("{} is damaged: {why}", loop_state::NAME),
@@ -74,6 +80,7 @@ impl PhaseInput {
             self.beginning.rejections.insert(phase.name.clone(), found.gap_cycles);
         }
         self.beginning.iterations = found.iterations;
+        workflow.limits.iterations = most.or(found.max_iterations).or(workflow.limits.iterations);
         self.beginning.failed_in_a_row = failures(&found, workflow);
         let done = planning_ledger::done(project, &self.plans, &loop_state::import::done_rows(&text));
         for id in done {

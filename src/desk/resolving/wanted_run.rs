@@ -38,10 +38,11 @@ impl WantedRun {
         })
     }
 
-    /// Takes over how far another controller had come with the phase or the system that is wanted.
-    pub(crate) fn import_begun(&mut self) -> anyhow::Result<()> {
+    /// Takes over how far another controller had come with the phase or the system that is wanted. `most` is the limit
+    /// of iterations on the command line.
+    pub(crate) fn import_begun(&mut self, most: Option<u32>) -> anyhow::Result<()> {
         if let Some(phase) = &mut self.input.phase {
-            phase.import(&self.project, &self.workflow)?;
+            phase.import(&self.project, &mut self.workflow, most)?;
         }
         if let Some(job) = &mut self.input.job {
             job.import(&self.project, &self.workflow)?;

@@ -16,6 +16,8 @@ pub struct ImportedPlanning {
     /// When it began, as it wrote that down.
     pub started: Option<String>,
     pub iterations: u32,
+    /// How many it allowed itself, where it says so.
+    pub max_iterations: Option<u32>,
     /// How many iterations in a row had failed.
     pub failures: u32,
     pub gap_cycles: u32,
@@ -61,13 +63,14 @@ pub fn read(text: &str) -> Result<ImportedPlanning, String> {
             ));
         }
     };
-    count("Max iterations")?;
+    let max_iterations = Some(count("Max iterations")?).filter(|it| *it != 0);
     let started =
         field("Started").filter(|it| !it.is_empty()).map(|it| it.chars().take(STARTED_CHARS).collect());
     Ok(ImportedPlanning {
         phase,
         started,
         iterations: count("Iteration")?,
+        max_iterations,
         failures: count("Consecutive failures")?,
         gap_cycles: count("Gap closure cycle")?,
         stuck,
@@ -128,6 +131,11 @@ mod tests {
         assert_eq!((found.phase.to_string().as_str(), found.iterations, found.gap_cycles), ("3", 7, 1));
         assert_eq!((rows(FILE).as_slice(), done_rows(FILE).len()), (&["| 7 | 03-01 |".to_owned()][..], 0));
         assert_eq!((found.started.as_deref(), found.failures), (Some("2026-01-01"), 1));
+        assert_eq!(found.max_iterations, Some(50));
+        assert_eq!(
+            read(&FILE.replace("iterations: 50", "iterations: 0")).expect("sound").max_iterations,
+            None
+        );
         let table = "## Task Progress\n| a |\n|---|\n| 1 | 03-01 | Log in | done | `abc1234` | TASK_COMPLETE |\n| 2 | 03-01 | x | failed | abc1234 | TASK_COMPLETE |\n\
             | 3 | 03-01 | y | done | - | TASK_COMPLETE |\n| 4 | 03-01 | z | incomplete | abc1234 | - |\n";
         let expected =
