@@ -143,6 +143,81 @@ fn lp28_what_only_a_person_can_judge_waits_or_is_left_open() {
         (&json!("open for a person"), &json!(false))
     );
     assert!(alone.sandbox.read(".planning/ROADMAP.md").contains("(notes)"));
+    // A person who looks later closes the row, and nothing else of the run changes.
+    alone.sandbox.run(&["waive", "AUTH-01", "--reason", "x"]).exits(2).says("the run is completed");
+    alone.sandbox.run(&["waive", "SC-2", "--reason", "I looked at it", "--by", "Ada"]).exits(0);
+    let row = alone.row("SC-2");
+    assert_eq!((&row["by"], &row["evidence"]), (&json!("person"), &json!("waived: I looked at it")), "{row}");
+    assert_eq!((&alone.status()["verified"], &alone.status()["status"]), (&json!(true), &json!("completed")));
+}
+
+/// What no row is named by is asked of a person too, and has a row to be closed by.
+#[test]
+fn lp28_what_names_no_row_gets_one() {
+    let project = Project::new();
+    project.config(r#"{"autonomous": true, "loop": {"validation_commands": ["sh test.sh"]}}"#);
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) report human_needed 'human_verification:\n  - test: Look at the colours';; esac";
+    let done = project.run(script, &[]).exits(0);
+    let told = "open: HV-1 (loop show --requirements); once you have looked: loop waive HV-1 --reason TEXT";
+    assert!(done.err.contains(told), "{}", done.err);
+    assert_eq!(project.status()["verified"], json!(false));
+    project.sandbox.run(&["waive", "HV-1", "--reason", "they are fine"]).exits(0);
+    assert_eq!(project.status()["verified"], json!(true));
+}
+
+/// Code that only the working tree has is not part of what the phase delivers.
+#[test]
+fn code_left_uncommitted_keeps_the_phase_open() {
+    let project = Project::new();
+    let script = "case $LOOP_PHASE in EXECUTE) [ $LOOP_CALL = 1 ] && echo x > extra.txt; [ $LOOP_CALL = 2 ] && git add extra.txt; honest;; VERIFY) [ -f late.txt ] || echo x > late.txt; report passed 'score: 4/4';; esac";
+    project.run(script, &[]).exits(4).says("uncommitted: late.txt");
+    assert!(project.sandbox.prompt(2).contains("uncommitted: extra.txt"), "{}", project.sandbox.prompt(2));
+    assert!(
+        project.loop_state().contains("| 1 | 03-01 | Task 1: step 1 | failed |"),
+        "{}",
+        project.loop_state()
+    );
+    assert_eq!(project.sandbox.calls().len(), 10, "eight for seven tasks, and the verifier twice");
+    project.sandbox.git(&["add", "late.txt"]);
+    project.sandbox.git(&["commit", "-qm", "by a person"]);
+    project.sandbox.run(&["answer", "reset"]).exits(0);
+    project.run(script, &[]).exits(0);
+    assert_eq!(project.sandbox.git(&["status", "--porcelain"]), "");
+}
+
+/// Somebody has to answer for each row: a skipped verification answers for none.
+#[test]
+fn a_verification_with_open_rows_cannot_be_skipped() {
+    let project = Project::new();
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) report passed 'truths:\n  - {id: AUTH-01, status: verified}\n  - {id: SC-2, status: verified}';; esac";
+    project.run(script, &[]).exits(4).says("nothing shows that AUTH-02 is met");
+    project.sandbox.run(&["answer"]).exits(0).says("first waive AUTH-02");
+    let refused = "VERIFY cannot be skipped while nothing shows that AUTH-02 is met; waive each of them first: loop waive AUTH-02 --reason TEXT";
+    project.sandbox.run(&["answer", "skip"]).exits(2).says(refused);
+    project.sandbox.run(&["waive", "AUTH-02", "--reason", "moved to phase 4"]).exits(0);
+    project.sandbox.run(&["answer", "skip"]).exits(0);
+    project.run(script, &[]).exits(0);
+    assert_eq!(
+        (&project.row("AUTH-02")["by"], &project.status()["verified"]),
+        (&json!("person"), &json!(false))
+    );
+}
+
+#[test]
+fn requirements_that_an_agent_takes_out_of_the_roadmap_are_told_and_stay() {
+    let project = Project::new();
+    let script = format!(
+        "[ \"$LOOP_CALL\" = 2 ] && sed -i 's/, AUTH-02//; /People can log out/d; s/^\\(  1. \\).*/&\\n  2. It is fast/' .planning/ROADMAP.md\n{HONEST}"
+    );
+    project.run(&script, &[]).exits(0);
+    let warnings = project.status()["warnings"].to_string();
+    for says in [
+        "taken out of the roadmap or its plans since the run began: AUTH-02 (Accounts end), SC-2 (People can log out)",
+        "added to the roadmap since the run began, and no part of this run: It is fast",
+    ] {
+        assert_eq!(warnings.matches(says).count(), 1, "{says}: {warnings}");
+    }
+    assert_eq!(project.row("AUTH-02")["by"], json!("verifier"), "the row stays");
 }
 
 /// What a person wants changed becomes a plan, the plan is worked on, and then the person looks again.

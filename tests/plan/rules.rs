@@ -73,7 +73,11 @@ const RULES: [(&str, &str, Stories, &[&str]); 35] = [
         "LP-15",
         "a task needs its commit",
         Told(&["lp15-task-without-commit", "lp15-another-commit"]),
-        &[LIES, "plan/iterations.rs lp15_commits_that_leave_everything_as_it_was_are_none"],
+        &[
+            LIES,
+            "plan/iterations.rs lp15_commits_that_leave_everything_as_it_was_are_none",
+            "plan/closing.rs code_left_uncommitted_keeps_the_phase_open",
+        ],
     ),
     ("LP-16", "a task needs passing validation", Told(&["lp16-validation-fails"]), &[LIES]),
     ("LP-18", "the limit ends it, and what is left is named", Told(&["lp18-max"]), &[CAP]),

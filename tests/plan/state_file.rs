@@ -9,7 +9,11 @@ fn lp19_stopping_in_the_file_stops_after_the_iteration() {
     let script = format!(
         "[ \"$LOOP_CALL\" = 2 ] && sed -i 's/^Status: .*/Status: stopping/' .planning/LOOP-STATE.md\n{HONEST}"
     );
-    project.run(&script, &[]).exits(5);
+    // Whoever wrote it: the log says that a call was running, and how to continue.
+    project
+        .run(&script, &[])
+        .exits(5)
+        .says("LOOP-STATE.md says stopping, edited during call 2: the run stops after this iteration; continue with: loop run 3");
     assert_eq!((project.sandbox.calls().len(), &project.status()["status"]), (2, &json!("stopped")));
     assert!(
         project.loop_state().contains("Status: stopped\n") && project.loop_state().contains("Iteration: 2\n")

@@ -175,19 +175,26 @@ fn give_way(home: &Home, row: &Row, state: &State, command: &Command) -> anyhow:
 
 /// Returns the command that continues a run after something was said to it. An answer opens the way; a
 /// question that is still open has to be answered first. Guidance is taken down at once where the run is
-/// held, so that whoever looks at the run sees it.
+/// held, so that whoever looks at the run sees it, and so is a requirement that a person closes.
 fn continued_with(home: &Rc<Home>, row: &Row, command: &Command) -> anyhow::Result<String> {
     if let Command::Answer(_) = command {
         return Ok(naming_run(home, &row.id, "loop run".to_owned())?);
     }
     let (_, state) = load(home, row)?;
-    if state.hold.is_some()
+    if (state.hold.is_some() || closes_row(&state, command))
         && let Ok(mut run) = Run::open(Rc::clone(home), &row.id, now())
     {
         settle(home, &mut run, Path::new(&row.place), command)?;
     }
     let (workflow, state) = load(home, row)?;
     Ok(next_step(home, &row.id, &workflow, &state)?)
+}
+
+/// Whether a person closes a requirement at a question that may be answered differently once it is closed.
+fn closes_row(state: &State, command: &Command) -> bool {
+    let Command::Waive { what, .. } = command else { return false };
+    let is_row = state.requirements.iter().any(|it| it.id.eq_ignore_ascii_case(what));
+    is_row && state.question().is_some_and(|it| it.kind != QuestionKind::Proof)
 }
 
 /// Returns the command that helps where a run cannot take what was said.
@@ -233,13 +240,15 @@ fn found(caller: &Caller, words: &Saying) -> anyhow::Result<(Rc<Home>, Row)> {
     Ok((home, row))
 }
 
-/// What a person accepts is the tree that was proven, so it must be the one that is there.
+/// What a person accepts is the tree that was proven, so it must be the one that is there. A requirement that was
+/// left to a person is about what the person saw.
 fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
     let place = Path::new(&row.place);
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
     let books = run.folder().join(VIEW);
-    let now = tree_now(place, &books, &run.workflow, &run.state)?;
-    if now.is_none_or(|it| it.tree != state.seen.tree) {
+    let is_row = matches!(command, Command::Waive { .. });
+    let now = if is_row { None } else { tree_now(place, &books, &run.workflow, &run.state)? };
+    if !is_row && now.is_none_or(|it| it.tree != state.seen.tree) {
         let text = format!("the tree in {} is no longer the one that was proven", row.place);
         return Err(Refusal::usage(text, run_again(&run.workflow, &row.input)));
     }

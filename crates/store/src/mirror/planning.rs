@@ -1,7 +1,9 @@
 //! `.planning/LOOP-STATE.md`: a run of `plan` in the format of its seed, with a row for each iteration. It
 //! is written by us alone. `Status: stopping` in it is read as the wish to stop; what else somebody does
-//! to it is undone and told of. What agents append to `LEARNINGS.md` beside it is watched for its length.
+//! to it is undone and told of. What agents append to `LEARNINGS.md` beside it is watched for its length, and the
+//! roadmap for requirements that come and go.
 
+mod asked_for;
 pub mod import;
 mod rest_edit;
 
@@ -40,6 +42,8 @@ pub struct LoopState {
     written: Option<String>,
     /// That the learnings are too long was said, or was so from the beginning.
     is_told_of_length: bool,
+    /// An iteration of any phase was judged since the requirements were looked at.
+    is_judged: bool,
 }
 
 impl LoopState {
@@ -68,6 +72,7 @@ impl LoopState {
             started: None,
             written: None,
             is_told_of_length: false,
+            is_judged: false,
         }
     }
 
@@ -85,7 +90,7 @@ impl LoopState {
         // The agent's own session was working all the time.
         let ours = self.text(workflow, status(&self.history.state));
         self.written = Some(ours.clone());
-        let edits = self.edits(&ours);
+        let edits = self.edits(&ours, &when(&self.history.state));
         self.written = None;
         Ok(edits)
     }
@@ -96,6 +101,7 @@ impl LoopState {
             self.started = import::read(&self.imported).ok().and_then(|it| it.started);
         }
         if let Some(turn) = self.history.follow(workflow, at, event) {
+            self.is_judged = true;
             self.rows.extend(row(workflow, &self.history.state, &turn));
             let over = self.rows.len().saturating_sub(ROWS_MOST);
             self.rows.drain(..over);
@@ -106,9 +112,11 @@ impl LoopState {
     /// comes to.
     pub fn follow(&mut self, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<Event> {
         let rows = self.rows.len();
+        let when = when(&self.history.state);
+        self.is_judged = false;
         facts.iter().for_each(|(at, event)| self.take(workflow, *at, event));
         // Right before the write: an agent that was just started may be editing already.
-        let mut edits = self.edits(&self.text(workflow, status(&self.history.state)));
+        let mut edits = self.edits(&self.text(workflow, status(&self.history.state)), &when);
         if rows != self.rows.len() && !self.is_told_of_length && self.has_long_learnings() {
             self.is_told_of_length = true;
             edits.push(Event::Noted {
@@ -117,6 +125,9 @@ impl LoopState {
                     learnings::LINES_MOST
                 ),
             });
+        }
+        if self.is_judged {
+            edits.extend(self.requirements_changed(workflow));
         }
         // The tree may be read-only, or the disk full: the database knows everything that is in here.
         let _harmless = self.write(workflow);
@@ -146,8 +157,16 @@ impl LoopState {
         learnings::LINES_MOST < text.lines().count()
     }
 
-    /// What somebody did to the file since it was written, which is to have the text `next`.
-    fn edits(&self, next: &str) -> Vec<Event> {
+    /// What somebody did to the requirements of the phase, as far as nobody was told.
+    fn requirements_changed(&self, workflow: &Workflow) -> Vec<Event> {
+        let place = self.path.parent().and_then(Path::parent).unwrap_or(&self.path);
+        let state = &self.history.state;
+        let found = asked_for::differences(place, workflow, state).into_iter();
+        found.filter(|it| !state.warnings.contains(it)).map(|text| Event::Noted { text }).collect()
+    }
+
+    /// What somebody did to the file since it was written, which is to have the text `next`; `when` says since when.
+    fn edits(&self, next: &str, when: &str) -> Vec<Event> {
         let Some(written) = &self.written else { return Vec::new() };
         let found = files::text(&self.path).unwrap_or_default();
         if found == *written || found == next {
@@ -162,13 +181,16 @@ impl LoopState {
             (Some("stopping"), _) if is_asked => Vec::new(),
             (Some("stopping"), _) => {
                 vec![
-                    noted(format!("{NAME} says stopping: the run stops after this iteration")),
+                    noted(format!(
+                        "{NAME} says stopping, edited {when}: the run stops after this iteration; continue with: loop run {}",
+                        self.history.state.opening.input
+                    )),
                     Event::Commanded(Command::Stop),
                 ]
             }
-            (_, true) => vec![noted(format!("{NAME} was removed; it is written again"))],
+            (_, true) => vec![noted(format!("{NAME} was removed {when}; it is written again"))],
             (_, false) => vec![noted(format!(
-                "{NAME} was changed by somebody else; it was written again, and nothing was taken from it"
+                "{NAME} was changed by somebody else {when}; it was written again, and nothing was taken from it"
             ))],
         }
     }
@@ -218,6 +240,17 @@ impl LoopState {
     /// Returns the last rows of the table.
     pub fn last_rows(&self, most: usize) -> &[String] {
         &self.rows[self.rows.len().saturating_sub(most)..]
+    }
+}
+
+/// Says what was going on while the file could be edited: agents can write to it too.
+fn when(state: &State) -> String {
+    if let Station::Working(call) = &state.station {
+        return format!("during call {}", call.number);
+    }
+    match state.calls_total {
+        0 => "before the first call".to_owned(),
+        calls => format!("after call {calls}"),
     }
 }
 

@@ -237,13 +237,15 @@ pub(crate) fn at_end(
                 Some(_) | None => None,
             };
             let last = state.next_run.is_none().then_some("; no phase follows in ROADMAP.md");
-            vec![format!(
+            let mut lines = vec![format!(
                 "{title}: complete in {}, {}; verification: {}{}",
                 counted(state.iterations_numbered(), "iteration"),
                 counted(plans.len(), "plan"),
                 verdict.unwrap_or("none"),
                 last.unwrap_or_default()
-            )]
+            )];
+            lines.extend(open_rows(state));
+            lines
         }
         Status::Halted => stuck(workflow, state, place, &title),
         Status::Capped => {
@@ -260,6 +262,17 @@ pub(crate) fn at_end(
         | Status::Stopped
         | Status::Cancelled => Vec::new(),
     }
+}
+
+/// Rows of a completed phase that nothing shows to be met, and how a person closes them.
+fn open_rows(state: &State) -> Option<String> {
+    let open: Vec<&str> =
+        state.requirements.iter().filter(|it| it.by.is_none()).map(|it| it.id.as_str()).collect();
+    let first = open.first()?;
+    Some(format!(
+        "open: {} (loop show --requirements); once you have looked: loop waive {first} --reason TEXT",
+        open.join(", ")
+    ))
 }
 
 fn named(tasks: &[&(Item, bool)]) -> String {

@@ -18,6 +18,13 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
     {
         return acceptable_afterwards(state, answer).map(|()| command);
     }
+    if let (Station::Closed(Outcome::Completed), Command::Waive { what, reason, .. }) =
+        (&state.station, &command)
+        && !reason.trim().is_empty()
+        && state.requirements.iter().any(|it| it.by.is_none() && it.id.eq_ignore_ascii_case(what))
+    {
+        return Ok(command);
+    }
     if let Station::Closed(outcome) = &state.station {
         let word = match outcome {
             Outcome::Completed => "completed",
@@ -37,7 +44,13 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         });
     }
     match command {
-        Command::Answer(answer) => acceptable_answer(state, answer).map(Command::Answer),
+        Command::Answer(answer) => {
+            let answer = acceptable_answer(state, answer)?;
+            match unskippable(workflow, state, &answer) {
+                Some(why) => Err(why),
+                None => Ok(Command::Answer(answer)),
+            }
+        }
         Command::Guide { ref text } if text.trim().is_empty() => Err("the guidance is empty".to_owned()),
         Command::Skip { ref reason, .. } if reason.trim().is_empty() => {
             Err("a skill is skipped only with a reason".to_owned())
@@ -147,6 +160,21 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         return Err(format!("\"{choice}\" needs a text that says what to change"));
     }
     Ok(Answer { question: question.id, choice, ..answer })
+}
+
+/// Says why a phase that asks for every requirement cannot be skipped: somebody has to answer for each of them.
+fn unskippable(workflow: &Workflow, state: &State, answer: &Answer) -> Option<String> {
+    let kind = state.question().map(|it| &it.kind);
+    let is_of_phase = matches!(kind, Some(QuestionKind::Breaker | QuestionKind::Rejected));
+    let skips = is_of_phase && answer.choice == Choice::Skip;
+    let open = state.requirements_to_waive(workflow);
+    let first = open.first().filter(|_| skips)?;
+    Some(format!(
+        "{} cannot be skipped while nothing shows that {} {} met; waive each of them first: loop waive {first} --reason TEXT",
+        workflow.phases[state.phase].name,
+        open.join(", "),
+        if open.len() == 1 { "is" } else { "are" },
+    ))
 }
 
 fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {

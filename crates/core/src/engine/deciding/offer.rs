@@ -102,7 +102,12 @@ impl Asking<'_> {
                 "finish without a proof; the run is unverified".to_owned()
             }
             (Choice::Skip, _) => {
-                format!("accept {phase} as it is, then {}; the run is unverified", self.next())
+                let open = self.state.requirements_to_waive(self.workflow);
+                let waived = match open.is_empty() {
+                    true => String::new(),
+                    false => format!("; first waive {}", open.join(", ")),
+                };
+                format!("accept {phase} as it is, then {}; the run is unverified{waived}", self.next())
             }
             (Choice::Abort, QuestionKind::Hourly) => "pause the run; loop run continues it".to_owned(),
             (Choice::Abort, _) => "halt the run; loop resume --reset continues it".to_owned(),

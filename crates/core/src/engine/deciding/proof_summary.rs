@@ -50,7 +50,7 @@ impl State {
                 Some(why) => format!("{} is off: {why}", phase.name),
                 None => format!("a person skipped {}", phase.name),
             }
-        } else if !self.left_to_person.is_empty() {
+        } else if self.waits_for_look() {
             format!("a person has yet to look: {}", self.left_to_person.join("; "))
         } else if self.opening.unverified {
             "this run was started with --unverified, which takes the agent's word".to_owned()

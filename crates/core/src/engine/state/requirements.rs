@@ -13,10 +13,14 @@ use crate::engine::state::run_state::State;
 use crate::facts::FactName;
 use crate::proof::Proof;
 use crate::report::Report;
+use crate::workflow::model::Workflow;
 use loop_base::value::Value;
 
 /// Tests that one row names; more prove nothing that these do not.
 const TESTS_NAMED: usize = 5;
+
+/// What the ids of rows begin with that only a report asks a person about.
+const FOR_PERSON: &str = "HV-";
 
 /// Takes what a report says about the rows.
 fn credit(rows: &mut [Requirement], report: &Report) {
@@ -93,6 +97,32 @@ impl State {
         for row in self.requirements.iter_mut().filter(|it| it.by == Some(MetBy::Measured)) {
             row.proven = row.tests.iter().any(|it| found.contains(&it));
         }
+    }
+
+    /// Returns the ids of the rows that keep a person from skipping the phase which asks for all of them.
+    pub(crate) fn requirements_to_waive(&self, workflow: &Workflow) -> Vec<&str> {
+        if !workflow.phases[self.phase].asks_for(FactName::RequirementsOpen.name()) {
+            return Vec::new();
+        }
+        self.requirements.iter().filter(|it| it.is_open()).map(|it| it.id.as_str()).collect()
+    }
+
+    /// Adds a row for each of these lines for a person that names no open row, so that a person can close it.
+    pub(crate) fn add_rows_for_person(&mut self, lines: &[String]) {
+        for line in lines {
+            if let Some(row) = self.requirements.iter_mut().find(|it| it.by.is_none() && names(it, line)) {
+                row.for_person = true;
+                continue;
+            }
+            let count = self.requirements.iter().filter(|it| it.id.starts_with(FOR_PERSON)).count();
+            let id = format!("{FOR_PERSON}{}", count + 1);
+            self.requirements.push(Requirement { for_person: true, ..Requirement::new(id, line.as_str()) });
+        }
+    }
+
+    /// Whether something was left to a person who has not said anything since.
+    pub fn waits_for_look(&self) -> bool {
+        !self.left_to_person.is_empty() && self.requirements.iter().any(|it| it.for_person && it.by.is_none())
     }
 
     /// A person accepts the row of this id, if there is one.

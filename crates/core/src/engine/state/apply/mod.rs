@@ -146,9 +146,9 @@ impl State {
     }
 
     fn leave_to_person(&mut self, items: &[String]) {
-        self.unproven = true;
         self.visit.for_person.clear();
         self.left_to_person = items.to_vec();
+        self.add_rows_for_person(items);
         self.warn(format!("Auto-decided: completed with notes — open for a person: {}", items.join("; ")));
         self.leave_again();
     }

@@ -294,7 +294,8 @@ impl State {
     /// Whether the proof holds for the tree that was judged last: a run that is completed with it is
     /// verified.
     pub fn is_proven(&self) -> bool {
-        !self.unproven && !self.untested && !self.uncontained && self.proof().is_some_and(Proof::verified)
+        let is_taken_for_granted = self.unproven || self.untested || self.uncontained;
+        !is_taken_for_granted && !self.waits_for_look() && self.proof().is_some_and(Proof::verified)
     }
 
     /// Whether the work could be handed in: the workflow offers it, nobody has done it, and what was
