@@ -123,3 +123,19 @@ fn stopping_in_the_file_of_a_run_that_rests_stops_nothing() {
     let done = project.run(HONEST, &["--max", "9"]).exits(0);
     assert!(done.err.contains("said stopping while nothing was running"), "{}", done.err);
 }
+
+/// The file then is what it was before the run came to rest, and a person's word all the same.
+#[test]
+fn running_alone_in_the_file_of_a_capped_run_continues_it() {
+    let project = Project::new();
+    project.run(HONEST, &["--max", "4"]).exits(6);
+    let edited = project.loop_state().replace("Status: max_reached", "Status: running");
+    project.sandbox.write(".planning/LOOP-STATE.md", edited);
+    project
+        .sandbox
+        .run(&["status"])
+        .exits(0)
+        .says("LOOP-STATE.md says running; the next loop run takes that");
+    project.run(HONEST, &[]).exits(0);
+    assert!(project.loop_state().contains("Iteration: 7\nMax iterations: 8\n"), "{}", project.loop_state());
+}

@@ -12,6 +12,7 @@ use crate::fold;
 use crate::{Home, StoreError};
 use loop_base::files;
 use loop_base::time::Timestamp;
+use loop_core::digest::sha256;
 use loop_core::documents::planning::learnings;
 use loop_core::engine::{Command, Event, History, JudgedTurn, State, Station, Status, Verdict, Wish};
 use loop_core::facts::FactName;
@@ -27,6 +28,9 @@ const LEARNINGS: &str = ".planning/LEARNINGS.md";
 /// Where the file of another controller lies in the folder of its run.
 const IMPORTED: &str = "imported/LOOP-STATE.md";
 
+/// The digest of what was written last, in the folder of the run.
+const WRITTEN: &str = "loop-state.sha256";
+
 /// Rows of the table; a phase of more iterations than its limit allows does not come about.
 const ROWS_MOST: usize = 1000;
 
@@ -34,6 +38,8 @@ pub struct LoopState {
     history: History,
     rows: Vec<String>,
     path: PathBuf,
+    /// Where the digest of the text lies that was written last.
+    note: PathBuf,
     /// The file of another controller, as it was when the run began.
     imported: String,
     /// When another controller began, where a run continues with its work.
@@ -68,6 +74,7 @@ impl LoopState {
             history: History::new(workflow),
             rows: Vec::new(),
             path,
+            note: home.folder(run).join(WRITTEN),
             imported: files::text(&home.folder(run).join(IMPORTED)).unwrap_or_default(),
             started: None,
             written: None,
@@ -142,6 +149,8 @@ impl LoopState {
         let text = self.text(workflow, status(&self.history.state));
         if self.written.as_ref() != Some(&text) || files::text(&self.path).ok().as_ref() != Some(&text) {
             replace(&self.path, &text)?;
+            // Without it an edit may pass for a file that a crash left behind.
+            let _only_a_note = files::replace(&self.note, &sha256(&text));
             self.written = Some(text);
         }
         Ok(())

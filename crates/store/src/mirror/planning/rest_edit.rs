@@ -4,6 +4,7 @@
 use super::{LoopState, NAME, status, status_in};
 use crate::{Home, StoreError, fold};
 use loop_base::files;
+use loop_core::digest::sha256;
 use loop_core::engine::{Event, Status};
 use loop_core::workflow::model::Workflow;
 use std::path::Path;
@@ -72,17 +73,28 @@ impl LoopState {
         }
         let ours = self.text(workflow, status(state));
         let found = files::text(&self.path).unwrap_or_default();
-        if found == ours || self.is_committed(&found) || self.was_written(home, run, workflow, &found)? {
-            return Ok(None);
-        }
         use Status::{Capped, Halted, Paused, Stopped};
         let rests = matches!(Status::of(state), Halted | Capped | Stopped | Paused);
+        // The word alone makes the file what it was before the run came to rest. Where we wrote that it rests, somebody
+        // else wrote the word.
+        let says_running = rests && status_in(&found) == Some("running") && self.was_last(&ours);
+        if found == ours || self.is_committed(&found) {
+            return Ok(None);
+        }
+        if !says_running && self.was_written(home, run, workflow, &found)? {
+            return Ok(None);
+        }
         Ok(Some(match status_in(&found) {
             _ if found.is_empty() => RestEdit::Removed,
             Some("running") if rests => RestEdit::Running { more: without(&found) != without(&ours) },
             Some("stopping") => RestEdit::Stopping,
             Some(_) | None => RestEdit::Changed,
         }))
+    }
+
+    /// Whether this is the text that was written last.
+    fn was_last(&self, text: &str) -> bool {
+        files::text(&self.note).is_ok_and(|it| it == sha256(text))
     }
 
     /// Whether this run had written the file like this at some time, or found it so when it began.
