@@ -6,7 +6,7 @@ use loop_harness::{PROMISE, Sandbox, skipped, within};
 use serde_json::Value;
 use std::time::Duration;
 
-const CHECK: &str = "python3 -B -m unittest discover -s tests -t . -v";
+const CHECK: &str = "python3 -m unittest discover -s tests -t . -v";
 
 /// One phase that is left as soon as its check passes.
 const WORKFLOW: &str = r#"
@@ -17,7 +17,7 @@ input = { kind = "text", about = "what to fix" }
 iterations = 6
 
 [checks.tests]
-run = "python3 -B -m unittest discover -s tests -t . -v"
+run = "python3 -m unittest discover -s tests -t . -v"
 
 [[phase]]
 name   = "WORK"
@@ -27,7 +27,8 @@ signal = "none"
 checks = ["tests"]
 "#;
 
-const WRONG: &str = "def add(a, b):\n    return a - b\n";
+/// Of another length than the right one: Python takes a compiled file of the same second and length for this one.
+const WRONG: &str = "def add(a, b):\n    return a - abs(b)\n";
 const RIGHT: &str = "def add(a, b):\n    return a + b\n";
 const TESTS: &str = "\
 import unittest
