@@ -4,6 +4,7 @@
 //! looked at, so an agent may write about rate limits as much as it likes.
 
 mod answer;
+mod evidence;
 mod phrase;
 mod when;
 
@@ -100,6 +101,8 @@ pub(super) fn judge(stream: Stream, heard: &Heard, end: &CallExit<'_>) -> Option
     let is_refusal = !heard.terminal || status == Some(429) || stream == Stream::Codex;
     let words = answer.message.as_deref().or(heard.complaint.as_deref());
     let said = words.and_then(|it| phrase::read(stream, it, end));
+    let said =
+        said.or_else(|| phrase::of_answer(stream, answer.kind.as_deref()?, answer.message.as_deref()?, end));
     // Codex records an empty account as a used-up plan; its words tell the two apart.
     if said == Some(Limit::Credit) {
         return said;
@@ -188,11 +191,40 @@ pub(super) fn of_program(message: &str, end: &CallExit<'_>) -> Option<Limit> {
             });
         }
     }
-    end.complaints.lines().rev().filter(|it| !it.trim().is_empty()).take(LINES_READ).find_map(|line| {
-        let answer = answer::read(line).unwrap_or_default();
-        let said = phrase::read(Stream::Text, answer.message.as_deref().unwrap_or(line), end);
-        answer.kind.as_deref().and_then(by_kind).or(said).or_else(|| by_status(answer.status?, None))
-    })
+    let lines: Vec<&str> = end.complaints.lines().filter(|it| !it.trim().is_empty()).collect();
+    let last = &lines[lines.len().saturating_sub(LINES_READ)..];
+    let by_line = (0..last.len()).rev().find_map(|it| of_line(last[it], end));
+    // An answer may have many lines, and a sentence two.
+    by_line
+        .or_else(|| {
+            of_answer(
+                Stream::Text,
+                &answer::read(&lines[lines.len().saturating_sub(ANSWER_LINES)..].join("\n"))?,
+                end,
+            )
+        })
+        .or_else(|| last.windows(2).rev().find_map(|it| phrase::read(Stream::Text, &it.join(" "), end)))
+}
+
+/// Lines of an answer that is written for people.
+const ANSWER_LINES: usize = 40;
+
+fn of_line(line: &str, end: &CallExit<'_>) -> Option<Limit> {
+    match answer::read(line) {
+        Some(answer) => {
+            of_answer(Stream::Text, &answer, end).or_else(|| phrase::read(Stream::Text, line, end))
+        }
+        None => phrase::read(Stream::Text, line, end),
+    }
+}
+
+fn of_answer(stream: Stream, answer: &answer::ProviderAnswer, end: &CallExit<'_>) -> Option<Limit> {
+    let message = answer.message.as_deref().unwrap_or_default();
+    let kind = answer.kind.as_deref().unwrap_or_default();
+    by_kind(kind)
+        .or_else(|| phrase::read(stream, message, end))
+        .or_else(|| phrase::of_answer(stream, kind, message, end))
+        .or_else(|| by_status(answer.status?, None))
 }
 
 /// What a program exits with when it met a limit: EX_TEMPFAIL, "try again later".

@@ -2,25 +2,11 @@
 //! at the beginning of what was said: in the middle of a sentence it is talk about limits.
 
 use super::super::CallExit;
+use super::evidence::{self, PhraseClass};
 use super::{Limit, when};
 use crate::agent_table::Stream;
 use regex_lite::Regex;
 use std::sync::LazyLock;
-
-/// What a phrase stands for; its time is read from the text around it.
-#[derive(Clone, Copy, Debug)]
-enum PhraseClass {
-    Plan,
-    Throttle,
-    Overloaded,
-    Credit,
-    Auth,
-    Context,
-    Model,
-    Refusal,
-    Empty,
-    Unreachable,
-}
 
 use PhraseClass::{Auth, Context, Credit, Empty, Model, Overloaded, Plan, Refusal, Throttle, Unreachable};
 
@@ -93,6 +79,7 @@ const PHRASES: &[(&str, PhraseClass)] = &[
     ("connection reset", Unreachable),
     ("connection closed", Unreachable),
     ("network error", Unreachable),
+    ("fetch failed sending request", Unreachable),
     ("fetch failed", Unreachable),
     ("exception typeerror: fetch failed", Unreachable),
     ("getaddrinfo", Unreachable),
@@ -111,24 +98,43 @@ pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Lim
     let listed = PHRASES.iter().find(|(phrase, _)| begins(said, phrase, is_reported)).map(|it| it.1);
     let near = &said[..said.floor(CODE_NEAR)];
     let network = || NETWORK.iter().any(|it| near.contains(it)).then_some(Unreachable);
-    let class = listed.or_else(|| by_grammar(said, is_reported)).or_else(network).or_else(|| by_code(&text));
-    let class = class?;
-    Some(match class {
-        PhraseClass::Plan => Limit::Plan { until: when::until(said, end.now, end.zone) },
+    let class = listed.or_else(|| by_grammar(said, is_reported)).or_else(network);
+    let class = class.or_else(|| if evidence::is_told(&text) { None } else { by_code(&text) });
+    let class = class.or_else(|| evidence::read(&text))?;
+    Some(limit(class, stream, &text, end))
+}
+
+/// Returns what the fields of a provider's answer say about a limit.
+pub(super) fn of_answer(stream: Stream, kind: &str, message: &str, end: &CallExit<'_>) -> Option<Limit> {
+    let (kind, message) = (plain(kind), plain(message));
+    let class = evidence::of_answer(&kind, &message)?;
+    Some(limit(class, stream, &message, end))
+}
+
+fn limit(class: PhraseClass, stream: Stream, text: &str, end: &CallExit<'_>) -> Limit {
+    match class {
+        PhraseClass::Plan => match when::until(text, end.now, end.zone) {
+            None if evidence::is_for_sale(text) => Limit::Credit,
+            until => Limit::Plan { until },
+        },
         PhraseClass::Throttle => {
-            Limit::Throttle { after: when::until(said, end.now, end.zone).map(|it| it.since(end.now)) }
+            Limit::Throttle { after: when::until(text, end.now, end.zone).map(|it| it.since(end.now)) }
         }
         PhraseClass::Overloaded => Limit::Overloaded,
         // Gemini's free quota has the words that other providers use for an empty account.
         PhraseClass::Credit if stream == Stream::Gemini => Limit::Throttle { after: None },
-        PhraseClass::Credit => Limit::Credit,
+        // Where a time is named, waiting helps.
+        PhraseClass::Credit => match when::until(text, end.now, end.zone) {
+            Some(until) => Limit::Throttle { after: Some(until.since(end.now)) },
+            None => Limit::Credit,
+        },
         PhraseClass::Auth => Limit::Auth,
         PhraseClass::Context => Limit::ContextTooLong,
         PhraseClass::Model => Limit::UnknownModel,
         PhraseClass::Refusal => Limit::Refusal,
         PhraseClass::Empty => Limit::Empty,
         PhraseClass::Unreachable => Limit::Unreachable,
-    })
+    }
 }
 
 /// The system's own words for a connection that failed, as agents put them behind a sentence of
@@ -184,6 +190,7 @@ static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
         (r"^(?:you are|you're|we're|we are) (?:being |currently )?(?:rate[- ]limited|throttled|sending requests too)".to_owned(), Throttle),
         (format!(r"^{which}(?:rate|requests?|tokens?|concurrency|concurrent requests?|per[- ]minute)(?: rate)? (?:limits?|quota) (?:has been |was |is |for \S+ )*(?:reached|exceeded|hit)"), Throttle),
         (r"^(?:requests?|this request|your request) (?:was |were |is |has been )?(?:throttled|rate[- ]limited)".to_owned(), Throttle),
+        (format!(r"^you(?:'ve| have) (?:already |now )?{over} (?:of )?(?:all )?(?:your |the )?(?:available |monthly |included |remaining |prepaid )+credits?\b"), Credit),
         (format!(r"^(?:you(?:'ve|'re| have| are)?|this (?:account|organi[sz]ation|workspace|key)(?: has| is)?|your (?:account|organi[sz]ation|plan|team|workspace|key|subscription)(?: has| is)?) (?:already |now |just |currently )?{over} (?:of )?(?:all )?{which}{thing}\b"), Plan),
         (format!(r"^{which}(?:limits?|quota|allowance|cap)(?: for \S+)? (?:has been |have been |was |is |are )?(?:reached|exceeded|exhausted|hit|used up|depleted)\b"), Plan),
         (r"^(?:no|0) (?:more )?(?:premium )?(?:requests|messages|tokens|usage) (?:left|remaining)".to_owned(), Plan),

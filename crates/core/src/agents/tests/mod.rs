@@ -1,6 +1,7 @@
 //! Recordings of the real programs, and the corpus of limit texts.
 
 mod invocations;
+mod limit_texts;
 mod limits;
 mod replay;
 mod survival;

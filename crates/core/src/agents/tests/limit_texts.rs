@@ -1,0 +1,139 @@
+//! How well limit texts are told from ordinary ones: what providers, gateways and programs were seen to write
+//! when they refuse a call, and what people, agents, compilers and tests write about their work.
+
+use super::limits::{at, failed, readers};
+use super::row;
+use crate::agents::{CallExit, Limit, StreamReader};
+use jiff::tz::TimeZone;
+
+/// Limit texts: whether the digest of the text holds it out, the class, the text. Nobody chooses the half.
+fn limit_texts() -> Vec<(bool, &'static str, &'static str)> {
+    let text = include_str!("../../../../../tests/fixtures/agents/limit_texts.tsv");
+    let rows = text.lines().map(|it| it.split('\t').collect::<Vec<_>>());
+    rows.map(|it| (is_held_out(it[2]), it[1], it[2])).collect()
+}
+
+/// A half that depends on the text alone (FNV-1a), so that it is the same on every machine.
+fn is_held_out(text: &str) -> bool {
+    let mix = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, mix).count_ones() % 2 == 1
+}
+
+fn class(limit: Option<Limit>) -> &'static str {
+    match limit {
+        Some(Limit::Plan { .. } | Limit::Throttle { .. } | Limit::Unknown) => "wait",
+        Some(Limit::Overloaded | Limit::Unreachable) => "overloaded",
+        Some(Limit::Credit | Limit::Auth) => "account",
+        Some(Limit::ContextTooLong) => "context",
+        Some(Limit::UnknownModel) => "model",
+        Some(Limit::Refusal) => "refusal",
+        Some(Limit::Empty) => "empty",
+        None => "none",
+    }
+}
+
+/// Most of a half that nobody chose is found, and what people and agents write about their work never is. The
+/// score of texts that were collected from reports of users after the patterns were written is printed. When
+/// they were first read, 9 of the first 16 were found, and 10 of the last 17; what was missed got a pattern.
+#[test]
+fn texts_that_nobody_had_seen_are_found_and_ordinary_ones_are_not() {
+    let now = at("2026-05-10T12:00:00Z");
+    let of = |cli: &str, text: &str| failed(row(cli), text, now, &TimeZone::UTC).limit;
+    let (mut seen, mut held_out) = ((0, 0), (0, 0));
+    let mut missed = String::new();
+    for (is_held_out, expected, text) in limit_texts() {
+        let found = class(of("codex", text));
+        let score = if is_held_out { &mut held_out } else { &mut seen };
+        score.1 += 1;
+        if found == expected {
+            score.0 += 1;
+        } else {
+            missed += &format!("  {expected}, found {found}: {text}\n");
+        }
+    }
+    let percent = 100 * held_out.0 / held_out.1;
+    println!(
+        "limit texts: {} of {} seen, {} of {} held out ({percent} %)",
+        seen.0, seen.1, held_out.0, held_out.1
+    );
+    println!("{missed}");
+    let unseen = include_str!("../../../../../tests/fixtures/agents/unseen_limit_texts.tsv");
+    let unseen = unseen.lines().map(|it| it.split('\t').collect::<Vec<_>>()).collect::<Vec<_>>();
+    let unfound: Vec<&&str> =
+        unseen.iter().filter(|it| class(of("codex", it[1])) != it[0]).map(|it| &it[1]).collect();
+    println!(
+        "unseen limit texts: {} of {}; missed: {unfound:#?}",
+        unseen.len() - unfound.len(),
+        unseen.len()
+    );
+    assert!(
+        seen.0 == seen.1 && 80 <= percent,
+        "{percent} % of what was held out is found; missed:\n{missed}"
+    );
+    let ordinary = include_str!("../../../../../tests/fixtures/agents/ordinary_texts.txt");
+    let texts: Vec<&str> = ordinary.lines().collect();
+    assert!(200 <= texts.len(), "{}", texts.len());
+    let mut alarms = String::new();
+    for text in texts {
+        for cli in readers() {
+            if let Some(limit) = of(cli.name, text) {
+                alarms += &format!("{} {limit:?}: {text}\n", cli.name);
+            }
+        }
+        let zone = TimeZone::UTC;
+        let end = CallExit { exit: Some(1), complaints: text, rollout: "", now, zone: &zone };
+        if let Some(limit) = StreamReader::new(row("command")).finish(&end).limit {
+            alarms += &format!("command {limit:?}: {text}\n");
+        }
+    }
+    assert!(alarms.is_empty(), "false alarms:\n{alarms}");
+}
+
+/// Texts of gateways, SDKs and CLIs that users reported: half, class, text and source. A half that a seeded
+/// shuffle chose was put aside while the patterns were changed, and the unseen ones were collected after that.
+/// At the first reading 21 of the 43 that were put aside were found.
+#[test]
+fn texts_that_users_reported_are_found() {
+    let now = at("2026-05-10T12:00:00Z");
+    let zone = TimeZone::UTC;
+    let texts = include_str!("../../../../../tests/fixtures/agents/reported_limit_texts.tsv");
+    let (mut seen, mut held_out, mut unseen) = ((0, 0), (0, 0), (0, 0));
+    let mut missed = String::new();
+    for row_of_text in texts.lines() {
+        let parts: Vec<&str> = row_of_text.split('\t').collect();
+        let text = unescaped(parts[2]);
+        let by_agent = class(failed(row("codex"), &text, now, &zone).limit);
+        let end = CallExit { exit: Some(1), complaints: &text, rollout: "", now, zone: &zone };
+        let by_command = class(StreamReader::new(row("command")).finish(&end).limit);
+        let score = match parts[0] {
+            "seen" => &mut seen,
+            "held-out" => &mut held_out,
+            _ => &mut unseen,
+        };
+        score.1 += 1;
+        if by_agent == parts[1] && by_command == parts[1] {
+            score.0 += 1;
+        } else {
+            let found = format!("agent {by_agent}, command {by_command}");
+            missed += &format!("  {}: {}, found by {found}: {text}\n", parts[0], parts[1]);
+        }
+    }
+    let percent = |score: (usize, usize)| 100 * score.0 / score.1;
+    println!("reported: {seen:?} seen, {held_out:?} held out, {unseen:?} unseen");
+    println!("missed:\n{missed}");
+    assert!(seen.0 == seen.1 && 80 <= percent(held_out) && 80 <= percent(unseen), "missed:\n{missed}");
+}
+
+/// A text that was put into one line.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if characters.next() == Some('n') => plain.push('\n'),
+            '\\' => plain.push('\\'),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
