@@ -279,5 +279,5 @@ fn claude_that_is_refused_its_tools_says_so() {
 
 #[test]
 fn codex_that_may_not_write_completes_nothing() {
-    denied_is_no_success("codex", "because     tests: exit 1\n");
+    denied_is_no_success("codex", "the agent was refused run: apply_patch");
 }

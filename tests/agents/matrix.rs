@@ -84,9 +84,8 @@ fn only_edits(cli: &'static str) {
     let log = lab.next();
     assert!(lab.repo().join("made.txt").exists(), "{cli}: {log}");
     assert_eq!(lab.git(&["log", "-1", "--format=%s"]), "more", "{cli} committed: {log}");
-    // A shell that is offered and refused is told of. Codex reports what its sandbox refuses as the failure of
-    // the command itself, and the others do not offer a shell.
-    if ["claude", "copilot"].contains(&cli) {
+    // A shell that is offered and refused is told of; the others do not offer one.
+    if ["claude", "copilot", "codex"].contains(&cli) {
         let warnings = lab.status()["warnings"].to_string();
         assert!(warnings.contains("the agent was refused"), "{cli}: {warnings}");
     }

@@ -120,6 +120,16 @@ impl Heard {
         self.denials.extend(self.last_tool.clone());
     }
 
+    /// The same for a tool that only the agent's own record tells of; it may be told of twice.
+    pub(super) fn is_denied_use(&mut self, tool: &str, on: &str) {
+        let first_line = on.lines().next().unwrap_or_default();
+        let used = short(&format!("{tool}: {first_line}"));
+        if !self.denials.contains(&used) {
+            self.denials.truncate(DENIALS_MOST);
+            self.denials.push(used);
+        }
+    }
+
     /// Notes a tool with what it is used on.
     pub(super) fn uses(&mut self, tool: &str, on: Option<&str>) {
         self.last_tool = Some(match on {

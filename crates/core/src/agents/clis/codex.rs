@@ -253,6 +253,18 @@ struct Payload<'a> {
     rate_limits: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
+    /// What the model was told that its tool did.
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+    /// What the tool was to do, as JSON in a text.
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// The arguments of a tool that runs a command.
+#[derive(Deserialize)]
+struct CommandArguments {
+    cmd: String,
 }
 
 #[derive(Deserialize)]
@@ -287,6 +299,7 @@ struct TurnContext<'a> {
 
 /// Reads what the record of the session says about the plan, the model, and what was used so far.
 pub(in crate::agents) fn rollout(heard: &mut Heard, rollout: &str) {
+    let mut asked = None;
     for line in rollout.lines() {
         let Ok(record) = serde_json::from_str::<CodexRecord<'_>>(line) else { continue };
         if record.kind.as_deref() == Some("turn_context")
@@ -305,6 +318,18 @@ pub(in crate::agents) fn rollout(heard: &mut Heard, rollout: &str) {
                     heard.plan = fullest(limits).or(heard.plan.take());
                 }
             }
+            Some("function_call") => {
+                let arguments = value::<Cow<'_, str>>(payload.arguments).unwrap_or_default();
+                let command = serde_json::from_str::<CommandArguments>(&arguments).ok();
+                asked = command.map(|it| it.cmd);
+            }
+            // The stream says nothing of a tool that was refused; the record has what the model was told.
+            Some("function_call_output") => {
+                let told = value::<Cow<'_, str>>(payload.output).unwrap_or_default();
+                if let Some(command) = asked.take().filter(|_| is_refusal(&told)) {
+                    heard.is_denied_use("run", &command);
+                }
+            }
             Some(_) | None if payload.model.is_some() && heard.model.is_none() => {
                 heard.model = payload.model.map(|it| short(&it));
             }
@@ -317,6 +342,13 @@ pub(in crate::agents) fn rollout(heard: &mut Heard, rollout: &str) {
             Some(_) | None => (),
         }
     }
+}
+
+/// Whether a tool was refused: by a person's settings, or by a sandbox that lets nothing be written.
+fn is_refusal(told: &str) -> bool {
+    let failed = told.contains("Process exited with code ") && !told.contains("Process exited with code 0\n");
+    told.contains("rejected by user approval settings")
+        || failed && told.trim_end().ends_with(REFUSED_BY_SANDBOX)
 }
 
 /// Of several windows the one that is used up decides, and of two such the later end.

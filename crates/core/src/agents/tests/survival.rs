@@ -8,6 +8,7 @@ use crate::agents::{AgentOutput, CallExit, Limit, StreamReader};
 use jiff::tz::TimeZone;
 use loop_base::time::Timestamp;
 use proptest::prelude::*;
+use serde_json::json;
 
 fn finish(reader: StreamReader, exit: i32) -> AgentOutput {
     let zone = TimeZone::UTC;
@@ -181,6 +182,37 @@ proptest! {
 
 /// Codex without a network says so for ever; ended by its limit it is none that hangs, and one that
 /// found its network again and hangs later is no call without a network.
+/// Its stream does not mention a tool that was refused; the record of the session does.
+#[test]
+fn what_codex_was_refused_is_in_its_record() {
+    let record =
+        |payload: serde_json::Value| format!("{}\n", json!({"type": "response_item", "payload": payload}));
+    let call = |command: &str| {
+        let arguments = json!({"cmd": command}).to_string();
+        record(json!({"type": "function_call", "name": "exec_command", "arguments": arguments}))
+    };
+    let told = |output: &str| record(json!({"type": "function_call_output", "output": output}));
+    let rollout = [
+        call("apply_patch <<'PATCH_EOF'\n*** Begin Patch"),
+        told("patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings"),
+        call("git commit -qm made"),
+        told("Process exited with code 128\nOutput:\nfatal: Unable to create '.git/index.lock': Read-only file system\n"),
+        call("cat notes"),
+        told("Process exited with code 0\nOutput:\nRead-only file system\n"),
+        call("cargo test"),
+        told("Process exited with code 101\nOutput:\nerror: test failed\n"),
+    ]
+    .concat();
+    // The beginning and the end of a long record may be the same lines.
+    let rollout = format!("{rollout}{rollout}");
+    let mut reader = StreamReader::new(row("codex"));
+    reader.bytes(b"{\"type\":\"turn.completed\",\"usage\":{}}\n");
+    let zone = TimeZone::UTC;
+    let end = CallExit { exit: Some(0), complaints: "", rollout: &rollout, now: Timestamp(0), zone: &zone };
+    let denials = reader.finish(&end).denials;
+    assert_eq!(denials, ["run: apply_patch <<'PATCH_EOF'", "run: git commit -qm made"]);
+}
+
 #[test]
 fn codex_without_a_network_is_known() {
     let offline = r#"{"type":"error","message":"Reconnecting... waiting for network (Connection failed: error sending request)"}"#;
