@@ -236,6 +236,11 @@ impl UntakenCommands {
             && self.0.iter().any(|it| matches!(it.1, Command::Waive { .. }))
     }
 
+    /// Whether somebody ended the wait for a provider; whoever continues the run asks it again.
+    pub(crate) fn ends_wait(&self) -> bool {
+        self.0.iter().any(|it| it.1 == Command::Unhold)
+    }
+
     /// Whether somebody asked the run to stop after its iteration.
     pub(crate) fn asks_to_stop(&self) -> bool {
         self.0.iter().any(|it| it.1 == Command::Stop)

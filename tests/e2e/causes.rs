@@ -126,6 +126,10 @@ fn bp78_an_overloaded_provider_is_asked_again_in_seconds() {
         limits.contains("waiting until") && limits.contains("cannot serve calls at the moment"),
         "{limits}"
     );
+    // Nobody drives it: it is told, and nothing says any more that it waits.
+    sandbox.run(&["limits", "--clear"]).exits(0).says("notified: 1 unfinished run");
+    sandbox.run(&["limits"]).exits(0).says("no provider limits");
+    sandbox.run(&["status"]).exits(0).says("the wait was cleared").says("next: loop run");
     fs::write(sandbox.note("well"), "").expect("a file");
     running.wait().exits(0);
     let status = sandbox.status();
@@ -142,7 +146,8 @@ fn a_command_reports_a_limit_and_a_person_ends_the_wait() {
         "if [ ! -e \"$OUT/well\" ]; then echo 'LOOP_LIMIT until=2199-01-01T00:00:00Z'; exit 75; fi; touch work; {COMMIT}; {PROMISE}"
     ));
     let line = ["next", "it", "--agent-cmd", &agent, "--check", CHECK];
-    sandbox.run(&line);
+    // Another call is not what helps.
+    sandbox.run(&line).exits(5).says("next: loop limits --clear");
     let status = sandbox.status();
     assert_eq!(status["limits"]["waiting_until"], "2199-01-01T00:00:00Z", "as it was told: {status}");
     assert_eq!((&status["iterations_total"], &status["calls_total"]), (&0.into(), &1.into()));
@@ -151,6 +156,10 @@ fn a_command_reports_a_limit_and_a_person_ends_the_wait() {
         limits.contains("2199-01-01T00:00:00Z") && limits.contains("next: loop limits --clear"),
         "{limits}"
     );
+    // Nobody drives it: it is told, and nothing says any more that it waits.
+    sandbox.run(&["limits", "--clear"]).exits(0).says("notified: 1 unfinished run");
+    sandbox.run(&["limits"]).exits(0).says("no provider limits");
+    sandbox.run(&["status"]).exits(0).says("the wait was cleared").says("next: loop run");
     fs::write(sandbox.note("well"), "").expect("a file");
     sandbox.run(&["resume", "--now"]).exits(0);
     assert_eq!(sandbox.calls(), [1, 2]);

@@ -81,6 +81,9 @@ fn framed(text: &str, columns: usize) -> String {
     format!("{}{next}", frame(&title, &lines, columns))
 }
 
+/// What a run waits for after `loop limits --clear`.
+const WAIT_ENDED: &str = "the wait was cleared; the provider is asked again when the run continues";
+
 fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     use std::fmt::Write;
     let mut out = String::new();
@@ -90,7 +93,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     let _ = writeln!(out, "  {}", progress::line(workflow, state));
     out.push_str(&system_view::status(home, &row.id, workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
-    let reason = state.reason(workflow);
+    let untaken = desk::untaken(home, &row.id).ok();
+    let ends_wait = state.wait.is_some() && untaken.as_ref().is_some_and(|it| it.ends_wait());
+    let reason = if ends_wait { WAIT_ENDED.to_owned() } else { state.reason(workflow) };
     if !system_view::tells_reason(workflow, state) {
         let _ = writeln!(out, "  reason      {}", reason.replace('\n', "\n    "));
     }
@@ -129,7 +134,6 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     if status != Status::Completed {
         out.push_str(&breaker(phase, state));
     }
-    let untaken = desk::untaken(home, &row.id).ok();
     out.push_str(&question_lines(workflow, state, untaken.as_ref().and_then(|it| it.answer_to(state))));
     for warning in state.warnings.iter().chain(&state.plan_warning) {
         let _ = writeln!(out, "  warning     {warning}");

@@ -120,7 +120,12 @@ fn drive(
     let next = hint::next_step(&rested.home, &run.id, workflow, state)?;
     // Whoever makes one call at a time wants the next one.
     let makes_one_call = Status::of(state) == Status::Running;
-    let next = if makes_one_call { next.replacen("loop run", "loop next", 1) } else { next };
+    let next = match makes_one_call {
+        // The next call is made when the provider serves again, or when a person says so.
+        true if state.waits_for_provider() => hint::pasteable("loop limits --clear"),
+        true => next.replacen("loop run", "loop next", 1),
+        false => next,
+    };
     let is_offered =
         *asking == Ask::Here && workflow.finish.ship == Ship::Offer && state.is_to_ship(workflow);
     output.rest(

@@ -4,7 +4,7 @@
 
 use crate::cli::Context;
 use crate::cli::looking::views::cost::spend_words;
-use crate::desk::{GuardedCommand, is_unfinished, leave, load, refuse_agents};
+use crate::desk::{GuardedCommand, is_unfinished, leave, load, refuse_agents, untaken};
 use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{counted, sanitise};
@@ -136,6 +136,10 @@ fn waits(home: &Home) -> anyhow::Result<Vec<RunWait>> {
     let mut waits = Vec::new();
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
         let (_, state) = load(home, row)?;
+        // One that was told to ask again does so as soon as it continues.
+        if untaken(home, &row.id)?.ends_wait() {
+            continue;
+        }
         if let Some(wait) = state.wait.filter(|it| now() < it.until && it.wait.has_end()) {
             let (run, project) = (row.id.clone(), row.project.clone());
             waits.push(RunWait { run, project, until: wait.until, why: wait.why });

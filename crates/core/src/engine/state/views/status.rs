@@ -2,7 +2,7 @@
 //! and the exit code. Presets have words of their own for these; mirrors translate.
 
 use crate::engine::journal::closing::landing::Landing;
-use crate::engine::journal::hold::{Hold, HoldKind, Outcome};
+use crate::engine::journal::hold::{Hold, HoldKind, Outcome, Wait};
 use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::parts::visit::PhaseStatus;
@@ -187,6 +187,11 @@ impl State {
         let is_unreviewed = matches!(self.landing, Some(Landing::Not { unreviewed: true, .. }));
         let stage = workflow.proof.at.filter(|_| is_blocked && is_unreviewed)?;
         Some(&workflow.phases[stage].name)
+    }
+
+    /// Whether the run waits until a moment that a provider named, which a person can end.
+    pub fn waits_for_provider(&self) -> bool {
+        self.wait.as_ref().is_some_and(|it| it.wait == Wait::Provider)
     }
 
     /// Returns what a person can do next, as a command.
