@@ -133,7 +133,7 @@ mod tests {
         for name in same {
             assert_eq!(prices.of(name), prices.of("claude-opus-4-8"), "{name}");
         }
-        assert!(prices.of("gpt-5-2025-08-07").is_some() && prices.of("gemini-3-pro-preview").is_some());
+        assert!(prices.of("gpt-5-2025-08-07").is_some() && prices.of("gemini-3-flash-preview").is_some());
         for other in ["claude-opus-4-9", "gpt-5-pro", "gpt-5.4-pro", "opus", "", "llama", "gpt-55"] {
             assert_eq!(prices.of(other), None, "{other}");
         }
