@@ -61,7 +61,8 @@ fn what_an_agent_does_is_seen_while_it_happens_and_afterwards() {
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
     let place = sandbox.project.display().to_string();
     let write = uses("Write", &format!(r#"{{"file_path":"{place}/src/made.txt"}}"#));
-    let key = uses("Bash", r#"{"command":"echo sk-ant-api03-secret-of-the-user-0123456789"}"#);
+    let key = format!("cat {place}/notes; echo sk-ant-api03-secret-of-the-user-0123456789");
+    let key = uses("Bash", &format!(r#"{{"command":"{key}"}}"#));
     let lines = [
         INIT,
         &says("I will write it. \\u001b[31mred\\u001b[0m"),
@@ -83,7 +84,10 @@ fn what_an_agent_does_is_seen_while_it_happens_and_afterwards() {
     let followed = || fs::read_to_string(sandbox.note("followed")).unwrap_or_default();
     assert!(within(Duration::from_secs(20), || followed().contains("! exit 3")), "{}", followed());
     let status = sandbox.run(&["status"]).exits(0).out;
-    assert!(status.contains("> Write src/made.txt") && status.contains(" tokens so far: Bash"), "{status}");
+    assert!(
+        status.contains("> Write src/made.txt") && status.contains(" tokens so far: Bash: cat notes"),
+        "{status}"
+    );
     let live = sandbox.status()["call"].clone();
     assert_eq!(live["usage"]["tokens"]["input"], 600, "{live}");
     go.say();

@@ -91,7 +91,7 @@ impl LiveCall {
 
     /// What it is doing; of one that has been silent for long, what that probably means.
     fn doing(&self) -> Option<String> {
-        let activity = self.reader.activity();
+        let activity = self.reader.activity().map(|it| self.narrator.safe(&it));
         let Some(silent) = self.silent_ms().filter(|it| SILENT_AFTER_MS <= *it).map(length) else {
             return activity;
         };

@@ -115,7 +115,9 @@ impl Narrator {
         cut(&self.safe(text).split_whitespace().collect::<Vec<_>>().join(" "), most)
     }
 
-    fn safe(&self, text: &str) -> String {
+    /// Returns words of the agent as they may be shown: without secrets and control characters, and with paths
+    /// relative to the place where it works.
+    pub fn safe(&self, text: &str) -> String {
         let text = text.replace(&self.place, "");
         sanitise(&redact(&text))
     }
