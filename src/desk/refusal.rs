@@ -125,6 +125,12 @@ impl From<anyhow::Error> for Refusal {
         if let Some(StoreError::Lost { kept, is_restored, .. }) = error.downcast_ref::<StoreError>() {
             return Refusal { text, next: lost_step(kept.as_deref(), *is_restored), exit: exit_code(&error) };
         }
+        if let Some(StoreError::NoOpening { .. }) = error.downcast_ref::<StoreError>() {
+            return Refusal { text, next: Some("loop run --fresh".into()), exit: exit_code(&error) };
+        }
+        if let Some(StoreError::FolderGone { moved_to, .. }) = error.downcast_ref::<StoreError>() {
+            return Refusal { text, next: Some(gone_step(moved_to.as_deref())), exit: exit_code(&error) };
+        }
         if let Some(StoreError::Held { what, .. }) = error.downcast_ref::<StoreError>() {
             return Refusal { text, next: Some(beside(what)), exit: exit_code(&error) };
         }
@@ -142,6 +148,15 @@ fn said_once(text: &str) -> String {
 }
 
 /// What to do where the database was taken away from under a command.
+/// A removed folder is made anew, and its call is lost. A home that was moved as a whole continues there.
+fn gone_step(moved_to: Option<&Path>) -> NextStep {
+    let Some(moved_to) = moved_to else { return "loop run".into() };
+    match moved_to.parent().and_then(Path::parent).filter(|it| it.join("loop.db").is_file()) {
+        Some(home) => format!("loop run --home {}", shell_word(&home.to_string_lossy())).into(),
+        None => NextStep::by_hand("move it back, then loop run"),
+    }
+}
+
 fn lost_step(kept: Option<&Path>, is_restored: bool) -> Option<NextStep> {
     match kept {
         None if is_restored => Some("loop run".into()),
@@ -177,6 +192,8 @@ pub(crate) const NO_INPUT_STEP: &str = "loop run \"what to build\"";
 #[derive(Clone, Debug)]
 enum Cause {
     FullDisk,
+    /// The disk, or what connects it, answers with errors.
+    FailingDisk,
     FewFiles,
     NoRepository,
     /// There is a `.git`, and git does not take it for one.
@@ -189,6 +206,7 @@ impl Cause {
     fn of(error: &anyhow::Error, text: &str) -> Option<Cause> {
         match (error.downcast_ref::<StoreError>(), error.downcast_ref::<GitError>()) {
             (Some(StoreError::NotWritable { path, .. }), _) => return Some(Cause::NotWritable(path.clone())),
+            (Some(StoreError::Full { why, .. }), _) if is_failing(why) => return Some(Cause::FailingDisk),
             (Some(StoreError::Full { .. }), _) => return Some(Cause::FullDisk),
             (_, Some(GitError::File { path, source, .. })) if is_refused(source) => {
                 return Some(Cause::NotWritable(path.clone()));
@@ -207,6 +225,8 @@ impl Cause {
             Some(Cause::FewFiles)
         } else if says(&["No space left on device", "Out of diskspace", "Disk quota exceeded"]) {
             Some(Cause::FullDisk)
+        } else if is_failing(text) {
+            Some(Cause::FailingDisk)
         } else {
             (is_git && says(&["not a git repository"])).then_some(Cause::NoRepository)
         }
@@ -215,6 +235,7 @@ impl Cause {
     fn words(&self, text: &str) -> String {
         match self {
             Cause::FullDisk => format!("the disk is full: {text}"),
+            Cause::FailingDisk => format!("the disk fails: {text}"),
             Cause::FewFiles => {
                 let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
                 let most = most.map_or(String::new(), |it| format!(" ({it})"));
@@ -229,6 +250,7 @@ impl Cause {
     fn step(&self) -> NextStep {
         match self {
             Cause::FullDisk => NextStep::by_hand("free some disk space, then loop run"),
+            Cause::FailingDisk => NextStep::by_hand("dmesg may say why; when the disk works again, loop run"),
             Cause::FewFiles => "ulimit -n 1024 && loop run".into(),
             Cause::NoRepository | Cause::DamagedRepository => {
                 NextStep::by_hand("restore its .git, then loop run")
@@ -247,6 +269,11 @@ impl Cause {
             }
         }
     }
+}
+
+/// Whether SQLite or the system says that a disk answers with errors.
+fn is_failing(text: &str) -> bool {
+    text.contains("disk I/O error") || text.contains("Input/output error")
 }
 
 /// Whether the system says that something may not be read or written.

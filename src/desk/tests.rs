@@ -2,10 +2,11 @@
 
 use super::{
     About, Caller, CallerEnvironment, Commanded, Continued, FoundRun, NextStep, Note, OpenReply, PersonReply,
-    RunRequest, cancel, open, pause, ready,
+    Refusal, RunRequest, cancel, open, pause, ready,
 };
 use crate::tree::sample::Sample;
 use loop_core::engine::Status;
+use loop_store::StoreError;
 use loop_supervise::process_line::ProcessLine;
 
 fn caller(sample: &Sample) -> Caller {
@@ -99,4 +100,19 @@ fn a_run_inside_a_call_is_refused_with_a_next_step() {
     assert_eq!((refusal.exit, refusal.next), (2, Some(help)));
     let nested = RunRequest { nested: true, ..request() };
     assert!(matches!(open(&caller, &nested, &mut Vec::new()), Ok(OpenReply::Opened(_))));
+}
+
+#[test]
+fn a_failing_disk_is_not_called_full() {
+    let told = |why: &str| {
+        let error = StoreError::Full { path: "/home/loop.db".into(), why: why.to_owned() };
+        let Refusal { text, next, .. } = Refusal::from(anyhow::Error::from(error));
+        (text, next.expect("a step").lines().join("\n"))
+    };
+    let (text, next) = told("disk I/O error");
+    assert!(text.starts_with("the disk fails: "), "{text}");
+    assert_eq!(next, "help: dmesg may say why; when the disk works again, loop run");
+    let (text, next) = told("No space left on device");
+    assert!(text.starts_with("the disk is full: "), "{text}");
+    assert_eq!(next, "help: free some disk space, then loop run");
 }

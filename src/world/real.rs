@@ -26,9 +26,10 @@ use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Station, Wait};
 use loop_core::workflow::model::InputKind;
-use loop_store::LandingLock;
 use loop_store::run::Run;
+use loop_store::{LandingLock, StoreError};
 use loop_supervise::{contain, disk_space, find_by_mark};
+use rustix::fd::AsRawFd;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -146,18 +147,20 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// If the run's folder was moved, missing output would look like empty output, so this controller
-    /// stops. The next one collects the call where the folder is.
+    /// If the run's folder was moved or removed, missing output would look like empty output, so this
+    /// controller stops. The next one collects the call where the folder is, or records it as lost.
     pub(crate) fn stay(&self) -> anyhow::Result<()> {
         let held = self.held.metadata()?;
         let is_there = |it: Metadata| (it.dev(), it.ino()) == (held.dev(), held.ino());
-        anyhow::ensure!(
-            std::fs::metadata(&self.folder).is_ok_and(is_there),
-            "the folder of the run, {}, was moved or removed while it was in use; run loop again with \
-             --home and the place where it is, and the run continues",
-            self.folder.display()
-        );
-        Ok(())
+        if std::fs::metadata(&self.folder).is_ok_and(is_there) {
+            return Ok(());
+        }
+        let moved_to = (0 < held.nlink()).then(|| place_of(&self.held)).flatten();
+        if moved_to.is_none() {
+            // The whole home may be gone: then the database is written again from what is open.
+            self.shim.listener.shared_home().refuse_lost_file()?;
+        }
+        Err(StoreError::FolderGone { path: self.folder.clone(), moved_to }.into())
     }
 
     /// Lets the next status be asked for, because something may have changed the tree.
@@ -419,4 +422,9 @@ impl World for Host<'_> {
         noticed.append(&mut self.notes);
         noticed
     }
+}
+
+/// Returns where an open folder is by now, as the kernel knows it.
+fn place_of(folder: &File) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd())).ok()
 }

@@ -21,6 +21,10 @@ pub enum StoreError {
     Damaged { path: PathBuf, what: String },
     #[error("{} was {} while it was in use; {}", path.display(), what_happened(*is_restored, kept.is_some()), what_is_kept(kept.as_deref(), *is_restored))]
     Lost { path: PathBuf, kept: Option<PathBuf>, is_restored: bool },
+    #[error("the folder of the run, {}, was {} while it was in use", path.display(), whereto(moved_to.as_deref()))]
+    FolderGone { path: PathBuf, moved_to: Option<PathBuf> },
+    #[error("{} {what}, so the start of this run is unknown", path.display())]
+    NoOpening { path: PathBuf, what: String },
     #[error("{} could not be written: {why}", path.display())]
     Full { path: PathBuf, why: String },
     #[error("{} may not be written: {why}", path.display())]
@@ -50,6 +54,8 @@ impl StoreError {
             | Self::Foreign { .. }
             | Self::Damaged { .. }
             | Self::Lost { .. }
+            | Self::FolderGone { .. }
+            | Self::NoOpening { .. }
             | Self::OtherVersion { .. } => 8,
             Self::Held { .. } | Self::Fenced { .. } => 7,
             Self::NoRun { .. } | Self::NotAHome { .. } => 2,
@@ -86,6 +92,8 @@ impl StoreError {
             | Self::Fenced { .. }
             | Self::NoRun { .. }
             | Self::Lost { .. }
+            | Self::FolderGone { .. }
+            | Self::NoOpening { .. }
             | Self::OtherVersion { .. } => {}
         }
         self
@@ -182,6 +190,10 @@ fn what_is_kept(kept: Option<&Path>, is_restored: bool) -> String {
         None => "what it held could not be kept".to_owned(),
         Some(kept) => format!("what it held is in {}", kept.display()),
     }
+}
+
+fn whereto(moved_to: Option<&Path>) -> String {
+    moved_to.map_or("removed".to_owned(), |it| format!("moved to {}", it.display()))
 }
 
 fn named(holder: Option<&Holder>) -> String {

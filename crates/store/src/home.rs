@@ -202,6 +202,16 @@ impl Home {
         attempt().map_err(|error: StoreError| self.placed(error))
     }
 
+    /// Looks whether the database still has its name, as every write does. Where it does not, what is open
+    /// is kept.
+    pub fn refuse_lost_file(&self) -> Result<(), StoreError> {
+        let _turn = self.turn()?;
+        match self.file.is_some() && self.file != DatabaseFile::of(&self.path) {
+            true => Err(lost_file::keep(&self.path, &self.connection)),
+            false => Ok(()),
+        }
+    }
+
     fn connect(path: &Path, flags: OpenFlags) -> Result<Home, StoreError> {
         let attempt = || {
             let connection = Connection::open_with_flags(

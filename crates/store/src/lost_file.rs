@@ -7,8 +7,8 @@ use crate::error::StoreError;
 use crate::schema::DATABASE;
 use rusqlite::Connection;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What the copy is called.
@@ -48,6 +48,11 @@ pub(crate) fn keep(home: &Path, open: &Connection) -> StoreError {
 }
 
 fn copy(home: &Path, open: &Connection) -> Result<PathBuf, StoreError> {
+    if let Err(error) = DirBuilder::new().mode(0o700).create(home)
+        && error.kind() != std::io::ErrorKind::AlreadyExists
+    {
+        return Err(StoreError::file(home, &error));
+    }
     let plain = home.join(KEPT);
     let numbered = home.join(format!("{KEPT}-{}", std::process::id()));
     let to = if plain.exists() { numbered } else { plain };

@@ -86,6 +86,9 @@ impl Run {
             Station::Working(call) => Some(call.number),
             _ => None,
         };
+        if let (Station::Working(call), true, None) = (&state.station, opened.is_folder_new, &state.session) {
+            claim_lost(&home, id, &call.stem())?;
+        }
         home.void_reservations(id, working)?;
         let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
@@ -312,6 +315,19 @@ impl Run {
             Books::Memory(memory) => memory.commands.push(command),
             Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
         }
+    }
+}
+
+/// A call that had begun when the folder of its run was removed may have been started: whoever finds it
+/// claimed takes it for lost and never starts it again. This is done before the folder notes the end of
+/// the journal, so a crash in between changes nothing.
+fn claim_lost(home: &Home, run: &str, stem: &str) -> Result<(), StoreError> {
+    let claim = home.folder(run).join(format!("{stem}.out"));
+    match loop_base::files::ours().write(true).create_new(true).open(&claim) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(StoreError::file(&claim, &error))
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

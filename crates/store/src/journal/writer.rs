@@ -81,6 +81,8 @@ pub struct Opened {
     pub tail: Vec<Recorded>,
     /// What the list said, where a program that seals wrote it.
     pub(crate) listed: Option<Listed>,
+    /// The folder of a run that has a journal holds no note of it: it was removed and made anew.
+    pub(crate) is_folder_new: bool,
 }
 
 #[derive(Debug)]
@@ -133,6 +135,7 @@ impl HeldEvents<'_> {
                  from run where key = ?1",
             )?
             .query_row([known.key], |row| Ok((row.get(0)?, row_update_of(row)?)))?;
+        let is_folder_new = anchored.is_none() && 0 < standing.head.seq;
         let listed = standing.is_sealed.then(|| Listed {
             status: row.status.word().to_owned(),
             verified: row.verified.into(),
@@ -158,7 +161,7 @@ impl HeldEvents<'_> {
             anchor,
             _lock: lock,
         };
-        Ok(Opened { journal, state: standing.state, tail: standing.tail, listed })
+        Ok(Opened { journal, state: standing.state, tail: standing.tail, listed, is_folder_new })
     }
 }
 

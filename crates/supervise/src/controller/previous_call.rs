@@ -59,20 +59,23 @@ impl AsFd for Attached {
 pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> {
     let shim = Identity::read(run_dir, epoch)?;
     let is_same_boot = shim.as_ref().map_or(Ok(true), Identity::is_of_this_boot)?;
-    // After a restart of the machine a missing file proves nothing: it may not have reached the disk.
-    if is_same_boot && claim::void(run_dir, stem)? {
-        return Ok(PreviousCall::NotStarted);
-    }
-    if claim::is_void(run_dir, stem)? {
-        return Ok(PreviousCall::NotStarted);
-    }
-    // First whether the shim lives, then its record: a shim that ends in between has written one.
+    // First whether the shim lives, then its record: a shim that ends in between has written one. The
+    // record proves that the call ran, whatever the agent did to its claim.
     let live = shim.as_ref().map_or(Ok(None), Identity::open_shim)?;
     if let Some(ending) = exit_records::find(run_dir, stem)? {
         return Ok(PreviousCall::Ended(ending));
     }
+    // After a restart of the machine a missing file proves nothing: it may not have reached the disk.
+    let is_void = !exit_records::was_claimed(run_dir, stem)?
+        && ((is_same_boot && claim::void(run_dir, stem)?) || claim::is_void(run_dir, stem)?);
     Ok(match live {
+        // It may have the call although the claim is gone. Once it has ended, its record tells.
         Some(shim) => PreviousCall::Live(Attached { shim }),
+        None if is_void => PreviousCall::NotStarted,
+        // A shim is known on disk before it claims anything.
+        None if shim.is_none() => {
+            PreviousCall::Lost("the run's folder was removed during the call".to_owned())
+        }
         None if is_same_boot => PreviousCall::Lost("the shim is gone and left no exit record".to_owned()),
         None => PreviousCall::Lost("the machine restarted during the call".to_owned()),
     })
@@ -154,6 +157,24 @@ mod tests {
         );
         drop(shim.stdin.take());
         shim.wait().expect("collected");
+    }
+
+    #[test]
+    fn a_record_without_a_claim_is_an_end_and_a_claim_without_a_shim_is_lost() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let ending = OrderEnd::without_exit(EndReason::Exited);
+        exit_records::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
+        assert!(
+            matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Ended(it) if it == ending)
+        );
+        exit_records::Ledger::open(dir.path()).expect("writable").claim("call-3").expect("written");
+        assert!(matches!(find(dir.path(), "call-3", 7).expect("possible"), PreviousCall::Lost(_)));
+        assert!(!dir.path().join("call-3.out").exists());
+        claim::take(&dir.path().join("call-2.out")).expect("possible").expect("ours");
+        for _ in 0..2 {
+            let found = format!("{:?}", find(dir.path(), "call-2", 7).expect("possible"));
+            assert_eq!(found, r#"Lost("the run's folder was removed during the call")"#);
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The exit records of a run, `calls.log`: one JSON line for each call that ended. It exists for the
-//! next controller, when the one that ordered the call is dead; nobody else reads it.
+//! The records of a run's calls, `calls.log`: one JSON line for each call that was claimed, before it starts,
+//! and one for each that ended. It exists for the next controller, when the one that ordered the call is dead; nobody else reads it.
 
 use super::protocol::OrderEnd;
 use super::tail;
@@ -26,6 +26,12 @@ const RESERVED_BYTES: u64 = 64 * 1024;
 struct ExitRecord {
     stem: String,
     ending: OrderEnd,
+}
+
+/// A call that is about to start. An agent can remove the claim itself, which is the file of its output.
+#[derive(Serialize, Deserialize)]
+struct ClaimRecord {
+    claimed: String,
 }
 
 /// The writing end, held by the shim.
@@ -61,10 +67,18 @@ impl Ledger {
 
     /// Appends the record in one write: a killed writer leaves all of it or nothing.
     pub fn append(&mut self, stem: &str, ending: &OrderEnd) -> io::Result<()> {
-        let record = ExitRecord { stem: stem.to_owned(), ending: ending.clone() };
+        self.append_line(&ExitRecord { stem: stem.to_owned(), ending: ending.clone() })
+    }
+
+    /// Notes that a call is about to start.
+    pub fn claim(&mut self, stem: &str) -> io::Result<()> {
+        self.append_line(&ClaimRecord { claimed: stem.to_owned() })
+    }
+
+    fn append_line(&mut self, record: &impl Serialize) -> io::Result<()> {
         // A full disk can leave half a line, so each line starts on its own.
         let mut line = b"\n".to_vec();
-        serde_json::to_writer(&mut line, &record)?;
+        serde_json::to_writer(&mut line, record)?;
         line.push(b'\n');
         self.end += line.len() as u64;
         self.file.write_all(&line)
@@ -77,13 +91,23 @@ impl Ledger {
 
 /// Returns how the call ended, if that was recorded.
 pub fn find(run_dir: &Path, stem: &str) -> io::Result<Option<OrderEnd>> {
-    let text = match tail::tail(&path(run_dir), READ_BYTES) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let text = text(run_dir)?;
     let records = text.lines().rev().filter_map(|line| serde_json::from_str::<ExitRecord>(line).ok());
     Ok(records.into_iter().find(|it| it.stem == stem).map(|it| it.ending))
+}
+
+/// Whether it was recorded that the call is about to start.
+pub fn was_claimed(run_dir: &Path, stem: &str) -> io::Result<bool> {
+    let text = text(run_dir)?;
+    let mut records = text.lines().rev().filter_map(|line| serde_json::from_str::<ClaimRecord>(line).ok());
+    Ok(records.any(|it| it.claimed == stem))
+}
+
+fn text(run_dir: &Path) -> io::Result<String> {
+    match tail::tail(&path(run_dir), READ_BYTES) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    }
 }
 
 fn path(run_dir: &Path) -> PathBuf {

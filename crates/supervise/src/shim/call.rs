@@ -14,6 +14,7 @@ use crate::contain::temp_dir::Scratch;
 use crate::process::proc_stat::Stat;
 use crate::process::waits_for_input;
 use crate::records::claim;
+use crate::records::exit_records::Ledger;
 use crate::records::protocol::{EndReason, Force, Order, OrderEnd, OrderKind, Survivor};
 use loop_base::files::ours;
 use loop_base::secret;
@@ -70,7 +71,7 @@ pub(crate) struct Finished {
 }
 
 /// Carries out one order.
-pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
+pub(crate) fn run(post: &mut Post, ledger: &mut Ledger, mut order: Order) -> Finished {
     let started = Instant::now();
     // What the program is given it may print.
     let given = order
@@ -91,6 +92,10 @@ pub(crate) fn run(post: &mut Post, mut order: Order) -> Finished {
             return over(EndReason::CouldNotStart(format!("{name} cannot be made: {error}")));
         }
     };
+    if order.kind == OrderKind::Call {
+        // The claim itself is there; this is for an agent that removes it.
+        let _a_second_witness = ledger.claim(&order.stem);
+    }
     let err = Capture::on_demand(order.err_path(&post.run_dir), order.bounds.out_bytes);
     let mut troubles = post.has.prepare(&order);
     let program = match post.launcher.start(&order, post.has.scratch.as_ref().map(Scratch::path)) {

@@ -100,7 +100,7 @@ fn carry_out(post: &mut Post, ledger: &mut Ledger, order: Order) {
             let how = EndReason::CouldNotStart(format!("there is no space to record how it ends: {error}"));
             Finished { ending: OrderEnd::without_exit(how), outputs: Vec::new() }
         }
-        Ok(()) | Err(_) => run(post, order),
+        Ok(()) | Err(_) => run(post, ledger, order),
     };
     // A call that never began belongs to whoever has its claim, and so does its record.
     if kind == OrderKind::Call

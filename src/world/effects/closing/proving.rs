@@ -327,12 +327,7 @@ fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
     let Some(why) = error.disk_full() else {
         return Err(match error {
             ProofError::Git(error) => error.into(),
-            ProofError::Opening { path, what } => {
-                let what = format!(
-                    "it {what}, so the start of this run is unknown; start over with loop run --fresh"
-                );
-                StoreError::Damaged { path, what }.into()
-            }
+            ProofError::Opening { path, what } => StoreError::NoOpening { path, what }.into(),
             ProofError::File(_)
             | ProofError::Protect(_)
             | ProofError::Prover(_)
