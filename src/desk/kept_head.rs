@@ -4,18 +4,40 @@
 use super::caller::Caller;
 use crate::tree::git::Git;
 use crate::tree::journal_head;
+use loop_base::files::ours;
 use loop_store::run::Run;
 use loop_store::{Home, StoreError};
 use std::path::Path;
 
-/// Compares the journal with what the repository remembers of it, where that can be read. Says whether
-/// there was something to compare it with.
-pub(crate) fn match_kept_head(home: &Home, run: &str, place: &Path) -> anyhow::Result<bool> {
-    let kept = Git::open(place).ok().and_then(|git| journal_head::kept(&git, run).ok().flatten());
-    match kept {
-        Some(kept) => Ok(home.match_head(run, &kept).map(|()| true)?),
-        None => Ok(false),
+/// What a repository remembers of a run's journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptHead {
+    /// The journal as it is, or as it was when the run stopped last.
+    Matches,
+    /// Nothing was ever kept there, or the repository cannot be read.
+    None,
+    /// It was kept, and somebody has deleted the ref.
+    Deleted,
+}
+
+/// Stands in the run's folder once the repository remembers the journal.
+const NOTE: &str = "kept-in-repository";
+
+/// Compares the journal with what the repository remembers of it, where that can be read.
+pub(crate) fn match_kept_head(home: &Home, run: &str, place: &Path) -> anyhow::Result<KeptHead> {
+    let Ok(git) = Git::open(place) else { return Ok(KeptHead::None) };
+    match journal_head::kept(&git, run) {
+        Ok(Some(kept)) => Ok(home.match_head(run, &kept).map(|()| KeptHead::Matches)?),
+        Ok(None) if home.folder(run).join(NOTE).exists() => Ok(KeptHead::Deleted),
+        Ok(None) | Err(_) => Ok(KeptHead::None),
     }
+}
+
+/// Says that the ref was deleted.
+pub(crate) fn deleted_head(run: &str) -> String {
+    format!(
+        "refs/loop/journal/{run} was deleted from the repository, which kept the end of the journal there"
+    )
 }
 
 /// Lets the repository remember where the journal ends. A repository that cannot be written, or is
@@ -23,8 +45,14 @@ pub(crate) fn match_kept_head(home: &Home, run: &str, place: &Path) -> anyhow::R
 pub(crate) fn keep_head(run: &Run, place: &Path) {
     let Some(head) = run.head() else { return };
     let kept = Git::open(place).and_then(|git| journal_head::keep(&git, &run.id, &head));
-    if let Err(error) = kept {
-        tracing::warn!(run = %run.id, %error, "the head of the journal could not be kept in the repository");
+    match kept {
+        Err(error) => {
+            tracing::warn!(run = %run.id, %error, "the head of the journal could not be kept in the repository");
+        }
+        Ok(()) => {
+            let note = run.folder().join(NOTE);
+            let _a_deleted_ref_is_not_named = ours().write(true).create(true).truncate(false).open(note);
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 
 use super::error::StoreError;
 use super::home::Home;
+use crate::accounts::spending::micro_usd;
 use crate::journal::rows::Recorded;
+use crate::journal::run_list::Row;
 use crate::journal::run_records::{Definition, Listed};
 use loop_base::time::Timestamp;
 use loop_core::engine::{Event, History, ItemList, State, Status};
@@ -28,6 +30,29 @@ pub fn state(home: &Home, run: &str, workflow: &Workflow) -> Result<State, Store
         return Err(unreadable(home, format!("run {run}, event {}: {what}", snapshot.seq)));
     }
     Ok(state)
+}
+
+/// Returns what a line of the list says that the run's own state does not: nothing that a list shows is
+/// believed by itself. Columns that follow from the workflow too are compared by `verify`.
+pub fn row_fault(home: &Home, row: &Row) -> Result<Option<String>, StoreError> {
+    let Some(snapshot) = home.snapshot(&row.id)?.filter(|it| it.is_sealed) else { return Ok(None) };
+    let Some(text) = snapshot.state() else { return Ok(None) };
+    let state = state_of(home, &row.id, text)?;
+    if let Some(what) = listed_fault(&state, &snapshot.listed) {
+        return Ok(Some(what));
+    }
+    let tokens = i64::try_from(state.spent.tokens.total()).unwrap_or(i64::MAX);
+    let pairs = [
+        ("iterations", row.iterations_total, state.iterations_total.into()),
+        ("calls", row.calls_total, state.calls_total.into()),
+        ("tokens", row.tokens, tokens),
+        ("micro-dollars", row.micro_usd.unwrap_or(0), state.spent.amount().map_or(0, micro_usd)),
+        ("a change at", row.updated_at, state.updated_at.0),
+    ];
+    // An owner may have committed between the list and the snapshot.
+    let is_same_moment = home.run(&row.id)?.is_some_and(|it| it == *row);
+    let wrong = pairs.into_iter().find(|(_, listed, right)| listed != right).filter(|_| is_same_moment);
+    Ok(wrong.map(|(name, listed, right)| format!("the list says {name} {listed}, the events say {right}")))
 }
 
 /// Returns the first column of the list that does not say what the state says.

@@ -2,6 +2,7 @@
 
 use super::status::ago;
 use crate::cli::Context;
+use crate::cli::hint;
 use crate::cli::looking::views::cost;
 use crate::cli::terminal::confirm;
 use crate::cli::values;
@@ -15,7 +16,7 @@ use clap::Args;
 use loop_base::text::{bytes, counted, sanitise};
 use loop_base::time::Timestamp;
 use loop_core::engine::Status;
-use loop_store::{Filter, Home, Row, StoreError};
+use loop_store::{Filter, Home, Row, StoreError, fold};
 use serde_json::json;
 use std::path::Path;
 
@@ -59,36 +60,38 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
     if rows.is_empty() {
         home.refuse_lost_runs(|_| true)?;
     }
+    let faults: Vec<Option<String>> = rows.iter().map(|it| fault(&home, it)).collect();
     if context.json {
         let list: Vec<_> = rows
             .iter()
-            .map(|row| {
+            .zip(&faults)
+            .map(|(row, fault)| {
                 let size = context.verbose.then(|| trim_logs::size(&home.folder(&row.id)));
                 json!({
                     "bytes": size, "run": row.id, "workflow": row.workflow, "input": row.input, "project": row.project,
-                    "status": row.status, "reason": row.reason, "phase": row.phase,
+                    "status": fault.is_none().then_some(row.status), "damaged": fault, "reason": row.reason, "phase": row.phase,
                     "iterations_total": row.iterations_total, "calls_total": row.calls_total,
-                    "progress_percent": row.progress, "verified": row.verified,
+                    "progress_percent": row.progress, "verified": row.verified && fault.is_none(),
                     "usd": cost::row_json(row), "tokens_total": row.tokens,
                     "updated_at": Timestamp(row.updated_at).to_string(),
                 })
             })
             .collect();
         println!("{}", crate::cli::json::pretty(&list));
-        return Ok(0);
+        return Ok(name_damage(&rows, &faults));
     }
     if rows.is_empty() {
         println!("no runs");
     }
-    for row in rows {
+    for (row, fault) in rows.iter().zip(&faults) {
         let input = row.input.lines().next().unwrap_or("").chars().take(40).collect::<String>();
         let line = format!(
             "{}  {:<11}  {:<9}  {:>3} %  {:>8}  {:<12}  {}  {input}",
             &row.id[..8],
             row.workflow,
-            row.status,
+            fault.as_ref().map_or(row.status.word(), |_| "damaged"),
             row.progress.unwrap_or(0),
-            cost::of_row(&row),
+            cost::of_row(row),
             ago(Timestamp(row.updated_at), now()),
             row.project,
         );
@@ -101,7 +104,23 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
             );
         }
     }
-    Ok(0)
+    Ok(name_damage(&rows, &faults))
+}
+
+/// Returns what is wrong with a run that is listed: a line that its journal contradicts is not believed.
+fn fault(home: &Home, row: &Row) -> Option<String> {
+    fold::row_fault(home, row).unwrap_or_else(|error| Some(error.to_string()))
+}
+
+/// Says which runs are damaged; returns the exit code.
+fn name_damage(rows: &[Row], faults: &[Option<String>]) -> u8 {
+    let damaged: Vec<_> = rows.iter().zip(faults).filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
+    for (row, what) in &damaged {
+        eprintln!("loop: run {} is damaged: {}", &row.id[..8], sanitise(what));
+    }
+    let Some((row, _)) = damaged.first() else { return 0 };
+    eprintln!("next: {}", hint::pasteable(&format!("loop verify --run {}", &row.id[..8])));
+    8
 }
 
 /// What would go, with what it weighs.

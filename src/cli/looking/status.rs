@@ -48,7 +48,10 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
 
 fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
     let (workflow, state) = load(home, row)?;
+    let mut is_deleted = false;
     if home.holder(&row.id).is_none() {
+        let kept = desk::match_kept_head(home, &row.id, std::path::Path::new(&row.place))?;
+        is_deleted = kept == desk::KeptHead::Deleted;
         loop_store::mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
     }
     if context.json {
@@ -61,6 +64,9 @@ fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
         }
         let lines = signing::lines(context, &row.id, &workflow, &state);
         lines.iter().for_each(|it| println!("{}", sanitise(it)));
+    }
+    if is_deleted {
+        eprintln!("warning: {}", desk::deleted_head(&row.id));
     }
     Ok(0)
 }

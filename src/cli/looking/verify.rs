@@ -2,7 +2,7 @@
 //! database. Every event carries the hash of the one before.
 
 use crate::cli::{Context, json};
-use crate::desk::{self, RecordRequest, Refusal};
+use crate::desk::{self, KeptHead, RecordRequest, Refusal};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_store::JournalVerdict;
@@ -62,12 +62,20 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
             if let Some(what) = loop_store::derived::derived_fault(&home, &row.id)? {
                 return damaged(&format!(": {what}"));
             }
-            let is_in_repository = desk::match_kept_head(&home, &row.id, Path::new(&row.place))?;
+            let kept = desk::match_kept_head(&home, &row.id, Path::new(&row.place))?;
             if let Some(fault) = home.faults()?.first() {
                 return damaged(&format!(", as is all of {}: {fault}", home.path().display()));
             }
+            if kept == KeptHead::Deleted {
+                eprintln!("loop: run {}: {}", &row.id[..8], desk::deleted_head(&row.id));
+                eprintln!(
+                    "help: the run continues, and keeps it again when it stops; an older copy would not be noticed"
+                );
+                return Ok(8);
+            }
             println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
-            let witnesses = [("folder", home.is_anchored(&row.id)?), ("repository", is_in_repository)];
+            let witnesses =
+                [("folder", home.is_anchored(&row.id)?), ("repository", kept == KeptHead::Matches)];
             for (witness, _) in witnesses.iter().filter(|it| !it.1) {
                 println!(
                     "its {witness} has no note of the last event, so it would not show that an older copy was put back"

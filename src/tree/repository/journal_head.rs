@@ -4,7 +4,6 @@
 //! Somebody who rewrites both is found only by a record or a signature that is kept elsewhere.
 
 use super::git::{Git, GitError};
-use super::git_text::is_object_id;
 
 /// Two numbers and a hash; what is longer is none of ours.
 const TEXT_MOST: usize = 256;
@@ -20,15 +19,14 @@ pub(crate) fn keep(git: &Git, run: &str, head: &str) -> Result<(), GitError> {
 
 /// Returns the head that was kept, where there is one.
 pub(crate) fn kept(git: &Git, run: &str) -> Result<Option<String>, GitError> {
-    let found = git.run(["for-each-ref", "--format=%(objectname) %(objecttype)", &name(run)])?;
-    let found = String::from_utf8_lossy(&found);
-    match found.trim().split_once(' ') {
-        None => Ok(None),
-        Some((id, "blob")) if is_object_id(id) => {
-            let text = git.run(["cat-file", "blob", id])?;
-            Ok(Some(String::from_utf8_lossy(&text[..text.len().min(TEXT_MOST)]).into_owned()))
-        }
-        Some(_) => Ok(Some(String::new())),
+    let found = git.feed(["cat-file", "--batch"], format!("{}\n", name(run)).as_bytes())?;
+    let found = String::from_utf8_lossy(&found[..found.len().min(TEXT_MOST * 2)]).into_owned();
+    let Some((first, text)) = found.split_once('\n') else { return Ok(Some(String::new())) };
+    match first.split(' ').collect::<Vec<_>>()[..] {
+        [_, "missing"] => Ok(None),
+        // The line is followed by another end of line.
+        [_, "blob", _] => Ok(Some(text.strip_suffix('\n').unwrap_or(text).to_owned())),
+        _ => Ok(Some(String::new())),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::chain::{self, Hash};
 use crate::error::StoreError;
 use crate::home::Home;
 use crate::journal::rows::{QuestionRow, Recorded};
-use crate::journal::run_row::{MISSING, find, match_anchor};
+use crate::journal::run_row::{LAST_MISSING, MISSING, find, match_anchor};
 use crate::journal::seal;
 use loop_core::engine::STATE_VERSION;
 use rusqlite::{OptionalExtension, params};
@@ -91,6 +91,15 @@ impl Home {
             let opening = seal::opening(&transaction, run, key)?;
             if !seal::holds(&transaction, run, key, &hash, &opening, seal)? {
                 return Err(damaged(seal::BROKEN));
+            }
+            let last: Option<Hash> = transaction
+                .prepare_cached("select hash from event where run = ?1 and seq = ?2")?
+                .query_row(params![key, snapshot.seq], |row| row.get(0))
+                .optional()?;
+            match last {
+                Some(last) if last == hash => (),
+                Some(_) => return Err(damaged("the snapshot belongs to another event")),
+                None => return Err(damaged(LAST_MISSING)),
             }
             if let Some(anchored) = anchored {
                 let end = chain::Head { seq: snapshot.seq, epoch: 0, hash };

@@ -64,6 +64,9 @@ pub(crate) struct JournalEnd {
     pub is_sealed: bool,
 }
 
+/// What a reader says where the event is gone that the snapshot includes last.
+pub(super) const LAST_MISSING: &str = "the snapshot's last event is missing";
+
 /// What a reader says where a run with events has no snapshot.
 pub(super) const MISSING: &str = "the snapshot is missing";
 
@@ -125,7 +128,7 @@ pub(crate) fn standing(
         tail.push(event);
     }
     if !found_last {
-        return Err(damaged(from, "the snapshot's last event is missing"));
+        return Err(damaged(from, LAST_MISSING));
     }
     // It is written with every commit. Without it nothing binds the workflow to the events.
     if from == 0 && 0 < head.seq {
