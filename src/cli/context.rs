@@ -21,11 +21,12 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(common: Common) -> Context {
+    /// `command` is what was typed, such as `queue set`.
+    pub(super) fn new(common: Common, command: String) -> Context {
         let home = Home::locate(common.home.as_deref(), |name| std::env::var_os(name));
         let dir = common.dir.unwrap_or_else(|| PathBuf::from("."));
         let dir = dir.canonicalize().unwrap_or(dir);
-        let caller = Caller { dir, home, run: common.run_id, environment: environment() };
+        let caller = Caller { dir, home, run: common.run_id, environment: environment(command) };
         Context {
             json: common.json,
             quiet: common.quiet,
@@ -96,7 +97,7 @@ pub(super) fn show(line: &str) {
 }
 
 /// Reads what the environment says to the desk, and the agents that the user describes.
-fn environment() -> CallerEnvironment {
+fn environment(command: String) -> CallerEnvironment {
     let folder = |name| std::env::var_os(name).filter(|it: &OsString| !it.is_empty()).map(PathBuf::from);
     let config = config_folder().map(|it| it.join("config.toml"));
     let (agents, mistakes) = read_agent_files(config.as_deref());
@@ -104,6 +105,7 @@ fn environment() -> CallerEnvironment {
         eprintln!("{}", sanitise(&mistake));
     }
     CallerEnvironment {
+        command,
         user: user_name(),
         process_line: ProcessLine::look(std::env::var("LOOP_RUN").ok()),
         config,

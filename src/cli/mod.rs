@@ -40,7 +40,7 @@ mod values;
 
 use crate::desk::Reach;
 use answering::{answer, stop};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 pub(crate) use context::Context;
 use delivering::{restore, ship};
 use looking::{attach, evidence, log, runs, show, status, verify, wait, why};
@@ -251,16 +251,25 @@ fn print(to: &mut dyn Write, text: &str) {
     let _nobody_reads = to.write_all(redact(text).as_bytes());
 }
 
+/// Returns the names of the command and of the one below it, such as `queue set`. Commands of our own that
+/// nobody types have none.
+fn typed_command(matches: &ArgMatches) -> String {
+    let below = std::iter::successors(matches.subcommand(), |it| it.1.subcommand());
+    let names: Vec<&str> = below.map(|it| it.0).filter(|it| !it.starts_with("__")).collect();
+    names.join(" ")
+}
+
 pub(crate) fn main() -> ExitCode {
     if let Some(code) = hook::answer_plain_stop() {
         return code;
     }
-    let parsed = help::grouped(Cli::command()).try_get_matches().and_then(|it| Cli::from_arg_matches(&it));
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let parsed = help::grouped(Cli::command()).try_get_matches();
+    let parsed = parsed.and_then(|it| Ok((Cli::from_arg_matches(&it)?, typed_command(&it))));
+    let (cli, command) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return hook::misread().unwrap_or_else(|| error.exit()),
     };
-    let context = Context::new(cli.common);
+    let context = Context::new(cli.common, command);
     let done = match cli.command {
         None => status::bare(&context),
         Some(CliCommand::Demo(flags)) => demo::run(&context, &flags),

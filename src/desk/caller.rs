@@ -28,6 +28,8 @@ pub(crate) struct Caller {
 /// What the environment of the caller says. The desk never reads its own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallerEnvironment {
+    /// The command that was typed, without its words and flags, such as `queue set`; empty where none was.
+    pub command: String,
     /// The person.
     pub user: String,
     /// Which processes the request comes from, and whether they belong to an agent call.
@@ -113,6 +115,7 @@ impl Caller {
             if let Some(row) = runs.iter().find(|it| self.is_in_worktree_of(it)) {
                 return Ok(Some(row.clone()));
             }
+            refuse_hidden(home, &runs)?;
             let open: Vec<&Row> = runs.iter().filter(|it| is_unfinished(it)).collect();
             if 1 < open.len() {
                 return Err(several_unfinished(&open));
@@ -168,6 +171,18 @@ pub(crate) fn load(home: &Home, row: &Row) -> anyhow::Result<(Workflow, State)> 
     let workflow = fold::workflow(home, &row.id)?;
     let state = fold::state(home, &row.id, &workflow)?;
     Ok((workflow, state))
+}
+
+/// A run that the list calls finished, and its journal does not, would be passed over.
+pub(crate) fn refuse_hidden(home: &Home, runs: &[Row]) -> anyhow::Result<()> {
+    for row in runs.iter().filter(|it| !is_unfinished(it)) {
+        // What is wrong with the pages of another run is no reason to refuse this one.
+        if let Ok(Some(what)) = fold::row_fault(home, row) {
+            let what = format!("run {}: {what}", row.id);
+            return Err(StoreError::Damaged { path: home.path().to_owned(), what }.into());
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn is_unfinished(row: &Row) -> bool {

@@ -72,6 +72,44 @@ impl GuardedCommand {
         }
     }
 
+    /// The flag that makes a command one that changes something.
+    fn flag(self) -> Option<&'static str> {
+        match self {
+            GuardedCommand::Reset => Some("--reset"),
+            GuardedCommand::Reload => Some("--reload"),
+            GuardedCommand::Prune => Some("--prune"),
+            GuardedCommand::ClearLimits => Some("--clear"),
+            GuardedCommand::Fix => Some("--fix"),
+            GuardedCommand::Answer
+            | GuardedCommand::Gate
+            | GuardedCommand::Guide
+            | GuardedCommand::Skip
+            | GuardedCommand::Waive
+            | GuardedCommand::Stop
+            | GuardedCommand::Pause
+            | GuardedCommand::Cancel
+            | GuardedCommand::Run
+            | GuardedCommand::Resume
+            | GuardedCommand::Ship
+            | GuardedCommand::Restore
+            | GuardedCommand::Join
+            | GuardedCommand::Queue
+            | GuardedCommand::SetUp
+            | GuardedCommand::InstallHook
+            | GuardedCommand::RemoveHook
+            | GuardedCommand::Design => None,
+        }
+    }
+
+    /// Returns the command that was tried, as far as it was typed: several commands ask for one thing.
+    fn tried(self, caller: &Caller) -> String {
+        match (caller.environment.command.as_str(), self.flag()) {
+            ("", _) => self.word().to_owned(),
+            (typed, None) => typed.to_owned(),
+            (typed, Some(flag)) => format!("{typed} {flag}"),
+        }
+    }
+
     /// Whether it is a person's word, which a session cannot speak for them.
     fn is_a_persons_word(self) -> bool {
         match self {
@@ -101,7 +139,7 @@ impl GuardedCommand {
         }
     }
 
-    fn refusal(self, run: &str) -> anyhow::Error {
+    fn refusal(self, caller: &Caller, run: &str) -> anyhow::Error {
         let run = run.get(..8).unwrap_or(run);
         let text = format!("this is inside an agent call of run {run}");
         match self {
@@ -134,7 +172,7 @@ impl GuardedCommand {
             | GuardedCommand::RemoveHook
             | GuardedCommand::Fix
             | GuardedCommand::Design => Refusal::usage(
-                format!("{text}; only a person may use loop {}", self.word()),
+                format!("{text}; only a person may use loop {}", self.tried(caller)),
                 NextStep::by_hand("do it from another terminal"),
             ),
         }
@@ -149,15 +187,15 @@ pub(crate) fn refuse(
 ) -> anyhow::Result<()> {
     if let Some(run) = call_of(caller) {
         note(caller, &run, deed);
-        return Err(deed.refusal(&run));
+        return Err(deed.refusal(caller, &run));
     }
     if caller.environment.process_line.is_hidden() {
-        return Err(unseen("something is mounted over /proc, so nobody can tell who asks", deed));
+        return Err(unseen("something is mounted over /proc, so nobody can tell who asks", caller, deed));
     }
     if let Some(run) = driven_unseen(caller, deed)? {
         note(caller, &run, deed);
         let text = format!("run {} is driven by a process that cannot be seen from here", &run[..8]);
-        return Err(unseen(&format!("{text}; this may be inside one of its calls"), deed));
+        return Err(unseen(&format!("{text}; this may be inside one of its calls"), caller, deed));
     }
     let Some((home, row)) = about else { return Ok(()) };
     if !deed.is_a_persons_word() {
@@ -169,16 +207,16 @@ pub(crate) fn refuse(
             note(caller, &run, deed);
             let text = format!("this comes from the session that works on run {}", &run[..8]);
             Err(Refusal::usage(
-                format!("{text}; only a person may use loop {}", deed.word()),
+                format!("{text}; only a person may use loop {}", deed.tried(caller)),
                 NextStep::by_hand("do it from another terminal"),
             ))
         }
     }
 }
 
-fn unseen(why: &str, deed: GuardedCommand) -> anyhow::Error {
+fn unseen(why: &str, caller: &Caller, deed: GuardedCommand) -> anyhow::Error {
     Refusal::usage(
-        format!("{why}; loop {} is refused here", deed.word()),
+        format!("{why}; loop {} is refused here", deed.tried(caller)),
         NextStep::by_hand("do it from another terminal, outside of containers and namespaces"),
     )
 }
@@ -286,7 +324,7 @@ fn session_above(caller: &Caller, home: &Home, row: &Row) -> anyhow::Result<Opti
 /// home may not be writable from inside.
 fn note(caller: &Caller, run: &str, deed: GuardedCommand) {
     let written = || -> anyhow::Result<()> {
-        let body = serde_json::to_string(&Command::Tried { what: deed.word().to_owned() })?;
+        let body = serde_json::to_string(&Command::Tried { what: deed.tried(caller) })?;
         match home_of(caller, run)? {
             Some((home, _)) => home.command(run, now().0, &body).map(|_| ()).map_err(Into::into),
             None => anyhow::bail!("no home knows the run"),

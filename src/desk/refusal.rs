@@ -126,7 +126,11 @@ impl From<anyhow::Error> for Refusal {
             return Refusal { text, next: lost_step(kept.as_deref(), *is_restored), exit: exit_code(&error) };
         }
         if let Some(StoreError::NoOpening { .. }) = error.downcast_ref::<StoreError>() {
-            return Refusal { text, next: Some("loop run --fresh".into()), exit: exit_code(&error) };
+            return Refusal {
+                text,
+                next: Some(NextStep::by_hand("start over with loop run --fresh and what to build")),
+                exit: exit_code(&error),
+            };
         }
         if let Some(StoreError::FolderGone { moved_to, .. }) = error.downcast_ref::<StoreError>() {
             return Refusal { text, next: Some(gone_step(moved_to.as_deref())), exit: exit_code(&error) };

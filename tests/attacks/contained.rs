@@ -57,6 +57,10 @@ fn g09_with_a_namespace_a_call_has_processes_of_its_own_and_nothing_outlives_it(
             skipped(NAME, &format!("{user:?}: the kernel grants none"));
             continue;
         }
+        // Only in a user namespace do programs that change the user fail.
+        let warns = log.contains("programs that change the user (sudo, su");
+        let is_root = user == User::Self_ && rustix::process::geteuid().is_root();
+        assert_eq!(warns, !is_root, "{user:?}: {log}");
         let seen = scene.notes("seen");
         let (pid, count) = seen[0].split_once(' ').expect("two numbers");
         assert_eq!(pid, "1", "{user:?}: {seen:?} {run:?}");

@@ -15,5 +15,6 @@ mod handed_in;
 mod kills;
 mod outlived;
 mod pages;
+mod removed;
 mod scene;
 mod signatures;

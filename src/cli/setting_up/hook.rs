@@ -95,7 +95,7 @@ pub(crate) fn answer_plain_stop() -> Option<ExitCode> {
     let mut words = std::env::args_os().skip(1);
     let is_plain = words.next()? == "hook" && words.next()? == "stop" && words.next().is_none();
     is_plain.then(|| {
-        stop(&Context::new(Common::default()), Duration::from_secs(CHECKS_SECONDS));
+        stop(&Context::new(Common::default(), String::new()), Duration::from_secs(CHECKS_SECONDS));
         ExitCode::SUCCESS
     })
 }

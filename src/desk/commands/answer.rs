@@ -1,7 +1,9 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills. It is written down
 //! for whoever drives the run. A person's word comes from outside every agent call.
 
-use crate::desk::caller::{Caller, is_unfinished, load, naming_run, next_step, several_unfinished, untaken};
+use crate::desk::caller::{
+    Caller, is_unfinished, load, naming_run, next_step, refuse_hidden, several_unfinished, untaken,
+};
 use crate::desk::commands::command::{insert, leave, settle};
 use crate::desk::commands::sign_gate::{SignatureSource, refuse_unsigned, sign_gate};
 use crate::desk::inside_call::{self, GuardedCommand};
@@ -96,6 +98,7 @@ pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refus
         if runs.is_empty() {
             return Err(Refusal::no_run());
         }
+        refuse_hidden(&home, &runs)?;
         let mut open = Vec::new();
         for row in runs.iter().filter(|it| is_unfinished(it)) {
             // What the journal says, and not the list of questions, which somebody may have edited.

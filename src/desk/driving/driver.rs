@@ -5,7 +5,7 @@ use crate::deliver::memory;
 use crate::desk::commands::command::insert;
 use crate::desk::driving::open::OpenRun;
 use crate::desk::driving::workflow_edits::WorkflowEdits;
-use crate::desk::kept_head::{keep_head, match_kept_head};
+use crate::desk::kept_head::{KeptHead, deleted_head, keep_head, match_kept_head};
 use crate::desk::record::write_record;
 use crate::drive;
 use crate::world::real::{CallAllowance, Host, Onlooker};
@@ -15,6 +15,7 @@ use loop_core::engine::{Command, Effect, Event, Question, Rest};
 use loop_store::mirror::{self, RunMirror};
 use loop_store::run::Run;
 use loop_store::{Home, TreeLock};
+use loop_supervise::pid_namespace;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -59,7 +60,10 @@ impl<'a> Driver<'a> {
             Reach::Far => CallAllowance::Free,
             Reach::OneCall => CallAllowance::Calls(1),
         };
-        match_kept_head(&home, &run.id, &place)?;
+        if match_kept_head(&home, &run.id, &place)? == KeptHead::Deleted {
+            let text = deleted_head(&run.id);
+            drive::note(&mut run, [(now(), Event::Noted { text })]);
+        }
         if reach == Reach::Far {
             home.grow_log()?;
         }
@@ -78,8 +82,7 @@ impl<'a> Driver<'a> {
         let input = run.state.opening.path.as_ref().map(PathBuf::from);
         let mut host = Host::new(listener, &run, &place, input, &own_paths, allowance, watcher)?;
         host.onlooker = onlooker;
-        if run.workflow.agent.namespace && host.namespace(&run).is_none() {
-            let text = "PID namespaces are not available here; calls run without one".to_owned();
+        if let Some(text) = namespace_warning(&run, &host) {
             drive::note(&mut run, [(now(), Event::Noted { text })]);
         }
         Ok(Driver { run, host, home, place, _tree: tree })
@@ -116,6 +119,22 @@ impl<'a> Driver<'a> {
         let record_trouble = write_record_of(&home, &run.id);
         Rested { home, run, place, signal: host.shim.listener.signals.last(), record_trouble, tree: _tree }
     }
+}
+
+/// Says what `[agent] namespace = true` means here, once in a run.
+fn namespace_warning(run: &Run, host: &Host<'_>) -> Option<String> {
+    if !run.workflow.agent.namespace {
+        return None;
+    }
+    let text = match host.namespace(run) {
+        None => "PID namespaces are not available here; calls run without one",
+        Some(_) if pid_namespace::keeps_setuid() => return None,
+        Some(_) => {
+            "calls run in a PID namespace of their own, where programs that change the user (sudo, su, on some \
+             systems ping) do not work"
+        }
+    };
+    Some(text.to_owned()).filter(|it| !run.state.warnings.contains(it))
 }
 
 /// Writes the record of a run that is completed; says what went wrong with it.

@@ -69,9 +69,9 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> 
     let is_void = !exit_records::was_claimed(run_dir, stem)?
         && ((is_same_boot && claim::void(run_dir, stem)?) || claim::is_void(run_dir, stem)?);
     Ok(match live {
-        // It may have the call although the claim is gone. Once it has ended, its record tells.
+        // Also where a shim lives: one that was never sent the call, or that came too late for it.
+        _ if is_void => PreviousCall::NotStarted,
         Some(shim) => PreviousCall::Live(Attached { shim }),
-        None if is_void => PreviousCall::NotStarted,
         // A shim is known on disk before it claims anything.
         None if shim.is_none() => {
             PreviousCall::Lost("the run's folder was removed during the call".to_owned())

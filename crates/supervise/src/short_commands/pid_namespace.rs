@@ -14,6 +14,11 @@ const ORDINARY: [&str; 7] =
 
 const PROBE_MOST: Duration = Duration::from_secs(10);
 
+/// Whether programs that change the user work in it: not in a user namespace that only knows one user.
+pub fn keeps_setuid() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// Returns the words to put before a command, or `None` where no namespace is granted.
 pub fn words() -> Option<Vec<OsString>> {
     let words: &[&str] = if rustix::process::geteuid().is_root() { &ROOT } else { &ORDINARY };

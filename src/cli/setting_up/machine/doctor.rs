@@ -7,6 +7,7 @@ use super::findings::{DoctorFinding, Fix, bad, fixable, good, print_one};
 use crate::cli::context::Context;
 use crate::cli::hint;
 use crate::cli::setting_up::hook;
+use crate::cli::terminal::confirm;
 use crate::desk::{
     Caller, GuardedCommand, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow,
     refuse_agents, user_config, usual_key,
@@ -17,16 +18,17 @@ use crate::world::agent_output::trim_logs;
 use crate::world::wait::now;
 use anyhow::Context as _;
 use clap::Args;
-use loop_base::text::{bytes, counted, sanitise};
+use loop_base::text::{bytes, counted, sanitise, shell_word};
 use loop_base::time::Timestamp;
 use loop_core::workflow::model::{Agent, Given, Permissions, Workflow};
 use loop_core::workflow::preset::BuiltIn;
+use loop_store::{Row, fold};
 use serde_json::json;
 use std::path::Path;
 
 #[derive(Args)]
 pub(crate) struct DoctorFlags {
-    /// Repair what needs no decision: no repository, modes of our own files, a stop hook that calls nothing
+    /// Repair modes of our own files and a stop hook that calls nothing; offer to make a repository
     #[arg(long)]
     fix: bool,
 }
@@ -39,6 +41,9 @@ pub(crate) fn run(context: &Context, flags: &DoctorFlags) -> anyhow::Result<u8> 
     let mut found = look(context, &project)?;
     if flags.fix {
         for fix in found.iter().filter_map(|it| it.fix) {
+            if !is_wanted(context, &project, fix)? {
+                continue;
+            }
             let did = repair(context, &project, fix)?;
             eprintln!("fixed: {}", sanitise(&did));
         }
@@ -67,6 +72,18 @@ fn look(context: &Context, project: &Path) -> anyhow::Result<Vec<DoctorFinding>>
     found.push(key(context));
     found.push(isolation());
     Ok(found)
+}
+
+/// Whether a repair may be made. A repository turns a folder into something else, so a person decides; where
+/// nobody can be asked, it is only proposed.
+fn is_wanted(context: &Context, project: &Path, fix: Fix) -> anyhow::Result<bool> {
+    match fix {
+        Fix::MakeRepository if context.is_interactive() => {
+            confirm(&format!("make a git repository in {}?", project.display()))
+        }
+        Fix::MakeRepository => Ok(false),
+        Fix::OwnFiles | Fix::NameThisProgram => Ok(true),
+    }
 }
 
 /// Does it, and says what was done.
@@ -128,7 +145,8 @@ fn git(project: &Path) -> DoctorFinding {
     match Git::around(project) {
         Ok(git) => good("git", format!("working tree {}", git.work_tree().display())),
         Err(error @ GitError::NotARepository { .. }) if !project.join(".git").exists() => {
-            fixable("git", error.to_string(), Fix::MakeRepository)
+            let init = format!("git init {}", shell_word(&project.to_string_lossy()));
+            DoctorFinding { fix: Some(Fix::MakeRepository), ..bad("git", error.to_string(), init) }
         }
         Err(error) => {
             bad("git", error.to_string(), NextStep::by_hand("git status says what is wrong with it"))
@@ -204,14 +222,21 @@ fn holds(context: &Context) -> anyhow::Result<Vec<DoctorFinding>> {
 fn unfinished(context: &Context) -> anyhow::Result<Vec<DoctorFinding>> {
     let Ok(Some(home)) = context.caller.existing_home() else { return Ok(Vec::new()) };
     let runs = context.caller.runs_of_project(&home)?;
-    let open = runs.iter().filter(|it| is_unfinished(it));
-    let lines = open.map(|it| match home.holder(&it.id) {
-        Some(holder) => {
-            bad("run", format!("{} (driven by {holder})", named(it)), ["loop attach", "loop stop"])
+    let lines = runs.iter().filter_map(|it| match (fold::row_fault(&home, it), home.holder(&it.id)) {
+        (Ok(Some(what)), _) => Some(damaged(it, &what)),
+        (Err(error), _) => Some(damaged(it, &error.to_string())),
+        (Ok(None), _) if !is_unfinished(it) => None,
+        (Ok(None), Some(holder)) => {
+            Some(bad("run", format!("{} (driven by {holder})", named(it)), ["loop attach", "loop stop"]))
         }
-        None => good("run", named(it)),
+        (Ok(None), None) => Some(good("run", named(it))),
     });
     Ok(lines.collect())
+}
+
+fn damaged(row: &Row, what: &str) -> DoctorFinding {
+    let short = &row.id[..8];
+    bad("run", format!("{short} is damaged: {what}"), format!("loop verify --run {short}"))
 }
 
 /// What a run would measure with: the checks of the workflow, and for those that it leaves open, and where

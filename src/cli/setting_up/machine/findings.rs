@@ -14,10 +14,10 @@ pub(crate) struct DoctorFinding {
     pub fix: Option<Fix>,
 }
 
-/// What can be put right without asking anybody, because nothing is lost by it.
+/// What can be put right. Nothing is lost by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fix {
-    /// `git init` in the project.
+    /// `git init` in the project, if a person says so.
     MakeRepository,
     /// Files of the home may be read and written by their owner, and by nobody else.
     OwnFiles,

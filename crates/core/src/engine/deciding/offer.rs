@@ -9,6 +9,7 @@ use crate::engine::judging::reasons::check_words;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::next_call::{call, lacks_other_model};
 use crate::workflow::model::{Next, PhaseId, Workflow};
+use loop_base::text::counted;
 use serde::Serialize;
 
 /// One way to answer a question.
@@ -206,8 +207,7 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
                     .as_ref()
                     .map(|it| format!("the pull request could not be looked at: {it}")),
             );
-            let warnings = state.warnings.iter().rev().take(SHOWN).rev();
-            lines.extend(warnings.map(|it| format!("warning: {}", first_line(it))));
+            lines.extend(warnings(state));
         }
         // Their text says everything.
         QuestionKind::Agent
@@ -234,6 +234,22 @@ fn trouble(state: &State, question: &Question, told: &[String]) -> Vec<String> {
         trouble.complaint.as_ref().filter(|it| !is_told(it) && !trouble.why.contains(*it))
     {
         lines.push(format!("its last line on standard error: {complaint}"));
+    }
+    lines
+}
+
+/// Returns the last warnings, and where the others are. Each attempt of an agent counts, also one that was
+/// made twice.
+fn warnings(state: &State) -> Vec<String> {
+    let shown = state.warnings.iter().rev().take(SHOWN).rev();
+    let mut lines: Vec<String> = shown.map(|it| format!("warning: {}", first_line(it))).collect();
+    let hidden = state.warnings.len().saturating_sub(SHOWN);
+    let is_all_shown = hidden == 0 && state.refusals as usize <= SHOWN;
+    if !is_all_shown && 0 < state.refusals {
+        let count = counted(state.refusals, "command");
+        lines.push(format!("{count} refused inside agent calls; all of them: loop log"));
+    } else if 0 < hidden {
+        lines.push(format!("{} more; all of them: loop log", counted(hidden, "warning")));
     }
     lines
 }

@@ -246,6 +246,9 @@ pub struct State {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proven: Option<ProvenState>,
     pub warnings: Vec<String>,
+    /// How many commands from inside agent calls were refused; the warnings have the last of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refusals: u32,
     /// The last errors and failures. The key is older than the name.
     #[serde(default, rename = "history")]
     pub troubles: Troubles,

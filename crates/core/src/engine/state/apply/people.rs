@@ -52,6 +52,7 @@ impl State {
             Command::Pause { reason } => self.wish = Some(Wish::Pause { reason: reason.clone() }),
             Command::Cancel => self.wish = Some(Wish::Cancel),
             Command::Tried { what } => {
+                self.refusals = self.refusals.saturating_add(1);
                 self.warn(format!("refused inside an agent call: loop {what}"));
             }
             Command::Resume { reset, phase, most, retries } => {
