@@ -12,7 +12,7 @@
 //!
 //! It does not know what the commands mean, and it takes no decisions.
 
-use super::git_dir::places;
+use super::git_dir::{places, plain_places};
 pub(crate) use super::git_error::GitError;
 use super::git_error::plainly;
 use super::git_text::bytes_to_path;
@@ -83,7 +83,8 @@ pub(crate) struct Git {
 
 impl Git {
     /// Opens the working tree whose top is exactly `folder`. A parent repository is never taken
-    /// instead: the agent would work, and we would look, somewhere else.
+    /// instead: the agent would work, and we would look, somewhere else. Git is asked where the files of
+    /// the repository do not say enough.
     pub(crate) fn open(folder: &Path) -> Result<Git, GitError> {
         Git::open_with(folder, Vec::new())
     }
@@ -97,6 +98,10 @@ impl Git {
             |reason: &str| GitError::NotARepository { path: folder.to_owned(), reason: reason.to_owned() };
         let top = folder.canonicalize().map_err(|error| refused(&format!("cannot be entered: {error}")))?;
         let mut git = Git::unopened(&top, environment)?;
+        if let Some(found) = plain_places(&top) {
+            git.lead_to(&found.git_dir, &found.common_dir);
+            return Ok(git);
+        }
         let asked =
             ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
         let answer = match git.run(asked) {
@@ -118,7 +123,8 @@ impl Git {
         Ok(git)
     }
 
-    /// Opens a working tree that was opened before. Git is not asked where its files say enough.
+    /// Opens a working tree that was opened before, whatever its settings say by now: the repository is
+    /// named outright.
     pub(crate) fn reopen(folder: &Path) -> Result<Git, GitError> {
         let Some(found) = places(folder) else { return Git::open(folder) };
         let mut git = Git::unopened(&found.top, Vec::new())?;
