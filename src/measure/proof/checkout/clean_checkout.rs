@@ -171,7 +171,7 @@ impl CheckoutWriter<'_> {
         from: &Repository,
         depth: usize,
     ) -> Result<(), GitError> {
-        let listing = git.run(["ls-files", "--stage", "-z"])?;
+        let listing = index_listing(git)?;
         let links: Vec<(String, PathBuf)> = entries(&listing)
             .filter(|(mode, ..)| *mode == "160000")
             .map(|(_, id, path)| (id.to_owned(), path))
@@ -424,6 +424,11 @@ fn configuration(settings: &[(String, String)]) -> Vec<u8> {
         }
     }
     text.into_bytes()
+}
+
+/// Lists the index of a checkout: mode, object and path of every file, for [`entries`].
+pub(crate) fn index_listing(git: &Git) -> Result<Vec<u8>, GitError> {
+    git.run(["ls-files", "--stage", "-z"])
 }
 
 /// Mode, object and path of each line of `ls-files --stage -z`.

@@ -25,10 +25,9 @@ pub(crate) fn refuse_forged_tree(git: &Git, tree: &str, listing: &[u8]) -> Resul
     if computed == tree { Ok(()) } else { Err(forged(tree, "a tree of this run")) }
 }
 
-/// Refuses a checkout with a file that is not what the id in its index says.
-pub(crate) fn refuse_forged_files(git: &Git, checkout: &Path) -> Result<(), GitError> {
-    let listing = git.run(["ls-files", "--stage", "-z"])?;
-    let blobs = entries(&listing).filter(|(mode, ..)| *mode != "160000");
+/// Refuses a checkout with a file that is not what the id in its index, as listed, says.
+pub(crate) fn refuse_forged_files(git: &Git, checkout: &Path, listing: &[u8]) -> Result<(), GitError> {
+    let blobs = entries(listing).filter(|(mode, ..)| *mode != "160000");
     // A link has no text of its own here, and a name with a line break cannot be handed over.
     let (plain, mut doubtful): (Vec<Blob>, Vec<Blob>) = blobs
         .map(|(mode, id, path)| (mode == "120000", Blob { id: id.to_owned(), path }))

@@ -5,7 +5,7 @@
 //! text, because tools rewrite lock files with the same text. Files that are not part of the tree
 //! come and go as they like.
 
-use crate::measure::proof::checkout::clean_checkout::entries;
+use crate::measure::proof::checkout::clean_checkout::{entries, index_listing};
 use crate::measure::proof::pure::Class;
 use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::storage::files;
@@ -24,15 +24,19 @@ pub(crate) struct Manifest {
 
 impl Manifest {
     pub(crate) fn take(git: &Git, checkout: &Path) -> Result<Manifest, GitError> {
-        let listing = git.run(["ls-files", "--stage", "-z"])?;
+        Ok(Manifest::of(&index_listing(git)?, checkout))
+    }
+
+    /// Notes the files that the index of a checkout lists.
+    pub(crate) fn of(listing: &[u8], checkout: &Path) -> Manifest {
         let mut paths = Vec::new();
-        for (mode, _, path) in entries(&listing) {
+        for (mode, _, path) in entries(listing) {
             match mode {
                 "160000" => add_files(checkout, &path, &mut paths),
                 _ => paths.push(path),
             }
         }
-        Ok(Manifest { files: paths.into_iter().map(|it| (it.clone(), state(&checkout.join(&it)))).collect() })
+        Manifest { files: paths.into_iter().map(|it| (it.clone(), state(&checkout.join(&it)))).collect() }
     }
 
     /// The files that are not as they were.

@@ -10,7 +10,9 @@ use crate::measure::proof::pure::{
     canary_command, may_be_of_tests, program_canary, says_what_is_protected, shell_canary,
 };
 use crate::measure::proof::request::{ProofError, ProofRequest};
-use crate::measure::proof::steps::submodule_trees::{SUBMODULE, Submodules, TreeEntries, entries_of};
+use crate::measure::proof::steps::submodule_trees::{
+    SUBMODULE, Submodules, TreeEntries, entries_of, tree_changes,
+};
 use crate::measure::proof::storage::files;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::{bytes_to_path, is_object_id, single_line};
@@ -37,13 +39,13 @@ impl Trees {
     pub(crate) fn read(git: &Git, request: &ProofRequest) -> Result<Trees, ProofError> {
         let (base, last) = (request.base.as_str(), request.tree.as_str());
         assert!(is_object_id(base) && is_object_id(last), "trees are named by object ids");
-        let mut changes = changes(git, base, last)?;
         let mut base = entries_of(git, base)?;
         let mut last = if request.tree == request.base { base.clone() } else { entries_of(git, last)? };
+        let mut changes = tree_changes(&base, &last, |_| true);
         let mut submodules = Submodules::none(git);
         submodules.expand(git, &mut base)?;
         submodules.expand(git, &mut last)?;
-        changes.extend(submodules.changes(&base, &last));
+        changes.extend(tree_changes(&base, &last, |it| submodules.holds(it)));
         let nothing = ProtectedFiles::new(&[], &[], &[], &[], &|_, _| None).map_err(ProofError::Protect)?;
         let mut trees = Trees { submodules, base, last, read: RefCell::default(), changes, rules: nothing };
         trees.rules = trees.protection(request)?;
@@ -234,20 +236,6 @@ const AHEAD_BYTES_MOST: usize = 48 << 20;
 /// A handful of them carry a canary; the rest only says which kinds there are.
 const CARRIERS_MOST: usize = 3000;
 
-fn changes(git: &Git, base: &str, tree: &str) -> Result<Vec<TreeChange>, GitError> {
-    let listing = git.run(["diff-tree", "-r", "-z", "--raw", "--no-renames", base, tree, "--"])?;
-    let mut fields = listing.split(|it| *it == 0);
-    let mut found = Vec::new();
-    while let (Some(head), Some(path)) = (fields.next(), fields.next()) {
-        let head = String::from_utf8_lossy(head).into_owned();
-        let mut words = head.trim_start_matches(':').split(' ');
-        let mode = |word: Option<&str>| u32::from_str_radix(word?, 8).ok().filter(|it| *it != 0);
-        let (base_mode, final_mode) = (mode(words.next()), mode(words.next()));
-        found.push(TreeChange { path: String::from_utf8_lossy(path).into_owned(), base_mode, final_mode });
-    }
-    Ok(found)
-}
-
 /// Carries out a plan in a checkout; returns the tree that it is then.
 pub(crate) fn apply(
     plan: &OverlayPlan,
@@ -389,9 +377,8 @@ fn is_reached_plainly(checkout: &Path, inside: &Path) -> bool {
     parents.all(|it| fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_dir()))
 }
 
-/// The lock files of cargo in a checkout.
-pub(crate) fn cargo_locks(git: &Git) -> Result<Vec<PathBuf>, GitError> {
-    let listing = git.run(["ls-files", "--stage", "-z"])?;
-    let locks = entries(&listing).map(|(_, _, path)| path);
-    Ok(locks.filter(|it| it.file_name().is_some_and(|it| it == "Cargo.lock")).collect())
+/// The lock files of cargo among the files that the index of a checkout lists.
+pub(crate) fn cargo_locks(listing: &[u8]) -> Vec<PathBuf> {
+    let paths = entries(listing).map(|(_, _, path)| path);
+    paths.filter(|it| it.file_name().is_some_and(|it| it == "Cargo.lock")).collect()
 }

@@ -346,10 +346,10 @@ impl Prover {
         };
         let checkout = clean_checkout::write(&source, &work.tree())?;
         let tree = apply(&checkout.git, &checkout.path)?;
-        refuse_forged_files(&checkout.git, &checkout.path)?;
+        let listing = clean_checkout::index_listing(&checkout.git)?;
+        refuse_forged_files(&checkout.git, &checkout.path, &listing)?;
         let mut result = StepResult::not_run(step, key.to_owned(), NotRun::Skipped);
         result.notes.extend(checkout.notes.iter().cloned());
-        let git = checkout.git.clone();
         let original = self.borrow_from.work_tree();
         let hidden = self.must_stay_visible();
         let session = ProofSession::open(work.clone(), checkout, original, &hidden)?;
@@ -370,10 +370,10 @@ impl Prover {
         let seen = Seen { tree: &session.seen, originals: [original, self.repository.work_tree()] };
         let environment = CheckEnvironment::compose(&self.opening, &work, &seen, &self.request.variables)?;
         result.left_out.clone_from(&environment.left_out);
-        let locks = overlay::cargo_locks(&git)?;
+        let locks = overlay::cargo_locks(&listing);
         result.notes.extend(fill_cargo_home(&self.opening, &work, &work.tree(), &locks, &mut budget)?);
         result.logs = self.folders.logs(key);
-        let manifest = Manifest::take(&git, &work.tree())?;
+        let manifest = Manifest::of(&listing, &work.tree());
         Ok(PreparedCheckout {
             session,
             environment,

@@ -70,19 +70,20 @@ impl Submodules {
         }
         Ok(())
     }
+}
 
-    /// Returns what differs inside submodules.
-    pub(super) fn changes(&self, base: &TreeEntries, last: &TreeEntries) -> Vec<TreeChange> {
-        let paths: BTreeSet<&String> = base.keys().chain(last.keys()).filter(|it| self.holds(it)).collect();
-        let mode = |side: &TreeEntries, path: &str| side.get(path).map(|it| it.0);
-        let differing = paths.into_iter().filter(|it| base.get(*it) != last.get(*it));
-        let change = |it: &String| TreeChange {
-            path: it.clone(),
-            base_mode: mode(base, it),
-            final_mode: mode(last, it),
-        };
-        differing.map(change).collect()
-    }
+/// Returns what differs at the paths that count.
+pub(super) fn tree_changes(
+    base: &TreeEntries,
+    last: &TreeEntries,
+    counts: impl Fn(&str) -> bool,
+) -> Vec<TreeChange> {
+    let paths: BTreeSet<&String> = base.keys().chain(last.keys()).filter(|it| counts(it)).collect();
+    let mode = |side: &TreeEntries, path: &str| side.get(path).map(|it| it.0);
+    let differing = paths.into_iter().filter(|it| base.get(*it) != last.get(*it));
+    let change =
+        |it: &String| TreeChange { path: it.clone(), base_mode: mode(base, it), final_mode: mode(last, it) };
+    differing.map(change).collect()
 }
 
 /// Lists a tree, whose id is computed again from what is listed.
