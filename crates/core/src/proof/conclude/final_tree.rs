@@ -76,7 +76,8 @@ impl Judge<'_> {
                     Exit::Interrupted => "did not end in a clean checkout",
                     Exit::Green | Exit::Red => "is red in a clean checkout",
                 };
-                let what = format!("{what}{}", self.left_out(FindingKind::RedInClean));
+                let not_run = before.map(|it| tests_not_run(it, &check.clean)).unwrap_or_default();
+                let what = format!("{what}{not_run}{}", self.left_out(FindingKind::RedInClean));
                 self.find(Finding::of_check(FindingKind::RedInClean, ProofStep::Clean, check.name, &what));
             }
         }
@@ -121,10 +122,25 @@ impl Judge<'_> {
 /// The tests that a run without any leaves out, those that failed first.
 fn missing_tests(before: &Results) -> String {
     let all: Vec<&str> = before.names(TestOutcome::Failed).chain(before.names(TestOutcome::Passed)).collect();
-    match (all.as_slice(), all.len().saturating_sub(SUSPECTS_MOST)) {
-        ([], _) => String::new(),
-        (all, 0) => format!(": {}", all.join(", ")),
-        (all, more) => format!(": {} and {more} more", all[..SUSPECTS_MOST].join(", ")),
+    if all.is_empty() { String::new() } else { format!(": {}", listed(&all)) }
+}
+
+/// The tests that ran at the opening and that a red check says nothing of: a test file that cannot be
+/// loaded names none of its tests.
+fn tests_not_run(before: &Results, now: &Results) -> String {
+    let all = before.names(TestOutcome::Failed).chain(before.names(TestOutcome::Passed));
+    let unseen: Vec<&str> = all.filter(|it| !it.is_empty() && now.outcome(it).is_none()).collect();
+    if unseen.is_empty() {
+        String::new()
+    } else {
+        format!("; tests that did not run there: {}", listed(&unseen))
+    }
+}
+
+fn listed(tests: &[&str]) -> String {
+    match tests.len().saturating_sub(SUSPECTS_MOST) {
+        0 => tests.join(", "),
+        more => format!("{} and {more} more", tests[..SUSPECTS_MOST].join(", ")),
     }
 }
 

@@ -477,3 +477,15 @@ fn lists_are_bounded_and_say_what_they_leave_out() {
     assert_eq!((proof.red_to_green.len(), proof.more["red_to_green"]), (50, 10));
     assert!(closing_sentence(&proof).contains("test_00 and 59 others failed before and pass now"));
 }
+
+/// A test file that cannot be loaded is red and names none of its tests.
+#[test]
+fn a_red_check_without_a_failing_test_names_the_tests_that_did_not_run() {
+    let mut evidence = evidence();
+    evidence.baseline = ran(Exit::Red, &[(ADD, P), (SUB, F)]);
+    evidence.clean = ran(Exit::Red, &[(ADD, P)]);
+    let proof = conclude(&evidence);
+    let lines: Vec<&str> = proof.findings.iter().map(|it| it.line.as_str()).collect();
+    let expected = format!("is red in a clean checkout; tests that did not run there: {SUB}");
+    assert!(lines.iter().any(|it| it.contains(&expected)), "{lines:#?}");
+}
