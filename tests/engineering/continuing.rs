@@ -94,3 +94,19 @@ fn retries_that_a_person_takes_back_in_the_file_are_not_counted() {
     resumed.says("says 0 of 2 retries").says("says SCAFFOLD: the run continues there");
     assert_eq!(project.loop_state()["state"], "SCAFFOLD");
 }
+
+#[test]
+fn g21_an_unverified_system_is_not_merged_and_the_next_one_is_not_begun() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    let text = sandbox.read(".loop/workflow.toml");
+    let more = "[finish]\nbegin_next = true\n[proof]\nclean = \"never\"\n";
+    sandbox.write(".loop/workflow.toml", format!("{text}{more}"));
+    sandbox.commit("nothing is proven");
+    let before = sandbox.git(&["rev-parse", "main"]);
+    let done = project.run("honest", &[]);
+    assert!(done.err.contains("the run is not verified"), "{done:?}");
+    assert_eq!(sandbox.git(&["rev-parse", "main"]), before, "{done:?}");
+    assert_eq!(project.system("sys-003")["status"], "specified");
+    assert_eq!(sandbox.status()["verified"], false);
+}
