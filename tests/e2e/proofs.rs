@@ -455,3 +455,19 @@ fn g22_a_tool_that_was_changed_in_the_run_is_a_question() {
     sandbox.run(&["run"]).exits(0);
     assert_eq!(sandbox.status()["verified"], false);
 }
+
+#[test]
+fn g22_settings_and_packages_above_the_tree_that_the_run_wrote_are_a_question() {
+    for file in [".cargo/config.toml", "node_modules/fixed/index.js"] {
+        let sandbox = project(WRONG, "");
+        let above = sandbox.project.parent().expect("a folder").join(file);
+        let write = format!(
+            "mkdir -p '{}'; echo 1 > '{}'",
+            above.parent().expect("a folder").display(),
+            above.display()
+        );
+        let agent = sandbox.agent(&format!("{FIX}; {write}"));
+        let done = sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(3);
+        assert!(done.err.contains(&format!("{} changed since the run began", above.display())), "{done:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Whether the tools that checks run with were changed while an agent, or code that it wrote, was running:
-//! toolchains below HOME, and the libraries of interpreters in PATH. A clean run has to use them, because
-//! they cannot be made afresh, so a plugin or a start-up file that came into them would take part. A file
+//! toolchains below HOME, the libraries of interpreters in PATH, and settings in the folders above the
+//! tree, which tools read by themselves. A clean run has to use them, because they cannot be made afresh, so a plugin or a start-up file that came into them would take part. A file
 //! counts by the time at which the kernel says that it was changed, which nobody but root can set, so
 //! nothing has to be remembered from the opening. What changed between two calls is an update of the
 //! system, and so is a file that this user cannot write: the agent has the same rights.
@@ -8,9 +8,12 @@
 use crate::measure::proof::conditions::opening::OpeningConditions;
 use crate::measure::proof::conditions::tool_homes::HOMES;
 use rustix::process::geteuid;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex};
+use std::thread;
 
 /// Ten Python versions with their packages have about 100,000 files.
 const FILES_MOST: usize = 300_000;
@@ -24,6 +27,9 @@ const NAMED_MOST: usize = 5;
 /// The kernel stamps files with a clock that is read at every tick, up to 10 ms ago.
 const TICK_MS: i64 = 10;
 
+/// A walk of 65,000 files takes 270 ms of one processor, and a proof takes it before and after its steps.
+const WALKERS_MOST: usize = 4;
+
 /// Returns files of the tools that were written within these times, each from and to a moment in
 /// milliseconds since 1970. What lies in one of the `trees` is theirs.
 pub(crate) fn changed_within(
@@ -31,12 +37,66 @@ pub(crate) fn changed_within(
     times: Vec<(i64, i64)>,
     trees: [&Path; 2],
 ) -> Vec<String> {
-    let user = geteuid().as_raw();
-    let mut walk = ToolWalk { times, user, left: FILES_MOST, found: Vec::new() };
-    for folder in folders(opening).iter().filter(|it| !trees.iter().any(|tree| it.starts_with(tree))) {
-        walk.look(folder);
-    }
-    walk.found
+    let in_tree = |it: &PathBuf| trees.iter().any(|tree| it.starts_with(tree));
+    let (settings, packages) = above(trees);
+    let folders = folders(opening).into_iter().filter(|it| !in_tree(it)).chain(packages).collect();
+    let walk = ToolWalk { times, user: geteuid().as_raw() };
+    let mut found: Vec<String> = settings.iter().filter_map(|it| walk.counts(it)).collect();
+    found.extend(walk.share(folders));
+    // The walkers end in any order, and two looks at the same tools are compared.
+    found.sort();
+    found.truncate(NAMED_MOST);
+    found
+}
+
+/// Files that tools look for in every folder above the one they work in, below HOME or not. A clean
+/// checkout is seen at the path of the original tree, so it has the same folders above it.
+const READ_FROM_ABOVE: [&str; 32] = [
+    ".babelrc",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".env",
+    ".mocharc.json",
+    ".mocharc.yml",
+    ".node-version",
+    ".nvmrc",
+    ".pnp.cjs",
+    ".pytest.ini",
+    ".python-version",
+    ".tool-versions",
+    ".yarnrc.yml",
+    "Cargo.toml",
+    "babel.config.js",
+    "babel.config.json",
+    "conftest.py",
+    "go.mod",
+    "go.work",
+    "jest.config.js",
+    "mise.toml",
+    "package.json",
+    "pnpm-workspace.yaml",
+    "pyproject.toml",
+    "pytest.ini",
+    "pytest.toml",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "setup.cfg",
+    "tox.ini",
+    "tsconfig.json",
+    "vitest.config.js",
+];
+
+/// Where Node looks for packages, in every folder above.
+const PACKAGES_ABOVE: &str = "node_modules";
+
+/// Returns the settings that tools would read above these trees, and the folders of packages there.
+fn above(trees: [&Path; 2]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let folders: BTreeSet<&Path> = trees.iter().flat_map(|it| it.ancestors().skip(1)).collect();
+    let in_tree = |it: &Path| trees.iter().any(|tree| it.starts_with(tree));
+    let folders: Vec<&Path> = folders.into_iter().filter(|it| !in_tree(it)).collect();
+    let settings = folders.iter().flat_map(|it| READ_FROM_ABOVE.map(|name| it.join(name))).collect();
+    let packages = folders.iter().map(|it| it.join(PACKAGES_ABOVE)).filter(|it| it.is_dir()).collect();
+    (settings, packages)
 }
 
 fn folders(opening: &OpeningConditions) -> Vec<PathBuf> {
@@ -72,33 +132,84 @@ struct ToolWalk {
     times: Vec<(i64, i64)>,
     /// Who the agent is too; 0 may write everything.
     user: u32,
+}
+
+/// Folders that nobody has looked at yet, and how many walkers may still find more of them.
+struct Unseen {
+    folders: Vec<PathBuf>,
+    at_work: usize,
     left: usize,
     found: Vec<String>,
 }
 
 impl ToolWalk {
-    fn look(&mut self, folder: &Path) {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if self.left == 0 || NAMED_MOST <= self.found.len() {
-                return;
-            }
-            self.left -= 1;
-            let Ok(metadata) = entry.metadata() else { continue };
-            let path = entry.path();
-            // Compiled files of Python are neither read nor written by a clean run.
-            let is_compiled = path.extension().is_some_and(|it| it == "pyc" || it == "pyo");
-            if metadata.is_dir() {
-                let is_read_by_people = DOCUMENTS.iter().any(|it| path.ends_with(it));
-                if entry.file_name() != "__pycache__" && !is_read_by_people {
-                    self.look(&path);
+    /// Looks at everything below these folders, on as many threads as there are processors.
+    fn share(&self, folders: Vec<PathBuf>) -> Vec<String> {
+        let walkers = thread::available_parallelism().map_or(1, usize::from).min(WALKERS_MOST);
+        let unseen = Mutex::new(Unseen { folders, at_work: 0, left: FILES_MOST, found: Vec::new() });
+        let more = Condvar::new();
+        thread::scope(|scope| {
+            (0..walkers).for_each(|_| drop(scope.spawn(|| self.walk(&unseen, &more))));
+        });
+        unseen.into_inner().expect("no walker panicked").found
+    }
+
+    fn walk(&self, unseen: &Mutex<Unseen>, more: &Condvar) {
+        let mut held = unseen.lock().expect("no walker panicked");
+        loop {
+            let is_enough = held.left == 0 || NAMED_MOST <= held.found.len();
+            match held.folders.pop().filter(|_| !is_enough) {
+                Some(folder) => {
+                    held.at_work += 1;
+                    drop(held);
+                    let (entries, folders, found) = self.look(&folder);
+                    held = unseen.lock().expect("no walker panicked");
+                    held.at_work -= 1;
+                    held.left = held.left.saturating_sub(entries);
+                    held.folders.extend(folders);
+                    held.found.extend(found);
+                    more.notify_all();
                 }
-            } else if !is_compiled
-                && self.may_write(&metadata)
-                && self.is_within(metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000)
-            {
-                self.found.push(path.display().to_string());
+                None if is_enough || held.at_work == 0 => return more.notify_all(),
+                None => held = more.wait(held).expect("no walker panicked"),
             }
         }
+    }
+
+    /// Returns how many entries a folder has, the folders among them, and files that count.
+    fn look(&self, folder: &Path) -> (usize, Vec<PathBuf>, Vec<String>) {
+        let (mut entries, mut folders, mut found) = (0, Vec::new(), Vec::new());
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            entries += 1;
+            let name = entry.file_name();
+            if entry.file_type().is_ok_and(|it| it.is_dir()) {
+                let path = entry.path();
+                let is_read_by_people = DOCUMENTS.iter().any(|it| path.ends_with(it));
+                if name != "__pycache__" && !is_read_by_people {
+                    folders.push(path);
+                }
+                continue;
+            }
+            // Compiled files of Python are neither read nor written by a clean run.
+            if Path::new(&name).extension().is_some_and(|it| it == "pyc" || it == "pyo") {
+                continue;
+            }
+            let Ok(metadata) = entry.metadata() else { continue };
+            if self.is_changed(&metadata) {
+                found.push(entry.path().display().to_string());
+            }
+        }
+        (entries, folders, found)
+    }
+
+    /// Returns the name of a file that counts.
+    fn counts(&self, file: &Path) -> Option<String> {
+        self.is_changed(&fs::symlink_metadata(file).ok()?).then(|| file.display().to_string())
+    }
+
+    fn is_changed(&self, metadata: &fs::Metadata) -> bool {
+        self.may_write(metadata)
+            && self.is_within(metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000)
     }
 
     fn is_within(&self, changed_ms: i64) -> bool {
@@ -131,16 +242,15 @@ mod tests {
         let owner = geteuid().as_raw();
         for (user, expected) in [(owner + 1, 1), (owner, 2), (0, 2)] {
             let times = vec![(0, i64::MAX)];
-            let mut walk = ToolWalk { times, user, left: FILES_MOST, found: Vec::new() };
-            walk.look(folder.path());
-            assert_eq!(walk.found.len(), expected, "{user}: {:?}", walk.found);
-            assert!(walk.found.iter().any(|it| it.ends_with("everyones")), "{user}");
+            let found = ToolWalk { times, user }.share(vec![folder.path().to_owned()]);
+            assert_eq!(found.len(), expected, "{user}: {found:?}");
+            assert!(found.iter().any(|it| it.ends_with("everyones")), "{user}");
         }
     }
 
     #[test]
     fn a_file_counts_that_changed_while_somebody_worked() {
-        let walk = ToolWalk { times: vec![(100, 200), (500, 600)], user: 0, left: 1, found: Vec::new() };
+        let walk = ToolWalk { times: vec![(100, 200), (500, 600)], user: 0 };
         let counts: Vec<i64> =
             [50, 95, 150, 300, 500, 601].into_iter().filter(|it| walk.is_within(*it)).collect();
         assert_eq!(counts, [95, 150, 500]);
