@@ -14,20 +14,20 @@ fn sessions(project: &Project) -> String {
 
 #[test]
 fn or42_the_next_system_is_begun_only_if_the_workflow_says_so() {
-    let project = Project::new();
+    let project = Project::brief();
     project
         .run("honest", &[])
         .exits(0)
         .says("domain shop: 2 of 3 systems complete, 67 %")
         .says("next: loop run sys-003");
     assert_eq!(project.system("sys-003")["status"], "specified");
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let text = sandbox.read(".loop/workflow.toml");
     sandbox.write(".loop/workflow.toml", format!("{text}[finish]\nbegin_next = true\n"));
     sandbox.commit("on and on");
     // The agent of the first system does nothing useful for the second, which is blocked.
-    project.run("honest", &[]).exits(4).says("domain shop: 2 of 3 systems complete").says("SYSTEM.md");
+    project.run("honest", &[]).exits(4).says("domain shop: 2 of 3 systems complete").says("CONTEXT.md");
     assert_eq!(project.system("sys-003")["status"], "blocked");
 }
 

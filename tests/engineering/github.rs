@@ -1,7 +1,7 @@
 //! Work that lands through a pull request. `gh` is a script that records what it is asked and answers from a bare
 //! repository, as the host would.
 
-use crate::project::{Project, SYSTEM};
+use crate::project::{BRIEF, Project, SYSTEM};
 use loop_harness::Done;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ impl Hosted {
         let script = script.replace("STATE", &state.display().to_string());
         sandbox.program("bin/gh", &script.replace("REMOTE", &remote.display().to_string()));
         sandbox.path_first.push(sandbox.path("bin"));
-        sandbox.write(".loop/workflow.toml", workflow);
+        sandbox.write(".loop/workflow.toml", format!("{workflow}{BRIEF}"));
         sandbox.commit("a workflow");
         sandbox.git(&["clone", "-q", "--bare", ".", &remote.display().to_string()]);
         sandbox.git(&["remote", "add", "origin", &remote.display().to_string()]);

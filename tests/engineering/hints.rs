@@ -1,6 +1,6 @@
 //! What a person reads when a system stops, and whether the command that is offered works.
 
-use crate::project::{Project, SYSTEM};
+use crate::project::{BRIEF, Project, SYSTEM};
 use loop_harness::{Done, Sandbox};
 
 /// Everything that a command printed.
@@ -31,7 +31,7 @@ fn a_run_that_continues_says_nothing_about_files_that_nobody_changed() {
 
 #[test]
 fn a_branch_that_moved_after_the_review_is_reviewed_again() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let once = sandbox.root().join("once");
     let moves = "echo '# more' >> lib.sh; git commit -qam sneaky";
@@ -48,7 +48,7 @@ fn a_branch_that_moved_after_the_review_is_reviewed_again() {
 
 #[test]
 fn what_a_system_left_is_no_dirt_for_the_next_run() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     project.run("honest", &[]).exits(0);
     assert!(sandbox.git(&["status", "--porcelain"]).contains("domain-memory/"));
@@ -71,7 +71,7 @@ fn a_gate_says_why_it_is_asked() {
     let mode = |mode: &str| {
         let checks =
             "[checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n";
-        format!("extends = \"engineering\"\nmode = \"{mode}\"\n{checks}")
+        format!("extends = \"engineering\"\nmode = \"{mode}\"\n{checks}{BRIEF}")
     };
     sandbox.write(".loop/workflow.toml", mode("hybrid"));
     sandbox.commit("a mode");
@@ -114,7 +114,7 @@ fn a_check_without_a_command_is_asked_for_with_a_proposal() {
     let sandbox = &project.sandbox;
     sandbox.write(
         ".loop/workflow.toml",
-        "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n[skills.deploy]\ntarget = \"none\"\n",
+        format!("extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n[skills.deploy]\ntarget = \"none\"\n{BRIEF}"),
     );
     sandbox.write("setup.py", "");
     sandbox.commit("no command");

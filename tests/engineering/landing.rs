@@ -5,7 +5,7 @@ use crate::project::Project;
 /// The branch moved while the system was built, and nothing is in the way.
 #[test]
 fn a_branch_that_moved_is_merged_once_the_merged_tree_is_green() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let root = sandbox.project.display().to_string();
     let script = format!(
@@ -22,7 +22,7 @@ fn a_branch_that_moved_is_merged_once_the_merged_tree_is_green() {
 /// What others pushed makes the merged tree red: it stays where it was.
 #[test]
 fn a_merged_tree_that_is_red_is_not_merged() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let root = sandbox.project.display().to_string();
     let breaks = "printf 'echo 1..1\\necho \"not ok 1 - always\"\\nexit 1\\n' > test.sh";
@@ -46,7 +46,7 @@ fn a_merged_tree_that_is_red_is_not_merged() {
 /// A person's local changes are never pulled away.
 #[test]
 fn local_changes_in_the_way_keep_the_merge_back() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let root = sandbox.project.display().to_string();
     let script = format!("if [ \"$LOOP_SKILL\" = deploy ]; then echo '# mine' > {root}/lib.sh; fi; honest");
@@ -61,7 +61,7 @@ fn local_changes_in_the_way_keep_the_merge_back() {
 
 #[test]
 fn a_branch_that_nobody_has_checked_out_moves_by_itself() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let root = sandbox.project.display().to_string();
     let target = sandbox.git(&["branch", "--show-current"]).trim().to_owned();
@@ -74,7 +74,7 @@ fn a_branch_that_nobody_has_checked_out_moves_by_itself() {
 
 #[test]
 fn a_merged_branch_is_deleted_only_if_asked_for() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let text = sandbox.read(".loop/workflow.toml");
     sandbox.write(".loop/workflow.toml", format!("{text}[workspace]\ndelete_branch = true\n"));

@@ -61,7 +61,7 @@ fn a_commit_after_the_review_does_not_ship() {
 
 #[test]
 fn or11_tests_that_fail_keep_the_stage() {
-    let project = Project::new();
+    let project = Project::brief();
     project.run("if [ \"$LOOP_SKILL\" = implement ]; then echo 'add() { echo 9; }' > lib.sh; write IMPLEMENTATION.md x; save; say ''; else honest; fi", &[]).exits(4);
     let state = project.loop_state();
     assert_eq!((state["state"].as_str(), state["failedStage"].as_str()), (Some("BLOCKED"), Some("TEST")));

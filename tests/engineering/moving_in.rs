@@ -217,7 +217,7 @@ fn the_state_of_another_system_is_not_written_over() {
 
 #[test]
 fn or38_a_deploy_target_is_asked_for_once() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let text = sandbox.read(".loop/workflow.toml").replace("target = \"none\"\n", "");
     sandbox.write(".loop/workflow.toml", text);
@@ -230,7 +230,7 @@ fn or38_a_deploy_target_is_asked_for_once() {
     let said = project.loop_state()["prerequisites"].clone();
     assert_eq!(said["deploy"], json!({"status": "configured", "prompted": true, "target": "npm publish"}));
     assert_eq!(said["git"]["status"], "configured");
-    assert!(sandbox.prompt(21).contains("It works with: npm publish"), "{}", sandbox.prompt(21));
+    assert!(sandbox.prompt(10).contains("It works with: npm publish"), "{}", sandbox.prompt(21));
     // The next system of the project takes it over.
     let agent = project.agent("work() { true; }; ID=sys-003; d=domain-memory/shop/systems/$ID; mkdir -p $d; case $LOOP_SKILL in implement) echo '# more' >> lib.sh;; esac; honest");
     sandbox.run(&["init", "sys-003", "--agent-cmd", &agent]).exits(0);
@@ -240,7 +240,7 @@ fn or38_a_deploy_target_is_asked_for_once() {
 
 #[test]
 fn a_prerequisite_that_is_skipped_skips_its_skill() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let text = sandbox.read(".loop/workflow.toml").replace("target = \"none\"\n", "");
     sandbox.write(".loop/workflow.toml", text);

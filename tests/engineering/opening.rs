@@ -29,7 +29,7 @@ fn or01_init_next_claims_the_next_ready_system() {
 
 #[test]
 fn a_cancelled_system_is_free_again() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     let agent = project.agent("honest");
     sandbox.run(&["init", "sys-002", "--agent-cmd", &agent]).exits(0);

@@ -42,6 +42,26 @@ claims() { case $LOOP_SKILL in
 honest() { work; write "$(file)" "$LOOP_SKILL"; save; say "$(claims)"; }
 "#;
 
+/// The ten stages with the skills that nothing can be left without: half as many calls. For tests that are about
+/// something else than the skills.
+pub(crate) const BRIEF: &str = r#"
+[[phase]]
+name   = "INIT"
+skills = ["memory-manager"]
+[[phase]]
+name   = "SCAFFOLD"
+skills = ["scaffold"]
+[[phase]]
+name   = "VALIDATE"
+skills = ["security-audit", "perf-analysis"]
+[[phase]]
+name   = "REVIEW"
+skills = ["code-review"]
+[[phase]]
+name   = "COMPLETE"
+skills = ["memory-manager"]
+"#;
+
 pub(crate) struct Project {
     pub(crate) sandbox: Sandbox,
 }
@@ -64,6 +84,15 @@ impl Project {
         );
         sandbox.commit("a project");
         Project { sandbox }
+    }
+
+    /// The same with [`BRIEF`] stages.
+    pub(crate) fn brief() -> Project {
+        let project = Project::new();
+        let text = project.sandbox.read(".loop/workflow.toml");
+        project.sandbox.write(".loop/workflow.toml", format!("{text}{BRIEF}"));
+        project.sandbox.commit("fewer skills");
+        project
     }
 
     pub(crate) fn agent(&self, script: &str) -> String {

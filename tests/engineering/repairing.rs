@@ -14,7 +14,7 @@ fn failing(repair: &str) -> String {
 
 #[test]
 fn a_repair_is_a_commit_that_the_failure_names() {
-    let project = Project::new();
+    let project = Project::brief();
     project.run(&failing("git commit -qam 'fix(lib): the sum'"), &[]).exits(0);
     let log = project.json("domain-memory/shop/failure-log.json").to_string();
     let commit =
@@ -24,7 +24,7 @@ fn a_repair_is_a_commit_that_the_failure_names() {
 
 #[test]
 fn a_repair_that_is_not_committed_is_told() {
-    let project = Project::new();
+    let project = Project::brief();
     project.run(&failing("true"), &[]).exits(0);
     let warnings = project.status()["warnings"].to_string();
     assert!(warnings.contains("debug-assist left its repair uncommitted"), "{warnings}");

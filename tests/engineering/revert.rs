@@ -4,7 +4,7 @@ use crate::project::Project;
 
 #[test]
 fn a_landed_system_is_taken_out_and_its_dependants_are_named() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     project.run("honest", &[]).exits(0);
     let merge = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
@@ -26,7 +26,7 @@ fn a_landed_system_is_taken_out_and_its_dependants_are_named() {
 /// What came later and does not work without it keeps it.
 #[test]
 fn a_system_that_others_need_stays() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     project.run("honest", &[]).exits(0);
     let merge = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
@@ -47,7 +47,7 @@ fn a_system_that_others_need_stays() {
 
 #[test]
 fn local_changes_are_in_the_way_of_a_revert() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     project.run("honest", &[]).exits(0);
     sandbox.write("lib.sh", "# mine\n");
@@ -58,7 +58,7 @@ fn local_changes_are_in_the_way_of_a_revert() {
 /// An agent does not undo what was landed.
 #[test]
 fn a_revert_inside_a_call_is_refused() {
-    let project = Project::new();
+    let project = Project::brief();
     let loop_ = loop_harness::program();
     let script = format!(
         "if [ \"$LOOP_SKILL\" = deploy ]; then {loop_} queue revert sys-001 > \"$OUT/tried\" 2>&1; echo $? >> \"$OUT/tried\"; fi; honest"

@@ -20,7 +20,7 @@ fn subjects(project: &Project) -> Vec<String> {
 
 #[test]
 fn a_conflict_goes_back_with_its_files_and_the_repaired_work_lands() {
-    let project = Project::new();
+    let project = Project::brief();
     let change = "sed -i s/0/00/ lib.sh && git commit -qam 'Merge sys-009: Zeros'";
     let merges = "if [ \"$LOOP_SKILL\" = implement ] && ! git merge-base --is-ancestor main HEAD; then \
                   git merge -q main || { git checkout -q --theirs lib.sh; git add -A; git commit -qm merge; }; fi; honest";
@@ -44,7 +44,7 @@ fn a_conflict_goes_back_with_its_files_and_the_repaired_work_lands() {
 
 #[test]
 fn two_that_are_green_alone_and_red_together_do_not_land_together() {
-    let project = Project::new();
+    let project = Project::brief();
     let change = "sed -i '2a[ \"$(add 2 -1)\" = 0 ] && echo \"ok 3 - no less\" || { echo \"not ok 3 - no less\"; exit 1; }' test.sh && \
                   git commit -qam 'Merge sys-009: No less'";
     let repairs = "work() { [ \"$LOOP_SKILL\" = implement ] || return 0; \
@@ -64,7 +64,7 @@ fn two_that_are_green_alone_and_red_together_do_not_land_together() {
 /// `git merge -s ours` merges cleanly, and every check of the branch is green.
 #[test]
 fn lines_of_another_are_not_taken_away() {
-    let project = Project::new();
+    let project = Project::brief();
     let change =
         "mkdir -p other && seq 3 > other/b.txt && git add other && git commit -qm 'Merge sys-009: Numbers'";
     let takes = "if [ \"$LOOP_SKILL\" = code-review ] && [ ! -e \"$OUT/taken\" ]; then touch \"$OUT/taken\"; git merge -q -s ours main; fi; \
@@ -80,7 +80,7 @@ fn lines_of_another_are_not_taken_away() {
 /// A deletion that is part of the merge itself is nobody's decision.
 #[test]
 fn a_file_of_another_that_a_merge_deletes_is_refused_until_it_is_blocked() {
-    let project = Project::new();
+    let project = Project::brief();
     let change = "seq 3 > b.txt && git add b.txt && git commit -qm 'Merge sys-009: Numbers'";
     let takes = "if [ \"$LOOP_SKILL\" = code-review ] && ! git merge-base --is-ancestor main HEAD; then \
                  git merge -q --no-commit --no-ff main; git rm -qf b.txt; git commit -qm 'merge main'; fi; honest";
@@ -98,7 +98,7 @@ fn a_file_of_another_that_a_merge_deletes_is_refused_until_it_is_blocked() {
 /// What a commit of the work's own removes was meant.
 #[test]
 fn a_commit_of_its_own_may_remove_what_others_added() {
-    let project = Project::new();
+    let project = Project::brief();
     let change = "printf 'old\\n' > b.txt && git add b.txt && git commit -qm 'Merge sys-009: Old'";
     let takes = "if [ \"$LOOP_SKILL\" = code-review ]; then git merge -q main; git rm -q b.txt; git commit -qm 'b goes'; fi; honest";
     let script = landing_meanwhile(&project, change, takes);
@@ -109,7 +109,7 @@ fn a_commit_of_its_own_may_remove_what_others_added() {
 /// The second parent of the merge is the commit that was proven, and nothing is proven twice.
 #[test]
 fn the_proof_of_the_branch_stands_where_the_target_has_not_moved() {
-    let project = Project::new();
+    let project = Project::brief();
     project.run("honest", &[]).exits(0);
     let steps = project.steps();
     assert!(steps.contains("the merged tree holds: it is the tree that was proven"), "{steps}");
@@ -123,7 +123,7 @@ fn the_proof_of_the_branch_stands_where_the_target_has_not_moved() {
 /// An agent has the rights of its user, so it can commit to the target itself. A person has to know.
 #[test]
 fn a_target_that_moved_while_an_agent_worked_is_asked_about() {
-    let project = Project::new();
+    let project = Project::brief();
     let change = "echo backdoor > b.txt && git add b.txt && git commit -qm 'nothing to see'";
     let script = landing_meanwhile(&project, change, "honest");
     let done = project.run(&script, &[]).exits(3);

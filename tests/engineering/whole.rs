@@ -34,7 +34,7 @@ fn one_system_from_the_queue_to_the_main_branch() {
 
 #[test]
 fn or43_killed_at_every_stage_it_goes_on_where_it_was() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
     // Each stage kills its controller once, before it does anything.
     let script = r#"mark="$MARKS/$LOOP_PHASE"; if [ ! -e "$mark" ]; then : > "$mark"; kill -9 "$(cat "$MARKS/pid")"; fi; honest"#;

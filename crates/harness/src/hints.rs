@@ -115,6 +115,10 @@ impl HintOrigin {
         if !copied.status.success() {
             return None;
         }
+        // Words are refused before the first call, so the work of a scripted agent is left out.
+        if inside.join("agent.sh").exists() {
+            fs::write(inside.join("agent.sh"), "cat > /dev/null\nexit 1\n").ok()?;
+        }
         let tools = copy.path().join("bin");
         fs::create_dir(&tools).ok()?;
         std::os::unix::fs::symlink(program(), tools.join("loop")).ok()?;
