@@ -42,9 +42,15 @@ fn an_edit_of_the_file_counts_and_a_mistake_in_it_is_named() {
     let sandbox = &project.sandbox;
     sandbox.run(&["queue"]).exits(0);
     let file = "domain-memory/shop/system-queue.json";
-    sandbox.write(file, sandbox.read(file).replace("\"Totals\"", "\"Sums\""));
+    assert_eq!(sandbox.read(file), crate::project::QUEUE, "whoever only reads writes nothing");
+    let edited = sandbox.read(file).replace("\"Totals\"", "\"Sums\"");
+    sandbox.write(file, &edited);
     sandbox.run(&["queue"]).exits(0).says("Sums");
+    assert_eq!(sandbox.read(file), edited, "an edit that holds stays as it was written");
+    // A change of ours is written, each system with its id and name first.
+    sandbox.run(&["queue", "set", "sys-003", "--priority", "4"]).exits(0);
     let good = sandbox.read(file);
+    assert!(good.contains("{\n      \"id\": \"sys-003\",\n      \"name\": \"Sums\","), "{good}");
     sandbox.write(file, good.replace("\"sys-001\"\n      ]", "\"sys-042\"\n      ]"));
     sandbox.run(&["queue"]).exits(8).says("sys-002 depends on sys-042, which is not in the queue");
     sandbox.run(&["run", "sys-002", "--agent-cmd", "true"]).exits(8).says("sys-042");
@@ -62,4 +68,17 @@ fn an_agent_cannot_change_the_queue() {
     assert!(said.contains("only a person may use loop queue"), "{said}");
     let list = project.sandbox.run(&["queue", "show", "sys-003", "--json"]).exits(0);
     list.says("\"priority\": 2");
+}
+
+#[test]
+fn or03_the_lowest_priority_comes_first_and_then_the_order_of_the_queue() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["queue", "add", "First", "--priority", "2"]).exits(0);
+    sandbox.run(&["queue", "add", "Second", "--priority", "1"]).exits(0);
+    sandbox.run(&["queue", "add", "Third", "--priority", "1"]).exits(0);
+    sandbox.run(&["queue", "next"]).exits(0).says("sys-002");
+    sandbox.run(&["queue", "set", "sys-002", "--priority", "2"]).exits(0);
+    sandbox.run(&["queue", "next"]).exits(0).says("sys-003");
+    sandbox.run(&["queue", "set", "sys-003", "--priority", "3"]).exits(0);
+    sandbox.run(&["queue", "next"]).exits(0).says("sys-001");
 }

@@ -50,17 +50,30 @@ fn has_unfiled(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, Sto
         .exists(params![queue.project, queue.domain])?)
 }
 
+/// What came of reading a file, and whether it already says everything that holds now.
+pub(super) struct TakenOver {
+    pub(super) read: QueueRead,
+    pub(super) is_whole: bool,
+}
+
+impl TakenOver {
+    fn unless(mistakes: Vec<String>) -> TakenOver {
+        TakenOver { read: QueueRead::Invalid { mistakes }, is_whole: false }
+    }
+}
+
 pub(super) fn take_over(
     transaction: &Transaction<'_>,
     queue: QueueKey<'_>,
     now: Timestamp,
-) -> Result<QueueRead, StoreError> {
+) -> Result<TakenOver, StoreError> {
     let text = match files::read(queue.file, FILE_MOST) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(QueueRead::Read { refused: Vec::new() });
+            let read = QueueRead::Read { refused: Vec::new() };
+            return Ok(TakenOver { read, is_whole: false });
         }
-        Err(error) => return Ok(QueueRead::Invalid { mistakes: vec![error.to_string()] }),
+        Err(error) => return Ok(TakenOver::unless(vec![error.to_string()])),
     };
     take_text(transaction, queue, &text, now)
 }
@@ -70,10 +83,10 @@ pub(super) fn take_text(
     queue: QueueKey<'_>,
     text: &str,
     now: Timestamp,
-) -> Result<QueueRead, StoreError> {
+) -> Result<TakenOver, StoreError> {
     let found = match entry::read(text) {
         Ok(found) => found,
-        Err(mistakes) => return Ok(QueueRead::Invalid { mistakes }),
+        Err(mistakes) => return Ok(TakenOver::unless(mistakes)),
     };
     let rows = all(transaction, queue)?;
     let known: HashMap<&str, &JobRow> = rows.iter().map(|it| (it.job.system.id.as_str(), it)).collect();
@@ -87,23 +100,25 @@ pub(super) fn take_text(
         systems.push(row.job.system.clone());
     }
     let kept = systems.len();
+    let mut is_whole = kept == 0;
     for system in found.systems {
         let Some(row) = known.get(system.id.as_str()) else {
             systems.push(system);
             continue;
         };
         let filed = row.filed.as_ref().unwrap_or(&row.job.system);
-        let merged = merge(filed, system, &row.job.system, row.job.run.is_some());
+        let merged = merge(filed, system.clone(), &row.job.system, row.job.run.is_some());
         refused.extend(merged.refused);
+        is_whole &= merged.system == system;
         systems.push(merged.system);
     }
     systems.rotate_left(kept);
     let mistakes = graph::mistakes(&systems);
     if !mistakes.is_empty() {
-        return Ok(QueueRead::Invalid { mistakes });
+        return Ok(TakenOver::unless(mistakes));
     }
     store(transaction, queue, &rows, systems, Some(&found.header), now)?;
-    Ok(QueueRead::Read { refused })
+    Ok(TakenOver { is_whole: is_whole && refused.is_empty(), read: QueueRead::Read { refused } })
 }
 
 /// When the file is written.
@@ -111,8 +126,10 @@ pub(super) fn take_text(
 pub(super) enum Rewrite {
     /// A job differs from it.
     Changed,
-    /// Somebody edited or deleted it, and not everything of that need hold.
+    /// Somebody edited or deleted it, and not everything of that holds.
     Always,
+    /// Somebody edited it, and it says what holds: it stays as that person wrote it.
+    Never,
 }
 
 fn is_empty(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
@@ -137,6 +154,10 @@ pub(super) fn write_file(
     let is_due = match rewrite {
         Rewrite::Always => !is_empty(transaction, queue)?,
         Rewrite::Changed => has_unfiled(transaction, queue)?,
+        Rewrite::Never => {
+            mark_filed(transaction, queue)?;
+            false
+        }
     };
     if is_due {
         header.entry("domain").or_insert_with(|| queue.domain.into());
@@ -149,13 +170,19 @@ pub(super) fn write_file(
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         files::replace(queue.file, &entry::write(&header, &systems)).map_err(failed)?;
-        transaction
-            .prepare_cached(
-                "update job set filed = body
-                 where project = ?1 and queue = ?2 and (filed is null or filed <> body)",
-            )?
-            .execute(params![queue.project, queue.domain])?;
+        mark_filed(transaction, queue)?;
     }
     let header = serde_json::to_string(&header).expect("a map of plain data");
     put_header(transaction, queue, &header, &stamp(queue.file).unwrap_or_default())
+}
+
+/// Remembers that the file has every job as it is.
+fn mark_filed(transaction: &Transaction<'_>, queue: QueueKey<'_>) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached(
+            "update job set filed = body
+             where project = ?1 and queue = ?2 and (filed is null or filed <> body)",
+        )?
+        .execute(params![queue.project, queue.domain])?;
+    Ok(())
 }

@@ -32,11 +32,12 @@ impl Home {
             return Ok(QueueRead::Read { refused: Vec::new() });
         }
         self.write(|transaction| {
-            let read = take_over(transaction, queue, now)?;
-            if let QueueRead::Read { .. } = &read {
-                write_file(transaction, queue, now, Rewrite::Always)?;
+            let taken = take_over(transaction, queue, now)?;
+            if let QueueRead::Read { .. } = &taken.read {
+                let rewrite = if taken.is_whole { Rewrite::Never } else { Rewrite::Always };
+                write_file(transaction, queue, now, rewrite)?;
             }
-            Ok(read)
+            Ok(taken.read)
         })
     }
 
@@ -48,7 +49,7 @@ impl Home {
         now: Timestamp,
     ) -> Result<QueueRead, StoreError> {
         self.write(|transaction| {
-            let read = take_text(transaction, queue, text, now)?;
+            let read = take_text(transaction, queue, text, now)?.read;
             if let QueueRead::Read { .. } = &read {
                 write_file(transaction, queue, now, Rewrite::Always)?;
             }

@@ -140,9 +140,14 @@ pub fn wrong(system: &SystemEntry) -> Option<String> {
 
 /// Returns the text of the file.
 pub fn write(header: &Map<String, Value>, systems: &[SystemEntry]) -> String {
-    let mut whole = header.clone();
-    whole.insert("systems".to_owned(), serde_json::to_value(systems).expect("systems are plain data"));
-    let mut text = serde_json::to_string_pretty(&whole).expect("a map of plain data");
+    /// Each system begins with its id and its name, as people write it.
+    #[derive(Serialize)]
+    struct QueueText<'a> {
+        #[serde(flatten)]
+        header: &'a Map<String, Value>,
+        systems: &'a [SystemEntry],
+    }
+    let mut text = serde_json::to_string_pretty(&QueueText { header, systems }).expect("plain data");
     text.push('\n');
     text
 }
