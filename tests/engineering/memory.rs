@@ -1,6 +1,6 @@
 //! What a system leaves in the memory of its domain, and what people may write into it.
 
-use crate::project::{Project, SYSTEM};
+use crate::project::{BRIEF, Project, SYSTEM};
 use serde_json::Value;
 
 const STATES: [&str; 13] = [
@@ -43,7 +43,7 @@ fn against_schema(state: &Value) -> Vec<String> {
     let current = u64::from(capabilities["current"].is_string());
     let done = capabilities["completed"].as_u64().unwrap_or(99);
     let total = capabilities["total"].as_u64().unwrap_or(0);
-    must(1 <= total && (done + current + remaining == total || total == 1), "capabilities");
+    must(1 <= total && done + current + remaining == total, "capabilities");
     let stages = state["stages"].as_object().cloned().unwrap_or_default();
     let known = ["pending", "in-progress", "complete", "failed", "skipped"];
     must(
@@ -80,6 +80,8 @@ fn or44_the_state_file_fits_its_schema_at_every_step() {
             std::fs::read_to_string(sandbox.note(&format!("state-{call}.json"))).expect("a state file");
         let state: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(against_schema(&state), Vec::<String>::new(), "call {call}: {state}");
+        let listed = state["capabilities"]["remaining"] == serde_json::json!(["adding"]);
+        assert_eq!(listed, ["INIT", "SCAFFOLD"].contains(&state["state"].as_str().unwrap_or_default()));
         seen.push(state["state"].as_str().unwrap_or_default().to_owned());
     }
     seen.dedup();
@@ -90,6 +92,7 @@ fn or44_the_state_file_fits_its_schema_at_every_step() {
     let log = last["skillsLog"].as_array().expect("a log");
     assert_eq!(log.len(), 25);
     assert!(log.iter().all(|it| it["durationMs"].is_u64() && it["status"] == "complete"), "{last}");
+    assert_eq!(log[2]["deliverables"], serde_json::json!([format!("{SYSTEM}/FEATURESPEC.md")]));
     assert_eq!(last["skillsUsage"]["memory-manager"], 2);
     assert_eq!(last["metrics"]["skillHistory"].as_array().map(Vec::len), Some(25));
     assert!(last["lastVerification"].is_string());
@@ -146,14 +149,15 @@ fn a_gate_is_asked_for_what_the_change_touches_and_not_for_what_documents_say() 
     let sandbox = &project.sandbox;
     let text = "extends = \"engineering\"\nmode = \"hybrid\"\n[modes.hybrid]\ngates = []\n\
                 [checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n";
-    sandbox.write(".loop/workflow.toml", text);
+    let text = format!("{text}{BRIEF}");
+    sandbox.write(".loop/workflow.toml", &text);
     sandbox.commit("a mode");
     let docs = "echo 'see https://example.com, the password' > README.md; mkdir -p tests; echo password > tests/a.sh";
     let script = format!("if [ \"$LOOP_SKILL\" = implement ]; then {docs}; fi; honest");
     project.run(&script, &[]).exits(0);
     // The same words in the code are a reason to ask.
     let project = Project::new();
-    project.sandbox.write(".loop/workflow.toml", text);
+    project.sandbox.write(".loop/workflow.toml", &text);
     project.sandbox.commit("a mode");
     let script = "if [ \"$LOOP_SKILL\" = implement ]; then echo 'password=1' > login.sh; fi; honest";
     project

@@ -50,6 +50,7 @@ impl JobInput {
             domain: Some(self.queue.domain.clone()),
             about: Some(system.description.clone()).filter(|it| !it.trim().is_empty()),
             issue: system.github_issue,
+            capabilities: system.capabilities.clone(),
             interfaces: self.interfaces(),
             ..*opening.beginning.clone()
         };

@@ -113,7 +113,7 @@ impl SkillsLog {
             _ => (),
         }
         if let Some(turn) = turn {
-            self.close(at, turn);
+            self.close(workflow, at, turn);
             if !state.seen.commit.is_empty() && state.seen.commit != self.commit {
                 let said =
                     turn.report.summary.clone().unwrap_or_else(|| format!("call {}", turn.call.number));
@@ -124,7 +124,7 @@ impl SkillsLog {
         }
     }
 
-    fn close(&mut self, at: Timestamp, turn: &JudgedTurn) {
+    fn close(&mut self, workflow: &Workflow, at: Timestamp, turn: &JudgedTurn) {
         let (Step::Skill(skill) | Step::Fix(skill)) = &turn.call.step else { return };
         let is_complete = match &turn.judgement.verdict {
             Verdict::Leave | Verdict::Step | Verdict::Reject | Verdict::Checkpoint(_) => true,
@@ -135,6 +135,12 @@ impl SkillsLog {
             entry.completed_at = Some(at);
             entry.status = if is_complete { "complete" } else { "failed" };
             entry.deliverables.clone_from(&turn.report.deliverables);
+            if is_complete {
+                // They were looked for before the skill counted as done.
+                let verified = workflow.skills.get(skill).into_iter().flat_map(|it| &it.deliverables);
+                let missing = verified.filter(|it| !turn.report.deliverables.contains(it));
+                entry.deliverables.extend(missing.cloned());
+            }
             entry.references.clone_from(&turn.report.references);
             entry.children = turn.report.skills.iter().map(|it| json!(it)).collect();
         }

@@ -71,17 +71,36 @@ fn state_word<'a>(workflow: &'a Workflow, state: &State) -> &'a str {
     }
 }
 
+/// Completed, current and remaining ones add up to the total at every step.
 fn capabilities(state: &State) -> Value {
     let all: Vec<(&str, bool)> = state
         .item_list()
         .map(|list| list.all().map(|(item, done)| (item.name.as_str(), done)).collect())
         .unwrap_or_default();
+    if all.is_empty() {
+        return unlisted_capabilities(state);
+    }
     let current = state.item.as_ref().map(|it| it.name.as_str());
     let completed = all.iter().filter(|it| it.1).count();
     let remaining: Vec<&str> =
         all.iter().filter(|it| !it.1 && Some(it.0) != current).map(|it| it.0).collect();
     let total = completed + usize::from(current.is_some()) + remaining.len();
-    json!({ "total": total.max(1), "completed": completed, "current": current, "remaining": remaining })
+    json!({ "total": total, "completed": completed, "current": current, "remaining": remaining })
+}
+
+/// Before the list is read, and in workflows without one: what the queue lists, else one that is named like the
+/// system.
+fn unlisted_capabilities(state: &State) -> Value {
+    let beginning = &state.opening.beginning;
+    let mut remaining = beginning.capabilities.clone();
+    if remaining.is_empty() {
+        remaining.push(beginning.title.clone().unwrap_or_else(|| state.opening.input.clone()));
+    }
+    let total = remaining.len();
+    if Status::of(state) == Status::Completed {
+        remaining.clear();
+    }
+    json!({ "total": total, "completed": total - remaining.len(), "current": null, "remaining": remaining })
 }
 
 fn stages(workflow: &Workflow, state: &State) -> Value {
@@ -213,7 +232,9 @@ pub(super) fn write_failures(
         files::text(path).ok().and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
     let is_ours = |it: &Value| it["run"].as_str() == Some(run);
     let mut entries: Vec<Value> = before.iter().filter(|it| !is_ours(it)).cloned().collect();
-    for failure in &state.troubles.failures {
+    let is_blocked = Status::of(state) == Status::Halted;
+    for (index, failure) in state.troubles.failures.iter().enumerate() {
+        let is_last = index + 1 == state.troubles.failures.len();
         let seconds = failure.resolved_at.map(|it| it.since(failure.at) / 1000);
         entries.push(json!({
             "run": run,
@@ -225,7 +246,7 @@ pub(super) fn write_failures(
             "retries": state.retry.count,
             "resolution": failure.resolution,
             "resolutionTime": seconds,
-            "wasEscalated": failure.resolution.is_none() && Status::of(state) == Status::Halted,
+            "wasEscalated": is_blocked && is_last && failure.resolution.is_none(),
         }));
     }
     let over = entries.len().saturating_sub(FAILURES_MOST);

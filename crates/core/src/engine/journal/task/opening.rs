@@ -64,6 +64,9 @@ pub struct Beginning {
     /// Its issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<u64>,
+    /// What the queue lists to be built, for readers of the state before the list is read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capabilities: Vec<String>,
     /// Interfaces that the systems changed which it depends on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interfaces: Vec<String>,

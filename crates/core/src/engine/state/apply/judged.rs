@@ -76,7 +76,12 @@ impl State {
                 let tries = self.retry.count;
                 let said = self.retry.fix.clone();
                 self.retry.succeed();
-                let how = said.unwrap_or_else(|| format!("passed after {tries} retries"));
+                let how = said.unwrap_or_else(|| match tries {
+                    // Retries are counted anew from the moment that a person resumes a blocked run.
+                    0 => "resumed by a person".to_owned(),
+                    1 => "passed after 1 retry".to_owned(),
+                    more => format!("passed after {more} retries"),
+                });
                 self.troubles.resolve(at, self.phase, &how);
                 self.phases[self.phase].shown = shown(&evidence, &judgement.metrics);
             }
