@@ -1,10 +1,10 @@
 //! Gates, skips, and what goes on after a block.
 
-use crate::project::Project;
+use crate::project::{BRIEF, Project};
 
 fn with_mode(project: &Project, mode: &str) {
     let text = "extends = \"engineering\"\nmode = \"MODE\"\n[checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n";
-    project.sandbox.write(".loop/workflow.toml", text.replace("MODE", mode));
+    project.sandbox.write(".loop/workflow.toml", format!("{}{BRIEF}", text.replace("MODE", mode)));
     project.sandbox.commit("a mode");
 }
 
@@ -14,7 +14,8 @@ fn or28_the_deploy_gate_waits_for_a_person_with_what_there_is_to_see() {
     let sandbox = &project.sandbox;
     with_mode(&project, "autonomous");
     let asked = project.run("honest", &[]).exits(3);
-    asked.says("Ship it?").says("changes:").says("checks: ");
+    // The work comes before the documents that every system has to write.
+    asked.says("Ship it?").says("files: lib.sh, domain-memory/").says("checks: ");
     assert_eq!(project.loop_state()["gates"]["deploy"]["status"], "requested");
     assert_eq!(sandbox.read("lib.sh"), "add() { echo 0; }\n");
     sandbox.run(&["approve", "deploy", "--by", "ann"]).exits(0);
@@ -48,8 +49,9 @@ fn or35_a_skill_is_skipped_only_with_a_reason() {
     sandbox.run(&["init", "sys-002", "--agent-cmd", &agent]).exits(0);
     sandbox.run(&["skip", "estimation"]).exits(2);
     sandbox.run(&["skip", "estimation", "--reason", "a toy"]).exits(0);
-    sandbox.run(&["run"]).exits(0);
+    sandbox.run(&["run", "-n", "5"]).exits(6);
     let state = project.loop_state();
+    assert_eq!(state["state"], "SCAFFOLD", "INIT was left without it");
     assert_eq!(state["skillExecution"]["INIT"]["skipped"][0]["reason"], "a toy");
     assert!(state["skillsUsage"]["estimation"].is_null());
     let logged = sandbox.read("domain-memory/shop/journey-log.jsonl");
@@ -58,9 +60,9 @@ fn or35_a_skill_is_skipped_only_with_a_reason() {
 
 #[test]
 fn or23_a_blocked_system_goes_on_when_a_person_says_so() {
-    let project = Project::new();
+    let project = Project::brief();
     let sandbox = &project.sandbox;
-    let script = "if [ \"$LOOP_SKILL\" = spec ] && [ ! -e \"$ALLOWED\" ]; then say ''; else honest; fi";
+    let script = "if [ \"$LOOP_PHASE/$LOOP_SKILL\" = INIT/memory-manager ] && [ ! -e \"$ALLOWED\" ]; then say ''; else honest; fi";
     let allowed = sandbox.root().join("allowed");
     let script = format!("ALLOWED={}\n{script}", allowed.display());
     project.run(&script, &[]).exits(4);
@@ -70,9 +72,22 @@ fn or23_a_blocked_system_goes_on_when_a_person_says_so() {
         (Some("BLOCKED"), Some("INIT"))
     );
     assert!(state["skillsUsage"]["debug-assist"].as_u64().is_some_and(|it| 1 < it), "{state}");
+    // OR-39: a call that failed stays in the log and is not counted.
+    let log = state["skillsLog"].as_array().expect("a log");
+    let failed = log.iter().filter(|it| it["skill"] == "memory-manager" && it["status"] == "failed");
+    assert_eq!((failed.count(), &state["skillsUsage"]["memory-manager"]), (3, &serde_json::Value::Null));
+    let escalated: Vec<bool> = project
+        .json("domain-memory/shop/failure-log.json")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| it["wasEscalated"] == true)
+        .collect();
+    assert_eq!(escalated, [false, false, true], "the one that blocked it");
     std::fs::write(&allowed, "").expect("written");
     sandbox.run(&["resume"]).exits(0);
     let state = project.loop_state();
     assert_eq!(state["state"], "COMPLETE");
+    assert_eq!(state["failures"]["history"][0]["resolution"], "resumed by a person");
     assert!(state["failures"]["history"][0]["resolvedAt"].is_string(), "{state}");
 }

@@ -108,7 +108,7 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
     for item in &state.visit.for_person {
         text.push_str(&format!("\n- {item}"));
     }
-    for line in gate_summary(state, &reason) {
+    for line in gate_summary(workflow, state, &reason) {
         text = format!("{text}\n{line}");
     }
     if let Some(proof) = state.proof() {
@@ -131,12 +131,20 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
 /// Files that a gate's question names; the rest is in the diff.
 const FILES_SHOWN: usize = 5;
 
+fn is_deliverable(workflow: &Workflow, path: &String) -> bool {
+    workflow.phases.iter().any(|it| it.deliverables.contains(path))
+        || workflow.skills.values().any(|it| it.deliverables.contains(path))
+}
+
 /// What changed, what was measured last, and what makes it worth a look.
-fn gate_summary(state: &State, reason: &str) -> Vec<String> {
+fn gate_summary(workflow: &Workflow, state: &State, reason: &str) -> Vec<String> {
     let mut lines = Vec::new();
-    let files = &state.seen.files;
+    // Documents that the stages must write are in every change, so they come last.
+    let (documents, work): (Vec<&String>, Vec<&String>) =
+        state.seen.files.iter().partition(|it| is_deliverable(workflow, it));
+    let files: Vec<&str> = work.into_iter().chain(documents).map(String::as_str).collect();
     if !files.is_empty() {
-        let shown = files.iter().take(FILES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        let shown = files.iter().take(FILES_SHOWN).copied().collect::<Vec<_>>().join(", ");
         let more = files.len().saturating_sub(FILES_SHOWN);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         lines.push(format!("changes: {}: {shown}{more}", counted(files.len(), "file")));
