@@ -66,8 +66,8 @@ pub(super) struct Followed {
     pub pid: Option<u32>,
     /// How often its controller was started without making a call.
     pub vain_starts: u32,
-    /// Its calls and its phase when its controller was last started.
-    started_at: Option<(i64, Option<String>)>,
+    /// Its calls, its phase and when its question is looked at again, when its controller was last started.
+    started_at: Option<(i64, Option<String>, Option<Timestamp>)>,
 }
 
 impl Followed {
@@ -81,6 +81,11 @@ impl Followed {
 
     pub(super) fn status(&self) -> Status {
         Status::of(&self.state)
+    }
+
+    /// When somebody has to look at its open question again.
+    pub(super) fn looks_again_at(&self) -> Option<Timestamp> {
+        self.state.question().and_then(|it| self.state.question_ends_at(it))
     }
 
     /// How it stands, for those who watch.
@@ -102,7 +107,7 @@ impl Followed {
 
     /// Notes that a controller was started.
     pub(super) fn started(&mut self, pid: u32) {
-        let now = Some((self.row.calls_total, self.row.phase.clone()));
+        let now = Some((self.row.calls_total, self.row.phase.clone(), self.looks_again_at()));
         self.vain_starts = if self.started_at == now { self.vain_starts + 1 } else { 1 };
         self.started_at = now;
         self.pid = Some(pid);

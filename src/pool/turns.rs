@@ -10,7 +10,7 @@ use crate::desk::{
 };
 use crate::world::wait::{Signals, now};
 use loop_core::documents::system_queue::JobStatus;
-use loop_core::engine::{Command, Status};
+use loop_core::engine::{Command, Status, may_be_answered_outside};
 use loop_store::{Job, PoolLock};
 use loop_supervise::detached::{self, Started};
 use loop_supervise::follow::Watch;
@@ -168,11 +168,15 @@ impl<'a> Pool<'a> {
         Ok(end::report(&self.queue, &self.followed, &self.refused, capped, signal)?)
     }
 
-    /// A run that stopped before goes on, as it does with `loop run`.
+    /// A run that stopped before goes on, and one that waits for the world looks at it, as with `loop run`.
     fn remember_what_stopped(&mut self) -> anyhow::Result<()> {
         self.look(&mut |_| ())?;
-        let has_stopped = |it: &&Followed| matches!(it.status(), Status::Paused | Status::Stopped);
-        self.left = self.followed.iter().filter(has_stopped).map(|it| it.row.id.clone()).collect();
+        let goes_on = |it: &&Followed| match it.status() {
+            Status::Paused | Status::Stopped => true,
+            Status::Waiting | Status::Halted => may_be_answered_outside(&it.workflow, &it.state),
+            Status::Ready | Status::Running | Status::Capped | Status::Completed | Status::Cancelled => false,
+        };
+        self.left = self.followed.iter().filter(goes_on).map(|it| it.row.id.clone()).collect();
         Ok(())
     }
 
@@ -287,12 +291,15 @@ impl<'a> Pool<'a> {
             if home.holder(&it.row.id).is_some() || self.refused.contains_key(&it.system) {
                 continue;
             }
-            let is_due = it.state.question().and_then(|it| it.deadline).is_some_and(|it| it <= now());
+            let is_due = it.looks_again_at().is_some_and(|it| it <= now());
+            let is_left = self.left.contains(&it.row.id);
             let goes_on = match it.status() {
                 Status::Ready | Status::Running => true,
                 // A person who stopped a run while this pool works wants it stopped.
-                Status::Paused | Status::Stopped => self.left.contains(&it.row.id),
-                Status::Waiting | Status::Halted => is_due || !home.untaken_commands(&it.row.id)?.is_empty(),
+                Status::Paused | Status::Stopped => is_left,
+                Status::Waiting | Status::Halted => {
+                    is_left || is_due || !home.untaken_commands(&it.row.id)?.is_empty()
+                }
                 Status::Capped | Status::Completed | Status::Cancelled => false,
             };
             if goes_on {

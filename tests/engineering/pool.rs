@@ -318,6 +318,20 @@ fn a_pool_that_waits_for_people_goes_on_with_their_answer() {
     domain.assert_nothing_left();
 }
 
+/// What kept the merge back is looked at again by the next pool, as by `loop run`.
+#[test]
+fn a_merge_that_waited_for_a_clean_tree_is_made_by_the_next_pool() {
+    let domain = Domain::new(&[system("sys-001", 1, &[])]);
+    let sandbox = &domain.sandbox;
+    let dirty =
+        format!("[ $LOOP_PHASE = SHIP ] && echo mine >> {}/test.sh; honest", sandbox.project.display());
+    domain.pool(1, &dirty, &[]).wait().exits(3).says("uncommitted changes in test.sh");
+    domain.pool(1, "honest", &[]).wait().exits(3).says("uncommitted changes in test.sh");
+    sandbox.git(&["checkout", "--", "test.sh"]);
+    domain.pool(1, "honest", &[]).wait().exits(0).says("1 of 1 system complete");
+    domain.assert_nothing_left();
+}
+
 /// The account has one call at a time, however many systems are worked on.
 #[test]
 fn slots_hold_for_the_systems_of_a_pool_too() {
@@ -377,11 +391,9 @@ fn a_pool_without_a_terminal_is_found_and_paused_by_its_pid() {
 fn two_systems_of_the_preset_at_once() {
     let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 1, &[])]);
     let sandbox = &domain.sandbox;
-    sandbox.write(
-        ".loop/workflow.toml",
-        "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n\
-         [checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n",
-    );
+    let preset = "extends = \"engineering\"\nmode = \"autonomous\"\n[modes.autonomous]\ngates = []\n\
+         [checks.tests]\nrun = \"sh test.sh\"\ncounts = \"tap\"\n[skills.deploy]\ntarget = \"none\"\n";
+    sandbox.write(".loop/workflow.toml", format!("{preset}{}", crate::project::BRIEF));
     sandbox.commit("the ten stages");
     let work = "work() { [ \"$LOOP_SKILL\" = implement ] && { echo $ID > $ID.txt; echo \"grep -qx $ID $ID.txt\" > tests/$ID.sh; }; true; }";
     let words = crate::project::WORDS;

@@ -11,7 +11,7 @@ mod state;
 
 pub use deciding::allowance::{Allowance, allowance, day_full};
 pub use deciding::answer::acceptable;
-pub use deciding::decide::decide;
+pub use deciding::decide::{decide, may_be_answered_outside};
 pub(crate) use deciding::landing::LANDING_RETURNS_MOST;
 pub use deciding::offer::{Offer, grounds_of, offers};
 pub use deciding::proving::checks as proof_checks;

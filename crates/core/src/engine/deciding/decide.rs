@@ -321,6 +321,13 @@ fn wait_for_answer(workflow: &Workflow, state: &State, question: &Question, now:
     Decision::Rest(Rest::Waiting(question.clone()))
 }
 
+/// Whether the open question may be answered by the world, without anybody telling us: a merge that waits, or a gate on
+/// a pull request. Each command that continues the run looks once.
+pub fn may_be_answered_outside(workflow: &Workflow, state: &State) -> bool {
+    let question = state.question();
+    question.is_some_and(|it| waits_for_merge(state, it) || is_asked_outside(workflow, state, it))
+}
+
 /// Whether a gate can be answered on a pull request, too.
 fn is_asked_outside(workflow: &Workflow, state: &State, question: &Question) -> bool {
     let QuestionKind::Gate(gate) = &question.kind else { return false };
