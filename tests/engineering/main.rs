@@ -17,6 +17,7 @@ mod pushing;
 mod queue;
 mod repairing;
 mod revert;
+mod rules;
 mod scene;
 mod train;
 mod train_kills;
