@@ -45,8 +45,11 @@ go = "BUILD"
 format = "domain-memory"
 "#;
 
-const TEST: &str =
-    "n=0\nfor it in tests/*.sh; do n=$((n+1)); sh \"$it\" && echo \"ok $n - $it\"; done\necho 1..$n\n";
+const TEST: &str = "n=0; bad=0
+for it in tests/*.sh; do n=$((n+1)); if sh \"$it\"; then echo \"ok $n - $it\"; else echo \"not ok $n - $it\"; bad=1; fi; done
+echo 1..$n
+exit $bad
+";
 
 /// Builds the system that its branch names. In SHIP somebody else's commit comes, where that is wanted.
 const AGENT: &str = r#"cat > /dev/null
