@@ -39,13 +39,17 @@ impl Differences {
         Ok(Differences { run, call, uncommitted })
     }
 
-    /// Deliverables that do not exist, hold nothing, or were not touched in this run.
+    /// Deliverables that do not exist, hold nothing, or were not touched in this run. A link is none: what it leads to
+    /// may be anybody's.
     pub(crate) fn missing(&self, place: &Path, deliverables: &[String]) -> Vec<String> {
         let is_there = |pattern: &&String| {
             let Ok(glob) = globset::Glob::new(pattern) else { return false };
             let glob = glob.compile_matcher();
             let mut touched = present(&self.run).filter(|it| glob.is_match(&it.path));
-            touched.any(|it| std::fs::metadata(place.join(&it.path)).is_ok_and(|it| 0 < it.len()))
+            touched.any(|it| {
+                let found = std::fs::symlink_metadata(place.join(&it.path));
+                found.is_ok_and(|it| it.is_file() && 0 < it.len())
+            })
         };
         deliverables.iter().filter(|it| !is_there(it)).cloned().collect()
     }

@@ -43,6 +43,7 @@ fn or37_a_deliverable_that_is_missing_empty_or_foreign_is_none() {
     for instead in [
         "say ''",
         ": > \"$d/FEATURESPEC.md\"; save; say ''",
+        "ln -s ../../../../lib.sh \"$d/FEATURESPEC.md\"; save; say ''",
         "mkdir -p domain-memory/shop/systems/sys-003; echo x > domain-memory/shop/systems/sys-003/FEATURESPEC.md; save; say ''",
     ] {
         let (_, said) = lies("spec", instead);
