@@ -2,6 +2,7 @@
 
 use super::status::ago;
 use crate::cli::Context;
+use crate::cli::context::show;
 use crate::cli::hint;
 use crate::cli::looking::views::cost;
 use crate::cli::terminal::confirm;
@@ -95,7 +96,7 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
             ago(Timestamp(row.updated_at), now()),
             row.project,
         );
-        println!("{}", sanitise(&line));
+        show(&sanitise(&line));
         if context.verbose {
             println!(
                 "          {} in {}",
@@ -119,7 +120,7 @@ fn name_damage(rows: &[Row], faults: &[Option<String>]) -> u8 {
         eprintln!("loop: run {} is damaged: {}", &row.id[..8], sanitise(what));
     }
     let Some((row, _)) = damaged.first() else { return 0 };
-    eprintln!("next: {}", hint::pasteable(&format!("loop verify --run {}", &row.id[..8])));
+    eprintln!("{}", hint::next(&format!("loop verify --run {}", &row.id[..8])));
     8
 }
 
@@ -162,7 +163,7 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
     if !flags.yes && !found.is_empty() {
         if !context.is_interactive() {
             return Err(Refusal::usage(
-                format!("{what} would be deleted, and nobody can be asked here; --dry-run lists them"),
+                format!("{what} would be deleted; without a terminal add --yes, or --dry-run to list them"),
                 if flags.all { "loop runs --prune --yes --all" } else { "loop runs --prune --yes" },
             ));
         }
