@@ -144,7 +144,7 @@ impl GuardedCommand {
         let text = format!("this is inside an agent call of run {run}");
         match self {
             GuardedCommand::Run => Refusal::usage(
-                format!("{text}; a run inside a run needs --nested and a tree of its own"),
+                format!("{text}; a run inside a run needs --nested and its own working tree"),
                 NextStep::by_hand("add --nested, and name another repository with -C DIR"),
             ),
             GuardedCommand::Answer
@@ -190,7 +190,7 @@ pub(crate) fn refuse(
         return Err(deed.refusal(caller, &run));
     }
     if caller.environment.process_line.is_hidden() {
-        return Err(unseen("something is mounted over /proc, so nobody can tell who asks", caller, deed));
+        return Err(unseen("something is mounted over /proc, so loop cannot tell who is asking", caller, deed));
     }
     if let Some(run) = driven_unseen(caller, deed)? {
         note(caller, &run, deed);

@@ -76,7 +76,7 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> 
         None if shim.is_none() => {
             PreviousCall::Lost("the run's folder was removed during the call".to_owned())
         }
-        None if is_same_boot => PreviousCall::Lost("the shim is gone and left no exit record".to_owned()),
+        None if is_same_boot => PreviousCall::Lost("the shim died without an exit record".to_owned()),
         None => PreviousCall::Lost("the machine restarted during the call".to_owned()),
     })
 }
@@ -117,7 +117,7 @@ mod tests {
         gone.write(dir.path(), 7).expect("written");
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
         for _ in 0..2 {
-            assert_eq!(found(dir.path()), r#"Lost("the shim is gone and left no exit record")"#);
+            assert_eq!(found(dir.path()), r#"Lost("the shim died without an exit record")"#);
         }
     }
 
@@ -182,6 +182,6 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         Identity::mine().expect("an identity").write(dir.path(), 7).expect("written");
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
-        assert_eq!(found(dir.path()), r#"Lost("the shim is gone and left no exit record")"#);
+        assert_eq!(found(dir.path()), r#"Lost("the shim died without an exit record")"#);
     }
 }
