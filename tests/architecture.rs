@@ -244,6 +244,8 @@ fn the_files_of_a_room_form_no_cycle() {
         "crates/core/src",
         "crates/supervise/src",
         "crates/store/src",
+        "crates/model/src",
+        "crates/harness/src",
         "src/sim",
         "src/pool",
     ];

@@ -1,13 +1,12 @@
 //! Commands that were started: those that continue beside the test, and what the others came to.
 
 use crate::PATIENCE;
-use crate::hints::HintOrigin;
+use crate::hints::{HintOrigin, exit_code};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Output};
+use std::process::{Child, Command, Output};
 use std::time::Duration;
 
 /// What a command came to.
@@ -27,18 +26,13 @@ pub struct Running {
     place: Option<HintOrigin>,
 }
 
-/// Returns the exit status as one number: 1000 and the signal for who was killed.
-pub(crate) fn code(status: ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 1000 + status.signal().unwrap_or(0))
-}
-
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 impl Done {
     pub fn of(output: Output) -> Done {
-        Done { code: code(output.status), out: text(&output.stdout), err: text(&output.stderr) }
+        Done { code: exit_code(output.status), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
     #[track_caller]
@@ -81,7 +75,7 @@ impl Running {
         assert!(self.ends_within(PATIENCE), "it hangs: {}", text(&fs::read(&self.err).unwrap_or_default()));
         let status = self.child.wait().expect("a status");
         let read = |path| text(&fs::read(path).expect("a file"));
-        let done = Done { code: code(status), out: read(&self.out), err: read(&self.err) };
+        let done = Done { code: exit_code(status), out: read(&self.out), err: read(&self.err) };
         if let Some(place) = &self.place {
             place.follow(done.code, &done.out, &done.err);
         }

@@ -13,8 +13,9 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::{LazyLock, Mutex};
 
 /// A hint that drives a run may wait for a pipe that nobody opens in the copy. Whoever refuses its
@@ -110,8 +111,7 @@ impl HintOrigin {
     #[track_caller]
     fn paste(&self, code: i32, hint: &str) {
         let Some(done) = self.pasted(hint) else { return };
-        let (status, said) =
-            (crate::done::code(done.status), String::from_utf8_lossy(&done.stderr).into_owned());
+        let (status, said) = (exit_code(done.status), String::from_utf8_lossy(&done.stderr).into_owned());
         note(&format!("{status}\t{hint}\tof {:?}, exit {code}", self.typed));
         assert!(
             !is_refused(hint, status, &said),
@@ -246,4 +246,9 @@ fn kind(hint: &str) -> String {
     });
     let kept: Vec<&str> = kept.map(|word| word.split('=').next().unwrap_or(word)).collect();
     kept.join(" ")
+}
+
+/// Returns the exit status as one number: 1000 and the signal for who was killed.
+pub(crate) fn exit_code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| 1000 + status.signal().unwrap_or(0))
 }

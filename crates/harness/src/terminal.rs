@@ -1,6 +1,7 @@
 //! A pseudo-terminal with a program in it, and an emulator that reads what the program draws.
 
-use crate::{PATIENCE, done};
+use crate::PATIENCE;
+use crate::hints::exit_code;
 use regex_lite::Regex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -106,7 +107,7 @@ impl Terminal {
             assert!(Instant::now() < deadline, "it does not end:\n{}", self.rows());
         };
         while self.read(Instant::now()) {}
-        let found = done::code(status);
+        let found = exit_code(status);
         assert_eq!(found, code, "\n{}", self.rows());
         self
     }

@@ -1,8 +1,8 @@
 //! Anthropic's Messages.
 
-use crate::failure::{FailureKind, moment, object, says};
+use crate::failure::{moment, object, says};
 use crate::provider_api::{OfferedTools, ProviderApi, ProviderRefusal, StreamEvent, ToolUse, arguments, id};
-use crate::script::{ScriptedError, ScriptedTurn};
+use crate::script::{FailureKind, ScriptedError, ScriptedTurn};
 use serde_json::{Value, json};
 
 pub(crate) struct Anthropic;

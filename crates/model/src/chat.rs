@@ -1,9 +1,9 @@
 //! OpenAI's Chat Completions, which most other providers speak too.
 
-use crate::failure::{FailureKind, moment, of_openai};
+use crate::failure::{moment, of_openai};
 use crate::provider_api::{OfferedTools, ProviderApi, ProviderRefusal, StreamEvent, ToolUse, arguments, id};
 use crate::responses::openai_error;
-use crate::script::{ScriptedError, ScriptedTurn};
+use crate::script::{FailureKind, ScriptedError, ScriptedTurn};
 use serde_json::{Value, json};
 
 pub(crate) struct Chat;

@@ -1,28 +1,8 @@
 //! The ways in which providers refuse calls, so that one script makes every provider say it in its own words.
 
-use crate::script::ScriptedError;
-use serde::Deserialize;
+use crate::script::{FailureKind, ScriptedError};
 use serde_json::{Map, Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FailureKind {
-    /// What the plan allows is used up, for `seconds`.
-    Plan,
-    /// The key is not accepted.
-    Key,
-    /// There is no money left.
-    Credit,
-    /// The provider cannot serve anybody.
-    Overloaded,
-    /// The request does not fit into the model.
-    Context,
-    /// There is no such model.
-    Model,
-    /// The provider does not want to do what was asked.
-    Policy,
-}
 
 /// The moment that lies so many seconds ahead, in seconds since 1970.
 pub(crate) fn moment(seconds: u64) -> u64 {

@@ -1,8 +1,8 @@
 //! Google's Gemini.
 
-use crate::failure::{FailureKind, object, says};
+use crate::failure::{object, says};
 use crate::provider_api::{OfferedTools, ProviderApi, ProviderRefusal, StreamEvent, ToolUse, arguments, id};
-use crate::script::{ScriptedError, ScriptedTurn};
+use crate::script::{FailureKind, ScriptedError, ScriptedTurn};
 use serde_json::{Value, json};
 
 pub(crate) struct Gemini;

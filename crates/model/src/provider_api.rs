@@ -1,8 +1,7 @@
 //! What every provider's interface has: which tools a request offers, how an answer is put, whole or in
 //! pieces, and how an error is.
 
-use crate::failure::FailureKind;
-use crate::script::{ScriptedError, ScriptedTurn};
+use crate::script::{FailureKind, ScriptedError, ScriptedTurn};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,8 +1,8 @@
 //! OpenAI's Responses.
 
-use crate::failure::{FailureKind, moment, of_openai};
+use crate::failure::{moment, of_openai};
 use crate::provider_api::{OfferedTools, ProviderApi, ProviderRefusal, StreamEvent, ToolUse, arguments, id};
-use crate::script::{ScriptedError, ScriptedTurn};
+use crate::script::{FailureKind, ScriptedError, ScriptedTurn};
 use serde_json::{Value, json};
 
 pub(crate) struct Responses;

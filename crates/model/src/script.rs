@@ -1,6 +1,5 @@
 //! A script: what is answered to which request, and where in it the server is.
 
-use crate::failure::FailureKind;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -95,6 +94,26 @@ impl Default for ScriptedUsage {
     fn default() -> ScriptedUsage {
         ScriptedUsage { input: 1000, output: 50, cached: 0 }
     }
+}
+
+/// The ways in which providers refuse calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FailureKind {
+    /// What the plan allows is used up, for `seconds`.
+    Plan,
+    /// The key is not accepted.
+    Key,
+    /// There is no money left.
+    Credit,
+    /// The provider cannot serve anybody.
+    Overloaded,
+    /// The request does not fit into the model.
+    Context,
+    /// There is no such model.
+    Model,
+    /// The provider does not want to do what was asked.
+    Policy,
 }
 
 /// A refusal, in the fields that providers have for it.
