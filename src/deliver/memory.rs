@@ -81,8 +81,20 @@ fn is_interface(path: &str) -> bool {
     is_contract || name.ends_with(".proto") || name.starts_with("openapi") || name.starts_with("asyncapi")
 }
 
+/// Every path that the run changed. The list that the state keeps is cut for display.
+fn changed_files(run: &Run, root: &Path) -> Vec<String> {
+    let base = run.state.baseline.as_ref().map_or("", |it| it.facts.tree.as_str());
+    let (from, to) = (base, run.state.seen.tree.as_str());
+    let asked = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to, "--"];
+    let found = Git::open(root).and_then(|git| git.run(asked));
+    let paths = |bytes: Vec<u8>| listed_paths(&bytes).map(|it| it.to_string_lossy().into_owned()).collect();
+    // A tree that git does not have any more leaves what the state knows.
+    found.map_or_else(|_| run.state.seen.files.clone(), paths)
+}
+
 fn write_interfaces(run: &Run, root: &Path, folder: &str) -> anyhow::Result<()> {
-    let changed: Vec<&String> = run.state.seen.files.iter().filter(|it| is_interface(it)).collect();
+    let all = changed_files(run, root);
+    let changed: Vec<&String> = all.iter().filter(|it| is_interface(it)).collect();
     if changed.is_empty() {
         return Ok(());
     }
@@ -140,7 +152,7 @@ fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str, next: Option<&
     let files = &state.seen.files;
     section(&mut text, "Files to review", files.iter().filter(|it| !is_ours(it)).take(50).cloned());
     section(&mut text, "Documents", files.iter().filter(is_ours).take(50).cloned());
-    section(&mut text, "Decisions", decisions(run));
+    section(&mut text, "Decisions", decisions(run, &changed_files(run, root)));
     section(
         &mut text,
         "Failures and how they were resolved",
@@ -175,11 +187,11 @@ fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str, next: Option<&
 }
 
 /// What people decided on the way, and where the agents wrote down what they did.
-fn decisions(run: &Run) -> impl Iterator<Item = String> {
+fn decisions(run: &Run, changed: &[String]) -> impl Iterator<Item = String> {
     let state = &run.state;
     let gates = state.gates_passed.iter().map(|(gate, by)| format!("gate {gate}: approved by {by}"));
     let waived = state.waivers.iter().map(|it| format!("accepted: {}: {}", it.what, it.reason));
-    let written = state.seen.files.iter().filter(|it| it.ends_with("/ADR.md") || it.contains("/decisions/"));
+    let written = changed.iter().filter(|it| it.ends_with("/ADR.md") || it.contains("/decisions/"));
     let all: Vec<String> = gates.chain(waived).chain(written.map(|it| format!("see {it}"))).collect();
     all.into_iter()
 }
