@@ -28,6 +28,7 @@ use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, St
 use loop_core::workflow::model::InputKind;
 use loop_store::run::Run;
 use loop_store::{LandingLock, StoreError};
+use loop_supervise::protocol::Survivor;
 use loop_supervise::{contain, disk_space, find_by_mark};
 use rustix::fd::AsRawFd;
 use std::ffi::OsString;
@@ -336,6 +337,17 @@ impl<'a> Host<'a> {
     }
 }
 
+/// A process that could not be ended, as the journal names it.
+pub(crate) fn left_process(found: Survivor) -> LeftProcess {
+    let Survivor { pid, name, start, boot } = found;
+    LeftProcess {
+        pid,
+        name,
+        start: Some(start).filter(|it| *it != 0),
+        boot: Some(boot).filter(|it| !it.is_empty()),
+    }
+}
+
 impl World for Host<'_> {
     fn now(&self) -> Timestamp {
         now()
@@ -389,7 +401,7 @@ impl World for Host<'_> {
                 let swept = contain::sweep();
                 let mut left = find_by_mark::hunt(&self.run_id);
                 left.extend(swept.left);
-                let left = left.into_iter().map(|it| LeftProcess { pid: it.pid, name: it.name }).collect();
+                let left = left.into_iter().map(left_process).collect();
                 Ok(Performed::Done(Event::Contained { left }))
             }
             Effect::Measure { checks, deliverables } => {

@@ -145,7 +145,7 @@ fn members(path: &Path) -> Vec<i32> {
 
 fn name(pid: i32) -> Option<Survivor> {
     let stat = Stat::read(pid).ok()??;
-    (!stat.is_dead()).then_some(Survivor { pid, name: stat.name })
+    (!stat.is_dead()).then(|| Survivor::of(&stat))
 }
 
 fn is_cgroup(path: &Path) -> bool {

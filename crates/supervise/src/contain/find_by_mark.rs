@@ -34,7 +34,7 @@ pub fn hunt(run: &str) -> Vec<Survivor> {
         let prey = find(&mark);
         let fresh: Vec<&Stat> = prey.iter().filter(|it| !immortal.contains(&(it.pid, it.start))).collect();
         if fresh.is_empty() || started.elapsed() >= HUNT_LIMIT {
-            return prey.into_iter().map(|it| Survivor { pid: it.pid, name: it.name }).collect();
+            return prey.iter().map(Survivor::of).collect();
         }
         for some in fresh.chunks(AT_ONCE) {
             let killed: Vec<(&Stat, OwnedFd)> = some.iter().filter_map(|it| Some((*it, kill(it)?))).collect();

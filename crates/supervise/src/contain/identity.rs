@@ -3,7 +3,7 @@
 //! process, and the pidfd is signalled. Identities are written atomically and durably.
 
 use super::temp_dir::Scratch;
-use crate::process::proc_stat::Stat;
+use crate::process::proc_stat::{Stat, boot_id};
 use loop_base::files::ours;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -104,10 +104,6 @@ const IDENTITY_MOST: usize = 64 << 10;
 /// of its successor.
 fn path(run_dir: &Path, epoch: u64) -> PathBuf {
     run_dir.join(format!("shim-{epoch}"))
-}
-
-pub(crate) fn boot_id() -> io::Result<String> {
-    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
 #[cfg(test)]

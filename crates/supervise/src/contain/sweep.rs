@@ -125,7 +125,7 @@ impl SweptChildren {
         let roots: Vec<i32> = self.children().iter().map(|it| it.as_raw_nonzero().get()).collect();
         let below = roots.iter().flat_map(|root| descendants(&all, *root));
         let alive = all.iter().filter(|it| roots.contains(&it.pid)).chain(below).filter(|it| !it.is_dead());
-        alive.take(NAMED).map(|it| Survivor { pid: it.pid, name: it.name.clone() }).collect()
+        alive.take(NAMED).map(Survivor::of).collect()
     }
 }
 

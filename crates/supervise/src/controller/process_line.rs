@@ -7,8 +7,8 @@
 //! A call can mount something else over `/proc` or over files in it. What is read here is the kernel's, or
 //! the line says that nobody can tell.
 
-use crate::contain::identity::{self, Identity};
-use crate::process::proc_stat::{self, Stat};
+use crate::contain::identity::Identity;
+use crate::process::proc_stat::{self, Stat, boot_id};
 use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags};
 use rustix::io::Errno;
 use rustix::process::getpid;
@@ -62,8 +62,7 @@ struct Ancestor {
 impl ProcessLine {
     /// Looks at this process and everything above it. `marked` is what our own environment says.
     pub fn look(marked: Option<String>) -> ProcessLine {
-        let mut line =
-            ProcessLine { boot: identity::boot_id().unwrap_or_default(), ..ProcessLine::default() };
+        let mut line = ProcessLine { boot: boot_id().unwrap_or_default(), ..ProcessLine::default() };
         let kernel = KernelProcesses::open();
         let group = kernel.read("self/cgroup").unwrap_or_default();
         let (mut of_shim, mut of_mark) = (None, None);

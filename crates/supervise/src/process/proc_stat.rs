@@ -108,6 +108,11 @@ pub(crate) fn parse(text: &str, ticks_per_second: u64) -> Option<Stat> {
     })
 }
 
+/// Returns what the kernel calls this boot.
+pub(crate) fn boot_id() -> io::Result<String> {
+    Ok(fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Stat, descendants, parse};

@@ -1,6 +1,7 @@
 //! What the controller asks of its shim and what comes back: the wire types of the two pipes between
 //! them, one JSON object a line. Arguments, environment and paths are bytes on Linux and stay so.
 
+use crate::process::proc_stat::{Stat, boot_id};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -156,11 +157,37 @@ pub enum EndReason {
     Lost(String),
 }
 
-/// A process that could not be ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A process that could not be ended: pid, start time and boot name one process for ever. A pid alone is given
+/// to others, and so is a name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Survivor {
     pub pid: i32,
     pub name: String,
+    /// Clock ticks after boot; 0 in records of older programs.
+    #[serde(default)]
+    pub start: u64,
+    #[serde(default)]
+    pub boot: String,
+}
+
+impl PartialEq for Survivor {
+    fn eq(&self, other: &Survivor) -> bool {
+        (self.pid, self.start, &self.boot) == (other.pid, other.start, &other.boot)
+    }
+}
+
+impl Survivor {
+    /// A process as the kernel shows it now.
+    pub fn of(stat: &Stat) -> Survivor {
+        let boot = boot_id().unwrap_or_default();
+        Survivor { pid: stat.pid, name: stat.name.clone(), start: stat.start, boot }
+    }
+
+    /// Whether exactly this process is alive.
+    pub fn is_alive(&self) -> bool {
+        let is_same = |it: &Stat| !it.is_dead() && Survivor::of(it) == *self;
+        Stat::read(self.pid).ok().flatten().is_some_and(|it| is_same(&it))
+    }
 }
 
 /// Text where it is text, an array of bytes where it is not, so that the lines stay readable.

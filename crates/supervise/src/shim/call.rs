@@ -178,8 +178,7 @@ impl Belonging {
 /// Joins those whom the sweep could not end with those whom the group still holds. One that left the
 /// group is not in its list and stays in ours while it lives.
 fn still_there(mut swept: Vec<Survivor>, group: Vec<Survivor>) -> Vec<Survivor> {
-    let is_alive = |it: &Survivor| matches!(Stat::read(it.pid), Ok(Some(stat)) if !stat.is_dead() && stat.name == it.name);
-    swept.retain(|it| group.contains(it) || is_alive(it));
+    swept.retain(|it| group.contains(it) || it.is_alive());
     let others: Vec<Survivor> = group.into_iter().filter(|it| !swept.contains(it)).collect();
     swept.extend(others);
     swept
@@ -381,17 +380,24 @@ fn poll_until<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], until: Option<In
 #[cfg(test)]
 mod tests {
     use super::{Survivor, still_there};
+    use crate::process::proc_stat::Stat;
     use std::process::{Command, Stdio};
 
     #[test]
     fn whoever_left_the_group_stays_in_the_list_while_it_lives() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().expect("cat");
         let pid = i32::try_from(child.id()).expect("a pid");
-        let left = |pid, name: &str| Survivor { pid, name: name.to_owned() };
-        let runaway = left(pid, "cat");
+        let left = |pid, name: &str| Survivor { pid, name: name.to_owned(), start: 7, boot: "x".to_owned() };
+        let stat = Stat::read(pid).expect("/proc").expect("it lives");
+        // It may have any name when it is looked at: a program that calls another one takes that one's name.
+        let runaway = Survivor { name: "before".to_owned(), ..Survivor::of(&stat) };
         let in_group = left(i32::MAX, "held");
         let found = still_there(vec![runaway.clone(), left(i32::MAX - 1, "dead")], vec![in_group.clone()]);
         assert_eq!(found, [runaway.clone(), in_group]);
+        let other = Survivor { start: stat.start + 1, ..Survivor::of(&stat) };
+        assert_eq!(still_there(vec![other], Vec::new()), [], "another process got its pid and its name");
+        let earlier = Survivor { boot: "another boot".to_owned(), ..runaway.clone() };
+        assert_eq!(still_there(vec![earlier], Vec::new()), []);
         drop(child.stdin.take());
         child.wait().expect("collected");
         assert_eq!(still_there(vec![runaway], Vec::new()), []);

@@ -12,11 +12,11 @@ use crate::world::agent_output::live_output::{self, LiveCall, Observed};
 use crate::world::before_call;
 use crate::world::effects::calling::briefing;
 use crate::world::effects::foreign;
-use crate::world::real::{CallAllowance, Host};
+use crate::world::real::{CallAllowance, Host, left_process};
 use crate::world::wait::WaitResult;
 use loop_base::secret::redact;
 use loop_core::agents::{self, Detail, Limit};
-use loop_core::engine::{Allowance, Call, Ended, Ending, Event, LeftProcess, Step, Usage};
+use loop_core::engine::{Allowance, Call, Ended, Ending, Event, Step, Usage};
 use loop_core::prompt;
 use loop_core::report::Report;
 use loop_core::workflow::model::{LostCall, Protocol};
@@ -390,7 +390,7 @@ impl Host<'_> {
             session,
             complaint,
             denied,
-            left: exit.left.into_iter().map(|it| LeftProcess { pid: it.pid, name: it.name }).collect(),
+            left: exit.left.into_iter().map(left_process).collect(),
             tail: said_tail,
         }
     }

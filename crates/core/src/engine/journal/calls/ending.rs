@@ -175,9 +175,13 @@ impl Ending {
     }
 }
 
-/// A process that could not be ended.
+/// A process that could not be ended. Pid, start time and boot name it; its name is for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftProcess {
     pub pid: i32,
     pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<String>,
 }
