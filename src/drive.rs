@@ -12,6 +12,11 @@ use loop_store::run::{Run, StoreError};
 pub(crate) trait World {
     fn now(&self) -> Timestamp;
 
+    /// Returns what came from outside since it was asked last: how a run was opened, who joined it.
+    fn news(&mut self) -> Vec<(Timestamp, Event)> {
+        Vec::new()
+    }
+
     /// Whether this process may do it. What it may not is left to another, undone and unrecorded.
     fn takes(&self, effect: &Effect) -> bool;
 
@@ -41,6 +46,7 @@ pub(crate) enum Performed {
 /// Drives one run until it closes, or until there is nothing to do without a person.
 pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Rest> {
     loop {
+        run.take_news(world.news());
         run.take_commands(world.now())?;
         match decide(&run.workflow, &run.state, world.now()) {
             Decision::Record(event) => run.record(world.now(), event),
@@ -48,16 +54,12 @@ pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Res
                 commit(run, world)?;
                 return Ok(Rest::Elsewhere);
             }
-            Decision::Perform(effect) => {
+            Decision::Perform(effect) => match world.knows(&effect, run) {
                 // Nothing happens then, so nothing has to be on disk before it.
-                if let Some(event) = world.knows(&effect, run) {
-                    run.record(world.now(), event);
-                    continue;
-                }
-                if carry_out(run, world, &effect)? {
-                    return Ok(Rest::Elsewhere);
-                }
-            }
+                Some(event) => run.record(world.now(), event),
+                None if carry_out(run, world, &effect)? => return Ok(Rest::Elsewhere),
+                None => (),
+            },
             Decision::Rest(rest) => {
                 commit(run, world)?;
                 return Ok(rest);
@@ -81,14 +83,9 @@ pub(crate) fn carry_out(run: &mut Run, world: &mut impl World, effect: &Effect) 
     Ok(false)
 }
 
-/// Records what neither a decision nor an effect brings: how a run was opened, who joined it, where
-/// its work went. The next commit makes it durable.
-pub(crate) fn note(run: &mut Run, facts: impl IntoIterator<Item = (Timestamp, Event)>) {
-    facts.into_iter().for_each(|(at, event)| run.record(at, event));
-}
-
 /// Makes everything since the last commit durable, and only then lets it be seen.
-fn commit(run: &mut Run, world: &mut impl World) -> Result<(), StoreError> {
+pub(crate) fn commit(run: &mut Run, world: &mut impl World) -> Result<(), StoreError> {
+    run.take_news(world.news());
     loop {
         let facts = run.commit()?;
         let noticed = world.committed(run, &facts);

@@ -61,7 +61,8 @@ fn the_loop_fits_on_one_screen() {
     assert!(text.lines().count() <= 100, "drive.rs has {} lines", text.lines().count());
 }
 
-/// Whoever wants a fact recorded goes through the loop; simulations play it alone.
+/// Whoever wants a fact recorded goes through the loop, which shows the mirrors what became durable;
+/// simulations play it alone.
 #[test]
 fn only_the_loop_appends_events() {
     let mut wrong = Vec::new();
@@ -70,8 +71,11 @@ fn only_the_loop_appends_events() {
         let plays = path.starts_with("src/sim")
             || path.ends_with("workflows/simulate.rs")
             || path.ends_with("fuzz.rs");
-        if !is_loop && !plays && code(&path, &text).contains("run.record(") {
-            wrong.push(format!("{} appends events", path.display()));
+        let code = code(&path, &text);
+        for word in ["run.record(", "run.commit(", "run.take_news("] {
+            if !is_loop && !plays && code.contains(word) {
+                wrong.push(format!("{} appends events: {word}", path.display()));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -190,7 +190,11 @@ pub(crate) fn refuse(
         return Err(deed.refusal(caller, &run));
     }
     if caller.environment.process_line.is_hidden() {
-        return Err(unseen("something is mounted over /proc, so loop cannot tell who is asking", caller, deed));
+        return Err(unseen(
+            "something is mounted over /proc, so loop cannot tell who is asking",
+            caller,
+            deed,
+        ));
     }
     if let Some(run) = driven_unseen(caller, deed)? {
         note(caller, &run, deed);

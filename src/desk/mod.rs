@@ -6,6 +6,7 @@
 mod caller;
 mod commands;
 mod driving;
+mod idle_world;
 mod inside_call;
 mod kept_head;
 mod note;

@@ -67,6 +67,8 @@ impl Setting<'_> {
 /// The world of a run that a session works on.
 pub(crate) struct HookWorld<'a> {
     setting: Setting<'a>,
+    /// Who joined, and what somebody did to the run's files, until it is recorded.
+    news: Vec<(Timestamp, Event)>,
     /// What starts processes. Most stops need none, and preparing for them costs more than the rest
     /// of the decision.
     host: Option<Host<'a>>,
@@ -107,12 +109,14 @@ impl UnderWay {
 impl<'a> HookWorld<'a> {
     pub(crate) fn new(
         setting: Setting<'a>,
+        news: Vec<(Timestamp, Event)>,
         said: Option<String>,
         timeout: Duration,
         watcher: Watcher<'a>,
     ) -> HookWorld<'a> {
         HookWorld {
             setting,
+            news,
             host: None,
             watcher,
             timeout,
@@ -255,6 +259,10 @@ impl<'a> HookWorld<'a> {
 impl World for HookWorld<'_> {
     fn now(&self) -> Timestamp {
         now()
+    }
+
+    fn news(&mut self) -> Vec<(Timestamp, Event)> {
+        std::mem::take(&mut self.news)
     }
 
     fn takes(&self, effect: &Effect) -> bool {

@@ -79,6 +79,8 @@ pub(crate) struct Host<'a> {
     pub(crate) lock_notes: Vec<String>,
     /// What was found out while something was done, and not told yet.
     pub(super) notes: Vec<Event>,
+    /// What came from outside before this world was made, until it is recorded.
+    pub(crate) news: Vec<(Timestamp, Event)>,
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
@@ -133,6 +135,7 @@ impl<'a> Host<'a> {
             left_out_told: Vec::new(),
             lock_notes: Vec::new(),
             notes: Vec::new(),
+            news: Vec::new(),
             kept: None,
             growth: Growth::unknown(),
             baseline_prover: None,
@@ -351,6 +354,10 @@ pub(crate) fn left_process(found: Survivor) -> LeftProcess {
 impl World for Host<'_> {
     fn now(&self) -> Timestamp {
         now()
+    }
+
+    fn news(&mut self) -> Vec<(Timestamp, Event)> {
+        std::mem::take(&mut self.news)
     }
 
     fn takes(&self, effect: &Effect) -> bool {

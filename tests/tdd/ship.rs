@@ -84,6 +84,51 @@ fn bp93_a_completed_run_becomes_a_branch_a_commit_and_one_request() {
     assert_eq!(sandbox.text("gh").lines().filter(|it| it.starts_with("pr create")).count(), 1);
 }
 
+/// What the journal says of handing in: its intent and its results.
+fn handed_in(sandbox: &Scripted) -> Vec<String> {
+    let events = sandbox.events();
+    let closed = events.iter().position(|it| it["kind"] == "closed").expect("a completed run");
+    let later = events[closed..].iter().map(|it| it["kind"].as_str().unwrap_or_default().to_owned());
+    later.filter(|it| matches!(it.as_str(), "began" | "finished")).collect()
+}
+
+#[test]
+fn whoever_ships_owns_the_run_and_a_killed_ship_continues() {
+    let sandbox = completed();
+    let (begun, _go) = (sandbox.fifo("begun"), sandbox.fifo("go"));
+    let root = sandbox.root().to_string_lossy().into_owned();
+    let held = "#!/bin/sh\necho \"$@\" >> ROOT/gh\n[ \"$2\" = create ] || exit 0\necho here > BEGUN\nread it < GO\nexit 1\n";
+    let quick = sandbox.text("bin/gh");
+    let note = |name: &str| sandbox.note(name).to_string_lossy().into_owned();
+    sandbox.program(
+        "bin/gh",
+        &held.replace("ROOT", &root).replace("BEGUN", &note("begun")).replace("GO", &note("go")),
+    );
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = sandbox.command(&["ship"]);
+    command.env("PATH", format!("{}:{path}", sandbox.path("bin").display()));
+    let first = sandbox.start(command);
+    begun.hear();
+    assert_eq!(handed_in(&sandbox), ["began"], "the intent is in the journal before anything is done");
+    let second = ship(&sandbox, &[]).exits(3);
+    assert!(second.err.contains("in use"), "{}", second.err);
+    first.kill();
+
+    assert_eq!(sandbox.status()["next_step"], "loop ship");
+    sandbox.program("bin/gh", &quick);
+    ship(&sandbox, &[]).exits(0);
+    assert_eq!(handed_in(&sandbox), ["began", "began", "finished"]);
+    assert_eq!(sandbox.status()["status"], "completed");
+    sandbox.run(&["verify"]).exits(0);
+
+    // What fails in the middle is a fact, too.
+    sandbox.git(&["remote", "set-url", "origin", "/nowhere"]);
+    ship(&sandbox, &[]).exits(1);
+    assert_eq!(handed_in(&sandbox), ["began", "began", "finished", "began", "finished"]);
+    let log = sandbox.run(&["log"]).exits(0).out;
+    assert!(log.contains("not shipped: "), "{log}");
+}
+
 #[test]
 fn bp94_a_dry_run_and_a_refusal_change_nothing() {
     let sandbox = completed();

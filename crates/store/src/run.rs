@@ -10,7 +10,7 @@ use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::agents;
 use loop_core::digest::sha256;
-use loop_core::engine::{Command, Event, Listing, State, Station, Wait, acceptable};
+use loop_core::engine::{Command, Event, Listing, Opening, State, Station, Wait, acceptable};
 use loop_core::workflow::model::Workflow;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -162,6 +162,16 @@ impl Run {
         };
         self.state.apply(&self.workflow, at, &event);
         self.pending.push((at, event));
+    }
+
+    /// Takes in what came from outside: what neither a decision nor an effect brings. Only the past of a run
+    /// that another controller began holds more than that.
+    pub fn take_news(&mut self, news: Vec<(Timestamp, Event)>) {
+        let is_opened = self.state.opening != Opening::default();
+        for (at, event) in news {
+            assert!(!is_opened || event.is_news(), "{} comes of a decision or an effect", event.kind());
+            self.record(at, event);
+        }
     }
 
     /// Goes on by another workflow from here, which has the same phases. `Event::Reloaded` says what

@@ -9,7 +9,7 @@ use crate::desk::{self, ShipRequest, Shipment};
 use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::delivery_names::CommitKind;
-use loop_store::{Home, Row};
+use loop_store::{Home, Row, TreeLock};
 use serde_json::json;
 use std::rc::Rc;
 
@@ -31,7 +31,7 @@ fn kind(text: &str) -> Result<CommitKind, String> {
 }
 
 pub(crate) fn run(context: &Context, flags: &ShipFlags) -> anyhow::Result<u8> {
-    let shipment = desk::shipment(
+    let mut shipment = desk::shipment(
         &context.caller,
         ShipRequest { kind: flags.kind, request: !flags.no_pr, dry_run: flags.dry_run },
     )?;
@@ -40,24 +40,25 @@ pub(crate) fn run(context: &Context, flags: &ShipFlags) -> anyhow::Result<u8> {
         tell_plan(&shipment.work, context, &preflight);
         return Ok(if preflight.errors.is_empty() { 0 } else { 4 });
     }
-    hand_in(context, &shipment, &preflight)
+    hand_in(context, &mut shipment, &preflight)
 }
 
 /// Asks at the terminal whether a run that has just been completed is to be handed in; says whether that
 /// was wanted.
-pub(crate) fn offer(context: &Context, home: &Rc<Home>, row: &Row) -> anyhow::Result<bool> {
-    let shipment = Shipment::offered(home, row)?;
+pub(crate) fn offer(context: &Context, home: &Rc<Home>, row: &Row, tree: TreeLock) -> anyhow::Result<bool> {
+    let mut shipment = Shipment::offered(home, row, tree)?;
     let unverified = if shipment.work.state.verified() { "" } else { ", though it is unverified" };
     let text =
         format!("ship it now{unverified}: {}, commit, push, pull request?", shipment.work.names.branch);
     let is_wanted = confirm(&text)?;
     if is_wanted {
-        hand_in(context, &shipment, &shipment.work.preflight()?)?;
+        let preflight = shipment.work.preflight()?;
+        hand_in(context, &mut shipment, &preflight)?;
     }
     Ok(is_wanted)
 }
 
-fn hand_in(context: &Context, shipment: &Shipment, preflight: &Preflight) -> anyhow::Result<u8> {
+fn hand_in(context: &Context, shipment: &mut Shipment, preflight: &Preflight) -> anyhow::Result<u8> {
     let shipped = shipment.hand_in(preflight)?;
     let exit = match (shipped.is_done, preflight.errors.is_empty()) {
         (true, _) => 0,

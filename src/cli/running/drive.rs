@@ -142,9 +142,9 @@ fn drive(
         exit,
     );
     if is_offered {
-        let (home, id, _tree) = rested.let_go();
+        let (home, id, tree) = rested.let_go();
         if let Some(row) = home.run(&id)?
-            && !ship::offer(context, &home, &row)?
+            && !ship::offer(context, &home, &row, tree)?
         {
             output.declined(&next);
         }

@@ -3,7 +3,6 @@
 
 pub(super) mod answer;
 pub(super) mod command;
-pub(super) mod idle_world;
 pub(super) mod revert;
 pub(super) mod ship;
 pub(super) mod sign_gate;

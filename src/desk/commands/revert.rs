@@ -7,14 +7,16 @@ use crate::deliver::train::advance::{self, Moved};
 use crate::deliver::train::merge::tip;
 use crate::deliver::train::revert::{Revert, prepare};
 use crate::deliver::{land, merged};
+use crate::desk::idle_world::IdleWorld;
 use crate::desk::own_paths::own_paths;
 use crate::desk::refusal::{NextStep, Refusal};
-use crate::drive;
+use crate::drive::{self, Performed, World};
 use crate::measure::checks::run_once::run_once;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::world::wait::now;
-use loop_core::engine::{Effect, Event, Landing, Merge, Outcome, Station, known_red};
+use loop_base::time::Timestamp;
+use loop_core::engine::{Effect, Event, Landing, Merge, known_red};
 use loop_store::mirror::domain_memory;
 use loop_store::run::Run;
 use loop_store::{Home, LandingLock};
@@ -67,31 +69,27 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
         }
         let from = tip_of(&run, &git, &into)?;
         let made = match prepare(&git, &run.id, &into, &from, &merge)? {
-            Revert::Done(commit) => return finished(&mut run, home, into, merge, commit),
+            Revert::Done(commit) => {
+                let reverted = Landing::Reverted { into: into.clone(), commit: commit.clone() };
+                let news = IdleWorld::new(home, git.work_tree()).with(Event::Landed(reverted));
+                return finished(run, news, Reverted { into, merge, commit, behind: None });
+            }
             Revert::Not(why) => return Err(no(why, "loop queue list")),
             Revert::Make(made) => made,
         };
         if let Some(why) = red(&run, &git, &made)? {
             return Err(no(why, "loop queue list"));
         }
-        drive::note(&mut run, [(now(), Event::Began(Effect::Move(made.clone())))]);
-        run.commit()?;
-        if let Some(remote) = Remote::of(&run, &git) {
-            match remote.push_target(&made.commit)? {
-                Pushed::Done => {
-                    let behind = merged::follow_remote(&git, home, &into, &made.commit)?;
-                    let reverted = finished(&mut run, home, into, merge, made.commit)?;
-                    return Ok(Reverted { behind, ..reverted });
-                }
-                Pushed::Rejected(why) => refused = why,
-                Pushed::Unreachable(why) => return Err(no(why, "loop queue list")),
+        let mut world = RevertWorld { home, git: &git, ours: &ours, tried: Tried::Not };
+        drive::carry_out(&mut run, &mut world, &Effect::Move(made.clone()))?;
+        match world.tried {
+            Tried::Done { behind } => {
+                let idle = IdleWorld::new(home, git.work_tree());
+                return finished(run, idle, Reverted { into, merge, commit: made.commit, behind });
             }
-            continue;
-        }
-        match advance::advance(&git, home, &ours, &made)? {
-            Moved::Done => return finished(&mut run, home, into, merge, made.commit),
-            Moved::Elsewhere(_) => (),
-            Moved::InTheWay(why) => return Err(no(why, "git stash")),
+            Tried::Rejected(why) => refused = why,
+            Tried::Refused(why, next) => return Err(no(why, next)),
+            Tried::Not => (),
         }
     }
     Err(no(refused, "loop queue list"))
@@ -113,22 +111,76 @@ fn no(why: String, next: &str) -> anyhow::Error {
     Refusal { text: format!("nothing was reverted: {why}"), next: Some(NextStep::from(next)), exit: 4 }.into()
 }
 
-fn finished(
-    run: &mut Run,
-    home: &Rc<Home>,
-    into: String,
-    merge: String,
-    commit: String,
-) -> anyhow::Result<Reverted> {
-    let landing = Landing::Reverted { into: into.clone(), commit: commit.clone() };
-    // A run that waited because its merge is red has nothing to wait for any more.
-    let over =
-        (!matches!(run.state.station, Station::Closed(_))).then_some(Event::Closed(Outcome::Cancelled));
-    drive::note(run, [Event::Landed(landing)].into_iter().chain(over).map(|it| (now(), it)));
-    run.commit()?;
-    let place = run.state.opening.worktree.as_ref().map(|it| it.root.clone()).unwrap_or_default();
-    loop_store::mirror::restore(home, &run.id, &run.workflow, &run.state, Path::new(&place));
-    Ok(Reverted { into, merge, commit, behind: None })
+/// Makes durable what came of it; a run that waited for its merge is over.
+fn finished(mut run: Run, mut world: IdleWorld<'_>, reverted: Reverted) -> anyhow::Result<Reverted> {
+    drive::drive(&mut run, &mut world)?;
+    Ok(reverted)
+}
+
+/// What came of one try to move the target.
+enum Tried {
+    /// The target moved meanwhile.
+    Not,
+    Done {
+        behind: Option<String>,
+    },
+    /// The remote took something else first.
+    Rejected(String),
+    /// Why it cannot be done, and a command that helps.
+    Refused(String, &'static str),
+}
+
+/// A world that moves a target, and begins nothing else.
+struct RevertWorld<'a> {
+    home: &'a Home,
+    git: &'a Git,
+    ours: &'a Ours,
+    tried: Tried,
+}
+
+impl RevertWorld<'_> {
+    fn move_target(&self, run: &Run, made: &Merge) -> anyhow::Result<Tried> {
+        if let Some(remote) = Remote::of(run, self.git) {
+            return Ok(match remote.push_target(&made.commit)? {
+                Pushed::Done => Tried::Done {
+                    behind: merged::follow_remote(self.git, self.home, &made.into, &made.commit)?,
+                },
+                Pushed::Rejected(why) => Tried::Rejected(why),
+                Pushed::Unreachable(why) => Tried::Refused(why, "loop queue list"),
+            });
+        }
+        Ok(match advance::advance(self.git, self.home, self.ours, made)? {
+            Moved::Done => Tried::Done { behind: None },
+            Moved::Elsewhere(_) => Tried::Not,
+            Moved::InTheWay(why) => Tried::Refused(why, "git stash"),
+        })
+    }
+}
+
+impl World for RevertWorld<'_> {
+    fn now(&self) -> Timestamp {
+        now()
+    }
+
+    fn takes(&self, effect: &Effect) -> bool {
+        matches!(effect, Effect::Move(_))
+    }
+
+    fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
+        let Effect::Move(made) = effect else { return Ok(Performed::Elsewhere) };
+        self.tried = self.move_target(run, made)?;
+        Ok(match &self.tried {
+            Tried::Done { .. } => {
+                let (into, commit) = (made.into.clone(), made.commit.clone());
+                Performed::Done(Event::Landed(Landing::Reverted { into, commit }))
+            }
+            Tried::Not | Tried::Rejected(_) | Tried::Refused(..) => Performed::Begun,
+        })
+    }
+
+    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) -> Vec<Event> {
+        Vec::new()
+    }
 }
 
 /// Says which check fails without the system, tests aside that failed before it was begun.

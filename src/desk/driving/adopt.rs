@@ -2,6 +2,7 @@
 //! once. Everything here happens before a run is driven.
 
 use crate::desk::caller::{Caller, CallerEnvironment};
+use crate::desk::idle_world::IdleWorld;
 use crate::desk::note::Note;
 use crate::desk::obstacles::left_files::{LeftFiles, is_known, is_same, keep, left};
 use crate::desk::obstacles::prepare::prepare;
@@ -81,7 +82,7 @@ pub(crate) fn take_over(
     if let Some(promise) = promise.filter(|_| request.promise.is_none()) {
         opening.promise = Some(promise);
     }
-    drive::note(&mut run, found.events(&workflow, opening, &base, now()));
+    let mut news = found.events(&workflow, opening, &base, now());
     let source = match files {
         [file] => folder.join(file),
         _ => folder,
@@ -93,9 +94,9 @@ pub(crate) fn take_over(
     );
     notes.push(Note::usual(text.clone()));
     if found.is_unfinished {
-        drive::note(&mut run, [(now(), Event::Noted { text })]);
+        news.push((now(), Event::Noted { text }));
     }
-    run.commit()?;
+    drive::commit(&mut run, &mut IdleWorld::new(home, git.work_tree()).with_news(news))?;
     drop(run);
     Ok(home.run(id)?)
 }

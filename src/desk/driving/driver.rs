@@ -55,21 +55,17 @@ impl<'a> Driver<'a> {
         mut say: impl FnMut(&Run, &[(Timestamp, Event)]) + 'a,
         onlooker: Option<Onlooker<'a>>,
     ) -> anyhow::Result<Driver<'a>> {
-        let OpenRun { home, mut run, signals, place, own_paths, tree, environment } = opened;
+        let OpenRun { home, run, signals, place, own_paths, tree, environment } = opened;
         let allowance = match reach {
             Reach::Far => CallAllowance::Free,
             Reach::OneCall => CallAllowance::Calls(1),
         };
-        if match_kept_head(&home, &run.id, &place)? == KeptHead::Deleted {
-            let text = deleted_head(&run.id);
-            drive::note(&mut run, [(now(), Event::Noted { text })]);
-        }
+        let head = match_kept_head(&home, &run.id, &place)?;
         if reach == Reach::Far {
             home.grow_log()?;
         }
         let mut mirror = RunMirror::open(Rc::clone(&home), &run, &place)?;
         let found = mirror.look_back(&run, &place)?;
-        drive::note(&mut run, found.into_iter().map(|it| (now(), it)));
         let mut edits = WorkflowEdits::watch(environment, &home, &place);
         let shown = place.clone();
         let watcher = Box::new(move |run: &Run, facts: &[_]| {
@@ -82,9 +78,10 @@ impl<'a> Driver<'a> {
         let input = run.state.opening.path.as_ref().map(PathBuf::from);
         let mut host = Host::new(listener, &run, &place, input, &own_paths, allowance, watcher)?;
         host.onlooker = onlooker;
-        if let Some(text) = namespace_warning(&run, &host) {
-            drive::note(&mut run, [(now(), Event::Noted { text })]);
-        }
+        host.news.extend(found.into_iter().map(|it| (now(), it)));
+        let lost_head = (head == KeptHead::Deleted).then(|| deleted_head(&run.id));
+        let warnings = lost_head.into_iter().chain(namespace_warning(&run, &host));
+        host.news.extend(warnings.map(|text| (now(), Event::Noted { text })).collect::<Vec<_>>());
         Ok(Driver { run, host, home, place, _tree: tree })
     }
 
@@ -166,7 +163,7 @@ pub(crate) fn make_place(opened: OpenRun) -> anyhow::Result<Run> {
         let mut host =
             Host::new(listener, &run, &place, input, &own_paths, CallAllowance::Calls(0), watcher)?;
         drive::carry_out(&mut run, &mut host, &Effect::Workspace)?;
-        run.commit()?;
+        drive::commit(&mut run, &mut host)?;
     }
     mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
     Ok(run)

@@ -5,6 +5,7 @@ use crate::deliver::github::{self, Road};
 use crate::desk::caller::{Caller, CallerEnvironment, is_unfinished, load, several_unfinished};
 use crate::desk::commands::command::cancel_unowned;
 use crate::desk::driving::adopt::{settle_place, take_over};
+use crate::desk::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::note::Note;
 use crate::desk::obstacles::caps;
@@ -25,6 +26,7 @@ use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::{Signals, now};
+use loop_base::secret;
 use loop_core::engine::{Event, Hold, HoldKind, Worktree, alike, uncommittable};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
@@ -346,16 +348,17 @@ fn begin(
     let job = wanted.input.job.as_deref();
     let begun = job.and_then(|it| Some((it, it.imported.as_deref()?)));
     let opened_at = begun.map_or_else(now, |it| it.1.started_at);
-    drive::note(&mut run, facts.map(|it| (opened_at, it)));
+    let mut news: Vec<_> = facts.map(|it| (opened_at, it)).collect();
     if let Some((job, begun)) = begun {
-        drive::note(&mut run, begun.events(&wanted.workflow, &job.capabilities(begun), now()));
+        news.extend(begun.events(&wanted.workflow, &job.capabilities(begun), now()));
         notes.push(left_files::taken_over(&home, &id, wanted));
     }
-    for (_, event) in run.commit()? {
-        if let Event::Noted { text } = event {
-            notes.push(Note::for_people(text));
-        }
-    }
+    let told = news.iter().filter_map(|(_, it)| match it {
+        Event::Noted { text } => Some(Note::for_people(secret::redact(text).into_owned())),
+        _ => None,
+    });
+    notes.extend(told);
+    drive::commit(&mut run, &mut IdleWorld::new(&home, &place).with_news(news))?;
     if begun.is_some() {
         // What lies there is another controller's, and no edit of ours.
         mirror::write_anew(&home, &run.id, &run.workflow)?;

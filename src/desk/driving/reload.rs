@@ -5,6 +5,7 @@
 //! A reloaded workflow has the same phases, because everything that was recorded names them.
 
 use crate::desk::caller::{Caller, CallerEnvironment, load};
+use crate::desk::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::note::Note;
 use crate::desk::obstacles::{caps, prepare};
@@ -75,8 +76,8 @@ pub(crate) fn before_going_on(
     say(format!("changed: {}", listed(&keys)));
     run.take_workflow(workflow);
     let definition = Some(run.definition_hash());
-    drive::note(&mut run, [(now(), Event::Reloaded { keys, definition })]);
-    run.commit()?;
+    let mut world = IdleWorld::new(home, Path::new(&row.place)).with(Event::Reloaded { keys, definition });
+    drive::commit(&mut run, &mut world)?;
     Ok(())
 }
 

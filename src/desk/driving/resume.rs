@@ -3,10 +3,10 @@
 
 use crate::desk::caller::{Caller, load};
 use crate::desk::commands::command::{insert, leave};
-use crate::desk::commands::idle_world::IdleWorld;
 use crate::desk::driving::open::{self, FoundRun, OpenReply, OpenRun};
 use crate::desk::driving::recheck::{Looked, as_recorded, look_again};
 use crate::desk::driving::{adopt, reload};
+use crate::desk::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::note::Note;
 use crate::desk::obstacles::{place, prepare};
@@ -263,7 +263,7 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
             format!("loop run {}", shell_word(&row.input)),
         ));
     }
-    let place = place::again(&mut run, &row.place)?;
+    let place = place::again(&home, &mut run, &row.place)?;
     if run.state.opening.worktree.is_none() {
         place::refuse_lost_repository(&place)?;
     }
@@ -285,7 +285,7 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
         insert(&home, &run.id, &Command::Unhold)?;
     }
     if run.state.session.is_some() {
-        drive(&mut run, &mut IdleWorld)?;
+        drive(&mut run, &mut IdleWorld::new(&home, &place))?;
         loop_store::mirror::restore(&home, &run.id, &run.workflow, &run.state, &place);
         return Ok(Took::Session(Box::new(run)));
     }

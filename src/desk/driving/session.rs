@@ -3,6 +3,7 @@
 
 use crate::desk::caller::{Caller, is_unfinished, load};
 use crate::desk::driving::open::OpenRun;
+use crate::desk::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::own_paths;
 use crate::desk::refusal::Refusal;
@@ -50,9 +51,8 @@ fn answer(caller: &Caller, stop: &Stop, timeout: Duration, cap_lifted: bool) -> 
     let mut run = Run::visit(Rc::clone(&home), &row.id, now())?;
     let _tree = TreeLock::take(home.path(), &place)?;
     let session = joined(caller, &run.state, stop);
-    drive::note(&mut run, [(now(), Event::Joined(session))]);
     let ours = own_paths::of_run(&place, &run);
-    let mut visit = visit(home, &mut run, &place, &ours, Some(said), timeout)?;
+    let mut visit = visit(home, &run, &place, &ours, session, Some(said), timeout)?;
     let rest = drive(&mut run, &mut visit)?;
     if let (Rest::Elsewhere, Some(proof)) = (&rest, &visit.proof) {
         let text = proof.words();
@@ -116,19 +116,20 @@ fn joined(caller: &Caller, state: &State, stop: &Stop) -> Session {
 
 fn visit<'a>(
     home: Rc<Home>,
-    run: &mut Run,
+    run: &Run,
     place: &'a Path,
     ours: &'a [String],
+    session: Session,
     said: Option<String>,
     timeout: Duration,
 ) -> anyhow::Result<HookWorld<'a>> {
     let input = run.state.opening.path.as_ref().map(PathBuf::from);
     let mut mirror = RunMirror::open(Rc::clone(&home), run, place)?;
     let found = mirror.look_back(run, place)?;
-    drive::note(run, found.into_iter().map(|it| (now(), it)));
+    let news = std::iter::once(Event::Joined(session)).chain(found).map(|it| (now(), it)).collect();
     let watcher = Box::new(move |run: &Run, facts: &[_]| mirror.follow(run, place, facts));
     let setting = Setting { home, place, folder: run.folder(), input, ours };
-    Ok(HookWorld::new(setting, said, timeout, watcher))
+    Ok(HookWorld::new(setting, news, said, timeout, watcher))
 }
 
 /// Returns the run that this session has, or may take. A run that another session has is none of
@@ -167,8 +168,8 @@ pub(crate) fn of_project(caller: &Caller, home: &Home) -> anyhow::Result<Vec<(Ro
 pub(crate) fn first_prompt(opened: &mut OpenRun, session: Option<&str>) -> Result<Option<String>, Refusal> {
     let OpenRun { home, run, place, own_paths, .. } = opened;
     let id = session.unwrap_or_default().to_owned();
-    drive::note(run, [(now(), Event::Joined(Session { id, ..Session::default() }))]);
-    let mut visit = visit(Rc::clone(home), run, place, own_paths, None, Duration::MAX)?;
+    let session = Session { id, ..Session::default() };
+    let mut visit = visit(Rc::clone(home), run, place, own_paths, session, None, Duration::MAX)?;
     drive(run, &mut visit)?;
     Ok(visit.prompt.take())
 }
@@ -187,8 +188,8 @@ pub(crate) fn join(caller: &Caller, session: Option<&str>) -> Result<Row, Refusa
         let (row, _) = of_project(caller, &home)?.into_iter().next().ok_or_else(none)?;
         let mut run = Run::open(Rc::clone(&home), &row.id, now())?;
         let id = session.unwrap_or_default().to_owned();
-        drive::note(&mut run, [(now(), Event::Joined(Session { id, ..Session::default() }))]);
-        run.commit()?;
+        let joined = Event::Joined(Session { id, ..Session::default() });
+        drive::commit(&mut run, &mut IdleWorld::new(&home, Path::new(&row.place)).with(joined))?;
         Ok(row)
     };
     join().map_err(Refusal::from)

@@ -2,12 +2,12 @@
 //! of it is made. A run that continues must find its place as it left it.
 
 use crate::desk::caller::load;
+use crate::desk::idle_world::IdleWorld;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::resolving::input::RunInput;
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
-use crate::world::wait::now;
 use loop_core::engine::{Event, Hold, HoldKind, Opening, Station, Worktree, run_again};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
@@ -52,7 +52,7 @@ pub(crate) fn inside(opening: Opening, plan: Option<&Worktree>, place: &Path) ->
 }
 
 /// Finds the place of a run that continues, or halts the run.
-pub(crate) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn again(home: &Home, run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
     let Some(plan) = run.state.opening.worktree.clone() else { return Ok(PathBuf::from(place)) };
     // The end of a run removes its worktree, and may have been killed right after that. It is made again
     // from the branch, so that the end finds what it expects, and removed again.
@@ -65,8 +65,7 @@ pub(crate) fn again(run: &mut Run, place: &str) -> anyhow::Result<PathBuf> {
     };
     if let Err(error) = found {
         let hold = Hold { kind: HoldKind::Halted, reason: error.text.clone() };
-        drive::note(run, [(now(), Event::Held(hold))]);
-        run.commit()?;
+        drive::commit(run, &mut IdleWorld::new(home, Path::new(&plan.place)).with(Event::Held(hold)))?;
         return Err(Refusal { text: error.text, next: Some(NextStep::ByHand(error.next)), exit: 4 }.into());
     }
     Ok(PathBuf::from(&plan.place))

@@ -10,6 +10,7 @@ use super::landing::{land, waits_for_merge};
 use super::limits::{reached, window_spent};
 use super::route::{between, leave, pass_over_body, reject};
 use crate::engine::journal::calls::ending::How;
+use crate::engine::journal::closing::landing::Landing;
 use crate::engine::journal::decision::{Decision, Rest};
 use crate::engine::journal::effect::{Effect, Step};
 use crate::engine::journal::event::Event;
@@ -69,7 +70,8 @@ fn wished(workflow: &Workflow, state: &State) -> Option<Decision> {
     if matches!(state.station, Station::Working(_) | Station::Closed(_)) {
         return None;
     }
-    if state.wish == Some(Wish::Cancel) {
+    // A run that waited because its merge is red has nothing to wait for once it is taken out.
+    if state.wish == Some(Wish::Cancel) || matches!(state.landing, Some(Landing::Reverted { .. })) {
         return Some(Decision::Record(Event::Closed(Outcome::Cancelled)));
     }
     if state.hold.is_some() && is_to_be_told(workflow, state) {

@@ -263,4 +263,59 @@ impl Event {
             Event::Closed(_) => "closed",
         }
     }
+
+    /// Whether it may come from outside of the loop: how a run was opened, who joined it, what a person did to
+    /// its files or its workflow, where its merge went. Everything else comes of a decision or an effect.
+    pub fn is_news(&self) -> bool {
+        match self {
+            Event::Opened(_)
+            | Event::Joined(_)
+            | Event::Held(_)
+            | Event::Commanded(_)
+            | Event::Reloaded { .. }
+            | Event::Detected { .. }
+            | Event::Landed(_)
+            | Event::Known { .. }
+            | Event::Noted { .. } => true,
+            Event::Owned { .. }
+            | Event::Began(_)
+            | Event::Placed { .. }
+            | Event::Baselined(_)
+            | Event::Listed(_)
+            | Event::Ended(_)
+            | Event::Contained { .. }
+            | Event::Measured(_)
+            | Event::Judged(_)
+            | Event::StepTaken(_)
+            | Event::Proved(_)
+            | Event::Waived(_)
+            | Event::Accepted { .. }
+            | Event::Prepared { .. }
+            | Event::Repeated
+            | Event::Entered { .. }
+            | Event::Skipped { .. }
+            | Event::Settled { .. }
+            | Event::Supplied { .. }
+            | Event::ItemDone { .. }
+            | Event::LeftToPerson { .. }
+            | Event::Waits { .. }
+            | Event::Woke
+            | Event::Told { .. }
+            | Event::Expired { .. }
+            | Event::Reset { .. }
+            | Event::Pivoted
+            | Event::Approved { .. }
+            | Event::Voided { .. }
+            | Event::Granted { .. }
+            | Event::Counted { .. }
+            | Event::Retried
+            | Event::CalledAgain { .. }
+            | Event::Refused { .. }
+            | Event::LandingStep(_)
+            | Event::Looked(_)
+            | Event::Heard { .. }
+            | Event::Finished { .. }
+            | Event::Closed(_) => false,
+        }
+    }
 }
