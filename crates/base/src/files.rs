@@ -91,6 +91,12 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Copies a file into a folder of ours; the copy is readable by its owner only.
+pub fn copy_private(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::copy(from, to)?;
+    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o600))
+}
+
 /// Reads a small file that must be no link, by its path.
 pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     plain(rustix::fs::CWD, path, OFlags::NOFOLLOW, most)

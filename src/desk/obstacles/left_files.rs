@@ -103,11 +103,11 @@ pub(crate) fn keep_systems(home: &Home, id: &str, wanted: &WantedRun) -> anyhow:
     Ok(())
 }
 
-/// Says that a system is gone on with that another controller began.
+/// Says that this run continues a system that another controller began.
 pub(crate) fn taken_over(home: &Home, id: &str, wanted: &WantedRun) -> Note {
     let kept = home.folder(id).join("imported");
     Note::usual(format!(
-        "{} was begun by another controller: what its {} says was not measured here; a copy is kept in {}",
+        "{} was started by another controller: the values in its {} were not measured here; a copy is kept in {}",
         wanted.input.name,
         domain_memory::STATE,
         kept.display()
@@ -119,9 +119,9 @@ pub(crate) fn keep(folder: &Path, files: &[&str], kept: &Path) -> anyhow::Result
     if found.is_empty() {
         return Ok(());
     }
-    std::fs::create_dir_all(kept)?;
+    loop_base::files::private_folder(kept)?;
     for name in found {
-        std::fs::copy(folder.join(name), kept.join(name))?;
+        loop_base::files::copy_private(&folder.join(name), &kept.join(name))?;
     }
     Ok(())
 }

@@ -143,8 +143,8 @@ impl SessionMirror {
                 continue;
             }
             if let Some(kept) = &kept {
-                std::fs::create_dir_all(kept)?;
-                std::fs::copy(entry.path(), kept.join(&name))?;
+                loop_base::files::private_folder(kept)?;
+                loop_base::files::copy_private(&entry.path(), &kept.join(&name))?;
             }
             std::fs::remove_file(entry.path())?;
         }
