@@ -38,8 +38,8 @@ pub(crate) use inside_call::{GuardedCommand, refuse as refuse_agents, refuse_own
 pub(crate) use kept_head::{match_kept_head, refuse_misplaced};
 pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::place::refuse_lost_repository;
-pub(crate) use obstacles::prepare::choose_agent;
-pub(crate) use pools::{LivePool, PoolSystem, live_pool};
+pub(crate) use obstacles::prepare::{choose_agent, refuse_pool};
+pub(crate) use pools::{LivePool, PoolSystem, live_pool, pool_log};
 pub(crate) use question::{About, PersonReply, RequestQuestion};
 pub(crate) use queue::{Queue, SystemWords, next_system};
 pub(crate) use record::write_record;
@@ -49,4 +49,4 @@ pub(crate) use resolving::agent_files::read as read_agent_files;
 pub(crate) use resolving::choose_workflow::{preset_named, read as read_workflow, read_source, user_config};
 pub(crate) use resolving::design_file::{newest as newest_design, write as write_design};
 pub(crate) use resolving::domain::has_queue;
-pub(crate) use resolving::job::{left_behind, refuse_without_jobs, startable};
+pub(crate) use resolving::job::{left_behind, startable};

@@ -1,9 +1,10 @@
 //! Who builds several systems of a queue at once, for whoever looks.
 
-use super::resolving::domain::domains;
+use super::caller::Caller;
+use super::resolving::domain::{DomainQueue, domains};
 use loop_store::mirror::domain_memory::queue_file;
 use loop_store::{Holder, Home, Job, QueueKey, Row, StoreError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A process that builds the systems of a queue.
 pub(crate) struct LivePool {
@@ -19,6 +20,13 @@ pub(crate) struct PoolSystem {
     pub row: Option<Row>,
     /// The systems that it waits for.
     pub waits_for: Vec<String>,
+}
+
+/// Returns where the pool of a queue writes its messages when it has no terminal.
+pub(crate) fn pool_log(caller: &Caller, domain: Option<&str>) -> anyhow::Result<PathBuf> {
+    let project = caller.project()?;
+    let queue = DomainQueue::find_existing(&project, domain)?;
+    Ok(caller.home()?.pool_log(&queue.project, &queue.domain))
 }
 
 /// Returns the pool that builds systems of a project: where there are several, the one with this run.

@@ -67,7 +67,7 @@ pub(crate) struct Pool<'a> {
 impl<'a> Pool<'a> {
     /// Takes the queue for a pool.
     pub(crate) fn take(caller: &'a Caller, request: &'a PoolRequest) -> Result<Pool<'a>, Refusal> {
-        desk::refuse_without_jobs(caller, &request.run)?;
+        desk::refuse_pool(caller, &request.run)?;
         let mut notes = Vec::new();
         let queue = Queue::open_to_change(caller, request.run.domain.as_deref(), &mut notes)?;
         let held = queue.lock(request.jobs)?;
@@ -350,7 +350,7 @@ impl<'a> Pool<'a> {
             Err(refusal) => return self.refuse(id, refusal, tell),
         };
         let Some(row) = row else {
-            let text = "its run is gone".to_owned();
+            let text = "its run was deleted".to_owned();
             return self.refuse(id, Refusal { text, next: None, exit: 1 }, tell);
         };
         let home = Rc::clone(self.queue.home());

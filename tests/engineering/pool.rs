@@ -345,7 +345,7 @@ fn a_pool_without_a_terminal_is_found_and_paused_by_its_pid() {
     let go: Vec<_> = ["sys-001", "sys-002", "sys-003"].map(|it| domain.held(it)).into();
     let agent = domain.agent("honest");
     let words = ["run", "--jobs", "2", "--detach", "--agent-cmd", &agent];
-    let started = domain.sandbox.run(&words).exits(0).says("next: loop status");
+    let started = domain.sandbox.run(&words).exits(0).says("next: loop status").says("messages: ");
     let pid = started.out.lines().find_map(|it| it.strip_prefix("to pause all of it: kill -INT "));
     let pid: i32 = pid.and_then(|it| it.trim().parse().ok()).expect("a pid");
     domain.hear();
@@ -370,6 +370,19 @@ fn a_pool_without_a_terminal_is_found_and_paused_by_its_pid() {
     domain.until_complete("sys-003");
     assert!(within(loop_harness::PATIENCE, || domain.sandbox.status()["pool"].is_null()));
     domain.assert_nothing_left();
+}
+
+/// Where nothing could build a system, nobody has to look for a log to learn it.
+#[test]
+fn without_an_agent_a_pool_is_refused_before_it_leaves_the_terminal() {
+    let domain = three();
+    for words in [&["run", "--jobs", "2", "--detach"][..], &["run", "--jobs", "2"]] {
+        let mut command = domain.sandbox.command(words);
+        command.env("PATH", "/usr/bin:/bin");
+        let done = domain.sandbox.start(command).wait().exits(2);
+        done.says("no supported agent found").says("next: loop agents").says("add --agent-cmd");
+    }
+    assert!(domain.runs().is_empty());
 }
 
 /// Two systems side by side through the ten stages.

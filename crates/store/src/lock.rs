@@ -121,6 +121,11 @@ impl PoolLock {
 }
 
 impl Home {
+    /// Returns where a pool without a terminal writes its messages.
+    pub fn pool_log(&self, project: &str, domain: &str) -> PathBuf {
+        pool_file(self.path(), project, domain).with_extension("log")
+    }
+
     /// Returns who builds several systems of a queue at once, and how many.
     pub fn pool(&self, project: &str, domain: &str) -> Option<(Holder, usize)> {
         let path = pool_file(self.path(), project, domain);

@@ -7,7 +7,7 @@ use crate::cli::terminal::PoolScreen;
 use crate::cli::{hint, json};
 use crate::desk::{self, CarriedOutBy, NextStep, Reach, Refusal};
 use crate::pool::{Pool, PoolEnd, PoolNews, PoolRequest, SystemEnd};
-use loop_base::text::counted;
+use loop_base::text::{counted, sanitise};
 use loop_core::engine::Status;
 use loop_supervise::detached::{self, Started};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, jobs: u32, reach: Reach) 
         return preview(context, flags, jobs);
     }
     if flags.detach {
-        return detach(context, jobs);
+        return detach(context, flags, jobs);
     }
     // Nobody sits in front of a pool without a terminal, so it waits for answers as a run does.
     let waits_for_people = match flags.on_question {
@@ -45,19 +45,21 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, jobs: u32, reach: Reach) 
 }
 
 /// Starts the same command without this terminal, and says how to find it.
-fn detach(context: &Context, jobs: u32) -> anyhow::Result<u8> {
+fn detach(context: &Context, flags: &RunFlags, jobs: u32) -> anyhow::Result<u8> {
     let words = std::env::args_os().skip(1).filter(|it| it != "--detach");
     let words: Vec<OsString> = words.chain(["--pool-without-terminal".into()]).collect();
     match detached::start(&words)? {
         Started::Owns(pid) if context.json => {
-            let object = json!({ "pid": pid, "jobs": jobs, "next_step": "loop status" });
+            let object = json!({ "pid": pid, "jobs": jobs, "next_step": hint::pasteable("loop status") });
             println!("{}", json::line(&object));
             Ok(0)
         }
         Started::Owns(pid) => {
-            println!("the queue is built without this terminal, {jobs} at once, by pid {pid}");
+            println!("building the queue in the background, {jobs} at once, pid {pid}");
             println!("to pause all of it: kill -INT {pid}");
-            println!("next: {}", hint::pasteable("loop status"));
+            let log = desk::pool_log(&context.caller, flags.domain.as_deref())?;
+            println!("messages: {}", sanitise(&log.display().to_string()));
+            println!("{}", hint::next("loop status"));
             Ok(0)
         }
         Started::Failed { out, err, exit } => {
@@ -90,7 +92,7 @@ fn preview(context: &Context, flags: &RunFlags, jobs: u32) -> anyhow::Result<u8>
     let ready = desk::startable(&context.caller, flags.domain.as_deref())?;
     let names: Vec<&str> = ready.iter().take(jobs as usize).map(|it| it.id.as_str()).collect();
     let text =
-        if names.is_empty() { "begin nothing".to_owned() } else { format!("begin {}", names.join(", ")) };
+        if names.is_empty() { "start nothing".to_owned() } else { format!("begin {}", names.join(", ")) };
     println!("next decision: {text}");
     Ok(0)
 }

@@ -3,9 +3,11 @@
 //! call.
 
 use super::caps;
+use crate::desk::caller::Caller;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
 use crate::desk::resolving::input::RunInput;
+use crate::desk::resolving::job::workflow_of_queue;
 use crate::measure::detect::{CHECK_HELP, detect, proposed_flag};
 use crate::world::effects::approval::pin_signers;
 use loop_base::text::shell_word;
@@ -58,6 +60,17 @@ pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
     ))
 }
 
+/// Refuses several systems at once where nothing could build them. A run that exists has its agent; where
+/// there is no run, the first system would be refused, and a pool without a terminal could say so only in
+/// its log.
+pub(crate) fn refuse_pool(caller: &Caller, request: &RunRequest) -> Result<(), Refusal> {
+    let (mut workflow, has_runs) = workflow_of_queue(caller, request)?;
+    if !has_runs {
+        choose_agent(&caller.environment.agents, &mut workflow)?;
+    }
+    Ok(())
+}
+
 pub(crate) fn choose_agent(known: &AgentTable, workflow: &mut Workflow) -> anyhow::Result<()> {
     if workflow.agent.cli.is_left_open() {
         let installed: Vec<&'static AgentRow> =
@@ -92,7 +105,7 @@ pub(crate) fn refuse_undescribed(agent: &Agent) -> anyhow::Result<()> {
     }
     let help = format!("put agents/{}.toml back next to your config.toml", agent.cli);
     let next = NextStep::PasteOrByHand("loop agents".to_owned(), help);
-    Err(Refusal::usage(format!("the file that describes the agent \"{}\" is gone", agent.cli), next))
+    Err(Refusal::usage(format!("the file that describes the agent \"{}\" is missing", agent.cli), next))
 }
 
 /// Refuses an agent whose program is not there.

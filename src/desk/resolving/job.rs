@@ -153,10 +153,10 @@ fn not_startable(job: &Job) -> anyhow::Error {
     let id = &job.system.id;
     match (job.system.status, &job.run) {
         (JobStatus::Complete, _) => {
-            Refusal::usage(format!("{id} is complete; nothing is left to build"), "loop queue list")
+            Refusal::usage(format!("{id} is complete; there is nothing to build"), "loop queue list")
         }
         (JobStatus::Discovered, _) => Refusal::usage(
-            format!("{id} is discovered and not specified: nobody has said that it can be built"),
+            format!("{id} is only discovered: specify it before it can be built"),
             format!("loop queue set {id} --status specified"),
         ),
         (status, Some(run)) => Refusal::usage(
@@ -389,16 +389,21 @@ fn read_skills(project: &Path, workflow: &mut Workflow) {
     }
 }
 
-/// Refuses a workflow whose runs are not of systems, since there is no queue of anything else, and a domain
-/// that has no queue.
-pub(crate) fn refuse_without_jobs(caller: &Caller, request: &RunRequest) -> Result<(), Refusal> {
+/// Returns the workflow that the systems of a queue are built by, and whether one of them has a run
+/// already. Refuses one whose runs are not of systems, since there is no queue of anything else, and a
+/// domain that has no queue.
+pub(crate) fn workflow_of_queue(caller: &Caller, request: &RunRequest) -> Result<(Workflow, bool), Refusal> {
     let project = caller.project()?;
     // A system is what is meant, whichever comes first.
     let request = RunRequest { input: Some("sys-001".to_owned()), ..request.clone() };
     let workflow = choose_workflow::workflow(caller, &request, &project, &mut Vec::new())?;
     if workflow.input.kind == InputKind::Job {
-        DomainQueue::find_existing(&project, request.domain.as_deref())?;
-        return Ok(());
+        let queue = DomainQueue::find_existing(&project, request.domain.as_deref())?;
+        let jobs = match caller.existing_home()? {
+            Some(home) => home.jobs(queue.key()).map_err(anyhow::Error::from)?,
+            None => Vec::new(),
+        };
+        return Ok((workflow, jobs.iter().any(|it| it.run.is_some())));
     }
     let text = format!("--jobs builds systems of a queue, and a run of {} is not one", workflow.name);
     let next = NextStep::by_hand("leave --jobs out, or use --preset engineering");
