@@ -57,6 +57,32 @@ fn every_proposed_command_is_listed() {
     );
 }
 
+/// One function makes a command name the folder and the home that were typed; a line that is written
+/// without it would lead elsewhere.
+#[test]
+fn every_hint_is_made_by_the_function_that_repeats_where() {
+    let mut found = Vec::new();
+    let mut folders = vec![std::path::PathBuf::from("src/cli")];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).expect("a folder").flatten().map(|it| it.path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).expect("text");
+            let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let written = string_literals(code).into_iter().filter(|text| {
+                ["next: ", "  or: "]
+                    .iter()
+                    .filter_map(|it| text.strip_prefix(it))
+                    .any(|it| PROGRAMS.iter().any(|program| it.starts_with(program)))
+            });
+            found.extend(written.map(|text| format!("{}: {text}", path.display())));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
 #[test]
 #[ignore = "reads what all other test programs have printed; ./test runs it last"]
 fn every_proposed_command_was_printed_and_pasted() {

@@ -1,7 +1,7 @@
 //! Makes a next step work when it is pasted where the command was typed: it names the folder and the
 //! home that were named there.
 
-use crate::desk;
+use crate::desk::{self, NextStep};
 use loop_base::text::{sanitise, shell_word};
 use loop_core::engine::State;
 use loop_core::workflow::model::Workflow;
@@ -26,6 +26,25 @@ pub(super) fn pasteable(step: &str) -> String {
     placed(step, &typed)
 }
 
+/// Returns the line that proposes a command.
+pub(super) fn next(step: &str) -> String {
+    format!("next: {}", sanitise(&pasteable(step)))
+}
+
+/// Returns the line that proposes another command.
+pub(super) fn or(step: &str) -> String {
+    format!("  or: {}", sanitise(&pasteable(step)))
+}
+
+/// Returns the same step with commands that can be pasted here.
+pub(super) fn pasteable_step(step: NextStep) -> NextStep {
+    match step {
+        NextStep::Paste(commands) => NextStep::Paste(commands.iter().map(|it| pasteable(it)).collect()),
+        NextStep::ByHand(words) => NextStep::ByHand(words),
+        NextStep::PasteOrByHand(command, words) => NextStep::PasteOrByHand(pasteable(&command), words),
+    }
+}
+
 /// Returns the command line as it was typed, to be pasted once more.
 pub(super) fn again() -> String {
     let words: Vec<String> = std::env::args().skip(1).map(|it| shell_word(&it)).collect();
@@ -33,6 +52,13 @@ pub(super) fn again() -> String {
 }
 
 fn placed(step: &str, typed: &[String]) -> String {
+    // A command of ours may have such words in an argument; it stands alone or last.
+    if let Some((before, after)) = step.split_once(" && ").filter(|_| !step.starts_with("loop ")) {
+        return format!("{} && {}", placed(before, typed), placed(after, typed));
+    }
+    if let Some(rest) = step.strip_prefix("git ") {
+        return git_placed(rest, typed);
+    }
     let Some(rest) = step.strip_prefix("loop ") else { return step.to_owned() };
     let mut words = String::new();
     let is_named = |flags: &[&str]| rest.split(' ').any(|word| flags.contains(&word));
@@ -42,6 +68,16 @@ fn placed(step: &str, typed: &[String]) -> String {
         }
     }
     format!("loop {words}{rest}")
+}
+
+/// Git knows the folder by a flag of the same name. A command that names its folder already needs none.
+fn git_placed(rest: &str, typed: &[String]) -> String {
+    let folder = PLACES[0].iter().find_map(|it| value(it, typed));
+    let names_folder = rest.starts_with("-C ") || rest.contains(" /") || rest.contains("--global");
+    match folder.filter(|_| !names_folder) {
+        Some(folder) => format!("git -C {} {rest}", sanitise(&shell_word(folder))),
+        None => format!("git {rest}"),
+    }
 }
 
 /// The value of a flag, written as one word or as two.
@@ -66,7 +102,11 @@ mod tests {
             ("loop approve review", "-C ../bridge run x", "loop -C ../bridge approve review"),
             ("loop run", "run --home=/h --dir /p", "loop -C /p --home /h run"),
             ("loop run x -C /p --max 5", "run x -C /p", "loop run x -C /p --max 5"),
-            ("git init", "-C /p run", "git init"),
+            ("git init", "-C /p run", "git -C /p init"),
+            ("git init /p/x", "-C /p run", "git init /p/x"),
+            ("git add --all && git commit -m x", "-C p run", "git -C p add --all && git -C p commit -m x"),
+            ("ulimit -n 1024 && loop run", "run --home h", "ulimit -n 1024 && loop --home h run"),
+            ("loop run --check t=\"a && git b\"", "-C p run", "loop -C p run --check t=\"a && git b\""),
             ("loop run", "run -- -C x", "loop run"),
         ];
         for (step, typed, wanted) in rows {

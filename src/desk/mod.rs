@@ -22,7 +22,9 @@ mod resolving;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use caller::{Caller, CallerEnvironment, is_unfinished, load, named, next_step, untaken};
+pub(crate) use caller::{
+    Caller, CallerEnvironment, is_unfinished, load, named, naming_run, next_step, untaken,
+};
 pub(crate) use commands::answer::{AnswerRequest, Answered, Saying, answer, open_questions};
 pub(crate) use commands::command::{Commanded, CommandedRun, cancel, leave, pause, stop};
 pub(crate) use commands::ship::{ShipRequest, Shipment, shipment};

@@ -66,9 +66,12 @@ fn with_two_unfinished_runs_every_hint_names_its_run() {
 fn doctor_repairs_what_needs_no_decision() {
     let sandbox = Sandbox::new();
     let agent = sandbox.agent(WORK);
+    // What an earlier run left is copied when the next one is opened, into a folder of ours.
+    sandbox.run(&["init", "before", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
+    sandbox.run(&["cancel"]).exits(0);
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
     sandbox.run(&["hook", "install"]).exits(0);
-    sandbox.run(&["doctor", "--fix"]).exits(0).says("ok       home");
+    sandbox.run(&["doctor"]).exits(0).says("ok       home");
     let settings = sandbox.read(".claude/settings.json");
     sandbox.write(".claude/settings.json", settings.replace(loop_harness::program(), "/gone/loop"));
     let database = sandbox.home.join("loop.db");
@@ -162,4 +165,71 @@ fn a_hold_is_cleared_by_the_command_that_doctor_proposes() {
     let done = sandbox.run(&["doctor"]).exits(0).says("refuses calls until 2099");
     let clears = |it: &String| it.starts_with("loop limits --clear ");
     assert!(hints(&done.out, "").iter().any(clears), "{}", done.out);
+}
+
+/// Who names a folder and a home is somewhere else; the harness fails a hint that does not name them
+/// again, and pastes it from there.
+#[test]
+fn hints_name_the_folder_and_the_home_that_were_named() {
+    let sandbox = Sandbox::new();
+    let (project, home) = (sandbox.project.display().to_string(), sandbox.root().join("other-home"));
+    let home = home.display().to_string();
+    let agent = sandbox.agent(WORK);
+    let proposes = |words: &[&str], code: i32, hint: &str| {
+        let mut command = sandbox.command(&["-C", &project, "--home", &home]);
+        command.args(words).current_dir(sandbox.root());
+        let done = sandbox.start(command).wait().exits(code);
+        let expected = format!("loop -C {project} --home {home} {hint}");
+        let found = hints(&done.out, &done.err);
+        assert!(found.iter().any(|it| it.starts_with(&expected)), "{words:?}: {found:?}");
+    };
+    for words in [["status"], ["log"], ["why"], ["restore"]] {
+        proposes(&words, 0, "run \"what to build\"");
+    }
+    proposes(&["queue", "list"], 2, "queue add");
+    proposes(&["queue", "add", "Sums"], 0, "run sys-001");
+    proposes(&["queue"], 0, "run sys-001");
+    proposes(&["queue", "next"], 0, "run sys-001");
+    proposes(&["design", "sum numbers"], 0, "run DESIGN-");
+    proposes(&["hook", "install"], 0, "init --preset ralph --hook");
+    sandbox.commit("a queue and a design");
+    let words = ["--preset", "ralph", "--agent-cmd", &agent, "--check", CHECK];
+    proposes(&[&["init", "it"], &words[..]].concat(), 0, "run");
+    proposes(&["run", "--agent-cmd", &agent], 0, "show");
+    proposes(&["why", "999"], 2, "log");
+    proposes(&["restore", "999"], 2, "restore");
+    proposes(&["show", "99"], 2, "show 1");
+    proposes(&["setup", "ralph"], 0, "run \"what to build\"");
+}
+
+/// What the queue proposes where a system cannot be begun.
+#[test]
+fn hints_of_the_queue_work() {
+    let sandbox = Sandbox::new();
+    let proposes = |words: &[&str], code: i32, hint: &str| {
+        let done = sandbox.run(words).exits(code);
+        let found = hints(&done.out, &done.err);
+        assert!(found.iter().any(|it| it.starts_with(hint)), "{words:?}: {found:?}");
+    };
+    let agent = sandbox.agent(WORK);
+    let run =
+        |id: &'static str| ["run", id, "--preset", "engineering", "--agent-cmd", &agent, "--check", CHECK];
+    proposes(
+        &["run", "--jobs", "2", "--preset", "engineering", "--domain", "shop"],
+        2,
+        "loop queue add \"NAME OF A SYSTEM\" --domain shop",
+    );
+    sandbox.run(&["queue", "add", "Sums", "--domain", "shop", "--status", "discovered"]).exits(0);
+    proposes(&["queue", "add", "Idea", "--status", "discovered"], 0, "loop queue");
+    proposes(&run("sys-001"), 2, "loop queue set sys-001 --status specified");
+    sandbox.run(&["queue", "set", "sys-001", "--status", "specified"]).exits(0);
+    sandbox.run(&["queue", "add", "Totals", "--needs", "sys-001"]).exits(0);
+    proposes(&run("sys-003"), 2, "loop queue list");
+    let file = "domain-memory/shop/system-queue.json";
+    sandbox.write(file, sandbox.read(file).replacen("\"specified\"", "\"in-progress\"", 1));
+    proposes(&run("sys-001"), 2, "loop queue set sys-001 --status blocked");
+    std::fs::create_dir_all(sandbox.project.join("domain-memory/bank")).expect("a folder");
+    std::fs::copy(sandbox.project.join(file), sandbox.project.join("domain-memory/bank/system-queue.json"))
+        .expect("a queue");
+    proposes(&["queue"], 2, "loop queue list --domain ");
 }

@@ -21,6 +21,11 @@ fn a_run_that_continues_says_nothing_about_files_that_nobody_changed() {
     let sandbox = &project.sandbox;
     let agent = project.agent("honest");
     sandbox.run(&["init", "sys-002", "--agent-cmd", &agent]).exits(0);
+    // The progress of a system that has a run belongs to the run; the hint shows it.
+    sandbox
+        .run(&["queue", "set", "sys-002", "--status", "blocked"])
+        .exits(2)
+        .says("next: loop status --run ");
     let text = said(&sandbox.run(&["run", "-n", "1"]).exits(6));
     assert!(!text.contains("has changed"), "{text}");
     // What somebody does change is told, and nothing else.

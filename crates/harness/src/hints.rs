@@ -63,6 +63,7 @@ impl HintOrigin {
         }
         for hint in hints(out, err) {
             self.refuse_placeholders(&hint);
+            self.refuse_other_places(&hint);
             note(&format!("printed\t{hint}"));
             if self.is_new(code, &hint) && !OF_ONES_OWN.iter().any(|it| hint.contains(it)) {
                 self.paste(code, &hint);
@@ -80,6 +81,19 @@ impl HintOrigin {
         let typed = |it: &&&str| self.typed.iter().any(|typed| typed.contains(**it));
         let found = PLACEHOLDERS.iter().find(|it| stands(it) && !typed(it));
         assert!(found.is_none(), "{hint} cannot be pasted; loop {:?} printed it", self.typed);
+    }
+
+    /// Whoever named a folder or a home is not in it, so the hint has to name it too.
+    #[track_caller]
+    fn refuse_other_places(&self, hint: &str) {
+        if !hint.starts_with("loop ") {
+            return;
+        }
+        for flag in ["-C", "--home"] {
+            let is_typed = self.typed.iter().any(|it| it == flag);
+            let is_repeated = hint.split(' ').any(|it| it == flag);
+            assert!(!is_typed || is_repeated, "{hint} lacks {flag}; loop {:?} printed it", self.typed);
+        }
     }
 
     fn is_new(&self, code: i32, hint: &str) -> bool {

@@ -90,7 +90,9 @@ pub(crate) fn run(context: &Context, flags: &AnswerFlags) -> anyhow::Result<u8> 
 fn list(context: &Context) -> anyhow::Result<u8> {
     let open = desk::open_questions(&context.caller)?;
     for question in &open {
-        println!("run {}, {}", &question.run[..8], sanitise(&question.text));
+        let next = question.next.as_deref().map(|it| format!("; continue with: {}", hint::pasteable(it)));
+        let next = next.unwrap_or_default();
+        println!("run {}, {}{}", &question.run[..8], sanitise(&question.text), sanitise(&next));
     }
     if open.is_empty() {
         println!("no question is open");
@@ -139,7 +141,7 @@ fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8
             format!("saved{instead_of}; continue with: {}", hint::pasteable(&with))
         }
         Answered::Void(why) => {
-            format!("this is not what the gate asked about: {why}; loop run measures it again and asks again")
+            format!("the work changed since the gate asked: {why}; loop run measures it and asks again")
         }
     };
     if context.json {

@@ -2,6 +2,7 @@
 //! in the way is said, all of it at once, before anything is changed.
 
 use crate::cli::context::Context;
+use crate::cli::hint;
 use crate::cli::terminal::confirm;
 use crate::deliver::ship::{CompletedWork, Preflight, Shipped};
 use crate::desk::{self, ShipRequest, Shipment};
@@ -106,10 +107,10 @@ fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
     }
     if exit == 4 {
         eprintln!("nothing was changed; fix what is listed above first");
-        eprintln!("next: loop ship");
+        eprintln!("{}", hint::next("loop ship"));
     }
     if exit == 1 {
-        eprintln!("next: loop ship");
+        eprintln!("{}", hint::next("loop ship"));
     }
     if let (Some(branch), Some(commit)) = (&shipped.branch, &shipped.commit) {
         println!("{branch} at {}", commit.get(..7).unwrap_or(commit));
@@ -117,7 +118,7 @@ fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
             println!("{}", sanitise(url));
         }
         if !before.is_empty() && before != branch {
-            println!("next: git switch {}", sanitise(before));
+            println!("{}", hint::next(&format!("git switch {before}")));
         }
     }
 }

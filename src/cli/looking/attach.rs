@@ -2,7 +2,7 @@
 //! its questions. Everything shown comes from the journal and from the output of the agent's call;
 //! leaving changes nothing about the run.
 
-use crate::cli::hint::next_step;
+use crate::cli::hint::{self, next_step};
 use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
 use crate::cli::{Context, json};
 use crate::desk::{Caller, GuardedCommand, Refusal, leave, load, refuse_agents};
@@ -230,12 +230,12 @@ impl Follower {
             AttachEnd::Left(signal) => {
                 let exit = signal.map_or(0, |it| 128 + u8::try_from(it).unwrap_or(0));
                 let text = format!("run {id} continues in the background");
-                self.output.end(status.word(), &text, "loop attach", exit);
+                self.output.end(status.word(), &text, &hint::pasteable("loop attach"), exit);
                 Ok(exit)
             }
             AttachEnd::Rested if status == Status::Running => {
-                let text = format!("the process that drove run {id} is gone; nothing was lost");
-                self.output.end(status.word(), &text, "loop run", status.exit());
+                let text = format!("the process that drove run {id} died; nothing was lost");
+                self.output.end(status.word(), &text, &hint::pasteable("loop run"), status.exit());
                 Ok(status.exit())
             }
             AttachEnd::Rested => {

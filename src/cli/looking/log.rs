@@ -1,7 +1,7 @@
 //! `loop log`: the events of a run, oldest first.
 
 use crate::cli::context::show;
-use crate::cli::{Context, json, values};
+use crate::cli::{Context, hint, json, values};
 use crate::desk::load;
 use crate::world::agent_output::live_output::{self, CallProgress, LiveCall};
 use crate::world::wait::{Signals, now};
@@ -217,7 +217,7 @@ pub(crate) fn nothing(context: &Context) -> anyhow::Result<u8> {
         println!("{}", serde_json::json!({ "run": null }));
     } else {
         eprintln!("no run in this project");
-        eprintln!("next: loop run \"what to build\"");
+        eprintln!("{}", hint::next("loop run \"what to build\""));
     }
     Ok(0)
 }

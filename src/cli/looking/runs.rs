@@ -2,6 +2,7 @@
 
 use super::status::ago;
 use crate::cli::Context;
+use crate::cli::context::show;
 use crate::cli::looking::views::cost;
 use crate::cli::terminal::confirm;
 use crate::cli::values;
@@ -92,7 +93,7 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
             ago(Timestamp(row.updated_at), now()),
             row.project,
         );
-        println!("{}", sanitise(&line));
+        show(&sanitise(&line));
         if context.verbose {
             println!(
                 "          {} in {}",
@@ -143,7 +144,7 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
     if !flags.yes && !found.is_empty() {
         if !context.is_interactive() {
             return Err(Refusal::usage(
-                format!("{what} would be deleted, and nobody can be asked here; --dry-run lists them"),
+                format!("{what} would be deleted; without a terminal add --yes, or --dry-run to list them"),
                 if flags.all { "loop runs --prune --yes --all" } else { "loop runs --prune --yes" },
             ));
         }

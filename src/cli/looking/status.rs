@@ -40,8 +40,8 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
         println!("{}", json!({ "run": null }));
     } else {
         println!("no run in this project");
-        println!("next: loop run \"what to build\"");
-        println!("  or: loop demo");
+        println!("{}", hint::next("loop run \"what to build\""));
+        println!("{}", hint::or("loop demo"));
     }
     Ok(0)
 }

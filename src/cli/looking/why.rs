@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
         if let Some(seq) = flags.seq {
             return other_event(&home, &row, &workflow, seq);
         }
-        println!("no iteration has been judged yet: {}", sanitise(&state.reason(&workflow)));
+        show(&format!("no iteration has been judged yet: {}", sanitise(&state.reason(&workflow))));
         return Ok(0);
     };
     if context.json {
@@ -123,7 +123,8 @@ fn other_event(home: &Home, row: &Row, workflow: &Workflow, seq: i64) -> anyhow:
         return Err(Refusal::usage(format!("run {} has no event {seq}", &row.id[..8]), "loop log"));
     };
     let event: Event = serde_json::from_str(&recorded.body)?;
-    println!("event {seq}: {}", sanitise(&line(workflow, &event).unwrap_or_else(|| recorded.kind.clone())));
+    let text = line(workflow, &event).unwrap_or_else(|| recorded.kind.clone());
+    show(&format!("event {seq}: {}", sanitise(&text)));
     println!("{}", sanitise(&serde_json::to_string_pretty(&event)?));
     Ok(0)
 }

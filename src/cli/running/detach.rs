@@ -4,7 +4,7 @@
 
 use super::drive::{self, Ask};
 use super::flags::OnQuestion;
-use crate::cli::{Context, json};
+use crate::cli::{Context, hint, json};
 use crate::desk::{
     self, DetachedWays, FoundRun, Going, GuardedCommand, NextStep, Reach, Refusal, refuse_agents, refuse_own,
 };
@@ -42,7 +42,7 @@ pub(crate) struct DetachFlags {
 pub(crate) fn refuse_one_call(is_detached: bool, reach: Reach) -> anyhow::Result<()> {
     if is_detached && reach == Reach::OneCall {
         return Err(Refusal::usage(
-            "loop next ends by itself and takes no --detach",
+            "loop next makes one call and takes no --detach",
             NextStep::by_hand("leave --detach out, or use loop run --detach"),
         ));
     }
@@ -62,15 +62,16 @@ pub(crate) fn start(
         json: context.json,
         quiet: context.quiet,
     };
+    let next = desk::naming_run(home, id, "loop attach".to_owned())?;
     match desk::start_controller(&context.caller, home, id, going, ways)? {
         Started::Owns(pid) if context.json => {
-            let object = serde_json::json!({ "run": id, "pid": pid, "next_step": "loop attach" });
+            let object = serde_json::json!({ "run": id, "pid": pid, "next_step": hint::pasteable(&next) });
             println!("{}", json::line(&object));
             Ok(0)
         }
         Started::Owns(pid) => {
-            println!("run {} continues without this terminal, driven by pid {pid}", &id[..8]);
-            println!("next: loop attach");
+            println!("run {} continues in the background, pid {pid}", &id[..8]);
+            println!("{}", hint::next(&next));
             Ok(0)
         }
         Started::Failed { out, err, exit } => {

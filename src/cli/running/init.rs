@@ -92,12 +92,13 @@ fn opened(context: &Context, flags: &InitFlags, opened: OpenRun) -> anyhow::Resu
     if flags.hook {
         return begin(context, opened, flags.session.as_deref());
     }
+    let home = std::rc::Rc::clone(&opened.home);
     let run = desk::make_place(opened)?;
     if context.json {
         println!("{}", serde_json::json!({ "run": run.id, "status": Status::of(&run.state).word() }));
     } else {
         println!("run {} is opened: {}", &run.id[..8], run.state.opening.input);
-        println!("next: loop run");
+        println!("{}", hint::next(&desk::naming_run(&home, &run.id, "loop run".to_owned())?));
     }
     Ok(0)
 }

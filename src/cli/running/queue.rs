@@ -1,7 +1,8 @@
 //! `loop queue`: the systems of a domain, what each of them waits for, and what comes next.
 
 use super::run::TellOnce;
-use crate::cli::Context;
+use crate::cli::context::show as show_line;
+use crate::cli::{Context, hint};
 use crate::desk::{Queue, SystemWords};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
@@ -47,11 +48,11 @@ enum QueueCommand {
         #[command(flatten)]
         words: WordFlags,
     },
-    /// Take over the systems of another system-queue.json
+    /// Import the systems of another system-queue.json
     Import { file: PathBuf },
-    /// Print the system that would be begun next
+    /// Print the system that would be started next
     Next,
-    /// Take a landed system out of its branch again
+    /// Revert a landed system on its branch
     Revert { id: String },
 }
 
@@ -63,7 +64,7 @@ struct WordFlags {
     /// 1 comes first (default: 3)
     #[arg(long, value_name = "N")]
     priority: Option<u32>,
-    /// A system that must be complete before (repeatable)
+    /// A system that must be complete first (repeatable)
     #[arg(long, value_name = "ID")]
     needs: Vec<String>,
     /// Something to build, in this order (repeatable)
@@ -115,7 +116,7 @@ pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
                 println!("{}", json!({ "id": id }));
             } else {
                 println!("{id} is in the queue of {}: {}", queue.domain(), sanitise(name));
-                println!("next: {}", after_adding(&queue, &id)?);
+                println!("{}", hint::next(&after_adding(&queue, &id)?));
             }
             Ok(0)
         }
@@ -125,7 +126,7 @@ pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
             if context.json {
                 println!("{}", crate::cli::json::pretty(&object(&queue, &job)?));
             } else {
-                println!("{}", sanitise(&line(&queue, &job)?));
+                show_line(&sanitise(&line(&queue, &job)?));
             }
             Ok(0)
         }
@@ -152,15 +153,18 @@ fn revert(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
     }
     let short = |it: &str| it.get(..12).unwrap_or(it).to_owned();
     let (merge, commit) = (short(&reverted.merge), short(&reverted.commit));
-    println!("{id} is taken out of {}: {commit} reverts {merge}; it is blocked", reverted.into);
+    show_line(&format!(
+        "{id} was reverted on {}: {commit} reverts {merge}; the system is blocked",
+        reverted.into
+    ));
     if let Some(why) = &reverted.behind {
         println!("{} does not have {commit} yet: {}", reverted.into, sanitise(why));
     }
     if !stand.is_empty() {
         let named = stand.iter().map(|it| format!("{} ({})", it.system.id, it.system.status));
-        println!("these depend on it: {}", sanitise(&named.collect::<Vec<_>>().join(", ")));
+        show_line(&format!("systems that depend on it: {}", sanitise(&named.collect::<Vec<_>>().join(", "))));
     }
-    println!("next: loop run {id} --fresh");
+    println!("{}", hint::next(&format!("loop run {id} --fresh")));
     Ok(0)
 }
 
@@ -182,7 +186,10 @@ fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
     if jobs.is_empty() {
         let empty = if queue.is_there() { "has no systems" } else { "is not there" };
         println!("{} {empty}", queue.file().display());
-        println!("next: loop queue add \"NAME OF A SYSTEM\" --domain {}", queue.domain());
+        println!(
+            "{}",
+            hint::next(&format!("loop queue add \"NAME OF A SYSTEM\" --domain {}", queue.domain()))
+        );
         return Ok(0);
     }
     let done = jobs.iter().filter(|it| it.system.status == JobStatus::Complete).count();
@@ -191,14 +198,14 @@ fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
     let bar = format!("{}{}", "━".repeat(cells), "─".repeat(BAR - cells));
     println!("{}: {bar} {percent} %, {done} of {} complete", queue.domain(), jobs.len());
     for job in jobs.iter().take(SHOWN) {
-        println!("{}", sanitise(&line(queue, job)?));
+        show_line(&sanitise(&line(queue, job)?));
     }
     let more = jobs.len().saturating_sub(SHOWN);
     if 0 < more {
         println!("and {more} more; loop queue list --json has them all");
     }
     match queue.next()? {
-        Some(job) => println!("next: loop run {}", job.system.id),
+        Some(job) => println!("{}", hint::next(&format!("loop run {}", job.system.id))),
         None => println!("no system is ready"),
     }
     Ok(0)
@@ -239,7 +246,7 @@ fn show(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
         println!("{}", crate::cli::json::pretty(&object(queue, &job)?));
         return Ok(0);
     }
-    println!("{}", sanitise(&line(queue, &job)?));
+    show_line(&sanitise(&line(queue, &job)?));
     let system = &job.system;
     let mut rows: Vec<(&str, String)> = Vec::new();
     rows.extend((!system.description.is_empty()).then(|| ("about", system.description.clone())));
@@ -251,7 +258,7 @@ fn show(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
     rows.extend(system.started_at.as_ref().map(|it| ("started", it.clone())));
     rows.extend(system.completed_at.as_ref().map(|it| ("completed", it.clone())));
     for (key, value) in rows {
-        println!("{:<14}{}", format!("{key}:"), sanitise(&value));
+        show_line(&format!("{:<14}{}", format!("{key}:"), sanitise(&value)));
     }
     Ok(0)
 }
@@ -265,10 +272,10 @@ fn next(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
     }
     match job {
         Some(job) => {
-            println!("{}", sanitise(&line(queue, &job)?));
-            println!("next: loop run {}", job.system.id);
+            show_line(&sanitise(&line(queue, &job)?));
+            println!("{}", hint::next(&format!("loop run {}", job.system.id)));
         }
-        None => println!("no system is ready; loop queue list shows what they wait for"),
+        None => show_line("no system is ready; loop queue list shows what they wait for"),
     }
     Ok(0)
 }

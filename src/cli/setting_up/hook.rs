@@ -5,6 +5,7 @@
 
 use crate::cli::Common;
 use crate::cli::context::Context;
+use crate::cli::hint;
 use crate::desk::{self, GuardedCommand, NextStep, Refusal, Stopped, refuse_agents};
 use crate::hook::{self, Stop};
 use clap::{Args, Subcommand};
@@ -167,11 +168,11 @@ fn join(context: &Context, flags: &JoinFlags) -> anyhow::Result<u8> {
 pub(crate) fn install(context: &Context) -> anyhow::Result<u8> {
     let file = SettingsFile::read(&context.caller.project()?)?;
     match hook::install(&file.text, &our_command()?, HOOK_SECONDS).map_err(|why| file.wrong(&why))? {
-        None => println!("{} has the hook already", file.path.display()),
+        None => println!("{} already has the hook", file.path.display()),
         Some(changed) => {
             file.replace(&changed)?;
             println!("the stop hook is in {}", file.path.display());
-            println!("next: loop init --preset ralph --hook \"what to build\"");
+            println!("{}", hint::next("loop init --preset ralph --hook \"what to build\""));
         }
     }
     Ok(0)

@@ -86,6 +86,8 @@ pub(crate) struct OpenQuestion {
     pub run: String,
     /// What is asked, what there is to know, and what each answer does.
     pub text: String,
+    /// The command that takes an answer which was given already.
+    pub next: Option<String>,
 }
 
 /// Returns every question that is open in this project.
@@ -102,14 +104,14 @@ pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refus
             let (workflow, state) = load(&home, row)?;
             if let Some(asked) = state.question() {
                 let given = untaken(&home, &row.id)?;
-                let text = match given.answer_to(&state) {
+                let (text, next) = match given.answer_to(&state) {
                     Some(given) => {
                         let next = naming_run(&home, &row.id, "loop run".to_owned())?;
-                        format!("question {} is answered: {}; continue with: {next}", asked.id, given.choice)
+                        (format!("question {} is answered: {}", asked.id, given.choice), Some(next))
                     }
-                    None => question_text::whole(&workflow, &state, asked),
+                    None => (question_text::whole(&workflow, &state, asked), None),
                 };
-                open.push(OpenQuestion { run: row.id.clone(), text });
+                open.push(OpenQuestion { run: row.id.clone(), text, next });
             }
         }
         Ok(open)

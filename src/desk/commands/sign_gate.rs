@@ -111,8 +111,8 @@ fn with_key(
             }
         },
     };
-    let typed = shell_word(&key.to_string_lossy());
-    let refused = |why: String| Refusal::usage(why, format!("loop approve {name} --sign {typed}"));
+    let help = || NextStep::by_hand(format!("name another key: loop approve {name} --sign KEY"));
+    let refused = |why: String| Refusal::usage(why, help());
     let kind = ssh_keygen::kind(&key).map_err(refused)?;
     let presence = presence_of(kind);
     if gate.presence && !presence.is_shown() {

@@ -48,7 +48,7 @@ pub(crate) fn run(context: &Context, flags: &DoctorFlags) -> anyhow::Result<u8> 
     if !context.json && !context.quiet {
         let stops: Vec<&str> = found.iter().filter(|it| !it.good).map(|it| it.what.as_str()).collect();
         match stops.as_slice() {
-            [] => println!("next: loop run \"what to build\""),
+            [] => println!("{}", hint::next("loop run \"what to build\"")),
             stops => println!("would stop a run: {}", stops.join(", ")),
         }
     }
@@ -229,7 +229,7 @@ fn checks(project: &Path, workflow: Option<&Workflow>) -> DoctorFinding {
         return good("checks", list.join(", "));
     }
     let says = "none found in this project".to_owned();
-    let next = proposed_flag(project).map(|it| hint::pasteable(&format!("loop checks {it}")).into());
+    let next = proposed_flag(project).map(|it| format!("loop checks {it}").into());
     let help = || NextStep::by_hand("loop checks --check tests=\"COMMAND\" tries a command of yours");
     bad("checks", says, next.unwrap_or_else(help))
 }

@@ -1,6 +1,7 @@
 //! What was looked at on this machine: one line each, with the next step where something is missing.
 
 use crate::cli::context::show;
+use crate::cli::hint::pasteable_step;
 use crate::desk::NextStep;
 use loop_base::text::sanitise;
 
@@ -29,7 +30,13 @@ pub(crate) fn print_one(finding: &DoctorFinding) {
     let mark = if finding.good { "ok     " } else { "problem" };
     show(&format!("{mark}  {:<10}  {}", finding.what, sanitise(finding.says.trim_end())));
     for line in finding.next.iter().flat_map(NextStep::lines) {
-        println!("         {}", sanitise(&line));
+        let line = format!("         {}", sanitise(&line));
+        // A command is pasted as one line; words are broken like all others.
+        if finding.next.as_ref().and_then(NextStep::words).is_some_and(|it| line.ends_with(it)) {
+            show(&line);
+        } else {
+            println!("{line}");
+        }
     }
 }
 
@@ -38,7 +45,13 @@ pub(crate) fn good(what: &str, says: String) -> DoctorFinding {
 }
 
 pub(crate) fn bad(what: &str, says: String, next: impl Into<NextStep>) -> DoctorFinding {
-    DoctorFinding { what: what.to_owned(), good: false, says, next: Some(next.into()), fix: None }
+    DoctorFinding {
+        what: what.to_owned(),
+        good: false,
+        says,
+        next: Some(pasteable_step(next.into())),
+        fix: None,
+    }
 }
 
 /// Something that `loop doctor --fix` puts right.

@@ -3,6 +3,8 @@
 //! that are nearly used up, and what was spent today.
 
 use crate::cli::Context;
+use crate::cli::context::show;
+use crate::cli::hint;
 use crate::cli::looking::views::cost::spend_words;
 use crate::desk::{GuardedCommand, is_unfinished, leave, load, refuse_agents};
 use crate::world::wait::now;
@@ -84,20 +86,24 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     for hold in holds {
         let until = Timestamp(hold.until);
         let left = length(until.since(now()));
-        println!("{}  until {until} ({left} left): {}", sanitise(&hold.account), sanitise(&hold.reason));
+        show(&format!(
+            "{}  until {until} ({left} left): {}",
+            sanitise(&hold.account),
+            sanitise(&hold.reason)
+        ));
     }
     for wait in &waits {
         let left = length(wait.until.since(now()));
-        println!(
+        show(&format!(
             "run {}  {}  waiting until {} ({left} left): {}",
             &wait.run[..8],
             sanitise(&wait.project),
             wait.until,
             sanitise(&wait.why)
-        );
+        ));
     }
     if !waits.is_empty() {
-        println!("next: loop limits --clear");
+        println!("{}", hint::next("loop limits --clear"));
     }
     Ok(0)
 }

@@ -2,6 +2,7 @@
 //! one that a run has locked is no longer refined.
 
 use crate::cli::Context;
+use crate::cli::hint;
 use crate::desk::{GuardedCommand, NextStep, Refusal, newest_design, refuse_agents, write_design};
 use crate::measure::detect::detect;
 use crate::world::wait::now;
@@ -77,7 +78,7 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
             );
         }
         eprintln!("read it first; loop refine --add \"a criterion\" edits it");
-        eprintln!("next: loop run {name}");
+        eprintln!("{}", hint::next(&format!("loop run {name}")));
     }
     Ok(0)
 }

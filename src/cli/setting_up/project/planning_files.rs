@@ -2,6 +2,7 @@
 //! else in it kept as it is, and `LEARNINGS.md`, which agents append to and people tidy up.
 
 use super::new_files::NewFile;
+use crate::cli::hint;
 use crate::desk::{NextStep, Refusal};
 use crate::measure::detect::DetectedCheck;
 use crate::measure::planning;
@@ -45,7 +46,7 @@ pub(crate) fn first_run(project: &Path) -> String {
     let has_plans =
         planning::phase_folders(project, &number).iter().any(|it| planning::has_plans(project, it));
     if has_plans {
-        return format!("next: loop run {number}");
+        return hint::next(&format!("loop run {number}"));
     }
     let padded = number.padded();
     let plan = format!(".planning/phases/{padded}-NAME/{padded}-01-PLAN.md");

@@ -5,6 +5,7 @@
 use super::new_files::{NewFile, refuse_overwriting, write};
 use super::planning_files;
 use crate::cli::Context;
+use crate::cli::hint;
 use crate::cli::setting_up::hook;
 use crate::cli::terminal::{ask_about_setup, installed};
 use crate::desk::{GuardedCommand, NextStep, Refusal, has_queue, preset_named, refuse_agents};
@@ -114,9 +115,9 @@ fn nothing() -> anyhow::Result<u8> {
 /// Says how the first run begins: a command, or in words where it needs something of the person's own.
 fn first_run(preset: &Preset, project: &Path) -> String {
     match preset.built_in {
-        BuiltIn::Ralph => "next: loop run \"what to build\"".to_owned(),
+        BuiltIn::Ralph => hint::next("loop run \"what to build\""),
         BuiltIn::Tdd => match first_document(&project.join("docs/PRPs")) {
-            Some(name) => format!("next: loop run {}", shell_word(&format!("docs/PRPs/{name}"))),
+            Some(name) => hint::next(&format!("loop run {}", shell_word(&format!("docs/PRPs/{name}")))),
             None => "help: write docs/PRPs/NAME.md, then loop run docs/PRPs/NAME.md".to_owned(),
         },
         BuiltIn::Plan => planning_files::first_run(project),
