@@ -205,7 +205,7 @@ fn lose_the_shim(root: &Path, words: &str) {
     drop(helper.stdin.take());
     assert!(helper.wait().expect("still ours to collect").success(), "the sweep ended a helper");
     let PreviousCall::Lost(reason) = find(root, "call-1", 1).expect("possible") else { panic!("not lost") };
-    assert_eq!(reason, "the shim is gone and left no exit record");
+    assert_eq!(reason, "the shim died without an exit record");
     assert_eq!(shim_resources::clear(root, 1), []);
 }
 

@@ -171,7 +171,7 @@ fn who_waits_for_a_person_is_told_from_who_hangs() {
     let idle = Bounds { idle_ms: 200, ..BOUNDS };
     let first = Bounds { first_ms: 200, ..BOUNDS };
     let words = |text: &str| EndReason::WaitedForInput(format!("its last words are \"{text}\""));
-    let terminal = EndReason::WaitedForInput(".zoo reads from a terminal that nobody types into".to_owned());
+    let terminal = EndReason::WaitedForInput(".zoo reads from a terminal where nobody types".to_owned());
     let cases = [
         ("asks", idle, words("Overwrite it? [y/N]")),
         ("asks in a line", idle, words("Do you want to continue? (y/n)")),

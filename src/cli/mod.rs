@@ -204,7 +204,7 @@ enum CliCommand {
     /// Show the evidence for a completed run, and its record
     #[command(after_help = examples::EVIDENCE)]
     Evidence,
-    /// Check what is installed and what would stop a run; with --fix, repair what can be repaired
+    /// Check what is installed and what would stop a run; --fix repairs what it can
     #[command(after_help = examples::DOCTOR)]
     Doctor(doctor::DoctorFlags),
     /// List supported agents, or test whether one works

@@ -295,8 +295,7 @@ fn request(git: &Git, remote: Option<&str>, is_asked: bool) -> Result<Option<Cod
     let program = which::executable(PROGRAM, None);
     match (remote, program) {
         (Some(remote), Some(program)) if is_asked || is_github => {
-            let stamp =
-                stamp(&program).ok_or_else(|| format!("{} cannot be looked at", program.display()))?;
+            let stamp = stamp(&program).ok_or_else(|| format!("{} cannot be read", program.display()))?;
             let program = program.to_string_lossy().into_owned();
             Ok(Some(CodeHost { program, stamp, remote: remote.to_owned() }))
         }

@@ -55,7 +55,7 @@ pub(crate) fn arrived(
     if let Some(undone) = revert::taken_out(git, commit, tip)? {
         let (was, by) = (short(commit), short(&undone));
         return not(format!(
-            "it was merged as {was}, and {by} took it out again; build it anew with loop run {input} --fresh"
+            "it was merged as {was}, and {by} reverted it; build it again with loop run {input} --fresh"
         ));
     }
     let merged = Landing::Merged { into: (*into).to_owned(), commit: (*commit).to_owned() };
@@ -69,7 +69,7 @@ pub(crate) fn arrived(
         Judged::Holds(_) => return Ok(Some(merged)),
         Judged::Cut => return Ok(None),
         Judged::Unknown(why) => {
-            return not(format!("{by} as {}, and nobody knows whether it holds: {why}", short(commit)));
+            return not(format!("{by} as {}, and the merged tree could not be proven: {why}", short(commit)));
         }
         Judged::Red(why) => why,
     };

@@ -106,7 +106,7 @@ impl GuardedCommand {
         let text = format!("this is inside an agent call of run {run}");
         match self {
             GuardedCommand::Run => Refusal::usage(
-                format!("{text}; a run inside a run needs --nested and a tree of its own"),
+                format!("{text}; a run inside a run needs --nested and its own working tree"),
                 NextStep::by_hand("add --nested, and name another repository with -C DIR"),
             ),
             GuardedCommand::Answer
@@ -152,7 +152,7 @@ pub(crate) fn refuse(
         return Err(deed.refusal(&run));
     }
     if caller.environment.process_line.is_hidden() {
-        return Err(unseen("something is mounted over /proc, so nobody can tell who asks", deed));
+        return Err(unseen("something is mounted over /proc, so loop cannot tell who is asking", deed));
     }
     if let Some(run) = driven_unseen(caller, deed)? {
         note(caller, &run, deed);

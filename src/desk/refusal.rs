@@ -220,7 +220,7 @@ impl Cause {
                 let most = most.map_or(String::new(), |it| format!(" ({it})"));
                 format!("the limit of open files is too low{most}: {text}")
             }
-            Cause::NoRepository => format!("the repository is gone: {text}"),
+            Cause::NoRepository => format!("the repository is missing: {text}"),
             Cause::DamagedRepository => format!("the repository is damaged: {text}"),
             Cause::NotWritable(_) => text.to_owned(),
         }

@@ -92,7 +92,7 @@ fn of_job(queue: &Queue, job: &Job, has: &mut Has) -> Result<SystemEnd, Refusal>
             (job.system.blocked_reason.clone().unwrap_or_default(), Some(format!("loop run {id}")))
         }
         JobStatus::Discovered => {
-            ("nobody has specified it".to_owned(), Some(format!("loop queue set {id} --status specified")))
+            ("it is not specified yet".to_owned(), Some(format!("loop queue set {id} --status specified")))
         }
         _ if !waits.is_empty() => (format!("waits for {}", waits.join(", ")), None),
         _ => (String::new(), None),

@@ -43,7 +43,8 @@ fn parse_end<'a>(play: &mut Play, signal: &Signal, act: &'a [&'a str]) -> Result
             rest
         }
         ["asks", rest @ ..] => {
-            let why = "it waits for input that nobody can give: its last words are \"Proceed? [y/N]\"";
+            let why =
+                "it waits for input, and no terminal is connected: its last words are \"Proceed? [y/N]\"";
             play.ending = Ending::WaitedForInput { why: why.to_owned() };
             rest
         }

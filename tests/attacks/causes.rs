@@ -125,10 +125,10 @@ fn g07_a_repository_that_is_gone_is_named_and_the_run_goes_on_when_it_is_back() 
     let agent = scene.plays(&format!(
         "if [ \"$LOOP_CALL\" = 2 ]; then mv .git \"$ROOT/kept\"; exit 0; fi\necho \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"
     ));
-    names(&scene.act(&words(&agent)), "the repository is gone", "restore its .git, then loop run");
+    names(&scene.act(&words(&agent)), "the repository is missing", "restore its .git, then loop run");
     scene.act(&["status"]).exits(0);
     for words in [&["run"][..], &["restore"]] {
-        names(&scene.act(words), "the repository is gone", "restore its .git, then loop run");
+        names(&scene.act(words), "the repository is missing", "restore its .git, then loop run");
     }
     std::fs::write(scene.project.join(".git"), "").expect("a file");
     names(&scene.act(&["run"]), "the repository is damaged", "restore its .git, then loop run");

@@ -184,7 +184,7 @@ fn an_agent_of_the_users_own_file_outlives_its_controller() {
     at.hear();
     running.kill();
     std::fs::remove_file(sandbox.path(file)).expect("it is there");
-    sandbox.run(&["run"]).exits(2).says("the file that describes the agent \"mine\" is gone");
+    sandbox.run(&["run"]).exits(2).says("the file that describes the agent \"mine\" is missing");
     sandbox.file(file, description);
     go.say();
     sandbox.run(&["run"]).exits(0);

@@ -87,7 +87,7 @@ fn g28_a_changed_tree_voids_it_too_and_is_measured_again() {
     let sandbox = Sandbox::new();
     waiting(&sandbox, "");
     std::fs::remove_file(sandbox.project.join("built")).expect("a file");
-    sandbox.run(&["approve"]).exits(0).says("is not what the gate asked about");
+    sandbox.run(&["approve"]).exits(0).says("the work changed since the gate asked");
     sandbox.run(&["run"]).exits(3);
     assert_eq!(sandbox.notes("iterations"), ["1", "2"], "the check fails on the new tree, so work goes on");
 }

@@ -14,7 +14,7 @@ fn g13_a_call_that_waits_for_input_is_named_so() {
     ));
     let one = ["run", "it", "--workflow", flow, "--agent-cmd", &agent, "--check", CHECK, "-n", "1"];
     sandbox.run(&one).exits(6);
-    let said = "it waits for input that nobody can give: its last words are \"Is this OK? (yes)\"";
+    let said = "it waits for input, and no terminal is connected: its last words are \"Is this OK? (yes)\"";
     sandbox.run(&["log"]).says(said);
     sandbox.run(&["why"]).says(said);
     let ended = sandbox.events().into_iter().find(|it| it.to_string().contains("waited-for-input"));

@@ -136,7 +136,7 @@ fn g04_a_database_that_is_replaced_during_a_call_is_left_alone() {
         sandbox.agent(&format!("cp {database} {database}.kept-x; mv {database}.kept-x {database}; {WORK}"));
     let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(8);
     let said = format!(
-        "{database} was replaced while it was in use; what it held is in {database}.kept\nnext: loop verify\n"
+        "{database} was replaced while it was in use; its contents are in {database}.kept\nnext: loop verify\n"
     );
     assert!(done.err.contains(&said), "{}", done.err);
     let kept = std::fs::metadata(sandbox.home.join("loop.db.kept")).expect("a copy");

@@ -15,7 +15,7 @@ fn a_branch_that_moved_is_merged_once_the_merged_tree_is_green() {
     let subjects = sandbox.git(&["log", "--format=%s", "--first-parent", "-3"]);
     assert!(subjects.starts_with("Merge sys-002: Adder\nmeanwhile\n"), "{subjects}");
     let steps = project.steps();
-    assert!(steps.contains("the merged tree holds: the clean checkout: tests 2 of 2 pass"), "{steps}");
+    assert!(steps.contains("the merged tree is proven: the clean checkout: tests 2 of 2 pass"), "{steps}");
     assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1);
 }
 

@@ -100,7 +100,10 @@ fn or08_the_seeds_example_goes_on_where_it_was() {
     let project = begun(STATE);
     let sandbox = &project.sandbox;
     let agent = project.agent("honest");
-    sandbox.run(&["init", "sys-002", "--agent-cmd", &agent]).exits(0).says("was begun by another controller");
+    sandbox
+        .run(&["init", "sys-002", "--agent-cmd", &agent])
+        .exits(0)
+        .says("was started by another controller");
     let status = sandbox.run(&["status"]).exits(0);
     let status = status.says("System: Work Order Service (sys-002)");
     let status = status
@@ -140,7 +143,7 @@ fn resume_finds_the_system_that_was_left() {
     let command = format!("[agent]\ncli = \"command\"\nargs = {}\n", json!(words));
     sandbox.write(".loop/workflow.toml", format!("{text}{command}"));
     sandbox.commit("an agent");
-    sandbox.run(&["resume", "-n", "1"]).exits(6).says("was begun by another controller");
+    sandbox.run(&["resume", "-n", "1"]).exits(6).says("was started by another controller");
     assert_eq!(project.loop_state()["state"], "TEST");
 }
 

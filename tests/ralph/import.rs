@@ -36,7 +36,7 @@ fn a_loop_goes_on_where_another_controller_left_it() {
     let words = ["--preset", "ralph", "--agent-cmd", &agent, "--check", CHECK];
     let done = sandbox.run(&[&["run"], &words[..]].concat());
     assert_eq!(done.code, 6, "{done:?}");
-    assert!(done.err.contains("taken over from"), "{done:?}");
+    assert!(done.err.contains("imported from"), "{done:?}");
     let status = sandbox.status();
     assert_eq!((&status["iterations_total"], &status["status"]), (&json!(5), &json!("capped")));
     assert!(sandbox.noted("prompt-4").contains("Iteration 4 of at most 5."));

@@ -91,7 +91,7 @@ fn setup_puts_the_hook_there_too() {
     assert!(!sandbox.has(".loop"));
     let done = sandbox.run(&["setup", "ralph", "--agent", "claude", "--hook"]);
     assert_eq!(done.code, 0, "{done:?}");
-    assert!(sandbox.has(".loop/workflow.toml") && done.out.contains("has the hook already"), "{done:?}");
+    assert!(sandbox.has(".loop/workflow.toml") && done.out.contains("already has the hook"), "{done:?}");
     sandbox.write(".claude/settings.json", "{ \"model\": \"opus\", // mine\n}");
     let done = sandbox.run(&["setup", "--hook"]);
     assert_eq!(done.code, 2, "{done:?}");

@@ -4,4 +4,4 @@ item a
 from VERIFY
 VERIFY says done tests 1/1 build fails "e1"
 VERIFY debug-assist says done error "which currency?" class ambiguous
-expect halted "class ambiguous is never retried"
+expect halted "ambiguous failures are never retried"

@@ -4,7 +4,7 @@ from VALIDATE
 VALIDATE code-validation says done
 VALIDATE integration-test says done
 VALIDATE security-audit says done error "token in the log" class security
-expect halted "class security is never retried"
+expect halted "security failures are never retried"
 expect retries 0
 expect calls 3
 person answers resume "the token is masked at the border"

@@ -2,7 +2,7 @@
 workflow engineering
 from DOCUMENT
 DOCUMENT says done tests 1/1 error "which currency?" class ambiguous
-expect halted "class ambiguous is never retried"
+expect halted "ambiguous failures are never retried"
 expect exit 4
 person resumes
 expect halted

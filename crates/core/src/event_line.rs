@@ -134,7 +134,7 @@ fn skill_known(skill: &str, target: Option<&str>) -> String {
 /// Most looks find nothing, and say nothing.
 fn heard(at: Option<&str>, answer: Option<&Answer>, trouble: Option<&str>) -> Option<String> {
     if let Some(trouble) = trouble {
-        return Some(format!("the pull request could not be looked at: {trouble}"));
+        return Some(format!("the pull request could not be read: {trouble}"));
     }
     let answer = answer?;
     let text = if answer.text.is_empty() { String::new() } else { format!(" {}", answer.text) };
@@ -176,7 +176,7 @@ fn landed(landing: &Landing) -> String {
         Landing::Collides { why } => format!("not merged: {}", why.join("; ")),
         Landing::Waits { why } | Landing::Foreign { why, .. } => format!("the merge waits: {why}"),
         Landing::Clear => "nothing blocks the merge any more".to_owned(),
-        Landing::Reverted { into, commit } => format!("taken out of {into} again by {}", short(commit)),
+        Landing::Reverted { into, commit } => format!("reverted on {into} by {}", short(commit)),
     }
 }
 
@@ -186,7 +186,7 @@ fn landing_step(step: &LandingStep) -> String {
         LandingStep::Merged(it) => {
             format!("merged with {} ({}) as {}", it.into, short(&it.from), short(&it.commit))
         }
-        LandingStep::Proven { by } => format!("the merged tree holds: {by}"),
+        LandingStep::Proven { by } => format!("the merged tree is proven: {by}"),
         LandingStep::StartedOver { why, .. } => format!("the merge starts over: {why}"),
         LandingStep::Again => "the merge is tried again".to_owned(),
     }

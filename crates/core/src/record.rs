@@ -193,7 +193,7 @@ impl Statement {
         match &statement.predicate.integrity {
             Some(integrity) if integrity.sha256 == sha256(&statement.unsealed()) => Ok(statement),
             Some(_) => Err("it was changed: its hash is another one".to_owned()),
-            None => Err("it was changed: its hash is gone".to_owned()),
+            None => Err("it was changed: its hash is missing".to_owned()),
         }
     }
 

@@ -179,8 +179,8 @@ fn what_happened(is_restored: bool, kept: bool) -> &'static str {
 fn what_is_kept(kept: Option<&Path>, is_restored: bool) -> String {
     match kept {
         None if is_restored => "it was written again from what this process had open".to_owned(),
-        None => "what it held could not be kept".to_owned(),
-        Some(kept) => format!("what it held is in {}", kept.display()),
+        None => "its contents could not be saved".to_owned(),
+        Some(kept) => format!("its contents are in {}", kept.display()),
     }
 }
 

@@ -177,8 +177,7 @@ impl Home {
     fn placed(&self, error: StoreError) -> StoreError {
         match error.within(&self.path) {
             StoreError::NoRun { run } if crate::chain::is_lost(&self.folder(&run)) => {
-                StoreError::damaged(format!("run {run} is missing, and its folder is there"))
-                    .within(&self.path)
+                StoreError::damaged(format!("run {run} is missing, but its folder exists")).within(&self.path)
             }
             other => other,
         }

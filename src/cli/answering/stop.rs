@@ -38,7 +38,7 @@ pub(crate) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
             // Its shim still has a call, which was paid for.
             Station::Working(_) if told.state.session.is_none() => tell(
                 context,
-                "no controller drives the run; its last call ends by itself, and no other follows (loop stop --now ends it)",
+                "no controller drives the run; its last call still finishes, and no other is started (loop stop --now ends it)",
             ),
             Station::Working(_) => {
                 let next = hint::pasteable(&told.next.replacen("loop wait", "loop resume", 1));

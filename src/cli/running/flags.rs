@@ -95,7 +95,7 @@ pub(crate) struct RunFlags {
     /// Print the next decision; start nothing, write nothing
     #[arg(help_heading = START, long)]
     pub dry_run: bool,
-    /// Build the queue: so many systems at once, each in a worktree of its own
+    /// Build the queue, N systems at once, each in its own worktree
     #[arg(help_heading = PLACE, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     pub jobs: Option<u32>,
     /// This process is the pool that `--detach` started.

@@ -91,7 +91,7 @@ impl Work<'_> {
     fn conflict(&self, files: &[String], from: &str) -> Vec<String> {
         let (target, place) = (self.target, &self.plan.place);
         vec![
-            format!("what was merged into {target} meanwhile changes the same lines: {}", named(files)),
+            format!("{target} has moved and changes the same lines: {}", named(files)),
             format!(
                 "merge it in {place}: git merge {from}; where both changed a line, keep the line of {target} \
                  in the merge and commit that, then make your own change again in a commit of its own"

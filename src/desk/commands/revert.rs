@@ -48,7 +48,7 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
             (into.clone(), commit.clone())
         }
         Some(Landing::Reverted { into, commit }) => {
-            return Err(no(format!("it was taken out of {into} already, by {commit}"), "loop queue list"));
+            return Err(no(format!("it was already reverted on {into}, by {commit}"), "loop queue list"));
         }
         Some(_) | None => return Err(no("its run has not landed".to_owned(), "loop queue list")),
     };
@@ -60,7 +60,7 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
     let mut ours = own_paths(git.work_tree(), None, &run.workflow);
     ours.extend(domain_memory::written_paths());
     let ours = Ours::read(&ours)?;
-    let mut refused = format!("{into} moved {TRIES} times meanwhile");
+    let mut refused = format!("{into} moved {TRIES} times during the revert");
     for _ in 0..TRIES {
         if let Some(why) = advance::obstacle(&git, home, &ours, &into)? {
             return Err(no(why, "git stash"));
@@ -110,7 +110,7 @@ fn tip_of(run: &Run, git: &Git, into: &str) -> anyhow::Result<String> {
 }
 
 fn no(why: String, next: &str) -> anyhow::Error {
-    Refusal { text: format!("nothing is taken out: {why}"), next: Some(NextStep::from(next)), exit: 4 }.into()
+    Refusal { text: format!("nothing was reverted: {why}"), next: Some(NextStep::from(next)), exit: 4 }.into()
 }
 
 fn finished(

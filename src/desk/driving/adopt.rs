@@ -87,7 +87,7 @@ pub(crate) fn take_over(
         _ => folder,
     };
     let text = format!(
-        "taken over from {}: its values were not measured here; a copy is kept in {}",
+        "imported from {}: its values were not measured here; a copy is kept in {}",
         source.display(),
         kept.display()
     );

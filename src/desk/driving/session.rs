@@ -60,7 +60,7 @@ fn answer(caller: &Caller, stop: &Stop, timeout: Duration, cap_lifted: bool) -> 
         return Ok(if blocked < hook::PROOF_BLOCKS_MOST && !visit.is_told_to_end() {
             Stopped::GoesOn(hook::block(&run, &text, cap_lifted))
         } else {
-            Stopped::LetGo(format!("{text}. Until then this run is unverified; the next stop looks again"))
+            Stopped::LetGo(format!("{text}. Until then this run is unverified; the next stop checks again"))
         });
     }
     let reason = match (rest, visit.prompt.take(), visit.cut) {

@@ -56,7 +56,7 @@ pub(crate) fn in_the_way(home: &Home, request: &RunRequest, wanted: &WantedRun) 
             "that run is cancelled",
         ),
         Other::Files(found) => (
-            format!("{} holds an unfinished session of {}", folder.display(), found.input),
+            format!("{} has an unfinished session of {}", folder.display(), found.input),
             "its files are kept with the run that replaces it",
         ),
     };

@@ -128,7 +128,7 @@ pub(crate) fn refuse_lost_repository(place: &Path) -> anyhow::Result<()> {
     if !place.is_dir() || place.join(".git").symlink_metadata().is_ok() {
         return Ok(());
     }
-    let text = format!("the repository is gone: {} has no .git", place.display());
+    let text = format!("the repository is missing: {} has no .git", place.display());
     let next = Some(NextStep::by_hand("restore its .git, then loop run"));
     Err(Refusal { text, next, exit: 1 }.into())
 }

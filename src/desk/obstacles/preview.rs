@@ -65,7 +65,7 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::ProveMerge => "prove the merged tree".to_owned(),
         Effect::Move(merge) => format!("move {} to the merge", merge.into),
         Effect::Look => "look whether the work is merged".to_owned(),
-        Effect::Confirm => "check whether the approval still holds".to_owned(),
+        Effect::Confirm => "check whether the approval is still valid".to_owned(),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
         Effect::Ask(question) => format!("ask: {}", question.text),
         Effect::Tell => "notify a person".to_owned(),

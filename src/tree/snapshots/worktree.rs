@@ -162,7 +162,7 @@ fn ensure_branch(git: &Git, plan: &Worktree) -> anyhow::Result<()> {
         Some(commit) if commit == plan.base || plan.existing => (),
         Some(_) => {
             return Err(misplaced(
-                format!("branch {} was made by somebody else meanwhile", plan.branch),
+                format!("branch {} was created by somebody else at the same time", plan.branch),
                 "rename or delete it, then loop run",
             )
             .into());
@@ -251,7 +251,7 @@ pub(crate) fn verify(plan: &Worktree) -> Result<(), Misplaced> {
     let entry = real(&entry)?;
     let ours = git_dir::own(root)
         .map(|it| git_dir::shared(&it))
-        .ok_or_else(|| lost("the repository it belongs to is gone"))?
+        .ok_or_else(|| lost("its repository is missing"))?
         .join("worktrees");
     if entry.parent() != real(&ours).ok().as_deref() {
         return Err(lost(&format!("its .git leads to another repository, {}", entry.display())));

@@ -60,7 +60,7 @@ fn compare(before: &Results, after: &Results, ratchet: &mut Ratchet) {
     }
     lines(&mut ratchet.not_done, check, &red, "was passing before the run and fails now");
     lines(&mut ratchet.not_done, check, &skipped, "was passing before the run and is skipped now");
-    lines(&mut ratchet.notes, check, &gone, "was passing before the run and is gone");
+    lines(&mut ratchet.notes, check, &gone, "passed before the run and is missing");
     if skipped.is_empty() && after.skipped > before.skipped && after.listing == NamedTests::Failures {
         let (more, then) = (after.skipped, before.skipped);
         ratchet.not_done.push(format!("{check}: {} skipped, {then} before the run", are(more)));
@@ -105,7 +105,7 @@ mod tests {
                 "tests: b was passing before the run and fails now".to_owned(),
                 "tests: a was passing before the run and is skipped now".to_owned(),
             ],
-            notes: vec!["tests: c was passing before the run and is gone".to_owned()],
+            notes: vec!["tests: c passed before the run and is missing".to_owned()],
         };
         assert_eq!(ratchet(std::slice::from_ref(&opening), &[now]), expected);
         assert_eq!(

@@ -200,9 +200,9 @@ impl Home {
             };
             let what = match self.run(id)? {
                 None if chain::is_lost(&folder) => {
-                    format!("run {id} is missing, and its folder {} is there", folder.display())
+                    format!("run {id} is missing, but its folder {} exists", folder.display())
                 }
-                Some(row) if should_be_listed(&row) => format!("run {id} is there, and no list shows it"),
+                Some(row) if should_be_listed(&row) => format!("run {id} exists, but no list shows it"),
                 None | Some(_) => continue,
             };
             return Err(StoreError::damaged(what).within(self.path()));

@@ -197,9 +197,7 @@ impl DomainMemory {
             text: if found.is_empty() {
                 format!("{name} was removed; it is written again")
             } else {
-                format!(
-                    "{name} was changed by somebody else; it was written again, and nothing was taken from it"
-                )
+                format!("{name} was changed by somebody else; the edit was undone and had no effect")
             },
         })
     }

@@ -199,7 +199,7 @@ impl LoopState {
             }
             (_, true) => vec![noted(format!("{NAME} was removed {when}; it is written again"))],
             (_, false) => vec![noted(format!(
-                "{NAME} was changed by somebody else {when}; it was written again, and nothing was taken from it"
+                "{NAME} was changed by somebody else {when}; the edit was undone and had no effect"
             ))],
         }
     }

@@ -73,7 +73,7 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> 
     }
     Ok(match live {
         Some(shim) => PreviousCall::Live(Attached { shim }),
-        None if is_same_boot => PreviousCall::Lost("the shim is gone and left no exit record".to_owned()),
+        None if is_same_boot => PreviousCall::Lost("the shim died without an exit record".to_owned()),
         None => PreviousCall::Lost("the machine restarted during the call".to_owned()),
     })
 }
@@ -114,7 +114,7 @@ mod tests {
         gone.write(dir.path(), 7).expect("written");
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
         for _ in 0..2 {
-            assert_eq!(found(dir.path()), r#"Lost("the shim is gone and left no exit record")"#);
+            assert_eq!(found(dir.path()), r#"Lost("the shim died without an exit record")"#);
         }
     }
 
@@ -161,6 +161,6 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         Identity::mine().expect("an identity").write(dir.path(), 7).expect("written");
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
-        assert_eq!(found(dir.path()), r#"Lost("the shim is gone and left no exit record")"#);
+        assert_eq!(found(dir.path()), r#"Lost("the shim died without an exit record")"#);
     }
 }

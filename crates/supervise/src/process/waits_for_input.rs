@@ -56,7 +56,7 @@ const READ: u64 = 63;
 /// Returns what shows that the call waits for a person. `ends` are the last bytes of its outputs.
 pub(crate) fn evidence(ends: [&[u8]; 2]) -> Option<String> {
     let asked = ends.into_iter().find_map(question).map(|it| format!("its last words are \"{it}\""));
-    asked.or_else(|| at_terminal().map(|it| format!("{it} reads from a terminal that nobody types into")))
+    asked.or_else(|| at_terminal().map(|it| format!("{it} reads from a terminal where nobody types")))
 }
 
 /// Returns the last line if it asks for an answer.

@@ -24,9 +24,9 @@ impl Host<'_> {
                 timed_out(&format!("no first output within {}", length(limits.first_timeout)))
             }
             EndReason::Idle => timed_out(&format!("no output for {}", length(limits.idle_timeout))),
-            EndReason::WaitedForInput(what) => {
-                Ending::WaitedForInput { why: format!("it waits for input that nobody can give: {what}") }
-            }
+            EndReason::WaitedForInput(what) => Ending::WaitedForInput {
+                why: format!("it waits for input, and no terminal is connected: {what}"),
+            },
             EndReason::TimedOut => match self.allowance(run).out_of_time(exit.ms) {
                 Some(why) => Ending::CutOff { why },
                 None => timed_out(&format!("it took longer than {}", length(limits.timeout))),

@@ -28,7 +28,7 @@ pub(in crate::agents) fn invocation(
         Some(words) => argv.extend(words.iter().cloned()),
         None => {
             return Err(format!(
-                "{} cannot be held to permissions = \"{word}\"; write permissions = \"all\" in [agent]",
+                "{} cannot be limited to permissions = \"{word}\"; write permissions = \"all\" in [agent]",
                 row.name
             ));
         }

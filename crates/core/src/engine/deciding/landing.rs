@@ -15,7 +15,7 @@ use crate::workflow::model::{Phase, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
 
-/// So often work goes back by itself because it does not go together with what was merged meanwhile.
+/// So often work goes back by itself because it conflicts with what was merged since it began.
 pub(crate) const LANDING_RETURNS_MOST: u32 = 3;
 
 /// So often a merge that the remote refused is made anew by itself.

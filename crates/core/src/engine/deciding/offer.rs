@@ -122,7 +122,7 @@ impl Asking<'_> {
             (Choice::Reject, _) => "do not let the work pass; the run is blocked".to_owned(),
             (Choice::Resume, _) => "continue; you confirm that the cause is fixed".to_owned(),
             (Choice::Done, QuestionKind::Checkpoint(CheckpointKind::Merge)) => {
-                "look whether it is merged, and whether what came of it holds".to_owned()
+                "check whether it is merged, and prove the merged tree".to_owned()
             }
             (Choice::Done, _) => "continue; what you write after it is passed to the agent".to_owned(),
             (Choice::Command, QuestionKind::Check(check)) => format!("run this as the check \"{check}\""),
@@ -201,10 +201,7 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
             lines.extend(said(state));
             lines.extend(state.asked_at.as_ref().map(|it| format!("can also be answered on {it}")));
             lines.extend(
-                state
-                    .look_trouble
-                    .as_ref()
-                    .map(|it| format!("the pull request could not be looked at: {it}")),
+                state.look_trouble.as_ref().map(|it| format!("the pull request could not be read: {it}")),
             );
             let warnings = state.warnings.iter().rev().take(SHOWN).rev();
             lines.extend(warnings.map(|it| format!("warning: {}", first_line(it))));

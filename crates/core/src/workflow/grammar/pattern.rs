@@ -11,7 +11,7 @@ pub(crate) fn glob(text: &str, place: &Place, sources: &mut Sources) {
     }
     let built = globset::GlobBuilder::new(&filled(text)).literal_separator(true).build();
     if let Err(error) = built {
-        let next = "* stands for a part of a name, ** for folders, {a,b} for either, [] around * or ? makes it plain";
+        let next = "* matches part of a name, ** matches folders, {a,b} either one; [*] and [?] match the character itself";
         sources.refuse_with(place, format!("\"{text}\" is not a glob: {}", error.kind()), next);
     }
 }

@@ -253,11 +253,11 @@ impl Resolver<'_> {
                 reviewers: list(reviewers),
             };
             if let Some(expires) = expires.as_ref().filter(|it| it.value.0 < EXPIRES_LEAST) {
-                let says = "nobody could approve anything in so short a time";
+                let says = "nobody can approve anything in so little time";
                 self.sources.refuse_with(&expires.place, says.to_owned(), "write expires = \"1h\"");
             }
             if gate.sign && gate.approvers.is_none() {
-                let says = format!("gate \"{name}\" asks for a signature, and nobody is named who may sign");
+                let says = format!("gate \"{name}\" asks for a signature, but names nobody who may sign");
                 self.sources.refuse_with(&file.place, says, "write approvers = \"FILE\"");
             }
             if !gate.sign && (gate.presence || gate.approvers.is_some()) {

@@ -140,7 +140,7 @@ fn stage(
         name => phase_id(name).ok_or_else(|| unknown("state"))?,
     };
     if stage + 1 == workflow.phases.len() {
-        return Err(file.wrong("state", "says that the system is complete: nothing is left to build"));
+        return Err(file.wrong("state", "says that the system is complete: there is nothing to build"));
     }
     let proven_at = workflow.proof.at.unwrap_or(stage);
     if proven_at < stage {

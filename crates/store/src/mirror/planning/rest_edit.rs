@@ -39,9 +39,9 @@ impl RestEdit {
                     "{NAME} said stopping while nothing was running; it is written again, and there is nothing to stop"
                 )
             }
-            RestEdit::Running { more: true } => format!(
-                "{NAME} was changed by somebody else; that it says running was taken from it, and nothing else"
-            ),
+            RestEdit::Running { more: true } => {
+                format!("{NAME} was changed by somebody else; only its status running was applied")
+            }
             RestEdit::Running { more: false } => return None,
         };
         Some(Event::Noted { text })

@@ -42,9 +42,7 @@ impl KeptStamps {
             Some(_) => "changed",
             None => "removed",
         };
-        Some(format!(
-            "{name} was {what} by somebody else; it was written again, and nothing was taken from it"
-        ))
+        Some(format!("{name} was {what} by somebody else; the edit was undone and had no effect"))
     }
 }
 

@@ -86,7 +86,7 @@ impl State {
                 self.feedback = Some(feedback);
                 self.proving = None;
                 self.back_to = None;
-                self.reopen(phase, "it does not go together with what was merged meanwhile");
+                self.reopen(phase, "it conflicts with what was merged since it began");
             }
             How::Changes { gate, text } => {
                 self.guide(Some(&format!("changes asked for at the gate \"{gate}\": {text}")));

@@ -112,7 +112,7 @@ impl State {
             _ => {
                 self.warn(format!("{skill} left its repair uncommitted"));
                 Some(format!(
-                    "{skill} left changes uncommitted: commit the repair by itself first, as fix(scope): what was wrong"
+                    "{skill} left uncommitted changes: commit the repair first, in its own commit: fix(scope): what was wrong"
                 ))
             }
         }

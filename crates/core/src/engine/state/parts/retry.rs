@@ -76,7 +76,7 @@ impl Retry {
         let class = failure.map_or(&ErrorClass::Other, |it| &it.class);
         let text = failure.and_then(|it| it.text.lines().next()).unwrap_or("");
         if rules.never.contains(class) {
-            return RetryNext::Block(format!("a failure of class {class} is never retried: {text}"));
+            return RetryNext::Block(format!("{class} failures are never retried: {text}"));
         }
         if rules.total <= self.total {
             return RetryNext::Block(format!("{} in all", counted(self.total, "failure")));

@@ -74,7 +74,7 @@ pub(crate) fn lacks_other_model(
     }
     let (name, other, cli) = (&phase.name, &workflow.phases[*other_than].name, &workflow.agent.cli);
     let so = match (state.models.get(other_than), &call.model) {
-        (None, _) => format!("nobody knows which model {other} ran with"),
+        (None, _) => format!("the model that {other} ran with is unknown"),
         (Some(was), None) => format!("{other} ran with {was}, and no model is set here that {cli} knows"),
         (Some(was), Some(asked)) if is_same_family(asked, was) => {
             format!("{other} ran with {was}, and so would {name}")
@@ -271,7 +271,7 @@ mod tests {
             let phase = &workflow.phases[state.phase];
             lacks_other_model(&workflow, phase, state, &call(&workflow, phase, state))
         };
-        assert!(asks(&state).is_some_and(|it| it.contains("nobody knows which model GREEN ran with")));
+        assert!(asks(&state).is_some_and(|it| it.contains("the model that GREEN ran with is unknown")));
         state.models.insert(position("GREEN"), "claude-opus-5-5".to_owned());
         assert_eq!(asks(&state), None, "sonnet is another");
         state.models_instead.insert("sonnet".to_owned(), "claude-opus-4-8".to_owned());
