@@ -12,7 +12,7 @@
 //!
 //! It does not know what the commands mean, and it takes no decisions.
 
-use super::git_dir::{places, plain_places};
+use super::git_dir::places;
 pub(crate) use super::git_error::GitError;
 use super::git_error::plainly;
 use super::git_text::bytes_to_path;
@@ -83,8 +83,7 @@ pub(crate) struct Git {
 
 impl Git {
     /// Opens the working tree whose top is exactly `folder`. A parent repository is never taken
-    /// instead: the agent would work, and we would look, somewhere else. Git is asked where the files of
-    /// the repository do not say enough.
+    /// instead: the agent would work, and we would look, somewhere else.
     pub(crate) fn open(folder: &Path) -> Result<Git, GitError> {
         Git::open_with(folder, Vec::new())
     }
@@ -98,10 +97,6 @@ impl Git {
             |reason: &str| GitError::NotARepository { path: folder.to_owned(), reason: reason.to_owned() };
         let top = folder.canonicalize().map_err(|error| refused(&format!("cannot be entered: {error}")))?;
         let mut git = Git::unopened(&top, environment)?;
-        if let Some(found) = plain_places(&top) {
-            git.lead_to(&found.git_dir, &found.common_dir);
-            return Ok(git);
-        }
         let asked =
             ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
         let answer = match git.run(asked) {
@@ -123,8 +118,7 @@ impl Git {
         Ok(git)
     }
 
-    /// Opens a working tree that was opened before, whatever its settings say by now: the repository is
-    /// named outright.
+    /// Opens a working tree that was opened before. Git is not asked where its files say enough.
     pub(crate) fn reopen(folder: &Path) -> Result<Git, GitError> {
         let Some(found) = places(folder) else { return Git::open(folder) };
         let mut git = Git::unopened(&found.top, Vec::new())?;
