@@ -38,7 +38,11 @@ fn g06_a_call_whose_files_were_removed_is_lost_and_never_started_again() {
                         Some("help: start over with loop run --fresh and what to build"),
                         "{user:?}, {name}"
                     );
-                    scene.act(&["run", "a bridge", "--fresh", "--agent-cmd", &agent]).exits(3);
+                    let honest = scene.plays(BUILT);
+                    scene
+                        .act(&["run", "a bridge", "--fresh", "--agent-cmd", &honest])
+                        .exits(4)
+                        .says("nothing to do");
                 }
                 _ => panic!("{user:?}, {name}: {again:?}"),
             }

@@ -37,7 +37,7 @@ fn g10_a_call_that_ended_alone_is_collected() {
     let first = sandbox.spawn(&command);
     at.hear();
     first.kill();
-    sandbox.run(&["stop"]).exits(0).says("its last call ends by itself");
+    sandbox.run(&["stop"]).exits(0).says("its last call still finishes");
     go.say();
     sandbox.assert_nothing_runs();
     assert_eq!(sandbox.status()["status"], "running", "nobody has looked at it yet");

@@ -126,10 +126,6 @@ fn bp78_an_overloaded_provider_is_asked_again_in_seconds() {
         limits.contains("waiting until") && limits.contains("cannot serve calls at the moment"),
         "{limits}"
     );
-    // Nobody drives it: it is told, and nothing says any more that it waits.
-    sandbox.run(&["limits", "--clear"]).exits(0).says("notified: 1 unfinished run");
-    sandbox.run(&["limits"]).exits(0).says("no provider limits");
-    sandbox.run(&["status"]).exits(0).says("the wait was cleared").says("next: loop run");
     fs::write(sandbox.note("well"), "").expect("a file");
     running.wait().exits(0);
     let status = sandbox.status();

@@ -32,7 +32,7 @@ fn g27_an_edited_workflow_or_opening_is_damage_wherever_it_is_read() {
         let (sandbox, agent) = capped();
         edit(&sandbox, sql);
         sandbox.run(&["verify"]).exits(8).says("event");
-        let run = sandbox.run(&["runs", "--json"]).exits(0).out;
+        let run = sandbox.run(&["runs", "--json"]).exits(8).says("is damaged").out;
         let run = serde_json::from_str::<serde_json::Value>(&run).expect("a list")[0]["run"].clone();
         let run = run.as_str().expect("an id");
         for words in [&["status", "--run", run][..], &["show", "--run", run], &["resume", "--run", run]] {

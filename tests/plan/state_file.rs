@@ -67,7 +67,10 @@ fn an_edit_while_nothing_runs_is_undone_and_recorded() {
         .replace("Status: max_reached", "Status: running")
         .replace("Phase: 3", "Phase: 9");
     project.sandbox.write(path, more);
-    project.run("printf -- '---\\nEXIT_SIGNAL: STUCK: no\\n---\\n'", &[]).exits(4).says("and nothing else");
+    project
+        .run("printf -- '---\\nEXIT_SIGNAL: STUCK: no\\n---\\n'", &[])
+        .exits(4)
+        .says("only its status running was applied");
     assert!(
         project.loop_state().contains("Phase: 3\nStatus: stuck\nIteration: 5\n"),
         "{}",

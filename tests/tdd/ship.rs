@@ -110,7 +110,7 @@ fn whoever_ships_owns_the_run_and_a_killed_ship_continues() {
     let first = sandbox.start(command);
     begun.hear();
     assert_eq!(handed_in(&sandbox), ["began"], "the intent is in the journal before anything is done");
-    let second = ship(&sandbox, &[]).exits(3);
+    let second = ship(&sandbox, &[]).exits(7);
     assert!(second.err.contains("in use"), "{}", second.err);
     first.kill();
 

@@ -70,7 +70,8 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
                 let size = context.verbose.then(|| trim_logs::size(&home.folder(&row.id)));
                 json!({
                     "bytes": size, "run": row.id, "workflow": row.workflow, "input": row.input, "project": row.project,
-                    "status": fault.is_none().then_some(row.status), "damaged": fault, "reason": row.reason, "phase": row.phase,
+                    "status": fault.is_none().then_some(row.status), "damaged": fault,
+                    "reason": reason(&home, row), "phase": row.phase,
                     "iterations_total": row.iterations_total, "calls_total": row.calls_total,
                     "progress_percent": row.progress, "verified": row.verified && fault.is_none(),
                     "usd": cost::row_json(row), "tokens_total": row.tokens,
@@ -111,6 +112,13 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
 /// Returns what is wrong with a run that is listed: a line that its journal contradicts is not believed.
 fn fault(home: &Home, row: &Row) -> Option<String> {
     fold::row_fault(home, row).unwrap_or_else(|error| Some(error.to_string()))
+}
+
+/// Returns why a run stands where it does, by its journal: a text of the list cannot be compared, because another
+/// version may have worded it.
+fn reason(home: &Home, row: &Row) -> Option<String> {
+    let workflow = fold::workflow(home, &row.id).ok()?;
+    Some(fold::state(home, &row.id, &workflow).ok()?.reason(&workflow))
 }
 
 /// Says which runs are damaged; returns the exit code.

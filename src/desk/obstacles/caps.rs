@@ -2,7 +2,7 @@
 //! none. What can be kept only between calls is said.
 
 use crate::desk::refusal::{NextStep, Refusal};
-use crate::world::price_list;
+use crate::world::price_list::{self, PriceTrouble};
 use loop_base::text::counted;
 use loop_base::time::length;
 use loop_core::agent_table::UsageTold;
@@ -12,9 +12,13 @@ use loop_core::workflow::model::Workflow;
 /// Refuses a cap on money or tokens that the agent gives no figures for. `by_us` says that we start it.
 pub(crate) fn refuse_unkept(workflow: &Workflow, by_us: bool) -> anyhow::Result<()> {
     let limits = &workflow.limits;
-    let prices = price_list::read().map_err(|why| {
-        let help = "write it as [models] \"NAME\" = { input = 1.25, output = 10 }, or remove the file";
-        Refusal::usage(format!("the prices of models cannot be read: {why}"), NextStep::by_hand(help))
+    let prices = price_list::read().map_err(|why| match why {
+        PriceTrouble::Wrong(why) => {
+            let help = "write it as [models] \"NAME\" = { input = 1.25, output = 10 }, or remove the file";
+            let text = format!("the prices of models cannot be read: {why}");
+            anyhow::Error::from(Refusal::usage(text, NextStep::by_hand(help)))
+        }
+        PriceTrouble::Unread(error) => error.into(),
     })?;
     let row = workflow.agent.cli.row().filter(|_| by_us);
     let told = row.map_or(UsageTold::Never, |it| it.usage.told);

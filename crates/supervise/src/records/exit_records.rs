@@ -97,7 +97,7 @@ pub fn find(run_dir: &Path, stem: &str) -> io::Result<Option<OrderEnd>> {
 }
 
 /// Whether it was recorded that the call is about to start.
-pub fn was_claimed(run_dir: &Path, stem: &str) -> io::Result<bool> {
+pub(crate) fn was_claimed(run_dir: &Path, stem: &str) -> io::Result<bool> {
     let text = text(run_dir)?;
     let mut records = text.lines().rev().filter_map(|line| serde_json::from_str::<ClaimRecord>(line).ok());
     Ok(records.any(|it| it.claimed == stem))
