@@ -5,8 +5,8 @@ use super::caps::{Caps, Counter};
 use super::end::{self, PoolEnd};
 use super::follow::{Followed, PoolNews, PoolTotal};
 use crate::desk::{
-    self, Caller, Continued, DetachedWays, FoundRun, Going, Note, OpenReply, Queue, Refusal, RunRequest,
-    leave,
+    self, Caller, Continued, DetachedWays, FoundRun, Going, GuardedCommand, Note, OpenReply, Queue, Refusal,
+    RunRequest, leave,
 };
 use crate::world::wait::{Signals, now};
 use loop_core::documents::system_queue::JobStatus;
@@ -67,6 +67,7 @@ pub(crate) struct Pool<'a> {
 impl<'a> Pool<'a> {
     /// Takes the queue for a pool.
     pub(crate) fn take(caller: &'a Caller, request: &'a PoolRequest) -> Result<Pool<'a>, Refusal> {
+        desk::refuse_agents(caller, None, GuardedCommand::Queue)?;
         desk::refuse_pool(caller, &request.run)?;
         let mut notes = Vec::new();
         let queue = Queue::open_to_change(caller, request.run.domain.as_deref(), &mut notes)?;

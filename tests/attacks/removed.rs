@@ -53,15 +53,18 @@ fn g06_a_call_whose_files_were_removed_is_lost_and_never_started_again() {
 /// Without its claim, and without its controller, a call is still not taken for one that never started.
 #[test]
 fn g10_a_call_without_its_claim_is_collected() {
-    for (user, killed) in users("g10_a_call_without_its_claim")
+    for (user, killed, removed) in users("g10_a_call_without_its_claim")
         .into_iter()
-        .flat_map(|it| [(it, "$controller"), (it, "$controller $shim")])
+        .flat_map(|it| ["$controller", "$controller $shim"].map(|killed| (it, killed)))
+        .flat_map(|(it, killed)| {
+            ["call-1.out", "call-* \"$folder\"/calls.log"].map(|gone| (it, killed, gone))
+        })
     {
         let scene = Scene::new(user);
         scene.workflow(BUILD);
         let shim = "shim=$PPID; controller=$(awk '/^PPid/ { print $2 }' /proc/$shim/status)";
         let agent = scene.plays(&format!(
-            "if [ \"$LOOP_CALL\" = 1 ]; then rm \"$ROOT\"/home/runs/*/call-1.out; {shim}; kill -9 {killed}; fi\n{BUILT}"
+            "if [ \"$LOOP_CALL\" = 1 ]; then folder=$(echo \"$ROOT\"/home/runs/*); {shim}; kill -9 {killed}; rm -f \"$folder\"/{removed}; fi\n{BUILT}"
         ));
         scene.act(&["run", "a bridge", "--agent-cmd", &agent]);
         scene.act(&["run"]);

@@ -31,6 +31,6 @@ fn a_repair_that_is_not_committed_is_told() {
     let prompts = (1..60).filter(|it| project.sandbox.note(&format!("prompt-{it}")).exists());
     let told = prompts
         .map(|it| project.sandbox.prompt(it))
-        .filter(|it| it.contains("commit the repair by itself first"));
+        .filter(|it| it.contains("commit the repair first, in its own commit"));
     assert_eq!(told.count(), 1, "the call after it is told");
 }

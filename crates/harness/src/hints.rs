@@ -219,7 +219,9 @@ pub fn hints(out: &str, err: &str) -> Vec<String> {
     let lines = out.lines().chain(err.lines()).map(str::trim_start);
     let marked = lines.filter_map(|it| {
         let after = it.strip_prefix("next: ").or_else(|| it.strip_prefix("or: "));
-        after.or_else(|| it.split_once("continue with: ").map(|(_, after)| after))
+        // A text of JSON ends with what belongs to JSON.
+        let text = it.strip_prefix('"').map_or(it, |it| it.trim_end_matches(',').trim_end_matches('"'));
+        after.or_else(|| text.split_once("continue with: ").map(|(_, after)| after))
     });
     let mut found: Vec<String> = marked.map(str::to_owned).collect();
     let objects =

@@ -16,7 +16,7 @@ pub(crate) fn refuse_unkept(workflow: &Workflow, by_us: bool) -> anyhow::Result<
         PriceTrouble::Wrong(why) => {
             let help = "write it as [models] \"NAME\" = { input = 1.25, output = 10 }, or remove the file";
             let text = format!("the prices of models cannot be read: {why}");
-            anyhow::Error::from(Refusal::usage(text, NextStep::by_hand(help)))
+            Refusal::usage(text, NextStep::by_hand(help))
         }
         PriceTrouble::Unread(error) => error.into(),
     })?;

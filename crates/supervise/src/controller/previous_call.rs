@@ -66,7 +66,9 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> 
         return Ok(PreviousCall::Ended(ending));
     }
     // After a restart of the machine a missing file proves nothing: it may not have reached the disk.
-    let is_void = !exit_records::was_claimed(run_dir, stem)?
+    let lost_records = shim.is_some() && !exit_records::exist(run_dir);
+    let is_void = !lost_records
+        && !exit_records::was_claimed(run_dir, stem)?
         && ((is_same_boot && claim::void(run_dir, stem)?) || claim::is_void(run_dir, stem)?);
     Ok(match live {
         // Also where a shim lives: one that was never sent the call, or that came too late for it.
@@ -75,6 +77,9 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> 
         // A shim is known on disk before it claims anything.
         None if shim.is_none() => {
             PreviousCall::Lost("the run's folder was removed during the call".to_owned())
+        }
+        None if is_same_boot && lost_records => {
+            PreviousCall::Lost("the records of the run's calls were removed".to_owned())
         }
         None if is_same_boot => PreviousCall::Lost("the shim died without an exit record".to_owned()),
         None => PreviousCall::Lost("the machine restarted during the call".to_owned()),
@@ -97,6 +102,12 @@ mod tests {
     use std::path::Path;
     use std::process::{Command, Stdio};
 
+    /// What a shim leaves before it claims anything.
+    fn shim_was_here(dir: &Path, identity: &Identity) {
+        exit_records::Ledger::open(dir).expect("writable");
+        identity.write(dir, 7).expect("written");
+    }
+
     fn found(dir: &Path) -> String {
         format!("{:?}", find(dir, "call-1", 7).expect("possible"))
     }
@@ -114,10 +125,24 @@ mod tests {
     fn a_claim_without_shim_or_record_is_lost() {
         let dir = tempfile::tempdir().expect("a folder");
         let gone = Identity { pid: i32::MAX, ..Identity::mine().expect("an identity") };
-        gone.write(dir.path(), 7).expect("written");
+        shim_was_here(dir.path(), &gone);
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
         for _ in 0..2 {
             assert_eq!(found(dir.path()), r#"Lost("the shim died without an exit record")"#);
+        }
+    }
+
+    #[test]
+    fn a_call_whose_claim_and_records_were_removed_is_lost() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let gone = Identity { pid: i32::MAX, ..Identity::mine().expect("an identity") };
+        shim_was_here(dir.path(), &gone);
+        assert_eq!(found(dir.path()), "NotStarted");
+        for name in ["call-1.out", "calls.log"] {
+            std::fs::remove_file(dir.path().join(name)).expect("removed");
+        }
+        for _ in 0..2 {
+            assert_eq!(found(dir.path()), r#"Lost("the records of the run's calls were removed")"#);
         }
     }
 
@@ -147,7 +172,7 @@ mod tests {
         let pid = i32::try_from(shim.id()).expect("a pid");
         let start = Stat::read(pid).expect("readable").expect("alive").start;
         let identity = Identity { pid, start, ..Identity::mine().expect("an identity") };
-        identity.write(dir.path(), 7).expect("written");
+        shim_was_here(dir.path(), &identity);
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
         assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Live(_)));
         let ending = OrderEnd::without_exit(EndReason::Exited);
@@ -180,7 +205,7 @@ mod tests {
     #[test]
     fn a_process_that_is_no_shim_is_never_taken_for_one() {
         let dir = tempfile::tempdir().expect("a folder");
-        Identity::mine().expect("an identity").write(dir.path(), 7).expect("written");
+        shim_was_here(dir.path(), &Identity::mine().expect("an identity"));
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
         assert_eq!(found(dir.path()), r#"Lost("the shim died without an exit record")"#);
     }

@@ -103,6 +103,12 @@ pub(crate) fn was_claimed(run_dir: &Path, stem: &str) -> io::Result<bool> {
     Ok(records.any(|it| it.claimed == stem))
 }
 
+/// Whether there are records at all. A shim opens them before it is known on disk, so a shim without records is one
+/// whose records were removed.
+pub(crate) fn exist(run_dir: &Path) -> bool {
+    path(run_dir).symlink_metadata().is_ok()
+}
+
 fn text(run_dir: &Path) -> io::Result<String> {
     match tail::tail(&path(run_dir), READ_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
