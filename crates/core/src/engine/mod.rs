@@ -49,8 +49,11 @@ pub use state::parts::visit::PhaseStatus;
 pub use state::run_state::{STATE_VERSION, State};
 pub use state::views::forecast::Forecast;
 pub use state::views::history::{
-    Activity, BreakerChange, History, HistoryLimit, JudgedTurn, breaker, limit, open_reason, review_attempt,
+    Activity, BreakerChange, History, HistoryLimit, breaker, limit, open_reason, review_attempt,
 };
+pub use state::views::judged_turn::JudgedTurn;
+pub use state::views::moment::Moment;
 pub use state::views::next_call::{alike, models, uncommittable};
 pub use state::views::run_command::run_again;
+pub use state::views::skill_history::{GateState, Milestone, SkillCall, SkillEnd, SkillHistory};
 pub use state::views::status::Status;

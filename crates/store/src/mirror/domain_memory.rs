@@ -18,7 +18,6 @@ use loop_base::time::Timestamp;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{Event, History, Landing, State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
-use skills::SkillsLog;
 use std::path::{Path, PathBuf};
 
 /// Where the memory of every domain lies, in the project.
@@ -62,9 +61,7 @@ pub fn system_folder(domain: &str, id: &str) -> String {
 pub struct DomainMemory {
     run: String,
     project: String,
-    domain: String,
     history: History,
-    skills: SkillsLog,
     journey: Journey,
     /// What we wrote last.
     written: Option<String>,
@@ -80,23 +77,19 @@ impl DomainMemory {
         let mut found = DomainMemory {
             run: run.to_owned(),
             project: row.project,
-            domain: String::new(),
             history: History::new(workflow),
-            skills: SkillsLog::default(),
             journey: Journey::new(run),
             written: None,
         };
         fold::replay(home, run, workflow, |workflow, at, event| found.take(workflow, at, event))?;
-        Ok(Some(found).filter(|it| !it.domain.is_empty()))
+        Ok(Some(found).filter(|it| !it.domain().is_empty()))
     }
 
     fn take(&mut self, workflow: &Workflow, at: Timestamp, event: &Event) {
         let turn = self.history.follow(workflow, at, event);
-        if let Event::Opened(opening) = event {
-            self.domain = opening.beginning.domain.clone().unwrap_or_default();
+        if let Some(moment) = self.history.moment(event, turn.as_ref()) {
+            self.journey.add(workflow, &self.history.state.opening.input, at, &moment);
         }
-        self.skills.follow(workflow, &self.history.state, at, event, turn.as_ref());
-        self.journey.follow(workflow, &self.history.state, at, event, turn.as_ref());
     }
 
     /// Takes into account what has become durable, and writes it down. Returns what somebody else had done
@@ -131,7 +124,7 @@ impl DomainMemory {
 
     /// Returns the text of the state file.
     pub fn text(&self, workflow: &Workflow) -> String {
-        state_file::text(workflow, &self.history, &self.skills, &self.project)
+        state_file::text(workflow, &self.history, &self.project)
     }
 
     /// Returns the state that somebody wrote into the file of a run which nobody drives, where it is another
@@ -178,13 +171,17 @@ impl DomainMemory {
         }
     }
 
+    fn domain(&self) -> &str {
+        self.history.state.opening.beginning.domain.as_deref().unwrap_or_default()
+    }
+
     fn folder(&self) -> PathBuf {
-        Path::new(&self.project).join(FOLDER).join(&self.domain)
+        Path::new(&self.project).join(FOLDER).join(self.domain())
     }
 
     /// Returns the folder of the system, relative to the project.
     fn system_folder(&self) -> String {
-        system_folder(&self.domain, &self.history.state.opening.input)
+        system_folder(self.domain(), &self.history.state.opening.input)
     }
 
     /// What somebody did to the state file since we wrote it.
@@ -204,8 +201,8 @@ impl DomainMemory {
 
     /// Brings the job to where its run is.
     fn move_job(&self, home: &Home, workflow: &Workflow, now: Timestamp) {
-        let file = queue_file(Path::new(&self.project), &self.domain);
-        let queue = QueueKey { project: &self.project, domain: &self.domain, file: &file };
+        let file = queue_file(Path::new(&self.project), self.domain());
+        let queue = QueueKey { project: &self.project, domain: self.domain(), file: &file };
         let state = &self.history.state;
         let reason = state.reason(workflow);
         let to = target(workflow, state, &reason);

@@ -4,9 +4,7 @@
 
 use loop_base::files;
 use loop_base::time::Timestamp;
-use loop_core::engine::{
-    CheckOutcome, CheckResult, Command, Effect, Event, How, JudgedTurn, QuestionKind, State, Step, Verdict,
-};
+use loop_core::engine::{CheckOutcome, CheckResult, Moment};
 use loop_core::workflow::model::Workflow;
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
@@ -25,79 +23,46 @@ impl Journey {
         Journey { run: run.get(..8).unwrap_or(run).to_owned(), lines: Vec::new(), written: None }
     }
 
-    pub(super) fn follow(
-        &mut self,
-        workflow: &Workflow,
-        state: &State,
-        at: Timestamp,
-        event: &Event,
-        turn: Option<&JudgedTurn>,
-    ) {
-        let system = &state.opening.input;
-        let mut put = |category: &str, action: &str, subject: &str, outcome: &str, more: Value| {
-            let mut line = json!({
-                "id": format!("{}-{}", self.run, self.lines.len() + 1),
-                "timestamp": at.to_string(),
-                "category": category,
-                "action": action,
-                "subject": subject,
-                "context": { "system": system },
-                "outcome": outcome,
-            });
-            if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
-                line.extend(more);
-            }
-            self.lines.push(line.to_string());
-        };
+    /// Adds the line of what happened to a system.
+    pub(super) fn add(&mut self, workflow: &Workflow, system: &str, at: Timestamp, moment: &Moment<'_>) {
         let name = |phase: usize| workflow.phases[phase].name.as_str();
-        match event {
-            Event::Opened(_) => put("system", "claimed", system, "success", json!({})),
-            Event::Entered { phase, how } => {
-                let outcome = if matches!(how, How::Skipped) { "skipped" } else { "success" };
-                put("phase", "entered", name(*phase), outcome, json!({}));
+        let outcome = |is_success: bool| if is_success { "success" } else { "failure" };
+        let (category, action, subject, outcome, more) = match moment {
+            Moment::Opened => ("system", "claimed", system, "success", json!({})),
+            Moment::Entered { phase, is_skip } => {
+                ("phase", "entered", name(*phase), if *is_skip { "skipped" } else { "success" }, json!({}))
             }
-            Event::Measured(evidence) if !evidence.results.is_empty() => {
-                let (outcome, more) = verified(&evidence.results);
-                put("phase", "verified", name(state.phase), outcome, more);
+            Moment::Verified { phase, results } => {
+                let (outcome, more) = verified(results);
+                ("phase", "verified", name(*phase), outcome, more)
             }
-            Event::Commanded(Command::Skip { skill, reason }) => {
-                put("skill", "skipped", skill, "skipped", json!({ "status": "skipped", "reason": reason }));
+            Moment::SkillEnded { skill, phase, is_done, why } => {
+                let more = json!({ "phase": name(*phase), "why": why });
+                ("skill", "completed", *skill, outcome(*is_done), more)
             }
-            Event::Known { skill, target: None } => {
-                let more = json!({ "status": "skipped", "reason": state.skipped.get(skill) });
-                put("skill", "skipped", skill, "skipped", more);
+            Moment::SkillSkipped { skill, reason } => {
+                let more = json!({ "status": "skipped", "reason": reason });
+                ("skill", "skipped", *skill, "skipped", more)
             }
-            Event::Began(Effect::Ask(question)) => {
-                if let QuestionKind::Gate(gate) = &question.kind {
-                    put("gate", "requested", gate, "success", json!({}));
-                }
-            }
-            Event::Approved { gate, by, .. } => put("gate", "approved", gate, "success", json!({ "by": by })),
-            Event::ItemDone { id, .. } => put("decision", "capability-complete", id, "success", json!({})),
-            Event::Landed(landing) => {
-                let outcome = if matches!(
-                    landing,
-                    loop_core::engine::Landing::Not { .. } | loop_core::engine::Landing::Red { .. }
-                ) {
-                    "failure"
-                } else {
-                    "success"
-                };
-                put("system", "landed", system, outcome, json!({}));
-            }
-            Event::Closed(_) => put("system", "closed", system, "success", json!({})),
-            _ => (),
+            Moment::GateRequested { gate } => ("gate", "requested", *gate, "success", json!({})),
+            Moment::GateApproved { gate, by } => ("gate", "approved", *gate, "success", json!({ "by": by })),
+            Moment::ItemDone { id } => ("decision", "capability-complete", *id, "success", json!({})),
+            Moment::Landed { is_success } => ("system", "landed", system, outcome(*is_success), json!({})),
+            Moment::Closed => ("system", "closed", system, "success", json!({})),
+        };
+        let mut line = json!({
+            "id": format!("{}-{}", self.run, self.lines.len() + 1),
+            "timestamp": at.to_string(),
+            "category": category,
+            "action": action,
+            "subject": subject,
+            "context": { "system": system },
+            "outcome": outcome,
+        });
+        if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
+            line.extend(more);
         }
-        if let Some(turn) = turn
-            && let Step::Skill(skill) | Step::Fix(skill) = &turn.call.step
-        {
-            let outcome = match &turn.judgement.verdict {
-                Verdict::Leave | Verdict::Step | Verdict::Reject | Verdict::Checkpoint(_) => "success",
-                Verdict::Again | Verdict::Fail | Verdict::Stuck(_) => "failure",
-            };
-            let more = json!({ "phase": name(turn.call.phase), "why": turn.judgement.why });
-            put("skill", "completed", skill, outcome, more);
-        }
+        self.lines.push(line.to_string());
     }
 
     /// Appends the lines that are not in the file.

@@ -1,9 +1,11 @@
 //! The text of `loop-state.json`, as the schema of its seed has it, and the failure log.
 
-use super::skills::{GateState, SkillsLog};
+use super::skills;
 use loop_base::files;
 use loop_base::secret::redact;
-use loop_core::engine::{History, PhaseStatus, QuestionKind, State, Station, Status, Step};
+use loop_core::engine::{
+    GateState, History, PhaseStatus, QuestionKind, SkillHistory, State, Station, Status, Step,
+};
 use loop_core::workflow::model::Workflow;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -11,8 +13,8 @@ use std::path::Path;
 /// Failures that the log of a domain holds, over all of its systems.
 const FAILURES_MOST: usize = 1000;
 
-pub(super) fn text(workflow: &Workflow, history: &History, log: &SkillsLog, project: &str) -> String {
-    let state = &history.state;
+pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> String {
+    let (state, log) = (&history.state, &history.skills);
     let beginning = &state.opening.beginning;
     let worktree = state.opening.worktree.as_deref();
     let place = worktree.map(|it| it.place.as_str()).unwrap_or_default();
@@ -25,7 +27,7 @@ pub(super) fn text(workflow: &Workflow, history: &History, log: &SkillsLog, proj
         "branch": worktree.map(|it| it.branch.as_str()).unwrap_or_default(),
         "worktree": inside,
         "state": state_word(workflow, state),
-        "stateEnteredAt": log.entered_at.to_string(),
+        "stateEnteredAt": history.entered_at.to_string(),
         "capabilities": capabilities(state),
         "stages": stages(workflow, state),
         "failures": {
@@ -36,15 +38,18 @@ pub(super) fn text(workflow: &Workflow, history: &History, log: &SkillsLog, proj
             "history": failures(workflow, state),
         },
         "gates": gates(workflow, state, log),
-        "checkpoints": log.checkpoints,
-        "skillsUsage": log.usage(),
-        "skillsLog": log.log(),
-        "metrics": { "skillsInvoked": log.usage().values().sum::<u32>(), "skillHistory": log.velocity() },
+        "checkpoints": skills::checkpoints(log),
+        "skillsUsage": skills::usage(log),
+        "skillsLog": skills::log(log),
+        "metrics": {
+            "skillsInvoked": skills::usage(log).values().sum::<u32>(),
+            "skillHistory": skills::velocity(log),
+        },
         "skillExecution": execution(workflow, state, log),
         "prerequisites": prerequisites(workflow, state),
         "updatedAt": state.updated_at.to_string(),
     });
-    if let Some(at) = log.last_verification {
+    if let Some(at) = history.verified_at {
         whole["lastVerification"] = at.to_string().into();
     }
     if Status::of(state) == Status::Halted {
@@ -151,7 +156,7 @@ fn failures(workflow: &Workflow, state: &State) -> Vec<Value> {
     state.troubles.failures.iter().map(entry).collect()
 }
 
-fn gates(workflow: &Workflow, state: &State, log: &SkillsLog) -> Value {
+fn gates(workflow: &Workflow, state: &State, log: &SkillHistory) -> Value {
     let listed = workflow.mode.as_ref().and_then(|it| workflow.modes.get(it));
     let open = match state.question().map(|it| &it.kind) {
         Some(QuestionKind::Gate(gate)) => Some(gate),
@@ -185,7 +190,7 @@ fn gates(workflow: &Workflow, state: &State, log: &SkillsLog) -> Value {
     Value::Object(gates)
 }
 
-fn execution(workflow: &Workflow, state: &State, log: &SkillsLog) -> Value {
+fn execution(workflow: &Workflow, state: &State, log: &SkillHistory) -> Value {
     let mut phases = Map::new();
     for (id, phase) in workflow.phases.iter().enumerate() {
         let skipped: Vec<Value> = phase

@@ -6,7 +6,6 @@
 //! iteration, is returned by [`History::follow`] to whoever writes it, and forgotten.
 
 use crate::engine::journal::calls::ending::Ending;
-use crate::engine::journal::effect::Call;
 use crate::engine::journal::effect::IMPORTED_EPOCH;
 use crate::engine::journal::event::Event;
 use crate::engine::journal::hold::{Outcome, Wait};
@@ -15,9 +14,11 @@ use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::parts::breaker::BreakerState;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;
+use crate::engine::state::views::judged_turn::JudgedTurn;
+use crate::engine::state::views::moment::Moment;
+use crate::engine::state::views::skill_history::SkillHistory;
 use crate::engine::state::views::status::Status;
 use crate::facts::FactName;
-use crate::report::Report;
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
@@ -51,6 +52,11 @@ pub struct History {
     pub completed_at: Option<Timestamp>,
     /// Since when a limit holds the run: the provider's, or the window's.
     pub limited_at: Option<Timestamp>,
+    /// When the phase was entered that the run is in.
+    pub entered_at: Timestamp,
+    /// When a check was run last.
+    pub verified_at: Option<Timestamp>,
+    pub skills: SkillHistory,
 }
 
 /// What an iteration came to.
@@ -101,26 +107,6 @@ pub struct ExitEntry {
     pub is_signalled: bool,
 }
 
-/// An iteration that was judged just now, with what its call had said.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JudgedTurn {
-    pub call: Call,
-    pub report: Report,
-    /// The end of what the agent said; empty unless its call ended well.
-    pub tail: String,
-    pub judgement: Judgement,
-    pub opens_breaker: bool,
-    /// The number of the review that it was.
-    pub review: Option<u32>,
-}
-
-impl JudgedTurn {
-    /// Returns the reviewer's own word, where it gave one.
-    pub fn verdict(&self) -> Option<&Value> {
-        self.judgement.metrics.get(FactName::Verdict.name()).map(|it| &it.value)
-    }
-}
-
 impl History {
     pub fn new(workflow: &Workflow) -> History {
         History {
@@ -137,6 +123,9 @@ impl History {
             resumed_at: None,
             completed_at: None,
             limited_at: None,
+            entered_at: Timestamp::default(),
+            verified_at: None,
+            skills: SkillHistory::default(),
         }
     }
 
@@ -151,10 +140,13 @@ impl History {
             self.note_turn(workflow, at, turn, breaker_before);
         }
         match event {
+            Event::Opened(_) => self.entered_at = at,
             Event::Entered { phase, .. } => {
+                self.entered_at = at;
                 self.visits.insert(*phase, VecDeque::new());
                 self.last_progress.clear();
             }
+            Event::Measured(evidence) if !evidence.results.is_empty() => self.verified_at = Some(at),
             Event::Closed(Outcome::Completed) => self.completed_at = Some(at),
             _ => (),
         }
@@ -164,7 +156,18 @@ impl History {
             Some(_) => self.limited_at.or(Some(at)),
             None => None,
         };
-        turn.filter(|it| it.call.epoch != IMPORTED_EPOCH)
+        let turn = turn.filter(|it| it.call.epoch != IMPORTED_EPOCH);
+        self.skills.follow(workflow, &self.state, at, event, turn.as_ref());
+        turn
+    }
+
+    /// Returns what a log of the run tells of the fact that was taken into account last, with the iteration that it
+    /// judged. Most facts are nothing to tell.
+    pub fn moment<'a>(&'a self, event: &'a Event, turn: Option<&'a JudgedTurn>) -> Option<Moment<'a>> {
+        match turn {
+            Some(turn) => Moment::of_turn(turn),
+            None => Moment::of(&self.state, event),
+        }
     }
 
     /// Returns the turn that this event judges.
