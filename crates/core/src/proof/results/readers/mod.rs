@@ -20,6 +20,7 @@ mod vitest;
 
 use crate::proof::results::environment::IdFile;
 use crate::proof::results::ids::{Exit, IDS_LIMIT, NAME_LIMIT, NamedTests, Results, TestOutcome};
+use crate::workflow::model::CountFormat;
 use std::collections::BTreeMap;
 
 /// What one reader found.
@@ -44,23 +45,36 @@ struct SummaryCounts {
 pub fn read_results(check: &str, exit: Exit, output: &str, files: &[IdFile]) -> Results {
     let lines = lines::plain(output);
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let mut found: Vec<(CountFormat, RunnerResult)> = Vec::new();
+    for format in CountFormat::ALL {
+        found.extend(named_tests(format, &lines, files).into_iter().map(|it| (format, it)));
+    }
     // nextest starts each test as a libtest process of its own and may show what that printed.
-    let nextest = nextest::read(&lines);
-    let rust = if nextest.is_some() { |_: &[&str]| None } else { libtest::read };
-    let readers = [
-        rust,
-        unittest::read,
-        go::read,
-        tap::read,
-        node_spec::read,
-        mocha::read,
-        jest::read,
-        vitest::read,
-        junit::read_printed,
-    ];
-    let mut found: Vec<RunnerResult> = readers.iter().filter_map(|it| it(&lines)).chain(nextest).collect();
-    found.extend(pytest::read(&lines, files));
+    if found.iter().any(|it| it.0 == CountFormat::Nextest) {
+        found.retain(|it| it.0 != CountFormat::Cargo);
+    }
+    let found = found.into_iter().map(|it| it.1).collect();
     combine(check, exit, found)
+}
+
+/// What the runners of one format name. Every format that counts are read from has its answer here.
+fn named_tests(format: CountFormat, lines: &[&str], files: &[IdFile]) -> Vec<RunnerResult> {
+    let found = match format {
+        // Nobody names a test in pairs, and every other format reads along anyway.
+        CountFormat::Auto | CountFormat::KeyValue => [None, None],
+        CountFormat::Cargo => [libtest::read(lines), None],
+        CountFormat::Nextest => [nextest::read(lines), None],
+        CountFormat::Pytest => [pytest::read(lines, files), None],
+        CountFormat::Unittest => [unittest::read(lines), None],
+        CountFormat::Jest => [jest::read(lines), None],
+        CountFormat::Vitest => [vitest::read(lines), None],
+        CountFormat::Mocha => [mocha::read(lines), None],
+        CountFormat::Go => [go::read(lines), None],
+        // node prints TAP for a program, and its own lines for a person.
+        CountFormat::Tap => [tap::read(lines), node_spec::read(lines)],
+        CountFormat::Junit => [junit::read_printed(lines), None],
+    };
+    found.into_iter().flatten().collect()
 }
 
 fn combine(check: &str, exit: Exit, found: Vec<RunnerResult>) -> Results {
