@@ -3,14 +3,15 @@
 //!
 //!     cargo bench --bench counts
 
+use loop_harness::bench::{bench_folder, commit_all};
+use loop_harness::program;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("counts");
     let (few, many) = (20, 120);
-    let (one, two) = (traced(&root, few), traced(&root, many));
+    let (one, two) = (traced(few), traced(many));
     let calls = f64::from(many - few);
     println!("for each iteration with one call and one check, from {} iterations", many - few);
     for name in [
@@ -27,9 +28,9 @@ fn main() {
     }
 }
 
-fn traced(root: &PathBuf, calls: u32) -> BTreeMap<&'static str, u32> {
-    let _ = std::fs::remove_dir_all(root);
-    let project = prepare(root, calls);
+fn traced(calls: u32) -> BTreeMap<&'static str, u32> {
+    let root = bench_folder("counts");
+    let project = prepare(&root, calls);
     let trace = root.join("trace");
     let done = Command::new("strace")
         .args([
@@ -42,7 +43,7 @@ fn traced(root: &PathBuf, calls: u32) -> BTreeMap<&'static str, u32> {
             "-o",
         ])
         .arg(&trace)
-        .arg(env!("CARGO_BIN_EXE_loop"))
+        .arg(program())
         .args(["run", "--quiet", "--agent-cmd", "/bin/true", "--home"])
         .arg(root.join("home"))
         .current_dir(&project)
@@ -68,22 +69,7 @@ fn traced(root: &PathBuf, calls: u32) -> BTreeMap<&'static str, u32> {
 fn prepare(root: &Path, calls: u32) -> PathBuf {
     let project = root.join("project");
     std::fs::create_dir_all(project.join(".loop")).expect("a folder");
-    let git = |words: &[&str]| {
-        let done = Command::new("git").args(words).current_dir(&project).output().expect("git");
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    git(&[
-        "-c",
-        "user.name=b",
-        "-c",
-        "user.email=b@localhost",
-        "commit",
-        "-q",
-        "--allow-empty",
-        "-m",
-        "begin",
-    ]);
+    commit_all(&project);
     let workflow = format!(
         "name = \"bench\"\ninput = {{ kind = \"none\", about = \"\" }}\n[limits]\niterations = {calls}\nphase_iterations = {calls}\n\
          [checks.probe]\nrun = \"true\"\n[[phase]]\nname = \"ONLY\"\nprompt = \"Do the next thing.\"\nreport = \"none\"\n\

@@ -4,6 +4,7 @@
 //!
 //!     cargo bench --bench hook [-- ROUNDS]
 
+use loop_harness::bench::bench_folder;
 use serde_json::json;
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -18,8 +19,7 @@ const PROMISE: &str = "Done.\n\n<promise>FEATURE_COMPLETE</promise>";
 
 fn main() {
     let rounds = std::env::args().filter_map(|it| it.parse().ok()).next().unwrap_or(30);
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hook");
-    let _ = fs::remove_dir_all(&root);
+    let root = bench_folder("hook");
     fs::create_dir_all(root.join("project")).expect("a folder");
     let bench = Bench { root: root.canonicalize().expect("a path"), rounds };
     bench.prepare();

@@ -5,6 +5,8 @@
 //!
 //!     cargo bench --bench landing [-- FILES]
 
+use loop_harness::bench::{bench_folder, commit_all, git, median};
+use loop_harness::program;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -69,7 +71,6 @@ struct Scene {
 
 fn main() {
     let files: usize = std::env::args().filter_map(|it| it.parse().ok()).next().unwrap_or(1_000);
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("landing");
     let scenes = [
         Scene { name: "the target has not moved", moves: false, pushes: false },
         Scene { name: "the target has moved", moves: true, pushes: false },
@@ -78,7 +79,7 @@ fn main() {
     println!("{files} files, medians of {ROUNDS} landings in ms");
     println!("floor  loop   loop/floor");
     for scene in scenes {
-        let _ = fs::remove_dir_all(&root);
+        let root = bench_folder("landing");
         let (mut ours, mut floors) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             let folder = root.join(round.to_string());
@@ -86,21 +87,10 @@ fn main() {
             ours.push(landing(&folder, &project, scene));
             floors.push(floor(&folder, &project, scene));
         }
-        let (ours, floor) = (median(&mut ours), median(&mut floors));
+        let (ours, floor) = (median(&ours), median(&floors));
         println!("{floor:>5.0}  {ours:>5.0}  {:>5.2}  {}", ours / floor, scene.name);
+        fs::remove_dir_all(&root).expect("ours");
     }
-    fs::remove_dir_all(&root).expect("ours");
-}
-
-fn git(place: &Path, words: &[&str]) -> String {
-    let done = Command::new("git")
-        .args(["-c", "user.name=b", "-c", "user.email=b@localhost"])
-        .args(words)
-        .current_dir(place)
-        .output()
-        .expect("git");
-    assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
 fn project(folder: &Path, files: usize, scene: Scene) -> PathBuf {
@@ -116,11 +106,9 @@ fn project(folder: &Path, files: usize, scene: Scene) -> PathBuf {
     let system = "{\"id\":\"sys-001\",\"name\":\"sys-001\",\"status\":\"specified\",\"dependencies\":[],\"capabilities\":[\"all\"]}";
     write("domain-memory/shop/system-queue.json", &format!("{{\"domain\":\"shop\",\"systems\":[{system}]}}"));
     fs::write(folder.join("agent.sh"), AGENT).expect("written");
-    git(&project, &["init", "-q", "-b", "main"]);
+    commit_all(&project);
     git(&project, &["config", "user.name", "b"]);
     git(&project, &["config", "user.email", "b@localhost"]);
-    git(&project, &["add", "-A"]);
-    git(&project, &["commit", "-qm", "begin"]);
     if scene.pushes {
         let remote = folder.join("remote.git").display().to_string();
         git(&project, &["clone", "-q", "--bare", ".", &remote]);
@@ -135,7 +123,7 @@ fn landing(folder: &Path, project: &Path, scene: Scene) -> f64 {
     let agent = format!("sh {}", folder.join("agent.sh").display());
     let home = folder.join("home");
     let command = |words: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_loop"));
+        let mut command = Command::new(program());
         command.args(words).arg("--home").arg(&home).current_dir(project);
         command
     };
@@ -195,9 +183,4 @@ fn floor(folder: &Path, project: &Path, scene: Scene) -> f64 {
         );
     }
     start.elapsed().as_secs_f64() * 1000.0
-}
-
-fn median(all: &mut [f64]) -> f64 {
-    all.sort_by(f64::total_cmp);
-    all[all.len() / 2]
 }

@@ -4,8 +4,10 @@
 //!
 //!     cargo bench --bench large_tree [-- FILES]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use loop_harness::bench::{
+    bench_folder, calling, commit_all, gaps, git, median, stamping_agent, write_calls,
+};
+use std::path::Path;
 use std::time::Instant;
 
 /// Calls in each run.
@@ -16,18 +18,11 @@ const ASKED: usize = 12;
 
 fn main() {
     let files = std::env::args().filter_map(|it| it.parse().ok()).next().unwrap_or(50_000);
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("large-tree");
-    let _ = std::fs::remove_dir_all(&root);
-    std::fs::create_dir_all(&root).expect("a folder");
-    let agent = root.join("agent");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/agent.c");
-    let built = Command::new("cc").args(["-O2", "-o"]).arg(&agent).arg(source).status();
-    assert!(built.expect("a C compiler").success());
+    let root = bench_folder("large-tree");
+    let agent = stamping_agent(&root);
     let project = root.join("project");
     fill(&project.join("tracked"), files);
-    git(&project, &["init", "-q"]);
-    git(&project, &["add", "-A"]);
-    git(&project, &["-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-qm", "begin"]);
+    commit_all(&project);
     for (with, goal) in [("", 1.6), (" and as many untracked", 2.3)] {
         if !with.is_empty() {
             fill(&project.join("untracked"), files);
@@ -55,11 +50,6 @@ fn fill(folder: &Path, files: usize) {
     }
 }
 
-fn git(project: &Path, words: &[&str]) {
-    let done = Command::new("git").args(words).current_dir(project).output().expect("git");
-    assert!(done.status.success(), "{done:?}");
-}
-
 /// One `git status` after each change of ten files, as a person would ask.
 fn git_status(project: &Path) -> f64 {
     git(project, &["status", "--porcelain"]);
@@ -78,32 +68,11 @@ fn git_status(project: &Path) -> f64 {
 fn ours(root: &Path, project: &Path, agent: &Path) -> Vec<f64> {
     let stamps = root.join("stamps");
     let _ = std::fs::remove_file(&stamps);
-    let workflow = format!(
-        "name = \"bench\"\ninput = {{ kind = \"none\", about = \"\" }}\n[limits]\niterations = {CALLS}\nphase_iterations = {CALLS}\n\
-         [[phase]]\nname = \"ONLY\"\nprompt = \"Do the next thing.\"\nreport = \"none\"\nsignal = \"none\"\n\
-         exit = \"commits_made > 0\"\nbreaker = {{}}\n"
-    );
-    std::fs::create_dir_all(project.join(".loop")).expect("a folder");
-    std::fs::write(project.join(".loop/workflow.toml"), workflow).expect("written");
+    write_calls(project, CALLS);
     let command = format!("{} {} {}/tracked", agent.display(), stamps.display(), project.display());
     let home = root.join("home");
     let _ = std::fs::remove_dir_all(&home);
-    let done = Command::new(env!("CARGO_BIN_EXE_loop"))
-        .args(["run", "--quiet", "--unverified", "--allow-dirty", "--agent-cmd", &command, "--home"])
-        .arg(home)
-        .current_dir(project)
-        .output()
-        .expect("loop");
+    let done = calling(project, &home, &command).arg("--allow-dirty").output().expect("loop");
     assert_eq!(done.status.code(), Some(6), "{}", String::from_utf8_lossy(&done.stderr));
-    let bytes = std::fs::read(&stamps).expect("stamps");
-    let number = |bytes: &[u8]| i64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
-    let calls: Vec<(i64, i64)> =
-        bytes.chunks_exact(16).map(|it| (number(&it[..8]), number(&it[8..]))).collect();
-    calls.windows(2).map(|it| (it[1].0 - it[0].1) as f64 / 1e6).collect()
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    gaps(&stamps)
 }

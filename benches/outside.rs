@@ -5,6 +5,7 @@
 //!
 //!     cargo bench --bench outside [-- RUNS]
 
+use loop_harness::bench::{bench_folder, commit_all, compile, median};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -16,11 +17,11 @@ const STARTS: usize = 100;
 
 fn main() {
     let runs = std::env::args().filter_map(|it| it.parse().ok()).next().unwrap_or(10_000);
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("outside");
-    let _ = std::fs::remove_dir_all(&root);
+    let root = bench_folder("outside");
     let project = root.join("project");
     std::fs::create_dir_all(&project).expect("a folder");
-    repository(&project);
+    std::fs::write(project.join("file"), "content\n").expect("written");
+    commit_all(&project);
     let nothing = nothing(&root);
     quiet_loop(&root, &project);
     start(&root, &project, &nothing);
@@ -127,7 +128,7 @@ fn in_turn(project: &Path, home: &Path, nothing: &Path, commands: &[&[&str]]) ->
             times.push(once(Command::new(LOOP).args(*words).env("LOOP_HOME", home).current_dir(project)));
         }
     }
-    times.iter_mut().map(|it| median(it)).collect()
+    times.iter().map(|it| median(it)).collect()
 }
 
 fn copy_runs(database: &Path, runs: usize) {
@@ -164,27 +165,9 @@ fn copy_runs(database: &Path, runs: usize) {
     transaction.commit().expect("committed");
 }
 
-fn repository(project: &Path) {
-    let git = |words: &[&str]| {
-        let done = Command::new("git").args(words).current_dir(project).output().expect("git");
-        assert!(done.status.success(), "{done:?}");
-    };
-    std::fs::write(project.join("file"), "content\n").expect("written");
-    git(&["init", "-q"]);
-    git(&["add", "file"]);
-    git(&["-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-qm", "begin"]);
-}
-
 fn nothing(root: &Path) -> PathBuf {
     let (source, program) = (root.join("nothing.c"), root.join("nothing"));
     std::fs::write(&source, "int main(void) { return 0; }\n").expect("written");
-    let built =
-        Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(&source).status().expect("a C compiler");
-    assert!(built.success());
+    compile(&source, &program);
     program
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

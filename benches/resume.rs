@@ -4,8 +4,10 @@
 //!
 //!     cargo bench --bench resume [-- KILLS]
 
+use loop_harness::bench::{bench_folder, calling, commit_all, stamping_agent, write_calls};
+use loop_harness::program;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -16,33 +18,17 @@ fn main() {
     let kills: usize = std::env::args().filter_map(|it| it.parse().ok()).next().unwrap_or(100);
     let mut random = u64::from(std::process::id()) << 20 | 1;
     println!("seed {random}");
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("resume");
-    let _ = fs::remove_dir_all(&root);
+    let root = bench_folder("resume");
     let project = root.join("project");
-    fs::create_dir_all(project.join(".loop")).expect("a folder");
-    let agent = root.join("agent");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/agent.c");
-    let built = Command::new("cc").args(["-O2", "-o"]).arg(&agent).arg(source).status();
-    assert!(built.expect("a C compiler").success());
+    let agent = stamping_agent(&root);
     let stamps = root.join("stamps");
     let starts = root.join("starts");
     let script = root.join("call.sh");
     let text =
         format!("echo $LOOP_CALL >> {}\nexec {} {}\n", starts.display(), agent.display(), stamps.display());
     fs::write(&script, text).expect("written");
-    let workflow = format!(
-        "name = \"bench\"\ninput = {{ kind = \"none\", about = \"\" }}\n[limits]\niterations = {CALLS}\nphase_iterations = {CALLS}\n\
-         [[phase]]\nname = \"ONLY\"\nprompt = \"Do the next thing.\"\nreport = \"none\"\nsignal = \"none\"\n\
-         exit = \"commits_made > 0\"\nbreaker = {{}}\n"
-    );
-    fs::write(project.join(".loop/workflow.toml"), workflow).expect("written");
-    let git = |words: &[&str]| {
-        let done = Command::new("git").args(words).current_dir(&project).output().expect("git");
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    git(&["add", "-A"]);
-    git(&["-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-qm", "begin"]);
+    write_calls(&project, CALLS);
+    commit_all(&project);
     let start = || controller(&root, &project, &script);
     let mut running = start();
     until_longer(&stamps, 0);
@@ -66,7 +52,7 @@ fn main() {
     }
     running.kill().expect("ours");
     running.wait().expect("collected");
-    let journal = Command::new(env!("CARGO_BIN_EXE_loop"))
+    let journal = Command::new(program())
         .args(["log", "--json", "--home"])
         .arg(root.join("home"))
         .current_dir(&project)
@@ -94,17 +80,7 @@ fn main() {
 }
 
 fn controller(root: &Path, project: &Path, script: &Path) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_loop"))
-        .args([
-            "run",
-            "--quiet",
-            "--unverified",
-            "--agent-cmd",
-            &format!("sh {}", script.display()),
-            "--home",
-        ])
-        .arg(root.join("home"))
-        .current_dir(project)
+    calling(project, &root.join("home"), &format!("sh {}", script.display()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -6,10 +6,12 @@
 //!
 //!     cargo bench --bench stream [-- MEBIBYTES]
 
+use loop_harness::bench::{bench_folder, commit_all, compile};
+use loop_harness::{program, source_tree};
 use serde::Deserialize;
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -27,13 +29,10 @@ struct Head<'a> {
 
 fn main() {
     let mebibytes: u64 = std::env::args().filter_map(|it| it.parse().ok()).next().unwrap_or(1024);
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("stream");
-    let _ = fs::remove_dir_all(&root);
+    let root = bench_folder("stream");
     fs::create_dir_all(root.join("bin")).expect("a folder");
     let agent = root.join("bin/claude");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/stream.c");
-    let built = Command::new("cc").args(["-O2", "-o"]).arg(&agent).arg(source).status();
-    assert!(built.expect("a C compiler").success());
+    compile(&source_tree().join("benches/stream.c"), &agent);
     println!("{ROUNDS} rounds of {mebibytes} MiB");
     println!("round  one process   loop          floor/loop  kB of shim, of controller");
     let mut ratios = Vec::new();
@@ -126,15 +125,9 @@ fn ours(root: &Path, agent: &Path, kind: &str, bytes: u64) -> (f64, String, Stri
         agent.display()
     );
     fs::write(project.join(".loop/workflow.toml"), workflow).expect("written");
-    let git = |words: &[&str]| {
-        let done = Command::new("git").args(words).current_dir(&project).output().expect("git");
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    git(&["add", "-A"]);
-    git(&["-c", "user.name=b", "-c", "user.email=b@localhost", "commit", "-qm", "begin"]);
+    commit_all(&project);
     let path = format!("{}:{}", root.join("bin").display(), std::env::var("PATH").expect("a path"));
-    let done = Command::new(env!("CARGO_BIN_EXE_loop"))
+    let done = Command::new(program())
         .args(["run", "--quiet", "--home"])
         .arg(root.join("home"))
         .env("PATH", path)

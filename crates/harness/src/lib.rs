@@ -2,9 +2,10 @@
 //! person's folder below a temporary directory, and every command in it knows nothing else of the
 //! machine; a [`Fifo`] is how a test and an agent wait for each other; a [`Terminal`] is what a person
 //! sees; a [`Scripted`] project plays the phases of a workflow; the [`zoo`] holds programs that
-//! misbehave. Only tests depend on this crate.
+//! misbehave; [`bench`] is what the measurements share. Only tests and measurements depend on this crate.
 
 pub mod agent_programs;
+pub mod bench;
 mod done;
 mod fifo;
 pub mod hints;
